@@ -1,0 +1,129 @@
+//! [`Publisher`]: the one who writes.
+
+use alloc::sync::Arc;
+use core::fmt;
+
+use super::channel::Shared;
+use crate::message::Message;
+use crate::ring::Sequence;
+
+/// The writing end of a lossy broadcast ring, made by [`channel`](crate::channel).
+///
+/// There is one for each ring: it is not `Clone`, and publishing takes `&mut self`. It may move to another thread. It
+/// never waits for anybody, and publishing takes the same few instructions whether nobody or a hundred subscribers
+/// listen; waking a subscriber that sleeps costs one system call, however many messages come before it runs.
+///
+/// Dropping it closes the ring: subscribers receive what is left, then `Closed`.
+pub struct Publisher<T: Message> {
+    shared: Arc<Shared<T>>,
+    /// The next sequence to publish; the ring's head is a lower bound of it.
+    next: Sequence,
+}
+
+impl<T: Message> Publisher<T> {
+    pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
+        Self { shared, next: Sequence::FIRST }
+    }
+
+    /// Publishes `message` to every subscriber. Never waits, never fails, allocates nothing; O(`size_of::<T>()`).
+    ///
+    /// It overwrites the message that came `capacity` messages before; a subscriber that has not read that one by now
+    /// will find that it lagged.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish('a');
+    /// assert_eq!(subscriber.try_recv(), Ok('a'));
+    /// ```
+    #[inline]
+    pub fn publish(&mut self, message: T) {
+        self.shared.ring.write(self.next, &message);
+        self.next = self.next.next();
+        self.shared.event.notify();
+    }
+
+    /// Publishes what `make` returns. It runs before anything is written: if it panics, nothing is published and the
+    /// ring is as it was; if it is slow, no reader waits for it.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_with(|| 6 * 7);
+    /// assert_eq!(subscriber.try_recv(), Ok(42));
+    /// ```
+    #[inline]
+    pub fn publish_with(&mut self, make: impl FnOnce() -> T) {
+        self.publish(make());
+    }
+
+    /// Publishes all of `messages`, in order. The same as publishing them one by one, but cheaper: sleepers are looked
+    /// for once in up to 64 messages rather than at each.
+    ///
+    /// A batch larger than the ring overwrites its own beginning; subscribers count that as lag.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    /// ```
+    #[inline]
+    pub fn publish_batch(&mut self, messages: &[T]) {
+        const NOTIFY_EVERY: usize = 64;
+        let mut next = self.next;
+        for part in messages.chunks(NOTIFY_EVERY) {
+            for message in part {
+                self.shared.ring.write(next, message);
+                next = next.next();
+            }
+            self.shared.event.notify();
+        }
+        self.next = next;
+    }
+
+    /// How many messages have been published.
+    #[inline]
+    #[must_use]
+    pub fn published(&self) -> u64 {
+        self.next.get()
+    }
+
+    /// The sequence that the next message will get. Sequences count from 0, so this is the same number as
+    /// [`published`](Self::published); `publisher.sequence() - subscriber.cursor()` is how far a subscriber is behind.
+    #[inline]
+    #[must_use]
+    pub fn sequence(&self) -> u64 {
+        self.next.get()
+    }
+
+    /// How many of the latest messages stand in the ring: the number given to [`channel`](crate::channel).
+    #[inline]
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+}
+
+/// Closes the ring and wakes every subscriber that sleeps.
+impl<T: Message> Drop for Publisher<T> {
+    fn drop(&mut self) {
+        finish(&self.shared, self.next);
+    }
+}
+
+/// Takes the sequence by value, so that a publisher whose methods are inlined can live in registers.
+#[cold]
+fn finish<T: Message>(shared: &Shared<T>, next: Sequence) {
+    shared.ring.set_head(next);
+    shared.close();
+}
+
+impl<T: Message> fmt::Debug for Publisher<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Publisher")
+            .field("published", &self.published())
+            .field("capacity", &self.capacity())
+            .finish()
+    }
+}

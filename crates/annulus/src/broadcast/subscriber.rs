@@ -1,0 +1,500 @@
+//! [`Subscriber`]: one reader, with a cursor of its own.
+//!
+//! The hot path looks at one slot and at nothing else: no head, no counter, no other subscriber. A subscriber never
+//! writes to memory that anybody else reads. What it received is told from how far it came and what it lost, so
+//! receiving counts nothing.
+
+use alloc::sync::Arc;
+use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use super::channel::Shared;
+use super::{Drain, Iter};
+#[cfg(feature = "std")]
+use crate::error::RecvTimeoutError;
+use crate::error::{Closed, TryRecvError};
+use crate::message::Message;
+use crate::ring::{Sequence, Stamp};
+use crate::sync::mutated;
+use crate::wait::{Deadline, WaitStrategy, wait_until};
+
+/// A reading end of a lossy broadcast ring, made by [`Subscribable`](crate::Subscribable).
+///
+/// It sees every message from where it began, in order, each once, unless the publisher laps it: then it loses the oldest,
+/// and [`total_lagged`](Self::total_lagged) counts them exactly. At every moment
+/// `total_received() + total_lagged()` is how far its cursor has come.
+///
+/// It may move to another thread. A clone starts at the same cursor, with counters at zero.
+///
+/// | verb | waits | on lag |
+/// | --- | --- | --- |
+/// | [`try_recv`](Self::try_recv) | no | says so, once |
+/// | [`recv`](Self::recv), [`recv_with`](Self::recv_with), `recv_timeout`, `recv_deadline` | yes | counts it and goes on |
+/// | [`recv_batch`](Self::recv_batch), [`drain`](Self::drain), [`latest`](Self::latest) | no | counts it and goes on |
+/// | [`iter`](Self::iter) | yes | counts it and goes on |
+pub struct Subscriber<T: Message> {
+    shared: Arc<Shared<T>>,
+    /// The next sequence to receive.
+    cursor: Sequence,
+    /// Where it began.
+    start: Sequence,
+    /// Messages between `start` and `cursor` that it did not receive.
+    lagged: u64,
+}
+
+/// Where a subscriber goes on after it was lapped.
+struct Lapse {
+    resume: Sequence,
+    /// The publisher's head when the lapse was noticed.
+    head: Sequence,
+}
+
+impl<T: Message> Subscriber<T> {
+    pub(super) fn new(shared: Arc<Shared<T>>, start: Sequence) -> Self {
+        Self { shared, cursor: start, start, lagged: 0 }
+    }
+
+    /// Receives the next message if it is there. Never waits; O(`size_of::<T>()`) but after a lag, when it also walks a
+    /// bounded number of slots.
+    ///
+    /// # Errors
+    ///
+    /// - [`Empty`](TryRecvError::Empty): nothing new.
+    /// - [`Lagged`](TryRecvError::Lagged): the publisher overwrote `skipped` messages that this subscriber had not read.
+    ///   They are counted; the next call goes on with the oldest message that still stood. Beside a publisher that
+    ///   overwrites that one too before it can be read, the next call may report a further lag, never the same one.
+    /// - [`Closed`](TryRecvError::Closed): the publisher is gone and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::TryRecvError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::channel(2);
+    /// let mut subscriber = subscribable.subscribe();
+    /// assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
+    ///
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// drop(publisher);
+    /// assert_eq!(subscriber.try_recv(), Err(TryRecvError::Lagged { skipped: 1 }));
+    /// assert_eq!(subscriber.try_recv(), Ok(2));
+    /// assert_eq!(subscriber.try_recv(), Ok(3));
+    /// assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
+    /// ```
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        match self.next() {
+            Ok(message) => Ok(message),
+            Err(Miss::Empty) => Err(TryRecvError::Empty),
+            Err(Miss::Closed) => Err(TryRecvError::Closed),
+            Err(Miss::Lapped) => {
+                let lapse = lapse(&self.shared, self.cursor, 0);
+                let skipped = self.skip_to(lapse.resume);
+                Err(TryRecvError::Lagged { skipped })
+            }
+        }
+    }
+
+    /// Receives the next message, waiting for it with the default [`WaitStrategy`]. After a lag it goes on with the oldest
+    /// message that still stands, so `while let Ok(message) = subscriber.recv()` ends on close alone.
+    ///
+    /// It never waits for a publisher that is gone. Beside a publisher so fast that it overwrites the whole ring during
+    /// each single copy, it may go on for as long as that lasts.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`]: the publisher is gone and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel(16);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let reader = std::thread::spawn(move || {
+    ///     let mut sum = 0;
+    ///     while let Ok(number) = subscriber.recv() {
+    ///         sum += number;
+    ///     }
+    ///     sum
+    /// });
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// drop(publisher);
+    /// assert_eq!(reader.join().unwrap(), 6);
+    /// ```
+    #[inline]
+    pub fn recv(&mut self) -> Result<T, Closed> {
+        self.recv_with(WaitStrategy::default())
+    }
+
+    /// As [`recv`](Self::recv), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`]: the publisher is gone and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{Closed, WaitStrategy};
+    ///
+    /// let (mut publisher, subscribable) = annulus::channel(16);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(1);
+    /// drop(publisher);
+    /// assert_eq!(subscriber.recv_with(WaitStrategy::BusySpin), Ok(1));
+    /// assert_eq!(subscriber.recv_with(WaitStrategy::BusySpin), Err(Closed));
+    /// ```
+    #[inline]
+    pub fn recv_with(&mut self, strategy: WaitStrategy) -> Result<T, Closed> {
+        match self.next() {
+            Ok(message) => Ok(message),
+            Err(_) => match self.wait(strategy, None) {
+                Some(result) => result,
+                None => unreachable!("a wait without a deadline does not end without a result"),
+            },
+        }
+    }
+
+    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock
+    /// means no timeout; a zero one still receives what is there.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): the publisher is
+    /// gone and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::RecvTimeoutError;
+    /// use std::time::Duration;
+    ///
+    /// let (publisher, subscribable) = annulus::channel::<u64>(16);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let timeout = Duration::from_millis(1);
+    /// assert_eq!(subscriber.recv_timeout(timeout), Err(RecvTimeoutError::Timeout));
+    /// drop(publisher);
+    /// assert_eq!(subscriber.recv_timeout(timeout), Err(RecvTimeoutError::Closed));
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        match self.next() {
+            Ok(message) => Ok(message),
+            Err(_) => self.wait_timed(Instant::now().checked_add(timeout)),
+        }
+    }
+
+    /// As [`recv`](Self::recv), but gives up at `deadline`. One that has passed still receives what is there.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): the publisher is
+    /// gone and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    ///
+    /// let (mut publisher, subscribable) = annulus::channel(16);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(1);
+    /// let deadline = Instant::now() + Duration::from_millis(1);
+    /// assert_eq!(subscriber.recv_deadline(deadline), Ok(1));
+    /// assert!(subscriber.recv_deadline(deadline).is_err());
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
+        match self.next() {
+            Ok(message) => Ok(message),
+            Err(_) => self.wait_timed(Some(deadline)),
+        }
+    }
+
+    /// Receives the newest message and passes over those before it, which count as lagged. `None` where nothing has come
+    /// since the last receive. Never goes back, never delivers a message twice, never waits.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(subscriber.latest(), Some(3));
+    /// assert_eq!(subscriber.latest(), None);
+    /// assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (1, 2));
+    /// ```
+    pub fn latest(&mut self) -> Option<T> {
+        loop {
+            let head = self.head();
+            if head <= self.cursor {
+                return None;
+            }
+            let newest = head.back(1);
+            // It fails only if the publisher has come a whole ring further meanwhile: then there is a newer one.
+            if let Ok(message) = self.shared.ring.read(newest) {
+                self.skip_to(newest);
+                self.cursor = head;
+                return Some(message);
+            }
+        }
+    }
+
+    /// Passes over all messages but the newest, which the next receive returns, and says how many: they count as lagged.
+    /// Never goes back; 0 where at most one message is pending.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(subscriber.skip_to_latest(), 2);
+    /// assert_eq!(subscriber.try_recv(), Ok(3));
+    /// ```
+    pub fn skip_to_latest(&mut self) -> u64 {
+        let newest = self.head().back(1);
+        self.skip_to(newest)
+    }
+
+    /// Receives up to `buffer.len()` messages into the front of `buffer` and returns how many; what follows them is left
+    /// as it was. Never waits.
+    ///
+    /// It ends when the buffer is full, when nothing more is there, or, after it was lapped, at the newest message that
+    /// was there when it noticed: however fast the publisher is, it ends.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// let mut buffer = [0; 2];
+    /// assert_eq!(subscriber.recv_batch(&mut buffer), 2);
+    /// assert_eq!(buffer, [1, 2]);
+    /// assert_eq!(subscriber.recv_batch(&mut buffer), 1);
+    /// assert_eq!(buffer, [3, 2]);
+    /// ```
+    pub fn recv_batch(&mut self, buffer: &mut [T]) -> usize {
+        let mut end = None;
+        for (count, place) in buffer.iter_mut().enumerate() {
+            match self.next_before(&mut end) {
+                Some(message) => *place = message,
+                None => return count,
+            }
+        }
+        buffer.len()
+    }
+
+    /// An iterator over the messages that are there now. It ends at the newest that was published when this was called,
+    /// however fast the publisher is, and never waits; what it is lapped by counts as lagged. Dropping it early leaves the
+    /// rest to be received.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// let mut drain = subscriber.drain();
+    /// publisher.publish(4); // came later: not part of it
+    /// assert_eq!(drain.by_ref().sum::<i32>(), 6);
+    /// ```
+    pub fn drain(&mut self) -> Drain<'_, T> {
+        let end = self.head();
+        Drain::new(self, end)
+    }
+
+    /// An iterator that waits for each message as [`recv`](Self::recv) does, and ends when the publisher is gone and
+    /// nothing is left: never on a lag, never because nothing is there.
+    ///
+    /// `for message in &mut subscriber` and `for message in subscriber` do the same.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// drop(publisher);
+    /// assert_eq!(subscriber.iter().sum::<i32>(), 6);
+    /// ```
+    pub fn iter(&mut self) -> Iter<'_, T> {
+        Iter::new(self)
+    }
+
+    /// How many messages could be received now: those published and not yet received, at most the ring's capacity (what
+    /// lies further back has been overwritten). More may come meanwhile; with a publisher at rest it is exact.
+    ///
+    /// Walks a bounded number of slots.
+    #[must_use]
+    pub fn pending(&self) -> u64 {
+        self.head().since(self.cursor).min(self.shared.ring.capacity() as u64)
+    }
+
+    /// The sequence of the message that comes next. Sequences count the messages of a ring from 0, so two subscribers of
+    /// one ring mean the same message by the same number.
+    #[inline]
+    #[must_use]
+    pub fn cursor(&self) -> u64 {
+        self.cursor.get()
+    }
+
+    /// How many messages this subscriber has received.
+    #[inline]
+    #[must_use]
+    pub fn total_received(&self) -> u64 {
+        self.cursor.since(self.start) - self.lagged
+    }
+
+    /// How many messages this subscriber passed without receiving them: overwritten before it read them, or skipped by
+    /// [`latest`](Self::latest) and [`skip_to_latest`](Self::skip_to_latest).
+    #[inline]
+    #[must_use]
+    pub fn total_lagged(&self) -> u64 {
+        self.lagged
+    }
+
+    /// Received messages as a part of all that this subscriber passed, from 0 to 1; 1 before the first.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio; counts above 2^53 lose their last digits")]
+    pub fn receive_ratio(&self) -> f64 {
+        match self.cursor.since(self.start) {
+            0 => 1.0,
+            passed => self.total_received() as f64 / passed as f64,
+        }
+    }
+
+    /// How many of the latest messages stand in the ring: the number given to [`channel`](crate::channel).
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+
+    /// Whether the publisher is gone. Messages may still be left to receive.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    /// The one read that everything else is made of.
+    #[inline]
+    fn next(&mut self) -> Result<T, Miss> {
+        loop {
+            let seen = match self.shared.ring.read(self.cursor) {
+                Ok(message) => {
+                    self.cursor = self.cursor.next();
+                    return Ok(message);
+                }
+                Err(seen) => seen,
+            };
+            if seen > Stamp::done(self.cursor) {
+                return Err(Miss::Lapped);
+            }
+            if !self.shared.is_closed() {
+                return Err(Miss::Empty);
+            }
+            // The last message comes before the close, so this look sees it where the one above did not.
+            if mutated!("close_no_second_look") || self.shared.ring.stamp(self.cursor) < Stamp::done(self.cursor) {
+                return Err(Miss::Closed);
+            }
+        }
+    }
+
+    /// The next message, going on after a lag; `None` where there is none before `end`. After a lag, `end` is set to the
+    /// head of that moment unless it was set before.
+    #[inline]
+    pub(super) fn next_before(&mut self, end: &mut Option<Sequence>) -> Option<T> {
+        let mut margin = 0;
+        while end.is_none_or(|end| self.cursor < end) {
+            match self.next() {
+                Ok(message) => return Some(message),
+                Err(Miss::Empty | Miss::Closed) => break,
+                Err(Miss::Lapped) => {
+                    let lapse = self.go_on(&mut margin);
+                    end.get_or_insert(lapse.head);
+                }
+            }
+        }
+        None
+    }
+
+    /// `None` at the deadline.
+    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Option<Result<T, Closed>> {
+        let shared = Arc::clone(&self.shared);
+        let mut margin = 0;
+        wait_until(&shared.event, strategy, deadline, || {
+            match self.next() {
+                Ok(message) => Some(Ok(message)),
+                Err(Miss::Closed) => Some(Err(Closed)),
+                Err(Miss::Empty) => None,
+                // Not an occasion to sleep: the next poll may find a message.
+                Err(Miss::Lapped) => {
+                    self.go_on(&mut margin);
+                    None
+                }
+            }
+        })
+    }
+
+    #[cfg(feature = "std")]
+    fn wait_timed(&mut self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
+        match self.wait(WaitStrategy::default(), deadline) {
+            Some(result) => Ok(result?),
+            None => Err(RecvTimeoutError::Timeout),
+        }
+    }
+
+    /// Goes on after a lag within one call, the second time further from the edge than the first, and so on up to the
+    /// middle of the ring: at the edge a fast publisher would lap it again and again.
+    #[cold]
+    fn go_on(&mut self, margin: &mut u64) -> Lapse {
+        let lapse = lapse(&self.shared, self.cursor, *margin);
+        self.skip_to(lapse.resume);
+        *margin = (2 * *margin + 1).min(self.shared.ring.capacity() as u64 / 2);
+        lapse
+    }
+
+    /// Moves the cursor on to `sequence`, unless it is there already, and counts what it passes.
+    fn skip_to(&mut self, sequence: Sequence) -> u64 {
+        let skipped = sequence.since(self.cursor);
+        self.cursor = self.cursor.plus(skipped);
+        self.lagged += skipped;
+        skipped
+    }
+
+    /// The publisher's head, at least everything that happens before this call.
+    pub(super) fn head(&self) -> Sequence {
+        self.shared.ring.frontier(self.cursor).head
+    }
+}
+
+/// Why there is no next message.
+enum Miss {
+    Empty,
+    Lapped,
+    Closed,
+}
+
+/// Where to go on for a subscriber whose message at `cursor` was overwritten: at the oldest message that still stands, or
+/// `margin` after it.
+///
+/// Takes the cursor by value, so that a subscriber whose methods are inlined can live in registers.
+#[cold]
+#[inline(never)]
+fn lapse<T: Message>(shared: &Shared<T>, cursor: Sequence, margin: u64) -> Lapse {
+    let frontier = shared.ring.frontier(cursor);
+    // The walk may end before it comes to what overwrote the cursor's message: that one is lost all the same.
+    let resume = frontier.oldest.plus(margin).min(frontier.head).max(cursor.next());
+    Lapse { resume, head: frontier.head.max(resume) }
+}
+
+impl<T: Message> Clone for Subscriber<T> {
+    /// A subscriber with the same cursor, and counters at zero.
+    fn clone(&self) -> Self {
+        Self::new(Arc::clone(&self.shared), self.cursor)
+    }
+}
+
+impl<T: Message> fmt::Debug for Subscriber<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscriber")
+            .field("cursor", &self.cursor())
+            .field("received", &self.total_received())
+            .field("lagged", &self.lagged)
+            .finish_non_exhaustive()
+    }
+}

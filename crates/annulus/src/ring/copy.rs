@@ -1,0 +1,123 @@
+//! A message into relaxed atomic words and back.
+//!
+//! Small messages go word by word. Large ones go by vector instructions in an `asm!` block (`copy/x86_64.rs`,
+//! `copy/aarch64.rs`): to the compiler the block may be a loop of relaxed atomic accesses, which is all it has to
+//! be, so it is sound where a racy `memcpy` is not, and it costs what a `memcpy` costs. Loom, Miri and other
+//! processors take the words for every size.
+//!
+//! A given `T` is always copied in one way, so no word is accessed with two sizes at once.
+
+use core::mem::MaybeUninit;
+
+use crate::message::Message;
+use crate::sync::{AtomicU64, Ordering};
+
+#[cfg(all(target_arch = "aarch64", not(annulus_loom), not(miri)))]
+#[path = "copy/aarch64.rs"]
+mod vector;
+#[cfg(all(target_arch = "x86_64", not(annulus_loom), not(miri)))]
+#[path = "copy/x86_64.rs"]
+mod vector;
+#[cfg(any(annulus_loom, miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[path = "copy/none.rs"]
+mod vector;
+
+const WORD: usize = size_of::<u64>();
+
+/// From this size on, in bytes, a vector copy pays.
+const VECTOR_FLOOR: usize = 256;
+const _: () = assert!(VECTOR_FLOOR >= vector::MIN_BYTES);
+
+/// Words that a `T` fills, the last one perhaps in part.
+pub(super) const fn words_of<T>() -> usize {
+    size_of::<T>().div_ceil(WORD)
+}
+
+const fn by_vector<T>() -> bool {
+    vector::AVAILABLE && size_of::<T>() >= VECTOR_FLOOR
+}
+
+/// Stores the bytes of `message` into `words`, with relaxed atomic accesses; the rest of the last word is zero or
+/// left as it is.
+#[inline]
+pub(super) fn store<T: Message>(words: &[AtomicU64], message: &T) {
+    debug_assert_eq!(words.len(), words_of::<T>());
+    let bytes = bytemuck::bytes_of(message);
+    if by_vector::<T>() {
+        // SAFETY: `words` has room for `size_of::<T>()` bytes, at least `VECTOR_FLOOR`; all accesses to a payload of
+        // this type go through this module, so they are atomic on both sides.
+        unsafe { vector::copy(words.as_ptr().cast_mut().cast(), bytes.as_ptr(), bytes.len()) };
+        return;
+    }
+    let whole = bytes.chunks_exact(WORD);
+    let tail = whole.remainder();
+    for (word, chunk) in words.iter().zip(whole) {
+        let mut value = [0; WORD];
+        value.copy_from_slice(chunk);
+        // Relaxed: part of W3.
+        word.store(u64::from_ne_bytes(value), Ordering::Relaxed);
+    }
+    if !tail.is_empty() {
+        let mut value = [0; WORD];
+        value[..tail.len()].copy_from_slice(tail);
+        // Relaxed: part of W3.
+        words[words_of::<T>() - 1].store(u64::from_ne_bytes(value), Ordering::Relaxed);
+    }
+}
+
+/// Loads every byte of `message` from `words`, with relaxed atomic accesses.
+#[inline]
+pub(super) fn load<T: Message>(words: &[AtomicU64], message: &mut MaybeUninit<T>) {
+    debug_assert_eq!(words.len(), words_of::<T>());
+    if by_vector::<T>() {
+        // SAFETY: as in `store`; `message` is ours alone and has `size_of::<T>()` bytes.
+        unsafe { vector::copy(message.as_mut_ptr().cast(), words.as_ptr().cast(), size_of::<T>()) };
+        return;
+    }
+    // SAFETY: the bytes of a `MaybeUninit<T>` are `size_of::<T>()` bytes that need no value, and the slice borrows
+    // `message` mutably for as long as it lives.
+    let bytes = unsafe {
+        core::slice::from_raw_parts_mut(message.as_mut_ptr().cast::<MaybeUninit<u8>>(), size_of::<T>())
+    };
+    let mut whole = bytes.chunks_exact_mut(WORD);
+    for (word, chunk) in words.iter().zip(whole.by_ref()) {
+        // Relaxed: part of R2.
+        let value = word.load(Ordering::Relaxed).to_ne_bytes();
+        chunk.copy_from_slice(&value.map(MaybeUninit::new));
+    }
+    let tail = whole.into_remainder();
+    if !tail.is_empty() {
+        // Relaxed: part of R2.
+        let value = words[words_of::<T>() - 1].load(Ordering::Relaxed).to_ne_bytes();
+        tail.copy_from_slice(&value.map(MaybeUninit::new)[..tail.len()]);
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    /// Writes bytes in, reads them back, and looks at the words around them.
+    fn round_trip<const N: usize>() {
+        let message: [u8; N] = core::array::from_fn(|i| (i * 7 + i / 256 + 1) as u8);
+        let used = words_of::<[u8; N]>();
+        let words: alloc::vec::Vec<AtomicU64> = (0..used + 2).map(|_| AtomicU64::new(u64::MAX)).collect();
+        store(&words[1..=used], &message);
+        let mut copy = MaybeUninit::<[u8; N]>::uninit();
+        load(&words[1..=used], &mut copy);
+        // SAFETY: `load` wrote every byte, and any byte is a `u8`.
+        assert_eq!(unsafe { copy.assume_init() }, message, "{N} bytes");
+        for edge in [0, used + 1] {
+            assert_eq!(words[edge].load(Ordering::Relaxed), u64::MAX, "{N} bytes: wrote outside");
+        }
+    }
+
+    #[test]
+    fn every_size_comes_back_and_nothing_else_is_touched() {
+        macro_rules! sizes {
+            ($($size:literal)*) => { $(round_trip::<$size>();)* };
+        }
+        sizes!(0 1 2 3 4 5 6 7 8 9 15 16 17 23 24 31 32 33 55 56 57 63 64 65 127 128 129 199 200 201 255);
+        sizes!(256 257 258 263 264 265 271 287 288 289 319 320 383 384 385 511 512 513 640 1000 4095 4096 4097);
+    }
+}

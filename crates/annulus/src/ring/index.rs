@@ -1,0 +1,76 @@
+//! Sequence → slot number, for any capacity, without a division.
+
+use super::Sequence;
+
+/// Maps a sequence to its slot, which is `sequence mod capacity`.
+///
+/// A power of two masks. Any other capacity multiplies by a reciprocal: with `r = ⌊2^64 / capacity⌋`, the product
+/// `⌊sequence · r / 2^64⌋` is the quotient or one less (its error is below `sequence / 2^64 < 1`), so one
+/// conditional subtraction makes the remainder exact for every `u64`. (Barrett's reduction, with a precision of
+/// one word.) An index kept beside the sequence would do without the two multiplications, but it is one more store
+/// for each message, and stores are what a publisher with a live reader pays for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Index {
+    /// At least 1.
+    capacity: u64,
+    /// `⌊2^64 / capacity⌋`, or 0 where the capacity is a power of two.
+    reciprocal: u64,
+}
+
+impl Index {
+    pub(super) fn new(capacity: usize) -> Self {
+        let capacity = capacity as u64;
+        // No capacity but a power of two divides 2^64, so the quotient is the same from 2^64 − 1.
+        let reciprocal = if capacity.is_power_of_two() { 0 } else { u64::MAX / capacity };
+        Self { capacity, reciprocal }
+    }
+
+    #[inline]
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity as usize
+    }
+
+    /// The slot of `sequence`: always below the capacity.
+    #[inline]
+    pub(super) fn of(&self, sequence: Sequence) -> usize {
+        let sequence = sequence.get();
+        if self.reciprocal == 0 {
+            return (sequence & (self.capacity - 1)) as usize;
+        }
+        let quotient = ((u128::from(sequence) * u128::from(self.reciprocal)) >> 64) as u64;
+        let remainder = sequence - quotient * self.capacity;
+        (if remainder < self.capacity { remainder } else { remainder - self.capacity }) as usize
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(capacity: u64, sequence: u64) {
+        let index = Index::new(capacity as usize);
+        assert_eq!(index.of(Sequence::new(sequence)) as u64, sequence % capacity, "{sequence} mod {capacity}");
+    }
+
+    #[test]
+    fn corners() {
+        let numbers = [1, 2, 3, 4, 5, 6, 7, 10, 641, 4096, 1 << 32, (1 << 32) + 1, (1 << 63) - 1, 1 << 63];
+        for capacity in numbers.into_iter().chain([u64::MAX - 1, u64::MAX]) {
+            for lap in [0, 1, 2, u64::MAX / capacity / 2, u64::MAX / capacity] {
+                let start = lap.saturating_mul(capacity);
+                for sequence in [start.saturating_sub(1), start, start.saturating_add(1), u64::MAX] {
+                    check(capacity, sequence);
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 50 } else { 10_000 }))]
+        #[test]
+        fn agrees_with_the_remainder(shift in 0_u32..63, capacity: u64, sequence: u64) {
+            check((capacity >> shift).max(1), sequence);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The one door to atomics: `core` in a normal build, loom's doubles under `--cfg annulus_loom`.
+//!
+//! Nothing else in the crate names `core::sync::atomic` (clippy's `disallowed-types` sees to it), so a loom model
+//! runs the very code that ships. The types are aliases and the fences are functions of this module because
+//! clippy looks through a re-export, but not through these.
+#![allow(clippy::disallowed_types, clippy::disallowed_methods)]
+
+#[cfg(not(annulus_loom))]
+use core::sync::atomic;
+#[cfg(annulus_loom)]
+use loom::sync::atomic;
+
+pub(crate) use atomic::Ordering;
+
+pub(crate) type AtomicBool = atomic::AtomicBool;
+#[cfg(feature = "std")]
+pub(crate) type AtomicU32 = atomic::AtomicU32;
+pub(crate) type AtomicU64 = atomic::AtomicU64;
+
+/// A fence for other threads.
+#[inline(always)]
+pub(crate) fn fence(ordering: Ordering) {
+    atomic::fence(ordering);
+}
+
+/// A fence for the compiler only. The other side of the pair must make up for it (see `wait::fence`).
+#[cfg(all(feature = "std", not(annulus_loom)))]
+#[inline(always)]
+pub(crate) fn compiler_fence(ordering: Ordering) {
+    atomic::compiler_fence(ordering);
+}
+
+/// Tells the processor, or loom's scheduler, that this thread waits for another.
+#[inline(always)]
+pub(crate) fn pause() {
+    #[cfg(not(annulus_loom))]
+    core::hint::spin_loop();
+    #[cfg(annulus_loom)]
+    loom::thread::yield_now();
+}
+
+/// Whether this build carries the seeded bug `$name`, which some check must catch (see `ci/mutations`).
+///
+/// Always false in a build without the private cfg `annulus_mutant`, and then the branch is gone.
+macro_rules! mutated {
+    ($name:literal) => {
+        cfg!(annulus_mutant = $name)
+    };
+}
+pub(crate) use mutated;

@@ -1,0 +1,166 @@
+//! The eventcount: sleepers at the price of one load to those who would wake them.
+//!
+//! One 32-bit word. Odd: somebody sleeps, or is about to. Even: nobody does. Each wake-up makes an odd word even by
+//! adding one, so the upper 31 bits count wake-ups and no sleeper mistakes one for another.
+//!
+//! ```text
+//! waker                                   sleeper
+//! N1  the store that matters              S1  word |= 1                    (register)
+//! N2  light fence                         S2  heavy fence
+//! N3  word odd?  ── no: done              S3  look again for N1's store    ── there: don't sleep
+//! N4  word += 1, if still odd  (Release)  S4  sleep while word is S1's     (Acquire)
+//! N5  wake all that sleep on word
+//! ```
+//!
+//! *Why no wake-up is lost.* The two fences are a pair with a total order. If the sleeper's comes first, N3 sees S1 and the
+//! waker goes on to N4; S4 then finds the word changed, or is woken by N5, which the kernel (or the lock) orders after
+//! S4's own look at the word. If the waker's comes first, S3 sees N1's store. After S4 the sleeper polls again; N4's
+//! Release and S4's Acquire make N1 visible to that poll.
+//!
+//! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody registers anew,
+//! however late the sleepers run. A sleeper that times out, or finds its message at S3, leaves the bit set: one wake-up
+//! is then made for nobody.
+//!
+//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^31 wake-ups of others sleeps through them.
+//!
+//! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang, "Asymmetric
+//! Dekker synchronization" (2001).
+
+use super::Deadline;
+use super::fence::FencePair;
+use super::park::Parking;
+use crate::sync::{AtomicU32, Ordering, mutated};
+
+/// An eventcount. Any number of sleepers and wakers.
+pub(crate) struct Event {
+    /// Written by sleepers (S1) and, only while odd, by wakers (N4); constant as long as nobody sleeps.
+    word: AtomicU32,
+    fences: FencePair,
+    parking: Parking,
+}
+
+/// What [`Event::register`] saw; consumed by [`Event::sleep`].
+pub(crate) struct Ticket {
+    /// The word while nobody has been woken since.
+    word: u32,
+    /// Whether the heavy fence was had. If not, a wake-up may be missed, and the sleep must be short.
+    fenced: bool,
+}
+
+const SLEEPER: u32 = 1;
+
+impl Event {
+    pub(crate) fn new() -> Self {
+        Self { word: AtomicU32::new(0), fences: FencePair::detect(), parking: Parking::new() }
+    }
+
+    /// Wakes everybody who registered before a poll could see the caller's last store.
+    #[inline]
+    pub(crate) fn notify(&self) {
+        if !mutated!("event_no_light_fence") {
+            // N2. Pairs with S2.
+            self.fences.light();
+        }
+        // N3. Relaxed: N2 and S2 decide what it sees.
+        if self.word.load(Ordering::Relaxed) & SLEEPER != 0 {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake(&self) {
+        let mut seen = self.word.load(Ordering::Relaxed);
+        while seen & SLEEPER != 0 {
+            let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+            let next = if mutated!("event_word_unchanged") { seen } else { seen.wrapping_add(1) };
+            // N4. Release: pairs with the Acquire of S4. A failure means that a sleeper came, or that another waker did
+            // this one's work.
+            match self.word.compare_exchange_weak(seen, next, success, failure) {
+                Ok(_) => {
+                    // N5.
+                    if !mutated!("event_no_wake") {
+                        self.parking.wake_all(&self.word);
+                    }
+                    return;
+                }
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Says that the caller is about to sleep. It must poll once more before it calls [`sleep`](Self::sleep).
+    pub(crate) fn register(&self) -> Ticket {
+        // S1. Relaxed: S2 orders it before S3.
+        let word = self.word.fetch_or(SLEEPER, Ordering::Relaxed) | SLEEPER;
+        // S2. Pairs with N2.
+        let fenced = mutated!("event_no_heavy_fence") || self.fences.heavy();
+        Ticket { word, fenced }
+    }
+
+    /// Sleeps until a wake-up that came after `ticket`, or until `deadline`; it may also return earlier.
+    pub(crate) fn sleep(&self, ticket: Ticket, deadline: Deadline) {
+        let deadline = if ticket.fenced { deadline } else { self.fences.nap(deadline) };
+        // S4.
+        self.parking.wait_while(&self.word, ticket.word, deadline);
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_wake_up_after_the_ticket_is_not_slept_through() {
+        let event = Event::new();
+        let ticket = event.register();
+        event.notify();
+        event.sleep(ticket, None); // would hang
+    }
+
+    #[test]
+    fn wake_ups_coalesce() {
+        let event = Event::new();
+        let _ticket = event.register();
+        assert_eq!(event.word.load(Ordering::Relaxed), 1);
+        for _ in 0..10 {
+            event.notify();
+            assert_eq!(event.word.load(Ordering::Relaxed), 2, "only the first changed the word");
+        }
+    }
+
+    #[test]
+    fn a_registration_after_a_wake_up_does_not_wake_the_earlier_one_again() {
+        let event = Event::new();
+        let first = event.register();
+        event.notify();
+        let second = event.register();
+        assert_ne!(first.word, second.word);
+        event.sleep(first, None); // woken long ago
+        event.sleep(second, Some(Instant::now() + Duration::from_millis(1)));
+    }
+
+    #[test]
+    fn the_word_may_wrap() {
+        let event = Event::new();
+        event.word.store(u32::MAX - 1, Ordering::Relaxed);
+        let ticket = event.register();
+        assert_eq!(ticket.word, u32::MAX);
+        event.notify();
+        assert_eq!(event.word.load(Ordering::Relaxed), 0);
+        event.sleep(ticket, None);
+    }
+
+    #[test]
+    fn a_sleep_ends_at_its_deadline() {
+        let event = Event::new();
+        let begun = Instant::now();
+        let deadline = begun + Duration::from_millis(20);
+        while Instant::now() < deadline {
+            let ticket = event.register();
+            event.sleep(ticket, Some(deadline));
+        }
+        assert!(begun.elapsed() < Duration::from_secs(10));
+    }
+}
