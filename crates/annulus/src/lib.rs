@@ -53,6 +53,7 @@ compile_error!(
 
 mod broadcast;
 mod error;
+mod hint;
 mod message;
 mod ring;
 mod shutdown;

@@ -1,7 +1,6 @@
 //! The constructors of the lossy channel, and what its two sides share.
 
-use alloc::sync::Arc;
-
+use super::handle::Handle;
 use super::{Publisher, Subscribable};
 use crate::error::CapacityError;
 use crate::message::Message;
@@ -93,6 +92,6 @@ pub fn channel<T: Message>(capacity: usize) -> (Publisher<T>, Subscribable<T>) {
 /// assert_eq!(error.to_string(), "capacity 1 is too small: this ring needs at least 2 slots");
 /// ```
 pub fn try_channel<T: Message>(capacity: usize) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
-    let shared = Arc::new(Shared::new(capacity)?);
-    Ok((Publisher::new(Arc::clone(&shared)), Subscribable::new(shared)))
+    let shared = Handle::new(Shared::new(capacity)?);
+    Ok((Publisher::new(shared.clone()), Subscribable::new(shared)))
 }

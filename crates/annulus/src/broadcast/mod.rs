@@ -6,9 +6,11 @@
 //! subscribable  from which subscribers are made, at any time, on any thread
 //! subscriber    one reader: receiving, lag, waiting
 //! iter          drain, and the iterators that wait
+//! handle        a share in the ring that lets its owner live in registers
 //! ```
 
 mod channel;
+mod handle;
 mod iter;
 mod publisher;
 mod subscribable;

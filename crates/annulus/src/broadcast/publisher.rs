@@ -1,9 +1,9 @@
 //! [`Publisher`]: the one who writes.
 
-use alloc::sync::Arc;
 use core::fmt;
 
 use super::channel::Shared;
+use super::handle::Handle;
 use crate::message::Message;
 use crate::ring::Sequence;
 
@@ -15,13 +15,13 @@ use crate::ring::Sequence;
 ///
 /// Dropping it closes the ring: subscribers receive what is left, then `Closed`.
 pub struct Publisher<T: Message> {
-    shared: Arc<Shared<T>>,
+    shared: Handle<Shared<T>>,
     /// The next sequence to publish; the ring's head is a lower bound of it.
     next: Sequence,
 }
 
 impl<T: Message> Publisher<T> {
-    pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
+    pub(super) fn new(shared: Handle<Shared<T>>) -> Self {
         Self { shared, next: Sequence::FIRST }
     }
 

@@ -1,10 +1,10 @@
 //! [`Subscribable`]: from which subscribers are made.
 
-use alloc::sync::Arc;
 use core::fmt;
 
 use super::Subscriber;
 use super::channel::Shared;
+use super::handle::Handle;
 use crate::message::Message;
 use crate::ring::Sequence;
 
@@ -12,11 +12,11 @@ use crate::ring::Sequence;
 ///
 /// Cloning is cheap. Keeping one costs nothing but the ring's memory.
 pub struct Subscribable<T: Message> {
-    shared: Arc<Shared<T>>,
+    shared: Handle<Shared<T>>,
 }
 
 impl<T: Message> Subscribable<T> {
-    pub(super) fn new(shared: Arc<Shared<T>>) -> Self {
+    pub(super) fn new(shared: Handle<Shared<T>>) -> Self {
         Self { shared }
     }
 
@@ -35,7 +35,7 @@ impl<T: Message> Subscribable<T> {
     #[must_use]
     pub fn subscribe(&self) -> Subscriber<T> {
         let frontier = self.shared.ring.frontier(Sequence::FIRST);
-        Subscriber::new(Arc::clone(&self.shared), frontier.head)
+        Subscriber::new(self.shared.clone(), frontier.head)
     }
 
     /// A subscriber that begins with the oldest message that still stands in the ring. What was overwritten before does
@@ -51,7 +51,7 @@ impl<T: Message> Subscribable<T> {
     #[must_use]
     pub fn subscribe_from_oldest(&self) -> Subscriber<T> {
         let frontier = self.shared.ring.frontier(Sequence::FIRST);
-        Subscriber::new(Arc::clone(&self.shared), frontier.oldest)
+        Subscriber::new(self.shared.clone(), frontier.oldest)
     }
 
     /// How many of the latest messages stand in the ring: the number given to [`channel`](crate::channel).
@@ -69,7 +69,7 @@ impl<T: Message> Subscribable<T> {
 
 impl<T: Message> Clone for Subscribable<T> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared) }
+        Self { shared: self.shared.clone() }
     }
 }
 

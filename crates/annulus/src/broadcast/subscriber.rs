@@ -4,16 +4,17 @@
 //! writes to memory that anybody else reads. What it received is told from how far it came and what it lost, so
 //! receiving counts nothing.
 
-use alloc::sync::Arc;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
 use super::channel::Shared;
+use super::handle::Handle;
 use super::{Drain, Iter};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{Closed, TryRecvError};
+use crate::hint::unlikely;
 use crate::message::Message;
 use crate::ring::{Sequence, Stamp};
 use crate::sync::mutated;
@@ -34,7 +35,7 @@ use crate::wait::{Deadline, WaitStrategy, wait_until};
 /// | [`recv_batch`](Self::recv_batch), [`drain`](Self::drain), [`latest`](Self::latest) | no | counts it and goes on |
 /// | [`iter`](Self::iter) | yes | counts it and goes on |
 pub struct Subscriber<T: Message> {
-    shared: Arc<Shared<T>>,
+    shared: Handle<Shared<T>>,
     /// The next sequence to receive.
     cursor: Sequence,
     /// Where it began.
@@ -51,7 +52,7 @@ struct Lapse {
 }
 
 impl<T: Message> Subscriber<T> {
-    pub(super) fn new(shared: Arc<Shared<T>>, start: Sequence) -> Self {
+    pub(super) fn new(shared: Handle<Shared<T>>, start: Sequence) -> Self {
         Self { shared, cursor: start, start, lagged: 0 }
     }
 
@@ -373,25 +374,24 @@ impl<T: Message> Subscriber<T> {
     /// The one read that everything else is made of.
     #[inline]
     fn next(&mut self) -> Result<T, Miss> {
-        loop {
-            let seen = match self.shared.ring.read(self.cursor) {
-                Ok(message) => {
-                    self.cursor = self.cursor.next();
-                    return Ok(message);
-                }
-                Err(seen) => seen,
-            };
-            if seen > Stamp::done(self.cursor) {
-                return Err(Miss::Lapped);
+        let seen = match self.shared.ring.read(self.cursor) {
+            Ok(message) => {
+                self.cursor = self.cursor.next();
+                return Ok(message);
             }
-            if !self.shared.is_closed() {
-                return Err(Miss::Empty);
-            }
-            // The last message comes before the close, so this look sees it where the one above did not.
-            if mutated!("close_no_second_look") || self.shared.ring.stamp(self.cursor) < Stamp::done(self.cursor) {
-                return Err(Miss::Closed);
-            }
+            Err(seen) => seen,
+        };
+        if unlikely(seen > Stamp::done(self.cursor)) {
+            return Err(Miss::Lapped);
         }
+        if unlikely(self.shared.is_closed()) {
+            let result = last_look(&self.shared, self.cursor);
+            if result.is_ok() {
+                self.cursor = self.cursor.next();
+            }
+            return result;
+        }
+        Err(Miss::Empty)
     }
 
     /// The next message, going on after a lag; `None` where there is none before `end`. After a lag, `end` is set to the
@@ -414,7 +414,7 @@ impl<T: Message> Subscriber<T> {
 
     /// `None` at the deadline.
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Option<Result<T, Closed>> {
-        let shared = Arc::clone(&self.shared);
+        let shared = self.shared.clone();
         let mut margin = 0;
         wait_until(&shared.event, strategy, deadline, || {
             match self.next() {
@@ -469,6 +469,17 @@ enum Miss {
     Closed,
 }
 
+/// The message at `cursor`, looked for once more after the close was seen: the last message comes before the close, so
+/// this look finds what the one before it may have missed.
+#[cold]
+#[inline(never)]
+fn last_look<T: Message>(shared: &Shared<T>, cursor: Sequence) -> Result<T, Miss> {
+    if mutated!("close_no_second_look") {
+        return Err(Miss::Closed);
+    }
+    shared.ring.read(cursor).map_err(|seen| if seen > Stamp::done(cursor) { Miss::Lapped } else { Miss::Closed })
+}
+
 /// Where to go on for a subscriber whose message at `cursor` was overwritten: at the oldest message that still stands, or
 /// `margin` after it.
 ///
@@ -485,7 +496,7 @@ fn lapse<T: Message>(shared: &Shared<T>, cursor: Sequence, margin: u64) -> Lapse
 impl<T: Message> Clone for Subscriber<T> {
     /// A subscriber with the same cursor, and counters at zero.
     fn clone(&self) -> Self {
-        Self::new(Arc::clone(&self.shared), self.cursor)
+        Self::new(self.shared.clone(), self.cursor)
     }
 }
 

@@ -5,6 +5,7 @@
 //! each message. Those who receive in order never need it; joining, lag, `pending` and `latest` do, and pay for
 //! the walk.
 
+use crate::hint::unlikely;
 use crate::sync::{AtomicU64, Ordering, mutated};
 
 use super::sequence::State;
@@ -15,8 +16,8 @@ use super::{Sequence, Stamp};
 pub(super) struct Head {
     /// The next sequence to publish, or an earlier one. Written by the publisher alone.
     bound: AtomicU64,
-    /// How many messages pass between two stores; a power of two. Constant.
-    interval: u64,
+    /// How many messages pass between two stores, less one; the interval is a power of two. Constant.
+    interval_mask: u64,
 }
 
 /// How far a publisher has come, as a reader found it.
@@ -32,16 +33,20 @@ impl Head {
     pub(super) fn new(capacity: usize) -> Self {
         // A quarter of the ring at most, so that a walk is short beside the ring; every message in the smallest.
         let quarter = (capacity as u64 / 4).clamp(1, 64);
-        Self { bound: AtomicU64::new(0), interval: 1 << quarter.ilog2() }
+        Self { bound: AtomicU64::new(0), interval_mask: (1 << quarter.ilog2()) - 1 }
     }
 
     /// W5: notes that `sequence` has been published, once in `interval` messages.
     #[inline]
     pub(super) fn passed(&self, sequence: Sequence) {
         let next = sequence.next();
-        if next.get() & (self.interval - 1) == 0 {
+        if unlikely(next.get() & self.interval_mask == 0) {
             self.store(next);
         }
+    }
+
+    fn interval(&self) -> u64 {
+        self.interval_mask + 1
     }
 
     #[inline]
@@ -64,7 +69,7 @@ impl Head {
         if mutated!("head_no_walk") {
             return Frontier { head, oldest: head.back(capacity) };
         }
-        for _ in 0..2 * self.interval {
+        for _ in 0..2 * self.interval() {
             match stamp(head).state() {
                 State::Done(sequence) if sequence >= head => head = sequence.next(),
                 // Being written: what its slot held a lap before is gone already.
@@ -87,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_interval_fits_the_ring() {
-        let interval = |capacity| Head::new(capacity).interval;
+        let interval = |capacity| Head::new(capacity).interval();
         assert_eq!([2, 3, 4, 7, 8, 12, 16].map(interval), [1, 1, 1, 1, 2, 2, 4]);
         assert_eq!([100, 255, 256, 1 << 20, usize::MAX].map(interval), [16, 32, 64, 64, 64]);
     }
@@ -100,7 +105,7 @@ mod tests {
             steps.set(steps.get() + 1);
             Stamp::done(sequence)
         });
-        assert_eq!(steps.get(), 2 * head.interval);
+        assert_eq!(steps.get(), 2 * head.interval());
         assert_eq!(frontier.head.get(), steps.get());
     }
 

@@ -1,6 +1,7 @@
 //! Sequence → slot number, for any capacity, without a division.
 
 use super::Sequence;
+use crate::hint::unlikely;
 
 /// Maps a sequence to its slot, which is `sequence mod capacity`.
 ///
@@ -11,8 +12,8 @@ use super::Sequence;
 /// for each message, and stores are what a publisher with a live reader pays for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Index {
-    /// At least 1.
-    capacity: u64,
+    /// The last slot: the capacity less one, and the mask of a power of two.
+    last: u64,
     /// `⌊2^64 / capacity⌋`, or 0 where the capacity is a power of two.
     reciprocal: u64,
 }
@@ -22,24 +23,25 @@ impl Index {
         let capacity = capacity as u64;
         // No capacity but a power of two divides 2^64, so the quotient is the same from 2^64 − 1.
         let reciprocal = if capacity.is_power_of_two() { 0 } else { u64::MAX / capacity };
-        Self { capacity, reciprocal }
+        Self { last: capacity - 1, reciprocal }
     }
 
     #[inline]
     pub(super) fn capacity(&self) -> usize {
-        self.capacity as usize
+        self.last as usize + 1
     }
 
     /// The slot of `sequence`: always below the capacity.
     #[inline]
     pub(super) fn of(&self, sequence: Sequence) -> usize {
         let sequence = sequence.get();
-        if self.reciprocal == 0 {
-            return (sequence & (self.capacity - 1)) as usize;
+        if !unlikely(self.reciprocal != 0) {
+            return (sequence & self.last) as usize;
         }
         let quotient = ((u128::from(sequence) * u128::from(self.reciprocal)) >> 64) as u64;
-        let remainder = sequence - quotient * self.capacity;
-        (if remainder < self.capacity { remainder } else { remainder - self.capacity }) as usize
+        let capacity = self.last + 1;
+        let remainder = sequence - quotient * capacity;
+        (if remainder < capacity { remainder } else { remainder - capacity }) as usize
     }
 }
 

@@ -29,6 +29,7 @@
 use super::Deadline;
 use super::fence::FencePair;
 use super::park::Parking;
+use crate::hint::unlikely;
 use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// An eventcount. Any number of sleepers and wakers.
@@ -62,7 +63,7 @@ impl Event {
             self.fences.light();
         }
         // N3. Relaxed: N2 and S2 decide what it sees.
-        if self.word.load(Ordering::Relaxed) & SLEEPER != 0 {
+        if unlikely(self.word.load(Ordering::Relaxed) & SLEEPER != 0) {
             self.wake();
         }
     }

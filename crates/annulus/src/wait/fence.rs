@@ -11,6 +11,8 @@
 use std::time::{Duration, Instant};
 
 use super::Deadline;
+#[cfg(not(annulus_loom))]
+use crate::hint::unlikely;
 use crate::sync::{Ordering, fence};
 
 /// A pair of fences with a total order between the two sides. Constant once made.
@@ -29,7 +31,7 @@ impl FencePair {
     #[inline]
     pub(super) fn light(self) {
         #[cfg(not(annulus_loom))]
-        if self.asymmetric {
+        if !unlikely(!self.asymmetric) {
             crate::sync::compiler_fence(Ordering::SeqCst);
             return;
         }
