@@ -155,11 +155,11 @@ fn main() {
     for (name, ours, theirs, n) in rows {
         if !name.contains(&only) { continue }
         let (mut a, mut b, mut f, mut ratio, mut rf) = (vec![], vec![], vec![], vec![], vec![]);
-        let mut gots = vec![];
+        let mut gots = vec![]; let mut tg: Vec<u64> = vec![];
         for round in 0..rounds {
             let f1 = raw_ping_pong(20_000);
             let (x, y);
-            if round % 2 == 0 { x = ours(n); gots.push(GOT.load(Ordering::Relaxed)); y = theirs(n) } else { y = theirs(n); x = ours(n); gots.push(GOT.load(Ordering::Relaxed)); }
+            if round % 2 == 0 { x = ours(n); gots.push(GOT.load(Ordering::Relaxed)); y = theirs(n); tg.push(GOT.load(Ordering::Relaxed)); } else { y = theirs(n); x = ours(n); gots.push(GOT.load(Ordering::Relaxed)); }
             let f2 = raw_ping_pong(20_000);
             let changed = f1.max(f2) / f1.min(f2) > 1.3;
             if changed { continue }
@@ -167,6 +167,6 @@ fn main() {
         }
         let kept = a.len();
         if kept == 0 { println!("{name}: no stable round"); continue }
-        println!("{name:22} ours {:.2?} theirs {:.2?} ratio {:.3?} floor {:.0?} ours/floor {:.3?} kept {kept} got/1000 {gots:?}", median(&mut a), median(&mut b), median(&mut ratio), median(&mut f), median(&mut rf));
+        println!("{name:22} ours {:.2?} theirs {:.2?} ratio {:.3?} floor {:.0?} ours/floor {:.3?} kept {kept} got {gots:?} {tg:?}", median(&mut a), median(&mut b), median(&mut ratio), median(&mut f), median(&mut rf));
     }
 }

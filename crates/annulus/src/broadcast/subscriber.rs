@@ -5,6 +5,7 @@
 //! receiving counts nothing.
 
 use core::fmt;
+use core::mem::MaybeUninit;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use crate::error::RecvTimeoutError;
 use crate::error::{Closed, TryRecvError};
 use crate::hint::unlikely;
 use crate::message::Message;
-use crate::ring::{Sequence, Stamp};
+use crate::ring::{Sequence, Stamp, Whole};
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy, wait_until};
 
@@ -42,18 +43,13 @@ pub struct Subscriber<T: Message> {
     start: Sequence,
     /// Messages between `start` and `cursor` that it did not receive.
     lagged: u64,
-}
-
-/// Where a subscriber goes on after it was lapped.
-struct Lapse {
-    resume: Sequence,
-    /// The publisher's head when the lapse was noticed.
-    head: Sequence,
+    /// Where it went on after the last lapse.
+    lapse: Lapse,
 }
 
 impl<T: Message> Subscriber<T> {
     pub(super) fn new(shared: Handle<Shared<T>>, start: Sequence) -> Self {
-        Self { shared, cursor: start, start, lagged: 0 }
+        Self { shared, cursor: start, start, lagged: 0, lapse: Lapse::none(start) }
     }
 
     /// Receives the next message if it is there. Never waits; O(`size_of::<T>()`) but after a lag, when it also walks a
@@ -63,8 +59,9 @@ impl<T: Message> Subscriber<T> {
     ///
     /// - [`Empty`](TryRecvError::Empty): nothing new.
     /// - [`Lagged`](TryRecvError::Lagged): the publisher overwrote `skipped` messages that this subscriber had not read.
-    ///   They are counted; the next call goes on with the oldest message that still stood. Beside a publisher that
-    ///   overwrites that one too before it can be read, the next call may report a further lag, never the same one.
+    ///   They are counted; the next call goes on with the oldest message that still stood, or, where it was lapped again
+    ///   before it had read half a ring, with a later one: at the edge it would be lapped again at once. What is passed
+    ///   over for that is part of `skipped`.
     /// - [`Closed`](TryRecvError::Closed): the publisher is gone and nothing is left.
     ///
     /// # Examples
@@ -85,15 +82,12 @@ impl<T: Message> Subscriber<T> {
     /// ```
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        match self.next() {
-            Ok(message) => Ok(message),
+        let mut message = MaybeUninit::uninit();
+        match self.next(&mut message) {
+            Ok(whole) => Ok(whole.take()),
             Err(Miss::Empty) => Err(TryRecvError::Empty),
             Err(Miss::Closed) => Err(TryRecvError::Closed),
-            Err(Miss::Lapped) => {
-                let lapse = lapse(&self.shared, self.cursor, 0);
-                let skipped = self.skip_to(lapse.resume);
-                Err(TryRecvError::Lagged { skipped })
-            }
+            Err(Miss::Lapped) => Err(TryRecvError::Lagged { skipped: self.go_on() }),
         }
     }
 
@@ -148,8 +142,9 @@ impl<T: Message> Subscriber<T> {
     /// ```
     #[inline]
     pub fn recv_with(&mut self, strategy: WaitStrategy) -> Result<T, Closed> {
-        match self.next() {
-            Ok(message) => Ok(message),
+        let mut message = MaybeUninit::uninit();
+        match self.next(&mut message) {
+            Ok(whole) => Ok(whole.take()),
             Err(_) => match self.wait(strategy, None) {
                 Some(result) => result,
                 None => unreachable!("a wait without a deadline does not end without a result"),
@@ -181,8 +176,9 @@ impl<T: Message> Subscriber<T> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        match self.next() {
-            Ok(message) => Ok(message),
+        let mut message = MaybeUninit::uninit();
+        match self.next(&mut message) {
+            Ok(whole) => Ok(whole.take()),
             Err(_) => self.wait_timed(Instant::now().checked_add(timeout)),
         }
     }
@@ -209,8 +205,9 @@ impl<T: Message> Subscriber<T> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
-        match self.next() {
-            Ok(message) => Ok(message),
+        let mut message = MaybeUninit::uninit();
+        match self.next(&mut message) {
+            Ok(whole) => Ok(whole.take()),
             Err(_) => self.wait_timed(Some(deadline)),
         }
     }
@@ -234,10 +231,11 @@ impl<T: Message> Subscriber<T> {
             }
             let newest = head.back(1);
             // It fails only if the publisher has come a whole ring further meanwhile: then there is a newer one.
-            if let Ok(message) = self.shared.ring.read(newest) {
+            let mut message = MaybeUninit::uninit();
+            if let Ok(whole) = self.shared.ring.read(newest, &mut message) {
                 self.skip_to(newest);
                 self.cursor = head;
-                return Some(message);
+                return Some(whole.take());
             }
         }
     }
@@ -373,39 +371,30 @@ impl<T: Message> Subscriber<T> {
 
     /// The one read that everything else is made of.
     #[inline]
-    fn next(&mut self) -> Result<T, Miss> {
-        let seen = match self.shared.ring.read(self.cursor) {
-            Ok(message) => {
+    fn next<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
+        match self.shared.ring.read(self.cursor, message) {
+            Ok(whole) => {
                 self.cursor = self.cursor.next();
-                return Ok(message);
+                Ok(whole)
             }
-            Err(seen) => seen,
-        };
-        if unlikely(seen > Stamp::done(self.cursor)) {
-            return Err(Miss::Lapped);
+            Err(seen) if unlikely(seen > Stamp::done(self.cursor)) => Err(Miss::Lapped),
+            Err(_) if unlikely(self.shared.is_closed()) => Err(last_look(&self.shared, self.cursor)),
+            Err(_) => Err(Miss::Empty),
         }
-        if unlikely(self.shared.is_closed()) {
-            let result = last_look(&self.shared, self.cursor);
-            if result.is_ok() {
-                self.cursor = self.cursor.next();
-            }
-            return result;
-        }
-        Err(Miss::Empty)
     }
 
     /// The next message, going on after a lag; `None` where there is none before `end`. After a lag, `end` is set to the
     /// head of that moment unless it was set before.
     #[inline]
     pub(super) fn next_before(&mut self, end: &mut Option<Sequence>) -> Option<T> {
-        let mut margin = 0;
         while end.is_none_or(|end| self.cursor < end) {
-            match self.next() {
-                Ok(message) => return Some(message),
+            let mut message = MaybeUninit::uninit();
+            match self.next(&mut message) {
+                Ok(whole) => return Some(whole.take()),
                 Err(Miss::Empty | Miss::Closed) => break,
                 Err(Miss::Lapped) => {
-                    let lapse = self.go_on(&mut margin);
-                    end.get_or_insert(lapse.head);
+                    self.go_on();
+                    end.get_or_insert(self.lapse.head);
                 }
             }
         }
@@ -415,15 +404,15 @@ impl<T: Message> Subscriber<T> {
     /// `None` at the deadline.
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Option<Result<T, Closed>> {
         let shared = self.shared.clone();
-        let mut margin = 0;
         wait_until(&shared.event, strategy, deadline, || {
-            match self.next() {
-                Ok(message) => Some(Ok(message)),
+            let mut message = MaybeUninit::uninit();
+            match self.next(&mut message) {
+                Ok(whole) => Some(Ok(whole.take())),
                 Err(Miss::Closed) => Some(Err(Closed)),
                 Err(Miss::Empty) => None,
                 // Not an occasion to sleep: the next poll may find a message.
                 Err(Miss::Lapped) => {
-                    self.go_on(&mut margin);
+                    self.go_on();
                     None
                 }
             }
@@ -438,14 +427,10 @@ impl<T: Message> Subscriber<T> {
         }
     }
 
-    /// Goes on after a lag within one call, the second time further from the edge than the first, and so on up to the
-    /// middle of the ring: at the edge a fast publisher would lap it again and again.
-    #[cold]
-    fn go_on(&mut self, margin: &mut u64) -> Lapse {
-        let lapse = lapse(&self.shared, self.cursor, *margin);
-        self.skip_to(lapse.resume);
-        *margin = (2 * *margin + 1).min(self.shared.ring.capacity() as u64 / 2);
-        lapse
+    /// Goes on after a lapse and says how many messages that cost.
+    fn go_on(&mut self) -> u64 {
+        self.lapse = lapse(&self.shared, self.cursor, self.lapse);
+        self.skip_to(self.lapse.resume)
     }
 
     /// Moves the cursor on to `sequence`, unless it is there already, and counts what it passes.
@@ -469,28 +454,53 @@ enum Miss {
     Closed,
 }
 
-/// The message at `cursor`, looked for once more after the close was seen: the last message comes before the close, so
-/// this look finds what the one before it may have missed.
+/// What an empty slot means once the close was seen. The last message comes before the close, so a look after it decides:
+/// still nothing is [`Miss::Closed`]. Otherwise the message came between the two looks; then `Empty` was true at the
+/// first, and the next read finds it.
 #[cold]
 #[inline(never)]
-fn last_look<T: Message>(shared: &Shared<T>, cursor: Sequence) -> Result<T, Miss> {
-    if mutated!("close_no_second_look") {
-        return Err(Miss::Closed);
+fn last_look<T: Message>(shared: &Shared<T>, cursor: Sequence) -> Miss {
+    if mutated!("close_no_second_look") || shared.ring.stamp(cursor) < Stamp::done(cursor) {
+        Miss::Closed
+    } else {
+        Miss::Empty
     }
-    shared.ring.read(cursor).map_err(|seen| if seen > Stamp::done(cursor) { Miss::Lapped } else { Miss::Closed })
 }
 
-/// Where to go on for a subscriber whose message at `cursor` was overwritten: at the oldest message that still stands, or
-/// `margin` after it.
+/// Where a subscriber went on after it was lapped.
+#[derive(Clone, Copy)]
+struct Lapse {
+    resume: Sequence,
+    /// The publisher's head when the lapse was noticed.
+    head: Sequence,
+    /// How far after the oldest message that stood `resume` was put.
+    margin: u64,
+}
+
+impl Lapse {
+    /// Before the first one.
+    fn none(start: Sequence) -> Self {
+        Self { resume: start, head: Sequence::FIRST, margin: 0 }
+    }
+}
+
+/// Where to go on for a subscriber whose message at `cursor` was overwritten: at the oldest message that still stands.
 ///
-/// Takes the cursor by value, so that a subscriber whose methods are inlined can live in registers.
+/// That one is the next to be overwritten, and a reader slower than the publisher would be lapped again at once, and
+/// receive next to nothing. So a subscriber that was lapped `before` it could read half a ring since the last time goes on
+/// further from the edge: a 64th of the ring, then twice as far each time, up to the middle.
+///
+/// Takes and returns values, so that a subscriber whose methods are inlined can live in registers.
 #[cold]
 #[inline(never)]
-fn lapse<T: Message>(shared: &Shared<T>, cursor: Sequence, margin: u64) -> Lapse {
+fn lapse<T: Message>(shared: &Shared<T>, cursor: Sequence, before: Lapse) -> Lapse {
+    let half = shared.ring.capacity() as u64 / 2;
+    let again = before.head > Sequence::FIRST && cursor.since(before.resume) < half;
+    let margin = if again { (2 * before.margin).max(half / 32).clamp(1, half) } else { 0 };
     let frontier = shared.ring.frontier(cursor);
     // The walk may end before it comes to what overwrote the cursor's message: that one is lost all the same.
     let resume = frontier.oldest.plus(margin).min(frontier.head).max(cursor.next());
-    Lapse { resume, head: frontier.head.max(resume) }
+    Lapse { resume, head: frontier.head.max(resume), margin }
 }
 
 impl<T: Message> Clone for Subscriber<T> {

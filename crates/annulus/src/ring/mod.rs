@@ -19,6 +19,7 @@ mod slot;
 mod storage;
 
 use core::marker::PhantomData;
+use core::mem::MaybeUninit;
 
 use crate::error::CapacityError;
 use crate::message::Message;
@@ -27,6 +28,7 @@ use head::Head;
 use index::Index;
 pub(crate) use sequence::{Sequence, Stamp};
 use slot::Slot;
+pub(crate) use slot::Whole;
 use storage::Storage;
 
 /// A ring of stamped slots for messages of type `T`.
@@ -79,12 +81,16 @@ impl<T: Message> Ring<T> {
         self.head.passed(sequence);
     }
 
-    /// Copies message `sequence` out, or returns the stamp that shows why it can't be had.
+    /// Copies message `sequence` into `message`, or returns the stamp that shows why it can't be had.
     ///
     /// A stamp below [`Stamp::done`] of it means not yet there; above, overwritten.
     #[inline]
-    pub(crate) fn read(&self, sequence: Sequence) -> Result<T, Stamp> {
-        self.slot(sequence).read(sequence)
+    pub(crate) fn read<'m>(
+        &self,
+        sequence: Sequence,
+        message: &'m mut MaybeUninit<T>,
+    ) -> Result<Whole<'m, T>, Stamp> {
+        self.slot(sequence).read(sequence, message)
     }
 
     /// The stamp of the slot that `sequence` uses (Acquire).

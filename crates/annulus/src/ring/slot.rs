@@ -25,6 +25,22 @@ use super::{Sequence, Stamp};
 use crate::message::Message;
 use crate::sync::{AtomicU64, Ordering, fence, mutated};
 
+/// A message that was read whole. Only [`Slot::read`] makes one, so having it is the proof.
+pub(crate) struct Whole<'m, T>(&'m mut MaybeUninit<T>);
+
+impl<T> Whole<'_, T> {
+    /// Moves the message out: the one move between the ring and the caller, which a large message would notice.
+    #[inline]
+    pub(crate) fn take(self) -> T {
+        // SAFETY: `Slot::read` made it after it had written every byte and seen `done(sequence)` twice, so by the argument
+        // at the top of this file the bytes are those of one `T` that `Slot::write` stored; it is taken once.
+        unsafe { self.0.assume_init_read() }
+    }
+}
+
+/// Words in a cache line.
+const LINE_WORDS: usize = 8;
+
 /// The words of one slot; borrowed from the ring's storage.
 pub(super) struct Slot<'a, T> {
     /// Exactly [`Slot::WORDS`] of them: the stamp, then the payload.
@@ -33,13 +49,17 @@ pub(super) struct Slot<'a, T> {
 }
 
 impl<'a, T: Message> Slot<'a, T> {
+    /// Where the payload begins: beside the stamp, or, where vectors copy it, on the next line, so that none of them
+    /// straddles two.
+    const PAYLOAD_AT: usize = if copy::by_vector::<T>() { LINE_WORDS } else { 1 };
+
     /// Words in use: the stamp and the payload, its last word padded.
-    pub(super) const WORDS: usize = 1 + copy::words_of::<T>();
+    pub(super) const WORDS: usize = Self::PAYLOAD_AT + copy::words_of::<T>();
 
     /// Words from one slot to the next. Up to a line, a power of two, so that small messages share a line and none
     /// straddles two; above, whole lines.
     pub(super) const STRIDE: usize =
-        if Self::WORDS <= 8 { Self::WORDS.next_power_of_two() } else { Self::WORDS.next_multiple_of(8) };
+        if Self::WORDS <= LINE_WORDS { Self::WORDS.next_power_of_two() } else { Self::WORDS.next_multiple_of(LINE_WORDS) };
 
     #[inline]
     pub(super) fn new(words: &'a [AtomicU64]) -> Self {
@@ -50,7 +70,7 @@ impl<'a, T: Message> Slot<'a, T> {
     #[inline]
     fn parts(&self) -> (&'a AtomicU64, &'a [AtomicU64]) {
         // The length is a constant to the optimiser: no check remains.
-        (&self.words[0], &self.words[1..])
+        (&self.words[0], &self.words[Self::PAYLOAD_AT..])
     }
 
     #[inline]
@@ -76,7 +96,7 @@ impl<'a, T: Message> Slot<'a, T> {
     }
 
     #[inline]
-    pub(super) fn read(&self, sequence: Sequence) -> Result<T, Stamp> {
+    pub(super) fn read<'m>(&self, sequence: Sequence, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Stamp> {
         let (stamp, payload) = self.parts();
         let wanted = Stamp::done(sequence);
         // R1. Acquire: pairs with W4.
@@ -85,9 +105,8 @@ impl<'a, T: Message> Slot<'a, T> {
         if seen != wanted {
             return Err(seen);
         }
-        let mut message = MaybeUninit::<T>::uninit();
         // R2. Relaxed: they may be torn; R4 tells.
-        copy::load(payload, &mut message);
+        copy::load(payload, message);
         if !mutated!("slot_no_acquire_fence") {
             // R3. Acquire: pairs with W2.
             fence(Ordering::Acquire);
@@ -97,9 +116,8 @@ impl<'a, T: Message> Slot<'a, T> {
         if seen != wanted && !mutated!("slot_no_second_look") {
             return Err(seen);
         }
-        // SAFETY: `copy::load` wrote every byte of `message`. Both looks saw `done(sequence)`, so by the argument at
-        // the top of this file the bytes are those of one `T` that `write` stored.
-        Ok(unsafe { message.assume_init() })
+        // `copy::load` wrote every byte of `message`, and both looks saw `done(sequence)`.
+        Ok(Whole(message))
     }
 
     /// The stamp. Acquire: pairs with W4, so what came before that message's publication is visible.

@@ -1,4 +1,4 @@
-//! Vector copy on x86-64: AVX where the processor has it, else SSE2, which all have.
+//! Vector copy on x86-64: the widest vectors the processor has, at least SSE2, which all have.
 //!
 //! Ordinary vector loads and stores (no non-temporal ones) keep the processor's total store order, so the fences
 //! around a payload order them as they order words. Intel and AMD promise at least 8-byte atomicity only to
@@ -10,13 +10,15 @@ use core::arch::asm;
 pub(super) const AVAILABLE: bool = true;
 pub(super) const MIN_BYTES: usize = 64;
 
-/// Whether AVX may be used. One relaxed load and a test after the first call.
-#[inline]
-fn has_avx() -> bool {
-    #[cfg(feature = "std")]
-    return std::arch::is_x86_feature_detected!("avx");
-    #[cfg(not(feature = "std"))]
-    return cfg!(target_feature = "avx");
+/// Whether the processor has a feature. One relaxed load and a test after the first call.
+macro_rules! has {
+    ($feature:tt) => {{
+        #[cfg(feature = "std")]
+        let has = std::arch::is_x86_feature_detected!($feature);
+        #[cfg(not(feature = "std"))]
+        let has = cfg!(target_feature = $feature);
+        has
+    }};
 }
 
 /// Copies `bytes` bytes, as if by a loop of relaxed atomic accesses.
@@ -28,114 +30,78 @@ fn has_avx() -> bool {
 #[inline]
 pub(super) unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     debug_assert!(bytes >= MIN_BYTES);
-    if has_avx() {
-        // SAFETY: the caller's promise, and AVX is there.
-        unsafe { copy_avx(to, from, bytes) }
-    } else {
-        // SAFETY: the caller's promise.
-        unsafe { copy_sse2(to, from, bytes) }
+    // SAFETY: the caller's promise, and the processor has what is used.
+    unsafe {
+        if has!("avx512f") {
+            copy_avx512(to, from, bytes);
+        } else if has!("avx") {
+            copy_avx(to, from, bytes);
+        } else {
+            copy_sse2(to, from, bytes);
+        }
     }
 }
 
-/// Blocks of 128 bytes, then of 32, then one of 32 that ends with the last byte and may overlap the one before.
-///
-/// # Safety
-///
-/// As [`copy`], and the processor has AVX.
-#[inline]
-unsafe fn copy_avx(to: *mut u8, from: *const u8, bytes: usize) {
-    // SAFETY: every access lies within `bytes` bytes of `from` or `to`: the first loop runs while 128 are left, the
-    // second while 32 are, and the last block begins at `bytes - 32`, which is not negative.
-    unsafe {
-        asm!(
-            "sub {left}, 128",
-            "jb 3f",
-            "2:",
-            "vmovdqu ymm0, [{from}]",
-            "vmovdqu ymm1, [{from} + 32]",
-            "vmovdqu ymm2, [{from} + 64]",
-            "vmovdqu ymm3, [{from} + 96]",
-            "vmovdqu [{to}], ymm0",
-            "vmovdqu [{to} + 32], ymm1",
-            "vmovdqu [{to} + 64], ymm2",
-            "vmovdqu [{to} + 96], ymm3",
-            "add {from}, 128",
-            "add {to}, 128",
-            "sub {left}, 128",
-            "jae 2b",
-            "3:",
-            "add {left}, 96",
-            "jnc 5f",
-            "4:",
-            "vmovdqu ymm0, [{from}]",
-            "vmovdqu [{to}], ymm0",
-            "add {from}, 32",
-            "add {to}, 32",
-            "sub {left}, 32",
-            "jae 4b",
-            "5:",
-            "vmovdqu ymm0, [{from} + {left}]",
-            "vmovdqu [{to} + {left}], ymm0",
-            "vzeroupper",
-            from = inout(reg) from => _,
-            to = inout(reg) to => _,
-            left = inout(reg) bytes => _,
-            // `vzeroupper` clears the upper half of all sixteen.
-            out("ymm0") _, out("ymm1") _, out("ymm2") _, out("ymm3") _,
-            out("ymm4") _, out("ymm5") _, out("ymm6") _, out("ymm7") _,
-            out("ymm8") _, out("ymm9") _, out("ymm10") _, out("ymm11") _,
-            out("ymm12") _, out("ymm13") _, out("ymm14") _, out("ymm15") _,
-            options(nostack),
-        );
-    }
+/// Defines a copy by registers of `$width` bytes: blocks of four, then single ones, then one that ends with the last byte
+/// and may overlap the one before.
+macro_rules! define_copy {
+    ($name:ident, $move:literal, $register:literal, $width:literal, $end:literal) => {
+        /// # Safety
+        ///
+        /// As [`copy`], and the processor has the registers.
+        #[inline]
+        unsafe fn $name(to: *mut u8, from: *const u8, bytes: usize) {
+            // SAFETY: every access lies within `bytes` bytes of `from` or `to`: the first loop runs while four registers are
+            // left, the second while one is, and the last one begins at `bytes - width`, which is not negative.
+            unsafe {
+                asm!(
+                    concat!("sub {left}, 4 * ", $width),
+                    "jb 3f",
+                    "2:",
+                    concat!($move, " ", $register, "0, [{from}]"),
+                    concat!($move, " ", $register, "1, [{from} + ", $width, "]"),
+                    concat!($move, " ", $register, "2, [{from} + 2 * ", $width, "]"),
+                    concat!($move, " ", $register, "3, [{from} + 3 * ", $width, "]"),
+                    concat!($move, " [{to}], ", $register, "0"),
+                    concat!($move, " [{to} + ", $width, "], ", $register, "1"),
+                    concat!($move, " [{to} + 2 * ", $width, "], ", $register, "2"),
+                    concat!($move, " [{to} + 3 * ", $width, "], ", $register, "3"),
+                    concat!("add {from}, 4 * ", $width),
+                    concat!("add {to}, 4 * ", $width),
+                    concat!("sub {left}, 4 * ", $width),
+                    "jae 2b",
+                    "3:",
+                    concat!("add {left}, 3 * ", $width),
+                    "jnc 5f",
+                    "4:",
+                    concat!($move, " ", $register, "0, [{from}]"),
+                    concat!($move, " [{to}], ", $register, "0"),
+                    concat!("add {from}, ", $width),
+                    concat!("add {to}, ", $width),
+                    concat!("sub {left}, ", $width),
+                    "jae 4b",
+                    "5:",
+                    concat!($move, " ", $register, "0, [{from} + {left}]"),
+                    concat!($move, " [{to} + {left}], ", $register, "0"),
+                    $end,
+                    from = inout(reg) from => _,
+                    to = inout(reg) to => _,
+                    left = inout(reg) bytes => _,
+                    // All sixteen: `vzeroupper` clears their upper parts.
+                    out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
+                    out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
+                    out("xmm8") _, out("xmm9") _, out("xmm10") _, out("xmm11") _,
+                    out("xmm12") _, out("xmm13") _, out("xmm14") _, out("xmm15") _,
+                    options(nostack),
+                );
+            }
+        }
+    };
 }
 
-/// Blocks of 64 bytes, then of 16, then one of 16 that ends with the last byte and may overlap the one before.
-///
-/// # Safety
-///
-/// As [`copy`].
-#[inline]
-unsafe fn copy_sse2(to: *mut u8, from: *const u8, bytes: usize) {
-    // SAFETY: as in `copy_avx`, with 64 and 16 in the place of 128 and 32.
-    unsafe {
-        asm!(
-            "sub {left}, 64",
-            "jb 3f",
-            "2:",
-            "movdqu xmm0, [{from}]",
-            "movdqu xmm1, [{from} + 16]",
-            "movdqu xmm2, [{from} + 32]",
-            "movdqu xmm3, [{from} + 48]",
-            "movdqu [{to}], xmm0",
-            "movdqu [{to} + 16], xmm1",
-            "movdqu [{to} + 32], xmm2",
-            "movdqu [{to} + 48], xmm3",
-            "add {from}, 64",
-            "add {to}, 64",
-            "sub {left}, 64",
-            "jae 2b",
-            "3:",
-            "add {left}, 48",
-            "jnc 5f",
-            "4:",
-            "movdqu xmm0, [{from}]",
-            "movdqu [{to}], xmm0",
-            "add {from}, 16",
-            "add {to}, 16",
-            "sub {left}, 16",
-            "jae 4b",
-            "5:",
-            "movdqu xmm0, [{from} + {left}]",
-            "movdqu [{to} + {left}], xmm0",
-            from = inout(reg) from => _,
-            to = inout(reg) to => _,
-            left = inout(reg) bytes => _,
-            out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
-            options(nostack),
-        );
-    }
-}
+define_copy!(copy_sse2, "movdqu", "xmm", 16, "");
+define_copy!(copy_avx, "vmovdqu", "ymm", 32, "vzeroupper");
+define_copy!(copy_avx512, "vmovdqu64", "zmm", 64, "vzeroupper");
 
 #[cfg(test)]
 mod tests {
@@ -144,15 +110,22 @@ mod tests {
     use alloc::vec::Vec;
 
     #[test]
-    fn both_forms_copy_every_length() {
-        for bytes in MIN_BYTES..700 {
+    fn every_form_copies_every_length() {
+        let mut forms: Vec<unsafe fn(*mut u8, *const u8, usize)> = vec![copy, copy_sse2];
+        if has!("avx") {
+            forms.push(copy_avx);
+        }
+        if has!("avx512f") {
+            forms.push(copy_avx512);
+        }
+        for bytes in MIN_BYTES..1100 {
             let from: Vec<u8> = (0..bytes).map(|i| (i * 31 + i / 256) as u8).collect();
-            for copy in [copy, copy_sse2] {
-                let mut to = vec![0xEE_u8; bytes + 64];
-                // SAFETY: both have `bytes` bytes from where the pointers stand.
-                unsafe { copy(to.as_mut_ptr().add(32), from.as_ptr(), bytes) };
-                assert_eq!(to[32..32 + bytes], from);
-                assert!(to[..32].iter().chain(&to[32 + bytes..]).all(|&byte| byte == 0xEE));
+            for copy in &forms {
+                let mut to = vec![0xEE_u8; bytes + 128];
+                // SAFETY: both have `bytes` bytes from where the pointers stand, and the processor was asked.
+                unsafe { copy(to.as_mut_ptr().add(64), from.as_ptr(), bytes) };
+                assert_eq!(to[64..64 + bytes], from);
+                assert!(to[..64].iter().chain(&to[64 + bytes..]).all(|&byte| byte == 0xEE));
             }
         }
     }
