@@ -24,7 +24,7 @@ macro_rules! contender {
                 let mut sub = s.subscribe();
                 for i in 0..CAP as u64 { p.publish(i); }
                 let t = Instant::now();
-                for i in 0..n { p.publish(black_box(i)); }
+                for i in 0..n { p.publish(i); }
                 let r = ns(t, n);
                 black_box(sub.try_recv().ok());
                 r
@@ -35,7 +35,7 @@ macro_rules! contender {
                 let mut sub = s.subscribe();
                 for i in 0..CAP as u64 { p.publish(i); sub.try_recv().unwrap(); }
                 let t = Instant::now();
-                for i in 0..n { p.publish(black_box(i)); match sub.try_recv() { Ok(v) => assert!(v == i), Err(_) => panic!() } }
+                for i in 0..n { p.publish(i); match sub.try_recv() { Ok(v) => assert!(v == i), Err(_) => panic!() } }
                 ns(t, n)
             }
             #[inline(never)]

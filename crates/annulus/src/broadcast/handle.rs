@@ -34,7 +34,7 @@ impl<S> Deref for Handle<S> {
 }
 
 impl<S> Drop for Handle<S> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
         // SAFETY: this is the drop of the handle: nobody uses the field afterwards, and it was not taken before.
         give_up(unsafe { ManuallyDrop::take(&mut self.0) });

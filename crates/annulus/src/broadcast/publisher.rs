@@ -1,6 +1,7 @@
 //! [`Publisher`]: the one who writes.
 
 use core::fmt;
+use core::mem::ManuallyDrop;
 
 use super::channel::Shared;
 use super::handle::Handle;
@@ -15,14 +16,15 @@ use crate::ring::Sequence;
 ///
 /// Dropping it closes the ring: subscribers receive what is left, then `Closed`.
 pub struct Publisher<T: Message> {
-    shared: Handle<Shared<T>>,
+    /// Given up by the drop, after the close.
+    shared: ManuallyDrop<Handle<Shared<T>>>,
     /// The next sequence to publish; the ring's head is a lower bound of it.
     next: Sequence,
 }
 
 impl<T: Message> Publisher<T> {
     pub(super) fn new(shared: Handle<Shared<T>>) -> Self {
-        Self { shared, next: Sequence::FIRST }
+        Self { shared: ManuallyDrop::new(shared), next: Sequence::FIRST }
     }
 
     /// Publishes `message` to every subscriber. Never waits, never fails, allocates nothing; O(`size_of::<T>()`).
@@ -38,9 +40,11 @@ impl<T: Message> Publisher<T> {
     /// ```
     #[inline]
     pub fn publish(&mut self, message: T) {
-        self.shared.ring.write(self.next, &message);
-        self.next = self.next.next();
-        self.shared.event.notify();
+        // Copied once: after each atomic access the compiler would fetch them from memory anew.
+        let (shared, sequence) = (&**self.shared, self.next);
+        shared.ring.write(sequence, &message);
+        self.next = sequence.next();
+        shared.event.notify();
     }
 
     /// Publishes what `make` returns. It runs before anything is written: if it panics, nothing is published and the
@@ -71,13 +75,13 @@ impl<T: Message> Publisher<T> {
     #[inline]
     pub fn publish_batch(&mut self, messages: &[T]) {
         const NOTIFY_EVERY: usize = 64;
-        let mut next = self.next;
+        let (shared, mut next) = (&**self.shared, self.next);
         for part in messages.chunks(NOTIFY_EVERY) {
             for message in part {
-                self.shared.ring.write(next, message);
+                shared.ring.write(next, message);
                 next = next.next();
             }
-            self.shared.event.notify();
+            shared.event.notify();
         }
         self.next = next;
     }
@@ -107,14 +111,17 @@ impl<T: Message> Publisher<T> {
 
 /// Closes the ring and wakes every subscriber that sleeps.
 impl<T: Message> Drop for Publisher<T> {
+    #[inline(always)]
     fn drop(&mut self) {
-        finish(&self.shared, self.next);
+        // SAFETY: this is the publisher's drop: nobody uses the handle afterwards, and it was not taken before.
+        finish(unsafe { ManuallyDrop::take(&mut self.shared) }, self.next);
     }
 }
 
-/// Takes the sequence by value, so that a publisher whose methods are inlined can live in registers.
+/// Takes values, so that a publisher whose methods are inlined can live in registers.
 #[cold]
-fn finish<T: Message>(shared: &Shared<T>, next: Sequence) {
+#[inline(never)]
+fn finish<T: Message>(shared: Handle<Shared<T>>, next: Sequence) {
     shared.ring.set_head(next);
     shared.close();
 }

@@ -372,13 +372,15 @@ impl<T: Message> Subscriber<T> {
     /// The one read that everything else is made of.
     #[inline]
     fn next<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
-        match self.shared.ring.read(self.cursor, message) {
+        // Copied once: after each atomic access the compiler would fetch them from memory anew.
+        let (shared, cursor) = (&*self.shared, self.cursor);
+        match shared.ring.read(cursor, message) {
             Ok(whole) => {
-                self.cursor = self.cursor.next();
+                self.cursor = cursor.next();
                 Ok(whole)
             }
-            Err(seen) if unlikely(seen > Stamp::done(self.cursor)) => Err(Miss::Lapped),
-            Err(_) if unlikely(self.shared.is_closed()) => Err(last_look(&self.shared, self.cursor)),
+            Err(seen) if unlikely(seen > Stamp::done(cursor)) => Err(Miss::Lapped),
+            Err(_) if unlikely(shared.is_closed()) => Err(last_look(shared, cursor)),
             Err(_) => Err(Miss::Empty),
         }
     }
@@ -428,12 +430,14 @@ impl<T: Message> Subscriber<T> {
     }
 
     /// Goes on after a lapse and says how many messages that cost.
+    #[inline(always)]
     fn go_on(&mut self) -> u64 {
         self.lapse = lapse(&self.shared, self.cursor, self.lapse);
         self.skip_to(self.lapse.resume)
     }
 
     /// Moves the cursor on to `sequence`, unless it is there already, and counts what it passes.
+    #[inline(always)]
     fn skip_to(&mut self, sequence: Sequence) -> u64 {
         let skipped = sequence.since(self.cursor);
         self.cursor = self.cursor.plus(skipped);

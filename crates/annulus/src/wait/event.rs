@@ -1,14 +1,15 @@
 //! The eventcount: sleepers at the price of one load to those who would wake them.
 //!
-//! One 32-bit word. Odd: somebody sleeps, or is about to. Even: nobody does. Each wake-up makes an odd word even by
-//! adding one, so the upper 31 bits count wake-ups and no sleeper mistakes one for another.
+//! One 32-bit word: bit 0 says that somebody sleeps, or is about to; bit 1 is constant and says that the waker's fence is
+//! not for free on this system; the upper 30 bits count wake-ups, so that no sleeper mistakes one for another. Where both
+//! low bits are clear, one load is all that a waker does.
 //!
 //! ```text
 //! waker                                   sleeper
 //! N1  the store that matters              S1  word |= 1                    (register)
 //! N2  light fence                         S2  heavy fence
-//! N3  word odd?  ── no: done              S3  look again for N1's store    ── there: don't sleep
-//! N4  word += 1, if still odd  (Release)  S4  sleep while word is S1's     (Acquire)
+//! N3  bit 0 of word?  ── no: done         S3  look again for N1's store    ── there: don't sleep
+//! N4  clear bit 0, count  (Release)       S4  sleep while word is S1's     (Acquire)
 //! N5  wake all that sleep on word
 //! ```
 //!
@@ -21,22 +22,21 @@
 //! however late the sleepers run. A sleeper that times out, or finds its message at S3, leaves the bit set: one wake-up
 //! is then made for nobody.
 //!
-//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^31 wake-ups of others sleeps through them.
+//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^30 wake-ups of others sleeps through them.
 //!
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang, "Asymmetric
 //! Dekker synchronization" (2001).
 
 use super::Deadline;
-use super::fence::FencePair;
+use super::fence;
 use super::park::Parking;
 use crate::hint::unlikely;
 use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct Event {
-    /// Written by sleepers (S1) and, only while odd, by wakers (N4); constant as long as nobody sleeps.
+    /// Written by sleepers (S1) and, only while bit 0 is set, by wakers (N4); constant as long as nobody sleeps.
     word: AtomicU32,
-    fences: FencePair,
     parking: Parking,
 }
 
@@ -49,21 +49,22 @@ pub(crate) struct Ticket {
 }
 
 const SLEEPER: u32 = 1;
+const FENCE_BOTH_SIDES: u32 = 2;
+const WAKE_UP: u32 = 4;
 
 impl Event {
     pub(crate) fn new() -> Self {
-        Self { word: AtomicU32::new(0), fences: FencePair::detect(), parking: Parking::new() }
+        let word = if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES };
+        Self { word: AtomicU32::new(word), parking: Parking::new() }
     }
 
     /// Wakes everybody who registered before a poll could see the caller's last store.
     #[inline]
     pub(crate) fn notify(&self) {
-        if !mutated!("event_no_light_fence") {
-            // N2. Pairs with S2.
-            self.fences.light();
-        }
-        // N3. Relaxed: N2 and S2 decide what it sees.
-        if unlikely(self.word.load(Ordering::Relaxed) & SLEEPER != 0) {
+        // N2, for the compiler; pairs with S2, which makes every core execute a barrier.
+        fence::light();
+        // N3. Relaxed: N2 and S2 decide what it sees. (The constant bit is seen whatever else is.)
+        if unlikely(self.word.load(Ordering::Relaxed) & (SLEEPER | FENCE_BOTH_SIDES) != 0) {
             self.wake();
         }
     }
@@ -71,10 +72,14 @@ impl Event {
     #[cold]
     #[inline(never)]
     fn wake(&self) {
+        if self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 && !mutated!("event_no_light_fence") {
+            // N2, where the sleeper can't make up for it; pairs with S2. What follows is N3.
+            fence::full();
+        }
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-            let next = if mutated!("event_word_unchanged") { seen } else { seen.wrapping_add(1) };
+            let next = if mutated!("event_word_unchanged") { seen } else { (seen & !SLEEPER).wrapping_add(WAKE_UP) };
             // N4. Release: pairs with the Acquire of S4. A failure means that a sleeper came, or that another waker did
             // this one's work.
             match self.word.compare_exchange_weak(seen, next, success, failure) {
@@ -95,13 +100,13 @@ impl Event {
         // S1. Relaxed: S2 orders it before S3.
         let word = self.word.fetch_or(SLEEPER, Ordering::Relaxed) | SLEEPER;
         // S2. Pairs with N2.
-        let fenced = mutated!("event_no_heavy_fence") || self.fences.heavy();
+        let fenced = mutated!("event_no_heavy_fence") || fence::heavy(word & FENCE_BOTH_SIDES == 0);
         Ticket { word, fenced }
     }
 
     /// Sleeps until a wake-up that came after `ticket`, or until `deadline`; it may also return earlier.
     pub(crate) fn sleep(&self, ticket: Ticket, deadline: Deadline) {
-        let deadline = if ticket.fenced { deadline } else { self.fences.nap(deadline) };
+        let deadline = if ticket.fenced { deadline } else { fence::nap(deadline) };
         // S4.
         self.parking.wait_while(&self.word, ticket.word, deadline);
     }
@@ -122,13 +127,22 @@ mod tests {
 
     #[test]
     fn wake_ups_coalesce() {
-        let event = Event::new();
-        let _ticket = event.register();
-        assert_eq!(event.word.load(Ordering::Relaxed), 1);
-        for _ in 0..10 {
+        for event in both_kinds() {
+            let ticket = event.register();
+            assert_eq!(event.word.load(Ordering::Relaxed), ticket.word);
             event.notify();
-            assert_eq!(event.word.load(Ordering::Relaxed), 2, "only the first changed the word");
+            let after = event.word.load(Ordering::Relaxed);
+            assert_eq!(after, ticket.word - SLEEPER + WAKE_UP);
+            for _ in 0..10 {
+                event.notify();
+                assert_eq!(event.word.load(Ordering::Relaxed), after, "only the first changed the word");
+            }
         }
+    }
+
+    /// One for each kind of fence, whichever this system has.
+    fn both_kinds() -> [Event; 2] {
+        [0, FENCE_BOTH_SIDES].map(|word| Event { word: AtomicU32::new(word), parking: Parking::new() })
     }
 
     #[test]
@@ -145,11 +159,11 @@ mod tests {
     #[test]
     fn the_word_may_wrap() {
         let event = Event::new();
-        event.word.store(u32::MAX - 1, Ordering::Relaxed);
+        event.word.store(u32::MAX - SLEEPER, Ordering::Relaxed);
         let ticket = event.register();
         assert_eq!(ticket.word, u32::MAX);
         event.notify();
-        assert_eq!(event.word.load(Ordering::Relaxed), 0);
+        assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES);
         event.sleep(ticket, None);
     }
 

@@ -11,46 +11,36 @@
 use std::time::{Duration, Instant};
 
 use super::Deadline;
-#[cfg(not(annulus_loom))]
-use crate::hint::unlikely;
 use crate::sync::{Ordering, fence};
 
-/// A pair of fences with a total order between the two sides. Constant once made.
-#[derive(Clone, Copy)]
-pub(super) struct FencePair {
-    /// Whether the sleeper's side does the work of both.
-    asymmetric: bool,
+/// Whether a sleeper can do the work of both sides. The answer never changes within a process.
+pub(super) fn is_asymmetric() -> bool {
+    system::register()
 }
 
-impl FencePair {
-    pub(super) fn detect() -> Self {
-        Self { asymmetric: system::register() }
-    }
+/// The waker's fence where the pair is asymmetric: it keeps the compiler from moving the look before the store.
+#[inline(always)]
+pub(super) fn light() {
+    #[cfg(not(annulus_loom))]
+    crate::sync::compiler_fence(Ordering::SeqCst);
+}
 
-    /// The waker's fence.
-    #[inline]
-    pub(super) fn light(self) {
-        #[cfg(not(annulus_loom))]
-        if !unlikely(!self.asymmetric) {
-            crate::sync::compiler_fence(Ordering::SeqCst);
-            return;
-        }
-        fence(Ordering::SeqCst);
-    }
+/// The waker's fence where it is not.
+pub(super) fn full() {
+    fence(Ordering::SeqCst);
+}
 
-    /// The sleeper's fence; false where the system refused it, although it had promised it.
-    pub(super) fn heavy(self) -> bool {
-        fence(Ordering::SeqCst);
-        !self.asymmetric || system::barrier()
-    }
+/// The sleeper's fence; false where the system refused it, although it had promised it.
+pub(super) fn heavy(asymmetric: bool) -> bool {
+    fence(Ordering::SeqCst);
+    !asymmetric || system::barrier()
+}
 
-    /// When to look again without the heavy fence: soon. A process that forbids itself the system call after it made its
-    /// rings (a sandbox) sleeps in naps, and a wake-up that is missed comes late by a nap rather than never.
-    #[allow(clippy::unused_self, reason = "belongs to the pair")]
-    pub(super) fn nap(self, deadline: Deadline) -> Deadline {
-        let soon = Instant::now() + Duration::from_millis(1);
-        Some(deadline.map_or(soon, |deadline| deadline.min(soon)))
-    }
+/// When to look again without the heavy fence: soon. A process that forbids itself the system call after it made its
+/// rings (a sandbox) sleeps in naps, and a wake-up that is missed comes late by a nap rather than never.
+pub(super) fn nap(deadline: Deadline) -> Deadline {
+    let soon = Instant::now() + Duration::from_millis(1);
+    Some(deadline.map_or(soon, |deadline| deadline.min(soon)))
 }
 
 #[cfg(all(target_os = "linux", not(annulus_loom), not(miri)))]
@@ -59,7 +49,7 @@ mod system {
 
     use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
 
-    /// Tells the kernel, once for the process, that it will ask for barriers; false where it can't.
+    /// Tells the kernel, once for the process, that it will be asked for barriers; false where it can't.
     pub(super) fn register() -> bool {
         static REGISTERED: OnceLock<bool> = OnceLock::new();
         *REGISTERED.get_or_init(|| {
@@ -91,15 +81,14 @@ mod tests {
 
     #[test]
     fn the_heavy_fence_is_had_on_this_system() {
-        assert!(FencePair::detect().heavy());
-        assert!(FencePair { asymmetric: false }.heavy());
+        assert!(heavy(is_asymmetric()));
+        assert!(heavy(false));
     }
 
     #[test]
     fn a_nap_is_short_and_never_later_than_the_deadline() {
-        let pair = FencePair { asymmetric: true };
         let now = Instant::now();
-        assert!(pair.nap(None).unwrap() < now + Duration::from_secs(1));
-        assert_eq!(pair.nap(Some(now)), Some(now));
+        assert!(nap(None).unwrap() < now + Duration::from_secs(1));
+        assert_eq!(nap(Some(now)), Some(now));
     }
 }
