@@ -1,0 +1,104 @@
+//! Real threads, a writer that laps its readers, and payloads that would show a torn read: every byte of a message is told
+//! by its sequence.
+
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use annulus::{Subscriber, TryRecvError};
+
+/// How long each size is written.
+const TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 150 } else { 250 });
+/// Miri has no hurry: it counts messages instead.
+const MESSAGES: u64 = if cfg!(miri) { 60 } else { u64::MAX };
+
+/// The message of a sequence. Neighbouring messages differ in every byte, and so do those that share a slot of a small ring.
+fn message<const N: usize>(sequence: u64) -> [u8; N] {
+    let mix = sequence.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    std::array::from_fn(|i| (mix >> (8 * (i % 8))) as u8 ^ (i / 8) as u8 ^ sequence as u8)
+}
+
+/// Receives until the close; checks each message against its sequence, and the account.
+fn read<const N: usize>(mut subscriber: Subscriber<[u8; N]>) -> (u64, u64) {
+    let (start, mut received, mut lagged) = (subscriber.cursor(), 0, 0);
+    loop {
+        let cursor = subscriber.cursor();
+        match subscriber.try_recv() {
+            Ok(bytes) => {
+                received += 1;
+                assert!(bytes == message::<N>(cursor), "{N} bytes: message {cursor} is torn or of another sequence");
+            }
+            Err(TryRecvError::Lagged { skipped }) => lagged += skipped,
+            Err(TryRecvError::Empty) => thread::yield_now(),
+            Err(TryRecvError::Closed) => break,
+        }
+    }
+    assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (received, lagged));
+    assert_eq!(subscriber.cursor(), start + received + lagged);
+    (received, lagged)
+}
+
+/// One writer, two readers, and one that joins while they run.
+fn race<const N: usize>(capacity: usize, batch: usize) {
+    let (mut publisher, subscribable) = annulus::channel::<[u8; N]>(capacity);
+    let ready = Arc::new(Barrier::new(4));
+    let readers = [subscribable.subscribe(), subscribable.subscribe()].map(|subscriber| {
+        let ready = Arc::clone(&ready);
+        thread::spawn(move || {
+            ready.wait();
+            read(subscriber)
+        })
+    });
+    let late = thread::spawn({
+        let ready = Arc::clone(&ready);
+        move || {
+            ready.wait();
+            thread::sleep(TIME / 4);
+            let subscriber = subscribable.subscribe_from_oldest();
+            let start = subscriber.cursor();
+            let (received, lagged) = read(subscriber);
+            start + received + lagged
+        }
+    });
+    ready.wait();
+    let begun = Instant::now();
+    while begun.elapsed() < TIME && publisher.published() < MESSAGES {
+        let next = publisher.published();
+        if batch == 0 {
+            (next..next + 16).for_each(|sequence| publisher.publish(message(sequence)));
+        } else {
+            let messages: Vec<[u8; N]> = (next..next + batch as u64).map(message).collect();
+            publisher.publish_batch(&messages);
+        }
+    }
+    let published = publisher.published();
+    drop(publisher);
+    for reader in readers {
+        let (received, lagged) = reader.join().unwrap();
+        assert_eq!(received + lagged, published);
+        assert!(received > 0, "{N} bytes, {capacity} slots: a reader that received nothing proves nothing");
+    }
+    assert_eq!(late.join().unwrap(), published);
+}
+
+macro_rules! sizes {
+    ($($name:ident: $bytes:literal),* $(,)?) => {$(
+        #[test]
+        fn $name() {
+            race::<$bytes>(2, 0);
+            race::<$bytes>(7, 0);
+            race::<$bytes>(64, 100);
+        }
+    )*};
+}
+
+sizes! {
+    of_1_byte: 1,
+    of_7_bytes: 7,
+    of_8_bytes: 8,
+    of_24_bytes: 24,
+    of_56_bytes: 56,
+    of_57_bytes: 57,
+    of_200_bytes: 200,
+    of_4096_bytes: 4096,
+}

@@ -1,0 +1,270 @@
+//! What each verb promises at its edges, and the traps that other rings of this kind fell into.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use annulus::{CapacityError, Closed, Shutdown, TryRecvError, channel, try_channel};
+
+const MESSAGES: u64 = if cfg!(miri) { 200 } else { 200_000 };
+
+#[test]
+fn ends_are_what_they_say() {
+    use static_assertions::{assert_impl_all, assert_not_impl_any};
+    assert_impl_all!(annulus::Publisher<u64>: Send);
+    assert_not_impl_any!(annulus::Publisher<u64>: Clone);
+    assert_impl_all!(annulus::Subscribable<u64>: Send, Sync, Clone);
+    assert_impl_all!(annulus::Subscriber<u64>: Send, Clone, IntoIterator);
+    assert_impl_all!(Shutdown: Send, Sync, Clone);
+    assert_impl_all!(CapacityError: std::error::Error);
+    assert_impl_all!(TryRecvError: std::error::Error);
+    assert_impl_all!(annulus::RecvTimeoutError: std::error::Error);
+    assert_impl_all!(Closed: std::error::Error);
+}
+
+#[test]
+fn a_capacity_too_small_is_named() {
+    for capacity in [0, 1] {
+        let error = try_channel::<u64>(capacity).unwrap_err();
+        assert_eq!(error, CapacityError::TooSmall { capacity, minimum: 2 });
+        let panic = catch_unwind(|| drop(channel::<u64>(capacity))).unwrap_err();
+        let text = panic.downcast_ref::<String>().unwrap();
+        assert!(text.contains(&format!("capacity {capacity} is too small")), "{text}");
+        assert!(text.contains("at least 2"), "{text}");
+    }
+}
+
+#[test]
+fn a_capacity_too_large_is_an_error_and_not_an_abort() {
+    for capacity in [usize::MAX, usize::MAX / 16, usize::MAX / 64] {
+        let error = try_channel::<[u8; 100]>(capacity).unwrap_err();
+        assert_eq!(error, CapacityError::TooLarge { capacity, slot_bytes: 128 });
+        assert!(error.to_string().contains(&capacity.to_string()));
+    }
+}
+
+#[test]
+fn a_capacity_is_kept_as_it_is() {
+    for capacity in [2, 3, 5, 100, 1000, 1023, 1024, 1025] {
+        let (mut publisher, subscribable) = channel::<u32>(capacity);
+        assert_eq!(publisher.capacity(), capacity);
+        (0..3 * capacity as u32).for_each(|number| publisher.publish(number));
+        let all: Vec<u32> = subscribable.subscribe_from_oldest().drain().collect();
+        assert_eq!(all, (2 * capacity as u32..3 * capacity as u32).collect::<Vec<_>>());
+    }
+}
+
+/// Types with invalid bit patterns, with a size of nothing, with an odd size.
+#[test]
+fn any_message_comes_back() {
+    #[derive(Clone, Copy, Debug, PartialEq, bytemuck::NoUninit)]
+    #[repr(u8)]
+    enum Side {
+        Buy = 1,
+        Sell = 2,
+    }
+    let (mut publisher, subscribable) = channel(4);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish_batch(&[Side::Buy, Side::Sell]);
+    assert_eq!(subscriber.drain().collect::<Vec<_>>(), [Side::Buy, Side::Sell]);
+
+    let (mut publisher, subscribable) = channel(2);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish(());
+    assert_eq!((subscriber.try_recv(), subscriber.try_recv()), (Ok(()), Err(TryRecvError::Empty)));
+    publisher.publish_batch(&[(); 5]);
+    assert_eq!(subscriber.try_recv(), Err(TryRecvError::Lagged { skipped: 3 }));
+
+    let (mut publisher, subscribable) = channel(2);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish([true, false, true]);
+    assert_eq!(subscriber.try_recv(), Ok([true, false, true]));
+}
+
+#[test]
+fn a_closure_that_panics_publishes_nothing() {
+    let (mut publisher, subscribable) = channel::<u64>(4);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish(1);
+    catch_unwind(AssertUnwindSafe(|| publisher.publish_with(|| panic!("on purpose")))).unwrap_err();
+    assert_eq!(publisher.published(), 1);
+    publisher.publish_with(|| 2);
+    drop(publisher);
+    assert_eq!(subscriber.iter().collect::<Vec<_>>(), [1, 2]);
+}
+
+/// A publisher that dies in a panic closes its ring.
+#[test]
+fn a_publisher_that_panics_closes_the_ring() {
+    let (mut publisher, subscribable) = channel::<u64>(4);
+    let mut subscriber = subscribable.subscribe();
+    let writer = thread::spawn(move || {
+        publisher.publish(1);
+        panic!("on purpose");
+    });
+    assert_eq!(subscriber.recv(), Ok(1));
+    assert_eq!(subscriber.recv(), Err(Closed));
+    writer.join().unwrap_err();
+}
+
+#[test]
+fn a_clone_starts_at_the_same_cursor_with_counters_at_zero() {
+    let (mut publisher, subscribable) = channel::<u64>(4);
+    let mut first = subscribable.subscribe();
+    publisher.publish_batch(&[0, 1, 2]);
+    assert_eq!(first.try_recv(), Ok(0));
+    let mut second = first.clone();
+    assert_eq!((second.cursor(), second.total_received(), second.total_lagged()), (1, 0, 0));
+    assert_eq!(second.drain().collect::<Vec<_>>(), first.drain().collect::<Vec<_>>());
+}
+
+#[test]
+fn subscribing_to_a_closed_ring_finds_what_stands_and_then_the_close() {
+    let (mut publisher, subscribable) = channel::<u64>(2);
+    publisher.publish_batch(&[0, 1, 2]);
+    drop(publisher);
+    assert!(subscribable.is_closed());
+    assert_eq!(subscribable.subscribe().recv(), Err(Closed));
+    assert_eq!(subscribable.subscribe_from_oldest().into_iter().collect::<Vec<_>>(), [1, 2]);
+}
+
+/// `while let Ok` must not end on a lag.
+#[test]
+fn a_receive_loop_ends_on_close_alone() {
+    let (mut publisher, subscribable) = channel::<u64>(4);
+    let mut subscriber = subscribable.subscribe();
+    let reader = thread::spawn(move || {
+        let (mut count, mut before) = (0, None);
+        while let Ok(number) = subscriber.recv() {
+            assert!(before < Some(number), "out of order");
+            (before, count) = (Some(number), count + 1);
+        }
+        (count, subscriber.total_received(), subscriber.total_lagged(), before)
+    });
+    (0..MESSAGES).for_each(|number| publisher.publish(number));
+    drop(publisher);
+    let (count, received, lagged, last) = reader.join().unwrap();
+    assert_eq!((count, received + lagged), (received, MESSAGES));
+    assert_eq!(last, Some(MESSAGES - 1), "the last message stands, so it is received");
+}
+
+/// Runs `read` again and again beside a publisher that never pauses, for a while.
+fn beside_a_fast_publisher(mut read: impl FnMut(&mut annulus::Subscriber<u64>)) {
+    let time = Duration::from_millis(if cfg!(miri) { 0 } else { 200 });
+    let (mut publisher, subscribable) = channel::<u64>(64);
+    let mut subscriber = subscribable.subscribe();
+    let stop = Shutdown::new();
+    let writer = thread::spawn({
+        let stop = stop.clone();
+        move || {
+            let mut next = 0;
+            while !stop.is_shutdown() {
+                publisher.publish(next);
+                next += 1;
+            }
+            next
+        }
+    });
+    let begun = Instant::now();
+    loop {
+        read(&mut subscriber);
+        if begun.elapsed() >= time {
+            break;
+        }
+    }
+    stop.trigger();
+    let published = writer.join().unwrap();
+    subscriber.drain().for_each(drop);
+    assert_eq!(subscriber.total_received() + subscriber.total_lagged(), published);
+}
+
+/// A drain ends at the head it began with. (A ring that only asks "is there more?" never ends here.)
+#[test]
+fn a_drain_ends_although_the_publisher_is_faster() {
+    beside_a_fast_publisher(|subscriber| {
+        let before = subscriber.cursor();
+        let drained: Vec<u64> = subscriber.drain().collect();
+        assert!(drained.is_sorted_by(|a, b| a < b));
+        assert!(drained.first().is_none_or(|&first| first >= before));
+    });
+}
+
+#[test]
+fn a_batch_ends_although_the_publisher_is_faster() {
+    let mut buffer = vec![0; 1000];
+    beside_a_fast_publisher(|subscriber| {
+        let count = subscriber.recv_batch(&mut buffer);
+        assert!(buffer[..count].is_sorted_by(|a, b| a < b));
+        // Not equal: it may have been lapped after the last one.
+        assert!(buffer[..count].last().is_none_or(|&last| last < subscriber.cursor()));
+    });
+}
+
+/// `latest` never goes back, never delivers twice, and has an answer whenever something is new.
+#[test]
+fn latest_moves_forward_beside_a_fast_publisher() {
+    let mut before = None;
+    beside_a_fast_publisher(|subscriber| {
+        let pending = subscriber.pending();
+        match subscriber.latest() {
+            Some(number) => {
+                assert!(before < Some(number), "{number} after {before:?}");
+                assert_eq!(subscriber.cursor(), number + 1);
+                before = Some(number);
+            }
+            None => assert_eq!(pending, 0, "something was new, and latest said None"),
+        }
+    });
+}
+
+/// A publisher that laps its reader can't keep it in `recv`: each call returns, although the publisher never pauses.
+#[test]
+fn a_lapped_reader_makes_progress() {
+    let mut received = 0;
+    beside_a_fast_publisher(|subscriber| {
+        let cursor = subscriber.cursor();
+        assert!(subscriber.recv().unwrap() >= cursor);
+        received += 1;
+    });
+    assert!(cfg!(miri) || received > 1000, "received {received} messages in all that time");
+}
+
+#[test]
+fn a_shutdown_is_seen_by_every_clone() {
+    let shutdown = Shutdown::default();
+    let clone = shutdown.clone();
+    assert!(!clone.is_shutdown());
+    shutdown.trigger();
+    shutdown.trigger();
+    assert!(clone.is_shutdown() && shutdown.is_shutdown());
+}
+
+/// Each end keeps the ring alive for itself, whichever goes first. (Miri and ASan see what leaks or is used too late.)
+#[test]
+fn ends_may_be_dropped_in_any_order() {
+    let (mut publisher, subscribable) = channel::<u64>(4);
+    let mut subscriber = subscribable.subscribe();
+    drop(subscribable);
+    publisher.publish(1);
+    drop(publisher);
+    assert_eq!(subscriber.try_recv(), Ok(1));
+
+    let (mut publisher, subscribable) = channel::<u64>(4);
+    drop(subscribable.subscribe());
+    publisher.publish(1);
+    drop(subscribable);
+    publisher.publish(2);
+    assert_eq!(publisher.published(), 2);
+}
+
+#[test]
+fn debug_output_says_how_far_each_end_is() {
+    let (mut publisher, subscribable) = channel::<u64>(4);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish_batch(&[1, 2]);
+    subscriber.try_recv().unwrap();
+    assert_eq!(format!("{publisher:?}"), "Publisher { published: 2, capacity: 4 }");
+    assert_eq!(format!("{subscribable:?}"), "Subscribable { capacity: 4, closed: false }");
+    assert_eq!(format!("{subscriber:?}"), "Subscriber { cursor: 1, received: 1, lagged: 0, .. }");
+}

@@ -1,0 +1,200 @@
+//! Sleeping and waking on real threads: nobody burns a core while idle, nobody is forgotten.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use annulus::{Closed, RecvTimeoutError, WaitStrategy};
+
+/// What this thread has used of a core so far.
+#[cfg(target_os = "linux")]
+fn cpu_time() -> Duration {
+    let line = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells a thread's time on the core");
+    Duration::from_nanos(line.split_whitespace().next().unwrap().parse().unwrap())
+}
+
+/// A subscriber that waits for half a second uses next to nothing of a core; spinning would use all of it.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_idle_subscriber_uses_no_cpu() {
+    const IDLE: Duration = Duration::from_millis(500);
+    let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    let mut subscriber = subscribable.subscribe();
+    let (awake, woken) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        let before = cpu_time();
+        awake.send(()).unwrap();
+        assert_eq!(subscriber.recv(), Ok(7));
+        cpu_time() - before
+    });
+    woken.recv().unwrap();
+    thread::sleep(IDLE);
+    publisher.publish(7);
+    let used = reader.join().unwrap();
+    assert!(used < IDLE / 10, "idle for {IDLE:?}, {used:?} of it on a core");
+}
+
+/// The same with a deadline, which must not turn the sleep into polling.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_idle_subscriber_with_a_timeout_uses_no_cpu() {
+    const IDLE: Duration = Duration::from_millis(500);
+    let (_publisher, subscribable) = annulus::channel::<u64>(8);
+    let mut subscriber = subscribable.subscribe();
+    let (before, begun) = (cpu_time(), Instant::now());
+    assert_eq!(subscriber.recv_timeout(IDLE), Err(RecvTimeoutError::Timeout));
+    assert!(begun.elapsed() >= IDLE, "gave up after {:?}", begun.elapsed());
+    let used = cpu_time() - before;
+    assert!(used < IDLE / 10, "idle for {IDLE:?}, {used:?} of it on a core");
+}
+
+#[test]
+fn a_timeout_receives_what_comes_in_time_and_sees_the_close() {
+    let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    let mut subscriber = subscribable.subscribe();
+    let writer = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(30));
+        publisher.publish(1);
+        thread::sleep(Duration::from_millis(30));
+    });
+    let long = Duration::from_secs(60);
+    assert_eq!(subscriber.recv_timeout(long), Ok(1));
+    assert_eq!(subscriber.recv_deadline(Instant::now() + long), Err(RecvTimeoutError::Closed));
+    assert_eq!(subscriber.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
+    writer.join().unwrap();
+}
+
+#[test]
+fn a_timeout_of_nothing_still_receives_what_is_there() {
+    let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    let mut subscriber = subscribable.subscribe();
+    assert_eq!(subscriber.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
+    publisher.publish_batch(&[1, 2]);
+    assert_eq!(subscriber.recv_timeout(Duration::ZERO), Ok(1));
+    assert_eq!(subscriber.recv_deadline(Instant::now()), Ok(2));
+}
+
+/// The longest timeout means no timeout, and wakes all the same.
+#[test]
+fn an_endless_timeout_wakes() {
+    let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    let mut subscriber = subscribable.subscribe();
+    let reader = thread::spawn(move || subscriber.recv_timeout(Duration::MAX));
+    thread::sleep(Duration::from_millis(20));
+    publisher.publish(1);
+    assert_eq!(reader.join().unwrap(), Ok(1));
+}
+
+#[test]
+fn every_strategy_receives_and_sees_the_close() {
+    let most = u32::MAX;
+    for strategy in [
+        WaitStrategy::BusySpin,
+        WaitStrategy::YieldSpin,
+        WaitStrategy::BackoffSpin,
+        WaitStrategy::Adaptive { spin_iters: 10, yield_iters: 10 },
+        WaitStrategy::Adaptive { spin_iters: most, yield_iters: most },
+        WaitStrategy::Block { spin_iters: 0, yield_iters: 0 },
+        WaitStrategy::Block { spin_iters: most, yield_iters: most },
+        WaitStrategy::default(),
+    ] {
+        let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || [(); 3].map(|()| subscriber.recv_with(strategy)));
+        thread::sleep(Duration::from_millis(5));
+        publisher.publish(1);
+        thread::sleep(Duration::from_millis(5));
+        publisher.publish(2);
+        drop(publisher);
+        assert_eq!(reader.join().unwrap(), [Ok(1), Ok(2), Err(Closed)], "{strategy:?}");
+    }
+}
+
+/// One message wakes all who sleep.
+#[test]
+fn a_message_wakes_every_sleeper() {
+    let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    let readers: Vec<_> = (0..16)
+        .map(|_| {
+            let mut subscriber = subscribable.subscribe();
+            thread::spawn(move || subscriber.recv())
+        })
+        .collect();
+    thread::sleep(Duration::from_millis(50));
+    publisher.publish(9);
+    for reader in readers {
+        assert_eq!(reader.join().unwrap(), Ok(9));
+    }
+}
+
+/// How long the soak runs: seconds, from `ANNULUS_SOAK_SECONDS`, or a short while.
+fn soak_time() -> Duration {
+    match std::env::var("ANNULUS_SOAK_SECONDS") {
+        Ok(seconds) => Duration::from_secs(seconds.parse().expect("ANNULUS_SOAK_SECONDS is a whole number of seconds")),
+        Err(_) => Duration::from_millis(if cfg!(miri) { 0 } else { 1500 }),
+    }
+}
+
+/// Two threads hand a number back and forth and pause at random, so that each is now asleep, now about to sleep, now awake
+/// when the other publishes. A lost wake-up stands still: the other side's deadline tells.
+#[test]
+fn no_wake_up_is_lost_under_random_pauses() {
+    const STUCK: Duration = Duration::from_secs(10);
+    let (mut ping, pings) = annulus::channel::<u64>(4);
+    let (mut pong, pongs) = annulus::channel::<u64>(4);
+    let (mut ping_in, mut pong_in) = (pings.subscribe(), pongs.subscribe());
+    let echo = thread::spawn(move || {
+        let mut pause = Pauses::new(2);
+        // Without a deadline: what wakes it is the message alone.
+        while let Ok(number) = ping_in.recv_with(pause.strategy()) {
+            pause.rest();
+            pong.publish(number);
+        }
+    });
+    let mut pause = Pauses::new(1);
+    let (begun, time) = (Instant::now(), soak_time());
+    let mut rounds = 0;
+    while begun.elapsed() < time || rounds < 3 {
+        pause.rest();
+        ping.publish(rounds);
+        match pong_in.recv_timeout(STUCK) {
+            Ok(number) => assert_eq!(number, rounds),
+            Err(error) => panic!("round {rounds}: {error}: a wake-up was lost"),
+        }
+        rounds += 1;
+    }
+    drop(ping);
+    echo.join().unwrap();
+    println!("{rounds} round trips in {:?}", begun.elapsed());
+}
+
+/// Pauses of every length that could matter, from a small generator (xorshift).
+struct Pauses(u64);
+
+impl Pauses {
+    fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// Mostly sleeps at once, sometimes after a spin of random length.
+    fn strategy(&mut self) -> WaitStrategy {
+        let spin = (self.next() % 64) as u32;
+        WaitStrategy::Block { spin_iters: spin * (spin % 2), yield_iters: spin % 3 }
+    }
+
+    fn rest(&mut self) {
+        match self.next() % 16 {
+            0 => thread::sleep(Duration::from_micros(self.next() % 200)),
+            1 => thread::yield_now(),
+            2..=8 => (0..self.next() % 4000).for_each(|_| std::hint::spin_loop()),
+            _ => {}
+        }
+    }
+}

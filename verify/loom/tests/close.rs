@@ -1,0 +1,59 @@
+//! Close: who sees it has seen, or still finds, everything that came before it.
+#![cfg(annulus_loom)]
+
+use annulus::{Closed, TryRecvError, WaitStrategy};
+use annulus_loom::{Checked, check};
+use loom::thread;
+
+/// The last message is never lost to a close that overtakes it.
+#[test]
+fn everything_before_the_close_is_received() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+        let mut subscriber = subscribable.subscribe();
+        let writer = thread::spawn(move || {
+            publisher.publish(Checked::of(0));
+            publisher.publish(Checked::of(1));
+        });
+        let mut received = Vec::new();
+        loop {
+            match subscriber.try_recv() {
+                Ok(message) => received.push(message),
+                Err(TryRecvError::Empty) => thread::yield_now(),
+                Err(TryRecvError::Closed) => break,
+                Err(error @ TryRecvError::Lagged { .. }) => panic!("{error}"),
+            }
+        }
+        assert_eq!(received, [u64::of(0), u64::of(1)]);
+        writer.join().unwrap();
+    });
+}
+
+/// The same through a wait that sleeps.
+#[test]
+fn a_sleeper_receives_what_came_before_the_close() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+        let mut subscriber = subscribable.subscribe();
+        let writer = thread::spawn(move || publisher.publish(Checked::of(0)));
+        let block = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+        assert_eq!(subscriber.recv_with(block), Ok(u64::of(0)));
+        writer.join().unwrap();
+        assert_eq!(subscriber.recv_with(block), Err(Closed));
+    });
+}
+
+/// A subscriber that joins a closed ring finds what stands there, then the close.
+#[test]
+fn joining_while_the_publisher_leaves() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+        publisher.publish(Checked::of(0));
+        let writer = thread::spawn(move || drop(publisher));
+        let mut subscriber = subscribable.subscribe_from_oldest();
+        assert_eq!(subscriber.try_recv(), Ok(u64::of(0)));
+        writer.join().unwrap();
+        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
+        assert!(subscriber.is_closed());
+    });
+}

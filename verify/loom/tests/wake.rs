@@ -1,0 +1,64 @@
+//! Sleep and wake: no wake-up is lost. A lost one leaves a thread asleep, which loom reports as a deadlock.
+#![cfg(annulus_loom)]
+
+use annulus::{Closed, WaitStrategy};
+use annulus_loom::{Checked, check};
+use loom::thread;
+
+/// Sleeps at once.
+const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+
+/// The publisher lives on after its message: only that message can wake the subscriber.
+#[test]
+fn a_message_wakes_a_sleeper() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || subscriber.recv_with(BLOCK));
+        publisher.publish(Checked::of(0));
+        assert_eq!(reader.join().unwrap(), Ok(u64::of(0)));
+        drop(publisher);
+    });
+}
+
+/// The second message must wake a subscriber that went back to sleep after the first, whichever wake-up it saw.
+#[test]
+fn each_of_two_messages_wakes() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || [subscriber.recv_with(BLOCK), subscriber.recv_with(BLOCK)]);
+        publisher.publish(Checked::of(0));
+        publisher.publish(Checked::of(1));
+        assert_eq!(reader.join().unwrap(), [Ok(u64::of(0)), Ok(u64::of(1))]);
+        drop(publisher);
+    });
+}
+
+/// One message wakes every sleeper, also one that registers while another is being woken.
+#[test]
+fn a_message_wakes_two_sleepers() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let [first, second] = [(); 2].map(|()| {
+            let mut subscriber = subscribable.subscribe();
+            thread::spawn(move || subscriber.recv_with(BLOCK))
+        });
+        publisher.publish(Checked::of(0));
+        assert_eq!(first.join().unwrap(), Ok(u64::of(0)));
+        assert_eq!(second.join().unwrap(), Ok(u64::of(0)));
+        drop(publisher);
+    });
+}
+
+/// A close wakes too.
+#[test]
+fn a_close_wakes_a_sleeper() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || subscriber.recv_with(BLOCK));
+        drop(publisher);
+        assert_eq!(reader.join().unwrap(), Err(Closed));
+    });
+}
