@@ -67,3 +67,7 @@ pub use error::{CapacityError, Closed, TryRecvError};
 pub use message::Message;
 pub use shutdown::Shutdown;
 pub use wait::WaitStrategy;
+
+/// What `ci/clippy` must refuse: an atomic that loom can't see.
+#[cfg(annulus_mutant = "atomic_outside_sync")]
+pub(crate) type OutsideSync = core::sync::atomic::AtomicU64;

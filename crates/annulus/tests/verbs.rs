@@ -190,6 +190,26 @@ fn a_drain_ends_although_the_publisher_is_faster() {
     });
 }
 
+/// The same without a race: for each message drained, one more is published.
+#[test]
+fn a_drain_ends_at_the_head_it_began_with() {
+    for (published, drained) in [(3, 3), (20, 6)] {
+        let (mut publisher, subscribable) = channel::<u64>(16);
+        let mut subscriber = subscribable.subscribe();
+        (0..published).for_each(|number| publisher.publish(number));
+        let mut count = 0;
+        for _ in subscriber.drain() {
+            publisher.publish(99);
+            publisher.publish(99);
+            count += 1;
+            assert!(count <= published);
+        }
+        // Of twenty, sixteen stood. Each one drained let two others overwrite the next.
+        assert_eq!(count, drained);
+        assert_eq!(publisher.published(), published + 2 * count);
+    }
+}
+
 #[test]
 fn a_batch_ends_although_the_publisher_is_faster() {
     let mut buffer = vec![0; 1000];

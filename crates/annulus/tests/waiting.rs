@@ -127,6 +127,22 @@ fn a_message_wakes_every_sleeper() {
     }
 }
 
+/// Nobody sleeps that long for a message that is there, however loaded the machine is.
+const STUCK: Duration = Duration::from_secs(10);
+
+/// A batch wakes as a message does.
+#[test]
+fn a_batch_wakes_a_sleeper() {
+    let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    let mut subscriber = subscribable.subscribe();
+    let reader = thread::spawn(move || subscriber.recv_timeout(STUCK));
+    thread::sleep(Duration::from_millis(50));
+    let begun = Instant::now();
+    publisher.publish_batch(&[1, 2, 3]);
+    assert_eq!(reader.join().unwrap(), Ok(1));
+    assert!(begun.elapsed() < STUCK / 2, "found at its deadline, not woken");
+}
+
 /// How long the soak runs: seconds, from `ANNULUS_SOAK_SECONDS`, or a short while.
 fn soak_time() -> Duration {
     match std::env::var("ANNULUS_SOAK_SECONDS") {
@@ -139,7 +155,6 @@ fn soak_time() -> Duration {
 /// when the other publishes. A lost wake-up stands still: the other side's deadline tells.
 #[test]
 fn no_wake_up_is_lost_under_random_pauses() {
-    const STUCK: Duration = Duration::from_secs(10);
     let (mut ping, pings) = annulus::channel::<u64>(4);
     let (mut pong, pongs) = annulus::channel::<u64>(4);
     let (mut ping_in, mut pong_in) = (pings.subscribe(), pongs.subscribe());
@@ -156,11 +171,14 @@ fn no_wake_up_is_lost_under_random_pauses() {
     let mut rounds = 0;
     while begun.elapsed() < time || rounds < 3 {
         pause.rest();
+        let sent = Instant::now();
         ping.publish(rounds);
         match pong_in.recv_timeout(STUCK) {
             Ok(number) => assert_eq!(number, rounds),
-            Err(error) => panic!("round {rounds}: {error}: a wake-up was lost"),
+            Err(error) => panic!("round {rounds}: {error}: the echo's wake-up was lost"),
         }
+        // A sleeper that nobody woke still finds its message at the deadline.
+        assert!(sent.elapsed() < STUCK / 2, "round {rounds}: a wake-up was lost");
         rounds += 1;
     }
     drop(ping);
@@ -193,7 +211,9 @@ impl Pauses {
         match self.next() % 16 {
             0 => thread::sleep(Duration::from_micros(self.next() % 200)),
             1 => thread::yield_now(),
-            2..=8 => (0..self.next() % 4000).for_each(|_| std::hint::spin_loop()),
+            2 => (0..self.next() % 4000).for_each(|_| std::hint::spin_loop()),
+            // About as long as a message takes from core to core: so the other side publishes while this one lies down.
+            3..=10 => (0..self.next() % 1000).for_each(|turn| drop(std::hint::black_box(turn))),
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
 //! Close: who sees it has seen, or still finds, everything that came before it.
 #![cfg(annulus_loom)]
 
-use annulus::{Closed, TryRecvError, WaitStrategy};
+use annulus::TryRecvError;
 use annulus_loom::{Checked, check};
 use loom::thread;
 
@@ -26,20 +26,6 @@ fn everything_before_the_close_is_received() {
         }
         assert_eq!(received, [u64::of(0), u64::of(1)]);
         writer.join().unwrap();
-    });
-}
-
-/// The same through a wait that sleeps.
-#[test]
-fn a_sleeper_receives_what_came_before_the_close() {
-    check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(4);
-        let mut subscriber = subscribable.subscribe();
-        let writer = thread::spawn(move || publisher.publish(Checked::of(0)));
-        let block = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
-        assert_eq!(subscriber.recv_with(block), Ok(u64::of(0)));
-        writer.join().unwrap();
-        assert_eq!(subscriber.recv_with(block), Err(Closed));
     });
 }
 

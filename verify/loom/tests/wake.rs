@@ -62,3 +62,16 @@ fn a_close_wakes_a_sleeper() {
         assert_eq!(reader.join().unwrap(), Err(Closed));
     });
 }
+
+/// A sleeper receives what came before the close that woke it, and then the close.
+#[test]
+fn a_sleeper_receives_what_came_before_the_close() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+        let mut subscriber = subscribable.subscribe();
+        let writer = thread::spawn(move || publisher.publish(Checked::of(0)));
+        assert_eq!(subscriber.recv_with(BLOCK), Ok(u64::of(0)));
+        writer.join().unwrap();
+        assert_eq!(subscriber.recv_with(BLOCK), Err(Closed));
+    });
+}

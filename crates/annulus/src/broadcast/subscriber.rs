@@ -18,7 +18,7 @@ use crate::error::{Closed, TryRecvError};
 use crate::hint::unlikely;
 use crate::message::Message;
 use crate::ring::{Sequence, Stamp, Whole};
-use crate::sync::mutated;
+use crate::sync::{mutated, pause};
 use crate::wait::{Deadline, WaitStrategy, wait_until};
 
 /// A reading end of a lossy broadcast ring, made by [`Subscribable`](crate::Subscribable).
@@ -213,7 +213,8 @@ impl<T: Message> Subscriber<T> {
     }
 
     /// Receives the newest message and passes over those before it, which count as lagged. `None` where nothing has come
-    /// since the last receive. Never goes back, never delivers a message twice, never waits.
+    /// since the last receive. Never goes back, never delivers a message twice. It looks again if the publisher overwrites
+    /// the whole ring while it copies, and waits for nothing else.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
@@ -226,17 +227,18 @@ impl<T: Message> Subscriber<T> {
     pub fn latest(&mut self) -> Option<T> {
         loop {
             let head = self.head();
-            if head <= self.cursor {
+            if head <= self.cursor && !mutated!("latest_delivers_twice") {
                 return None;
             }
             let newest = head.back(1);
-            // It fails only if the publisher has come a whole ring further meanwhile: then there is a newer one.
             let mut message = MaybeUninit::uninit();
             if let Ok(whole) = self.shared.ring.read(newest, &mut message) {
                 self.skip_to(newest);
                 self.cursor = head;
                 return Some(whole.take());
             }
+            // The publisher has come a whole ring further meanwhile: there is a newer one, or will be at the next look.
+            pause();
         }
     }
 
@@ -295,7 +297,7 @@ impl<T: Message> Subscriber<T> {
     /// assert_eq!(drain.by_ref().sum::<i32>(), 6);
     /// ```
     pub fn drain(&mut self) -> Drain<'_, T> {
-        let end = self.head();
+        let end = if mutated!("drain_endless") { Sequence::new(u64::MAX) } else { self.head() };
         Drain::new(self, end)
     }
 
@@ -441,7 +443,9 @@ impl<T: Message> Subscriber<T> {
     fn skip_to(&mut self, sequence: Sequence) -> u64 {
         let skipped = sequence.since(self.cursor);
         self.cursor = self.cursor.plus(skipped);
-        self.lagged += skipped;
+        if !mutated!("lag_uncounted") {
+            self.lagged += skipped;
+        }
         skipped
     }
 

@@ -12,13 +12,21 @@ use core::mem::MaybeUninit;
 use crate::message::Message;
 use crate::sync::{AtomicU64, Ordering};
 
-#[cfg(all(target_arch = "aarch64", not(annulus_loom), not(miri)))]
+// A target without the feature (a kernel, say) must not find its vector registers changed.
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", not(annulus_loom), not(miri)))]
 #[path = "copy/aarch64.rs"]
 mod vector;
-#[cfg(all(target_arch = "x86_64", not(annulus_loom), not(miri)))]
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(annulus_loom), not(miri)))]
 #[path = "copy/x86_64.rs"]
 mod vector;
-#[cfg(any(annulus_loom, miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(any(
+    annulus_loom,
+    miri,
+    not(any(
+        all(target_arch = "aarch64", target_feature = "neon"),
+        all(target_arch = "x86_64", target_feature = "sse2")
+    ))
+))]
 #[path = "copy/none.rs"]
 mod vector;
 

@@ -2,6 +2,7 @@
 
 use super::Sequence;
 use crate::hint::unlikely;
+use crate::sync::mutated;
 
 /// Maps a sequence to its slot, which is `sequence mod capacity`.
 ///
@@ -41,7 +42,7 @@ impl Index {
         let quotient = ((u128::from(sequence) * u128::from(self.reciprocal)) >> 64) as u64;
         let capacity = self.last + 1;
         let remainder = sequence - quotient * capacity;
-        (if remainder < capacity { remainder } else { remainder - capacity }) as usize
+        (if remainder < capacity || mutated!("index_uncorrected") { remainder } else { remainder - capacity }) as usize
     }
 }
 

@@ -167,6 +167,14 @@ mod tests {
         event.sleep(ticket, None);
     }
 
+    /// Without the heavy fence a wake-up may be missed, so the sleep must end by itself.
+    #[test]
+    fn a_sleep_without_the_fence_is_a_nap() {
+        let event = Event::new();
+        let Ticket { word, .. } = event.register();
+        event.sleep(Ticket { word, fenced: false }, None); // would hang
+    }
+
     #[test]
     fn a_sleep_ends_at_its_deadline() {
         let event = Event::new();

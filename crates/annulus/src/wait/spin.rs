@@ -1,6 +1,8 @@
 //! One turn of a spinning strategy.
 
 use super::WaitStrategy;
+#[cfg(feature = "std")]
+use crate::sync::mutated;
 use crate::sync::pause;
 
 /// The spinning part of one wait.
@@ -41,7 +43,7 @@ impl Spin {
             WaitStrategy::Block { spin_iters, yield_iters } => match phase(turn, spin_iters, yield_iters) {
                 Phase::Bare => yield_under_loom(),
                 Phase::Paused => pause(),
-                Phase::Over => return false,
+                Phase::Over => return mutated!("block_never_sleeps"),
             },
         }
         true

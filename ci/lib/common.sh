@@ -1,0 +1,29 @@
+# Sourced by the checks. Each begins in the project's root and stops at the first error.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+export CARGO_TERM_COLOR=never
+
+# The exit code of a check that could not run here. `ci/all` accepts it only from the checks that it lists as optional.
+SKIPPED=77
+
+say() { printf '%s\n' "$*"; }
+
+# need COMMAND HOW...: runs HOW where COMMAND fails, and says so where that did not help.
+need() {
+    local test_command=$1
+    shift
+    if eval "$test_command" >/dev/null 2>&1; then return 0; fi
+    say "installing: $*"
+    if "$@" && eval "$test_command" >/dev/null 2>&1; then return 0; fi
+    say "error: could not get it: $*"
+    return 1
+}
+
+need_component() { need "cargo $1 --version" rustup component add "$2"; }
+need_target() { need "rustup target list --installed | grep -qx $1" rustup target add "$1"; }
+
+# need_tool NAME: a cargo subcommand from crates.io, kept in the project's target folder.
+need_tool() {
+    export PATH="$PWD/target/tools/bin:$PATH"
+    need "command -v $1" cargo install --locked --quiet --root target/tools "$1"
+}

@@ -1,0 +1,50 @@
+//! One publisher, three subscribers, each on its own thread: every subscriber sees every message.
+//!
+//! `cargo run --release -p annulus --example broadcast`
+
+use std::thread;
+
+use bytemuck::NoUninit;
+
+#[derive(Clone, Copy, NoUninit)]
+#[repr(C)]
+struct Quote {
+    bid: f64,
+    ask: f64,
+    symbol: u32,
+    /// What would be padding, named: see `annulus::Message`.
+    _reserved: u32,
+}
+
+fn main() {
+    const QUOTES: u32 = 100_000;
+    // Large enough for all of them, so that nobody is lapped however the threads are scheduled.
+    let (mut publisher, subscribable) = annulus::channel::<Quote>(QUOTES as usize);
+
+    let strategies: Vec<_> = (0..3)
+        .map(|id| {
+            let mut subscriber = subscribable.subscribe();
+            thread::spawn(move || {
+                let mut widest = 0.0_f64;
+                // Sleeps while nothing comes; ends when the publisher is gone.
+                for quote in subscriber.iter() {
+                    assert!(quote.symbol < 4);
+                    widest = widest.max(quote.ask - quote.bid);
+                }
+                println!("strategy {id}: {} quotes, widest spread {widest:.4}", subscriber.total_received());
+                (subscriber.total_received(), subscriber.total_lagged())
+            })
+        })
+        .collect();
+
+    for number in 0..QUOTES {
+        let bid = 1.12 + f64::from(number % 100) / 10_000.0;
+        let ask = bid + f64::from(number % 7) / 10_000.0;
+        publisher.publish(Quote { bid, ask, symbol: number % 4, _reserved: 0 });
+    }
+    drop(publisher);
+
+    for strategy in strategies {
+        assert_eq!(strategy.join().unwrap(), (u64::from(QUOTES), 0));
+    }
+}

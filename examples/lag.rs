@@ -1,0 +1,34 @@
+//! A subscriber that is too slow for a small ring: it is told exactly how much it lost, and goes on.
+//!
+//! `cargo run --release -p annulus --example lag`
+
+use annulus::TryRecvError;
+
+fn main() {
+    let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+    let mut subscriber = subscribable.subscribe();
+
+    publisher.publish_batch(&[0, 1, 2, 3, 4, 5, 6]);
+    println!("7 published into 4 slots; pending: {}", subscriber.pending());
+
+    // `try_recv` says so, once.
+    assert_eq!(subscriber.try_recv(), Err(TryRecvError::Lagged { skipped: 3 }));
+    assert_eq!(subscriber.try_recv(), Ok(3));
+
+    // Everything that waits or takes many goes on and counts.
+    publisher.publish_batch(&[7, 8, 9]);
+    let rest: Vec<u64> = subscriber.drain().collect();
+    println!("then received {rest:?}");
+
+    // Or only the newest.
+    publisher.publish_batch(&[10, 11, 12]);
+    assert_eq!(subscriber.latest(), Some(12));
+
+    println!(
+        "received {}, lost {}, ratio {:.2}",
+        subscriber.total_received(),
+        subscriber.total_lagged(),
+        subscriber.receive_ratio()
+    );
+    assert_eq!(subscriber.total_received() + subscriber.total_lagged(), publisher.published());
+}

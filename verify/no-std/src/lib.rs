@@ -1,0 +1,46 @@
+//! A crate without `std` that makes a ring, publishes, waits and receives. `ci/no-std` builds it for a target that has no
+//! `std` at all.
+#![no_std]
+
+use annulus::{Closed, TryRecvError, WaitStrategy};
+
+/// Sends `values` through a ring and adds up what comes out.
+///
+/// # Errors
+///
+/// What the ring says where a message does not come.
+pub fn sum(values: &[u32]) -> Result<u32, TryRecvError> {
+    let (mut publisher, subscribable) = annulus::channel::<u32>(values.len().max(2));
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish_batch(values);
+    drop(publisher);
+    let mut sum = 0;
+    loop {
+        match subscriber.recv_with(WaitStrategy::Adaptive { spin_iters: 8, yield_iters: 8 }) {
+            Ok(value) => sum += value,
+            Err(Closed) => break,
+        }
+    }
+    match subscriber.try_recv() {
+        Err(TryRecvError::Closed) => Ok(sum),
+        Err(error) => Err(error),
+        Ok(late) => Ok(sum + late),
+    }
+}
+
+/// A large message takes the words or the vectors of this target.
+#[must_use]
+pub fn large() -> Option<[u64; 64]> {
+    let (mut publisher, subscribable) = annulus::channel::<[u64; 64]>(3);
+    publisher.publish([7; 64]);
+    subscribable.subscribe_from_oldest().recv().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn works() {
+        assert_eq!(super::sum(&[1, 2, 3]), Ok(6));
+        assert_eq!(super::large(), Some([7; 64]));
+    }
+}
