@@ -27,7 +27,7 @@ fn main() {
             thread::spawn(move || {
                 let mut widest = 0.0_f64;
                 // Sleeps while nothing comes; ends when the publisher is gone.
-                for quote in subscriber.iter() {
+                for quote in &mut subscriber {
                     assert!(quote.symbol < 4);
                     widest = widest.max(quote.ask - quote.bid);
                 }

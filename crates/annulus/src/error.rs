@@ -109,7 +109,10 @@ impl fmt::Display for CapacityError {
                 write!(f, "capacity {capacity} is too small: this ring needs at least {minimum} slots")
             }
             Self::TooLarge { capacity, slot_bytes } => {
-                write!(f, "capacity {capacity} is too large: no memory for {capacity} slots of {slot_bytes} bytes")
+                write!(
+                    f,
+                    "capacity {capacity} is too large: no memory for {capacity} slots of {slot_bytes} bytes"
+                )
             }
         }
     }

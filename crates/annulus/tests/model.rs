@@ -3,6 +3,8 @@
 //! Random publishing, batches, joins and every receiving verb, one thread, capacities from 2 to 1,000. The model knows
 //! exactly what must come, so there is no tolerance anywhere.
 
+#![allow(clippy::cast_precision_loss, reason = "counts here are small")]
+
 use std::collections::VecDeque;
 
 use annulus::{Publisher, Subscribable, Subscriber, TryRecvError};
@@ -96,7 +98,9 @@ impl Reader {
         }
         let half = model.capacity as u64 / 2;
         let margin = match self.lapse {
-            Some((resumed, margin)) if self.cursor - resumed < half => (2 * margin).max(half / 32).clamp(1, half),
+            Some((resumed, margin)) if self.cursor - resumed < half => {
+                (2 * margin).max(half / 32).clamp(1, half)
+            }
             _ => 0,
         };
         let resume = model.oldest() + margin;
@@ -244,7 +248,11 @@ fn every_small_capacity_at_every_lag() {
                 assert_eq!(subscriber.try_recv(), Err(TryRecvError::Lagged { skipped: lost }));
             }
             for sequence in lost..published {
-                assert_eq!(subscriber.try_recv(), Ok(message(sequence)), "{capacity} slots, {published} published");
+                assert_eq!(
+                    subscriber.try_recv(),
+                    Ok(message(sequence)),
+                    "{capacity} slots, {published} published"
+                );
             }
             assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
         }

@@ -26,7 +26,10 @@ fn read<const N: usize>(mut subscriber: Subscriber<[u8; N]>) -> (u64, u64) {
         match subscriber.try_recv() {
             Ok(bytes) => {
                 received += 1;
-                assert!(bytes == message::<N>(cursor), "{N} bytes: message {cursor} is torn or of another sequence");
+                assert!(
+                    bytes == message::<N>(cursor),
+                    "{N} bytes: message {cursor} is torn or of another sequence"
+                );
             }
             Err(TryRecvError::Lagged { skipped }) => lagged += skipped,
             Err(TryRecvError::Empty) => thread::yield_now(),

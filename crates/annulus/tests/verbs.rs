@@ -1,7 +1,6 @@
 //! What each verb promises at its edges, and the traps that other rings of this kind fell into.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -260,7 +259,7 @@ fn a_shutdown_is_seen_by_every_clone() {
     assert!(clone.is_shutdown() && shutdown.is_shutdown());
 }
 
-/// Each end keeps the ring alive for itself, whichever goes first. (Miri and ASan see what leaks or is used too late.)
+/// Each end keeps the ring alive for itself, whichever goes first. (Miri sees what leaks or is used too late.)
 #[test]
 fn ends_may_be_dropped_in_any_order() {
     let (mut publisher, subscribable) = channel::<u64>(4);

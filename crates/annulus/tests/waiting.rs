@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use annulus::{Closed, RecvTimeoutError, WaitStrategy};
 
-/// What this thread has used of a core so far.
+/// What this thread has used of a core so far, in nanoseconds.
 #[cfg(target_os = "linux")]
-fn cpu_time() -> Duration {
-    let line = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells a thread's time on the core");
-    Duration::from_nanos(line.split_whitespace().next().unwrap().parse().unwrap())
+fn cpu_time_ns() -> u64 {
+    let line = std::fs::read_to_string("/proc/thread-self/schedstat")
+        .expect("Linux tells a thread's time on the core");
+    line.split_whitespace().next().unwrap().parse().unwrap()
 }
 
 /// A subscriber that waits for half a second uses next to nothing of a core; spinning would use all of it.
@@ -22,10 +23,10 @@ fn an_idle_subscriber_uses_no_cpu() {
     let mut subscriber = subscribable.subscribe();
     let (awake, woken) = mpsc::channel();
     let reader = thread::spawn(move || {
-        let before = cpu_time();
+        let before = cpu_time_ns();
         awake.send(()).unwrap();
         assert_eq!(subscriber.recv(), Ok(7));
-        cpu_time() - before
+        Duration::from_nanos(cpu_time_ns() - before)
     });
     woken.recv().unwrap();
     thread::sleep(IDLE);
@@ -41,10 +42,10 @@ fn an_idle_subscriber_with_a_timeout_uses_no_cpu() {
     const IDLE: Duration = Duration::from_millis(500);
     let (_publisher, subscribable) = annulus::channel::<u64>(8);
     let mut subscriber = subscribable.subscribe();
-    let (before, begun) = (cpu_time(), Instant::now());
+    let (before, begun) = (cpu_time_ns(), Instant::now());
     assert_eq!(subscriber.recv_timeout(IDLE), Err(RecvTimeoutError::Timeout));
     assert!(begun.elapsed() >= IDLE, "gave up after {:?}", begun.elapsed());
-    let used = cpu_time() - before;
+    let used = Duration::from_nanos(cpu_time_ns() - before);
     assert!(used < IDLE / 10, "idle for {IDLE:?}, {used:?} of it on a core");
 }
 
@@ -146,7 +147,9 @@ fn a_batch_wakes_a_sleeper() {
 /// How long the soak runs: seconds, from `ANNULUS_SOAK_SECONDS`, or a short while.
 fn soak_time() -> Duration {
     match std::env::var("ANNULUS_SOAK_SECONDS") {
-        Ok(seconds) => Duration::from_secs(seconds.parse().expect("ANNULUS_SOAK_SECONDS is a whole number of seconds")),
+        Ok(seconds) => {
+            Duration::from_secs(seconds.parse().expect("ANNULUS_SOAK_SECONDS is a whole number of seconds"))
+        }
         Err(_) => Duration::from_millis(if cfg!(miri) { 0 } else { 1500 }),
     }
 }
@@ -213,7 +216,7 @@ impl Pauses {
             1 => thread::yield_now(),
             2 => (0..self.next() % 4000).for_each(|_| std::hint::spin_loop()),
             // About as long as a message takes from core to core: so the other side publishes while this one lies down.
-            3..=10 => (0..self.next() % 1000).for_each(|turn| drop(std::hint::black_box(turn))),
+            3..=10 => (0..self.next() % 1000).for_each(|turn| _ = std::hint::black_box(turn)),
             _ => {}
         }
     }

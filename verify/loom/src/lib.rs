@@ -48,7 +48,11 @@ pub fn receive_checked<T: Checked>(subscriber: &mut Subscriber<T>, times: usize)
             Err(TryRecvError::Closed) => break,
         }
     }
-    assert_eq!(subscriber.cursor() - start, received.len() as u64 + lagged, "every message is received or counted");
+    assert_eq!(
+        subscriber.cursor() - start,
+        received.len() as u64 + lagged,
+        "every message is received or counted"
+    );
     assert_eq!(subscriber.total_lagged() - lagged_before, lagged);
     received
 }

@@ -2,7 +2,7 @@
 //! `std` at all.
 #![no_std]
 
-use annulus::{Closed, TryRecvError, WaitStrategy};
+use annulus::{TryRecvError, WaitStrategy};
 
 /// Sends `values` through a ring and adds up what comes out.
 ///
@@ -15,11 +15,8 @@ pub fn sum(values: &[u32]) -> Result<u32, TryRecvError> {
     publisher.publish_batch(values);
     drop(publisher);
     let mut sum = 0;
-    loop {
-        match subscriber.recv_with(WaitStrategy::Adaptive { spin_iters: 8, yield_iters: 8 }) {
-            Ok(value) => sum += value,
-            Err(Closed) => break,
-        }
+    while let Ok(value) = subscriber.recv_with(WaitStrategy::Adaptive { spin_iters: 8, yield_iters: 8 }) {
+        sum += value;
     }
     match subscriber.try_recv() {
         Err(TryRecvError::Closed) => Ok(sum),

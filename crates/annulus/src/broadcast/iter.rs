@@ -86,6 +86,7 @@ impl<T: Message> IntoIterator for Subscriber<T> {
     }
 }
 
+#[allow(clippy::into_iter_without_iter, reason = "`iter` takes `&mut self`: there is no other")]
 impl<'a, T: Message> IntoIterator for &'a mut Subscriber<T> {
     type Item = T;
     type IntoIter = Iter<'a, T>;

@@ -122,6 +122,7 @@ impl<T: Message> Drop for Publisher<T> {
 }
 
 /// Takes values, so that a publisher whose methods are inlined can live in registers.
+#[allow(clippy::needless_pass_by_value, reason = "the handle ends here")]
 #[cold]
 #[inline(never)]
 fn finish<T: Message>(shared: Handle<Shared<T>>, next: Sequence) {

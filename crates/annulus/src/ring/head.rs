@@ -62,7 +62,12 @@ impl Head {
     /// A message whose publication happens before this call is counted: the bound visible here is then less than
     /// `interval` behind it, and the walk takes twice as many steps where stamps allow it. No more, though, so a
     /// publisher that runs ahead of it can't keep it walking.
-    pub(super) fn walk(&self, known: Sequence, capacity: usize, stamp: impl Fn(Sequence) -> Stamp) -> Frontier {
+    pub(super) fn walk(
+        &self,
+        known: Sequence,
+        capacity: usize,
+        stamp: impl Fn(Sequence) -> Stamp,
+    ) -> Frontier {
         let capacity = capacity as u64;
         // Acquire: pairs with the Release in `store`.
         let mut head = known.max(Sequence::new(self.bound.load(Ordering::Acquire)));
@@ -113,9 +118,8 @@ mod tests {
     fn a_slot_of_a_later_lap_moves_the_walk_on() {
         let frontier = Head::new(8).walk(Sequence::FIRST, 8, |sequence| match sequence.get() {
             0 => Stamp::done(Sequence::new(16)),
-            17 => Stamp::writing(Sequence::new(25)),
             24 => Stamp::done(Sequence::new(24)),
-            25 => Stamp::writing(Sequence::new(25)),
+            17 | 25 => Stamp::writing(Sequence::new(25)),
             _ => unreachable!(),
         });
         assert_eq!(frontier, Frontier { head: Sequence::new(25), oldest: Sequence::new(18) });

@@ -42,7 +42,8 @@ impl Index {
         let quotient = ((u128::from(sequence) * u128::from(self.reciprocal)) >> 64) as u64;
         let capacity = self.last + 1;
         let remainder = sequence - quotient * capacity;
-        (if remainder < capacity || mutated!("index_uncorrected") { remainder } else { remainder - capacity }) as usize
+        (if remainder < capacity || mutated!("index_uncorrected") { remainder } else { remainder - capacity })
+            as usize
     }
 }
 
@@ -53,7 +54,11 @@ mod tests {
 
     fn check(capacity: u64, sequence: u64) {
         let index = Index::new(capacity as usize);
-        assert_eq!(index.of(Sequence::new(sequence)) as u64, sequence % capacity, "{sequence} mod {capacity}");
+        assert_eq!(
+            index.of(Sequence::new(sequence)) as u64,
+            sequence % capacity,
+            "{sequence} mod {capacity}"
+        );
     }
 
     #[test]

@@ -58,8 +58,11 @@ impl<'a, T: Message> Slot<'a, T> {
 
     /// Words from one slot to the next. Up to a line, a power of two, so that small messages share a line and none
     /// straddles two; above, whole lines.
-    pub(super) const STRIDE: usize =
-        if Self::WORDS <= LINE_WORDS { Self::WORDS.next_power_of_two() } else { Self::WORDS.next_multiple_of(LINE_WORDS) };
+    pub(super) const STRIDE: usize = if Self::WORDS <= LINE_WORDS {
+        Self::WORDS.next_power_of_two()
+    } else {
+        Self::WORDS.next_multiple_of(LINE_WORDS)
+    };
 
     #[inline]
     pub(super) fn new(words: &'a [AtomicU64]) -> Self {
@@ -96,11 +99,16 @@ impl<'a, T: Message> Slot<'a, T> {
     }
 
     #[inline]
-    pub(super) fn read<'m>(&self, sequence: Sequence, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Stamp> {
+    pub(super) fn read<'m>(
+        &self,
+        sequence: Sequence,
+        message: &'m mut MaybeUninit<T>,
+    ) -> Result<Whole<'m, T>, Stamp> {
         let (stamp, payload) = self.parts();
         let wanted = Stamp::done(sequence);
         // R1. Acquire: pairs with W4.
-        let ordering = if mutated!("slot_first_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        let ordering =
+            if mutated!("slot_first_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         let seen = Stamp::from_bits(stamp.load(ordering));
         if seen != wanted {
             return Err(seen);

@@ -79,7 +79,8 @@ impl Event {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-            let next = if mutated!("event_word_unchanged") { seen } else { (seen & !SLEEPER).wrapping_add(WAKE_UP) };
+            let next =
+                if mutated!("event_word_unchanged") { seen } else { (seen & !SLEEPER).wrapping_add(WAKE_UP) };
             // N4. Release: pairs with the Acquire of S4. A failure means that a sleeper came, or that another waker did
             // this one's work.
             match self.word.compare_exchange_weak(seen, next, success, failure) {
@@ -105,8 +106,9 @@ impl Event {
     }
 
     /// Sleeps until a wake-up that came after `ticket`, or until `deadline`; it may also return earlier.
+    #[allow(clippy::needless_pass_by_value, reason = "a ticket is good for one sleep")]
     pub(crate) fn sleep(&self, ticket: Ticket, deadline: Deadline) {
-        let deadline = if ticket.fenced { deadline } else { fence::nap(deadline) };
+        let deadline = if ticket.fenced { deadline } else { Some(fence::nap(deadline)) };
         // S4.
         self.parking.wait_while(&self.word, ticket.word, deadline);
     }

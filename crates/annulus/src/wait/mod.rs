@@ -11,11 +11,11 @@
 
 #[cfg(feature = "std")]
 mod event;
-#[cfg(feature = "std")]
-mod fence;
 #[cfg(not(feature = "std"))]
 #[path = "no_event.rs"]
 mod event;
+#[cfg(feature = "std")]
+mod fence;
 #[cfg(feature = "std")]
 mod park;
 mod spin;

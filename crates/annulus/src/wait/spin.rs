@@ -31,14 +31,16 @@ impl Spin {
                     give_way();
                 }
             }
-            WaitStrategy::Adaptive { spin_iters, yield_iters } => match phase(turn, spin_iters, yield_iters) {
-                Phase::Bare => yield_under_loom(),
-                Phase::Paused => pause(),
-                Phase::Over => {
-                    pauses(8);
-                    give_way();
+            WaitStrategy::Adaptive { spin_iters, yield_iters } => {
+                match phase(turn, spin_iters, yield_iters) {
+                    Phase::Bare => yield_under_loom(),
+                    Phase::Paused => pause(),
+                    Phase::Over => {
+                        pauses(8);
+                        give_way();
+                    }
                 }
-            },
+            }
             #[cfg(feature = "std")]
             WaitStrategy::Block { spin_iters, yield_iters } => match phase(turn, spin_iters, yield_iters) {
                 Phase::Bare => yield_under_loom(),

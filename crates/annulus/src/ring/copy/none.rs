@@ -1,7 +1,7 @@
 //! No vector copy here: words serve every size.
 
 pub(super) const AVAILABLE: bool = false;
-pub(super) const MIN_BYTES: usize = 0;
+pub(super) const MIN_BYTES: usize = 1;
 
 /// # Safety
 ///

@@ -10,16 +10,22 @@ use core::arch::asm;
 pub(super) const AVAILABLE: bool = true;
 pub(super) const MIN_BYTES: usize = 64;
 
-/// Whether the processor has a feature. One relaxed load and a test after the first call.
-macro_rules! has {
-    ($feature:tt) => {{
-        #[cfg(feature = "std")]
-        let has = std::arch::is_x86_feature_detected!($feature);
-        #[cfg(not(feature = "std"))]
-        let has = cfg!(target_feature = $feature);
-        has
-    }};
+/// Defines a question to the processor: one relaxed load and a test after the first call. Without `std` there is nobody to
+/// ask, and only what the target promises is there.
+macro_rules! define_has {
+    ($name:ident, $feature:tt) => {
+        #[inline]
+        fn $name() -> bool {
+            #[cfg(feature = "std")]
+            return std::arch::is_x86_feature_detected!($feature);
+            #[cfg(not(feature = "std"))]
+            return cfg!(target_feature = $feature);
+        }
+    };
 }
+
+define_has!(has_avx512, "avx512f");
+define_has!(has_avx, "avx");
 
 /// Copies `bytes` bytes, as if by a loop of relaxed atomic accesses.
 ///
@@ -32,9 +38,9 @@ pub(super) unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     debug_assert!(bytes >= MIN_BYTES);
     // SAFETY: the caller's promise, and the processor has what is used.
     unsafe {
-        if has!("avx512f") {
+        if has_avx512() {
             copy_avx512(to, from, bytes);
-        } else if has!("avx") {
+        } else if has_avx() {
             copy_avx(to, from, bytes);
         } else {
             copy_sse2(to, from, bytes);
@@ -112,10 +118,10 @@ mod tests {
     #[test]
     fn every_form_copies_every_length() {
         let mut forms: Vec<unsafe fn(*mut u8, *const u8, usize)> = vec![copy, copy_sse2];
-        if has!("avx") {
+        if has_avx() {
             forms.push(copy_avx);
         }
-        if has!("avx512f") {
+        if has_avx512() {
             forms.push(copy_avx512);
         }
         for bytes in MIN_BYTES..1100 {
