@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use annulus::{Publisher, Subscribable, Subscriber, TryRecvError};
 use proptest::prelude::*;
 
-const CASES: u32 = if cfg!(miri) { 4 } else { 1500 };
-const STEPS: usize = if cfg!(miri) { 40 } else { 400 };
+const CASES: u32 = if cfg!(miri) { 2 } else { 1500 };
+const STEPS: usize = if cfg!(miri) { 30 } else { 400 };
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -238,7 +238,7 @@ proptest! {
 
 #[test]
 fn every_small_capacity_at_every_lag() {
-    for capacity in 2..if cfg!(miri) { 5 } else { 40 } {
+    for capacity in 2..if cfg!(miri) { 4 } else { 40 } {
         for published in 0..3 * capacity as u64 {
             let (mut publisher, subscribable) = annulus::channel::<u64>(capacity);
             let mut subscriber = subscribable.subscribe();

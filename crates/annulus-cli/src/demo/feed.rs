@@ -1,0 +1,110 @@
+//! What is replayed: files of quotes, or a random walk.
+
+use std::path::PathBuf;
+
+use super::quote::Tick;
+use super::walk::Walk;
+use super::{input, symbol};
+use crate::outcome::Failure;
+use crate::text::counted;
+
+/// A sequence of quotes of known length.
+pub(super) struct Feed {
+    /// The names of the symbols, by the index that a quote carries.
+    pub(super) symbols: Vec<String>,
+    /// How many quotes there are.
+    pub(super) total: u64,
+    source: Source,
+}
+
+/// Where the quotes come from.
+enum Source {
+    /// In memory, `repeat` times.
+    Files { ticks: Vec<Tick>, files: u64, repeat: u64 },
+    /// Made one by one, so that a walk of any length takes no memory.
+    Walk { seed: u64 },
+}
+
+impl Feed {
+    /// The random walk of `seed`, `total` quotes long.
+    pub(super) fn walk(seed: u64, total: u64) -> Self {
+        Self { symbols: Walk::symbols(), total, source: Source::Walk { seed } }
+    }
+
+    /// All quotes of the files at `paths`, one after another, and all that `repeat` times. Files whose names give the
+    /// same symbol are of the same symbol.
+    ///
+    /// # Errors
+    ///
+    /// One of the files cannot be read to its end or has a malformed line, or `repeat` makes too many quotes to count.
+    pub(super) fn files(paths: &[PathBuf], repeat: u64) -> Result<Self, Failure> {
+        let mut symbols: Vec<String> = Vec::new();
+        let mut ticks = Vec::new();
+        for path in paths {
+            let name = symbol::of_file(path);
+            let index = symbols.iter().position(|known| *known == name).unwrap_or_else(|| {
+                symbols.push(name);
+                symbols.len() - 1
+            });
+            ticks.append(&mut input::read(path, index as u32)?);
+        }
+        let quotes = ticks.len() as u64;
+        let total = quotes.checked_mul(repeat).ok_or_else(|| {
+            let at_most = u64::MAX / quotes;
+            Failure::new(format!("--repeat {repeat}: too often for {quotes} quotes: at most {at_most} times"))
+        })?;
+        Ok(Self { symbols, total, source: Source::Files { ticks, files: paths.len() as u64, repeat } })
+    }
+
+    /// The quotes, in order.
+    pub(super) fn ticks(&self) -> Box<dyn Iterator<Item = Tick> + '_> {
+        match &self.source {
+            Source::Files { ticks, repeat, .. } => Box::new((0..*repeat).flat_map(|_| ticks.iter().copied())),
+            Source::Walk { seed } => Box::new((0..self.total).zip(Walk::new(*seed)).map(|(_, tick)| tick)),
+        }
+    }
+
+    /// What it is, in words: `9,500 quotes of 1 symbol, read from 1 file`.
+    pub(super) fn describe(&self) -> String {
+        let symbols = counted(self.symbols.len() as u64, "symbol");
+        let source = match &self.source {
+            Source::Files { files, repeat: 1, .. } => format!("read from {}", counted(*files, "file")),
+            Source::Files { files, repeat, .. } => {
+                format!("read from {} and replayed {}", counted(*files, "file"), counted(*repeat, "time"))
+            }
+            Source::Walk { seed } => format!("a random walk with seed {seed}"),
+        };
+        format!("{} of {symbols}, {source}", counted(self.total, "quote"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::quote::tests::tick;
+
+    fn feed(ticks: Vec<Tick>, repeat: u64) -> Feed {
+        let total = ticks.len() as u64 * repeat;
+        Feed {
+            symbols: vec!["A".into(), "B".into()],
+            total,
+            source: Source::Files { ticks, files: 2, repeat },
+        }
+    }
+
+    #[test]
+    fn files_are_replayed_in_order() {
+        let feed = feed(vec![tick(0, 1.0, 2.0), tick(1, 3.0, 4.0)], 3);
+        let bids: Vec<f64> = feed.ticks().map(|tick| tick.bid).collect();
+        assert_eq!(bids, [1.0, 3.0, 1.0, 3.0, 1.0, 3.0]);
+        assert_eq!(feed.describe(), "6 quotes of 2 symbols, read from 2 files and replayed 3 times");
+    }
+
+    #[test]
+    fn a_walk_has_the_length_that_was_asked_for() {
+        let feed = Feed::walk(5, 1_000);
+        assert_eq!(feed.ticks().count(), 1_000);
+        assert!(feed.ticks().eq(Walk::new(5).take(1_000)));
+        assert_eq!(feed.describe(), "1,000 quotes of 8 symbols, a random walk with seed 5");
+    }
+}

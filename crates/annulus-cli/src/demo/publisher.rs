@@ -1,0 +1,41 @@
+//! The publisher's side of the demo.
+
+use annulus::{Publisher, Shutdown};
+
+use super::clock::Clock;
+use super::gauge::Gauge;
+use super::pace::Schedule;
+use super::quote::{Quote, Tick};
+
+/// What was published.
+pub(super) struct Publication {
+    /// How many messages.
+    pub(super) published: u64,
+    /// When it began, by the demo's clock.
+    pub(super) start_ns: u64,
+}
+
+/// Publishes `ticks` in order, each stamped with the time of its publication, until the last of them or `shutdown`.
+/// Then it drops `publisher`, which is how subscribers learn of the end.
+pub(super) fn publish(
+    mut publisher: Publisher<Quote>,
+    ticks: impl Iterator<Item = Tick>,
+    schedule: Option<Schedule>,
+    clock: &Clock,
+    shutdown: &Shutdown,
+    gauge: &Gauge,
+) -> Publication {
+    let start_ns = clock.now_ns();
+    for tick in ticks {
+        let sequence = publisher.published();
+        if let Some(schedule) = schedule {
+            schedule.wait(sequence, start_ns, clock, shutdown);
+        }
+        if shutdown.is_shutdown() {
+            break;
+        }
+        publisher.publish(Quote::new(tick, sequence, clock.now_ns()));
+        gauge.set(sequence + 1);
+    }
+    Publication { published: publisher.published(), start_ns }
+}

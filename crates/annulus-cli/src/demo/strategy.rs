@@ -1,0 +1,132 @@
+//! A subscriber's side of the demo: a strategy that follows the market.
+
+use annulus::Subscriber;
+use hdrhistogram::Histogram;
+
+use super::clock::Clock;
+use super::gauge::Gauge;
+use super::ledger::Ledger;
+use super::quote::Quote;
+use super::statistics::Statistics;
+
+/// The longest latency that is told apart; longer ones count as this. An hour, more than any of them.
+const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
+
+/// Significant figures of a latency.
+const LATENCY_FIGURES: u8 = 3;
+
+/// What one subscriber has to tell at the end.
+pub(super) struct Receipt {
+    /// What came, and whether it came rightly.
+    pub(super) ledger: Ledger,
+    /// From publication to reception, in nanoseconds, of each message that came whole.
+    pub(super) latency_ns: Histogram<u64>,
+    /// By symbol.
+    pub(super) statistics: Vec<Statistics>,
+    /// When it had received everything, by the demo's clock.
+    pub(super) end_ns: u64,
+}
+
+impl Receipt {
+    /// Of nothing yet, for a feed with so many `symbols`.
+    pub(super) fn new(symbols: usize) -> Self {
+        let latency_ns = Histogram::new_with_max(LATENCY_NS_MAX, LATENCY_FIGURES)
+            .expect("an hour to three figures is within what a histogram can hold");
+        let statistics = vec![Statistics::NONE; symbols];
+        Self { ledger: Ledger::default(), latency_ns, statistics, end_ns: 0 }
+    }
+
+    /// Enters `quote`, received at `now_ns`, after which the ring says `lost` in all.
+    #[inline]
+    fn enter(&mut self, quote: &Quote, now_ns: u64, lost: u64) {
+        match self.statistics.get_mut(quote.symbol as usize) {
+            Some(statistics) if quote.is_intact() => {
+                self.ledger.enter(quote.sequence, lost);
+                // Clocks of two cores may differ by a few nanoseconds: no message comes before it was sent.
+                self.latency_ns.saturating_record(now_ns.saturating_sub(quote.sent_ns));
+                statistics.add(quote);
+            }
+            _ => self.ledger.enter_corrupt(lost),
+        }
+    }
+}
+
+/// Receives quotes into `receipt` until the publisher is gone, sleeping while there are none.
+pub(super) fn follow(
+    mut subscriber: Subscriber<Quote>,
+    mut receipt: Receipt,
+    clock: &Clock,
+    gauge: &Gauge,
+) -> Receipt {
+    while let Ok(quote) = subscriber.recv() {
+        receipt.enter(&quote, clock.now_ns(), subscriber.total_lagged());
+        gauge.set(receipt.ledger.passed());
+    }
+    receipt.ledger.close(subscriber.total_lagged());
+    receipt.end_ns = clock.now_ns();
+    receipt
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::ledger::Fault;
+    use crate::demo::quote::tests::tick;
+
+    #[test]
+    fn it_accounts_for_what_it_received_and_what_it_lost() {
+        let (mut publisher, subscribable) = annulus::channel(4);
+        let subscriber = subscribable.subscribe();
+        let (clock, gauge) = (Clock::start(), Gauge::default());
+        for sequence in 0..10 {
+            publisher.publish(Quote::new(tick(1, 1.0, 1.5), sequence, clock.now_ns()));
+        }
+        drop(publisher);
+        let receipt = follow(subscriber, Receipt::new(2), &clock, &gauge);
+        assert_eq!((receipt.ledger.received, receipt.ledger.lost), (4, 6));
+        assert_eq!(receipt.ledger.faults(10), []);
+        assert_eq!(receipt.latency_ns.len(), 4);
+        assert_eq!((receipt.statistics[0].quotes, receipt.statistics[1].quotes), (0, 4));
+        assert_eq!(gauge.get(), 10);
+    }
+
+    #[test]
+    fn the_check_fails_where_the_publisher_repeats_swaps_or_omits() {
+        let clock = Clock::start();
+        for (sequences, published, fault) in [
+            (&[0, 1, 1, 2][..], 4, Fault::Repeated(1)),
+            (&[0, 1, 3, 2], 4, Fault::Disordered(1)),
+            (&[0, 1, 3], 3, Fault::Unexplained(1)),
+            (&[0, 1], 3, Fault::Count { received: 2, lost: 0, published: 3 }),
+        ] {
+            let (mut publisher, subscribable) = annulus::channel(4);
+            let subscriber = subscribable.subscribe();
+            for &sequence in sequences {
+                publisher.publish(Quote::new(tick(0, 1.0, 1.5), sequence, clock.now_ns()));
+            }
+            drop(publisher);
+            let receipt = follow(subscriber, Receipt::new(1), &clock, &Gauge::default());
+            let faults = receipt.ledger.faults(published);
+            assert!(faults.contains(&fault), "{sequences:?}: {faults:?}");
+        }
+    }
+
+    #[test]
+    fn a_corrupt_quote_is_counted_and_left_out_of_the_rest() {
+        let mut receipt = Receipt::new(1);
+        let quote = Quote::new(tick(0, 1.0, 1.5), 0, 0);
+        receipt.enter(&Quote { bid: 1.25, ..quote }, 100, 0);
+        receipt.enter(&Quote { symbol: 9, ..quote }, 100, 0);
+        assert_eq!(receipt.ledger.faults(2), [Fault::Corrupt(2)]);
+        assert_eq!((receipt.latency_ns.len(), receipt.statistics[0].quotes), (0, 0));
+    }
+
+    #[test]
+    fn a_latency_is_never_negative_and_never_too_long() {
+        let mut receipt = Receipt::new(1);
+        receipt.enter(&Quote::new(tick(0, 1.0, 1.5), 0, 100), 99, 0);
+        assert_eq!(receipt.latency_ns.max(), 0);
+        receipt.enter(&Quote::new(tick(0, 1.0, 1.5), 1, 0), u64::MAX, 0);
+        assert!(receipt.latency_ns.max() >= LATENCY_NS_MAX);
+    }
+}

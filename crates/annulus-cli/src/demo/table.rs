@@ -1,0 +1,271 @@
+//! The report for people.
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use super::report::{Latency, Report};
+use super::statistics::Statistics;
+use super::strategy::Receipt;
+use crate::outcome::Outcome;
+use crate::text::{counted, duration, grouped};
+
+/// The most decimals that a price is shown with.
+const DECIMALS_MAX: usize = 8;
+
+/// What a person wants to know of a run beside its report.
+pub(super) struct Setting<'a> {
+    /// What was replayed, in words.
+    pub(super) feed: String,
+    /// The names of the symbols, by index.
+    pub(super) symbols: &'a [String],
+    /// Slots of the ring.
+    pub(super) capacity: usize,
+    /// Messages a second, if the publisher was held to a rate.
+    pub(super) rate: Option<f64>,
+}
+
+/// The whole report, as lines.
+pub(super) fn render(report: &Report, setting: &Setting<'_>) -> String {
+    let mut lines = vec![
+        format!("Feed: {}", setting.feed),
+        format!(
+            "Ring: {}, 1 publisher {}, {}",
+            counted(setting.capacity as u64, "slot"),
+            pace(setting.rate),
+            counted(report.receipts.len() as u64, "subscriber")
+        ),
+        String::new(),
+        "One-way latency, from publication to reception:".into(),
+        latencies(&report.receipts),
+        String::new(),
+    ];
+    let (number, receipt) = exemplar(&report.receipts);
+    let whole =
+        if receipt.ledger.lost == 0 { "every quote" } else { "what it received: every subscriber lost some" };
+    lines.push(format!("The market as subscriber {number} saw it (of {whole}):"));
+    lines.push(market(setting.symbols, &receipt.statistics));
+    lines.push(String::new());
+    lines.push(throughput(report));
+    lines.extend(remarks(report, setting));
+    lines.extend(verdict(report));
+    lines.join("\n") + "\n"
+}
+
+/// How fast the publisher was to be.
+#[expect(clippy::cast_sign_loss, reason = "a rate is positive")]
+fn pace(rate: Option<f64>) -> String {
+    match rate {
+        None => "at full speed".into(),
+        Some(rate) if rate.fract() == 0.0 && rate < 1e15 => {
+            format!("at {} messages a second", grouped(rate as u64))
+        }
+        Some(rate) => format!("at {rate:?} messages a second"),
+    }
+}
+
+/// One line a subscriber.
+fn latencies(receipts: &[Receipt]) -> String {
+    let mut table = table(&["subscriber", "received", "lost", "p50", "p90", "p99", "p99.9", "max"], 0);
+    for (number, receipt) in (1..).zip(receipts) {
+        let mut row = [number, receipt.ledger.received, receipt.ledger.lost].map(grouped).to_vec();
+        let Latency { p50, p90, p99, p99_9, max } = Latency::of(receipt);
+        let shown =
+            |latency_ns| if receipt.latency_ns.is_empty() { "-".into() } else { duration(latency_ns) };
+        row.extend([p50, p90, p99, p99_9, max].map(shown));
+        table.add_row(row);
+    }
+    table.to_string()
+}
+
+/// The subscriber whose statistics are shown: the first that lost nothing, else the first; and its number.
+fn exemplar(receipts: &[Receipt]) -> (usize, &Receipt) {
+    let place = receipts.iter().position(|receipt| receipt.ledger.lost == 0).unwrap_or(0);
+    (place + 1, &receipts[place])
+}
+
+/// One line a symbol.
+fn market(symbols: &[String], statistics: &[Statistics]) -> String {
+    let mut table =
+        table(&["symbol", "quotes", "last bid", "last ask", "min bid", "max ask", "mean spread"], 1);
+    for (symbol, statistics) in symbols.iter().zip(statistics) {
+        let mut row = vec![symbol.clone(), grouped(statistics.quotes)];
+        if let Some(spread_mean) = statistics.spread_mean() {
+            let Statistics { bid_last, ask_last, bid_min, ask_max, .. } = *statistics;
+            let prices = [bid_last, ask_last, bid_min, ask_max];
+            let decimals = prices.map(decimals).into_iter().max().unwrap_or(0);
+            row.extend(prices.map(|price| format!("{price:.decimals$}")));
+            row.push(format!("{spread_mean:.*}", decimals + 1));
+        } else {
+            row.extend(["-"; 5].map(String::from));
+        }
+        table.add_row(row);
+    }
+    table.to_string()
+}
+
+/// How many decimals it takes to write `price`.
+fn decimals(price: f64) -> usize {
+    price.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len().min(DECIMALS_MAX))
+}
+
+/// A table with this header, whose first `names` columns are names and whose others are numbers.
+fn table(header: &[&str], names: usize) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED).set_header(header);
+    for column in table.column_iter_mut().skip(names) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+/// How much was published in what time.
+#[expect(clippy::cast_sign_loss, reason = "a rate is not negative")]
+fn throughput(report: &Report) -> String {
+    let published = match report.outcome() {
+        Outcome::Interrupted => {
+            let [published, total] = [report.published, report.total].map(grouped);
+            format!("Stopped by Ctrl-C: published {published} of {total} messages")
+        }
+        Outcome::Passed | Outcome::Failed => format!("Published {}", counted(report.published, "message")),
+    };
+    let per_second = match report.messages_per_s() {
+        rate if rate < 10.0 => format!("{rate:.2}"),
+        rate => grouped(rate.round() as u64),
+    };
+    let elapsed = duration(report.elapsed_ns);
+    format!("{published} in {elapsed}: {per_second} messages a second to every subscriber.")
+}
+
+/// What may surprise in the figures.
+fn remarks(report: &Report, setting: &Setting<'_>) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if setting.rate.is_none() {
+        remarks.push(
+            "At full speed, latency includes the wait in the ring; try `--rate 100000` for an unloaded hand-over."
+                .into(),
+        );
+    }
+    if report.receipts.iter().any(|receipt| receipt.ledger.lost > 0) {
+        let slots = counted(setting.capacity as u64, "slot");
+        remarks.push(format!(
+            "Lost quotes were overwritten unread: the publisher never waits. \
+             A --capacity above {slots} keeps more."
+        ));
+    }
+    remarks
+}
+
+/// Whether the check passed, and else what it found.
+fn verdict(report: &Report) -> Vec<String> {
+    let mut faults =
+        report.faults().map(|(number, fault)| format!("  subscriber {number}: {fault}")).peekable();
+    if faults.peek().is_none() {
+        vec![
+            "Check passed: received + lost = published, and nothing came twice, out of order or corrupted."
+                .into(),
+        ]
+    } else {
+        ["Check FAILED:".into()].into_iter().chain(faults).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::quote::Quote;
+    use crate::demo::quote::tests::tick;
+    use crate::demo::report::tests::report;
+
+    static SYMBOLS: [String; 1] = [String::new()];
+
+    fn setting(rate: Option<f64>) -> Setting<'static> {
+        Setting { feed: "10 quotes of 1 symbol".into(), symbols: &SYMBOLS, capacity: 16, rate }
+    }
+
+    #[test]
+    fn a_subscriber_is_a_line() {
+        let table = latencies(&report(1_234).receipts);
+        let expected = "\
+┌────────────┬──────────┬──────┬─────────┬─────────┬─────────┬─────────┬─────────┐
+│ subscriber ┆ received ┆ lost ┆     p50 ┆     p90 ┆     p99 ┆   p99.9 ┆     max │
+╞════════════╪══════════╪══════╪═════════╪═════════╪═════════╪═════════╪═════════╡
+│          1 ┆    1,234 ┆    0 ┆ 1.50 µs ┆ 1.50 µs ┆ 1.50 µs ┆ 1.50 µs ┆ 1.50 µs │
+└────────────┴──────────┴──────┴─────────┴─────────┴─────────┴─────────┴─────────┘";
+        assert_eq!(table, expected);
+    }
+
+    #[test]
+    fn a_symbol_is_a_line_with_the_decimals_of_its_prices() {
+        let mut statistics = vec![Statistics::NONE; 2];
+        statistics[0].add(&Quote::new(tick(0, 1.5, 1.503), 0, 0));
+        statistics[0].add(&Quote::new(tick(0, 1.0, 1.002), 1, 0));
+        let table = market(&["EURUSD".into(), "USDJPY".into()], &statistics);
+        let expected = "\
+┌────────┬────────┬──────────┬──────────┬─────────┬─────────┬─────────────┐
+│ symbol ┆ quotes ┆ last bid ┆ last ask ┆ min bid ┆ max ask ┆ mean spread │
+╞════════╪════════╪══════════╪══════════╪═════════╪═════════╪═════════════╡
+│ EURUSD ┆      2 ┆    1.000 ┆    1.002 ┆   1.000 ┆   1.503 ┆      0.0025 │
+│ USDJPY ┆      0 ┆        - ┆        - ┆       - ┆       - ┆           - │
+└────────┴────────┴──────────┴──────────┴─────────┴─────────┴─────────────┘";
+        assert_eq!(table, expected);
+    }
+
+    #[test]
+    fn the_rest_is_told_in_words() {
+        let text = render(&report(10), &setting(None));
+        for line in [
+            "Feed: 10 quotes of 1 symbol",
+            "Ring: 16 slots, 1 publisher at full speed, 1 subscriber",
+            "The market as subscriber 1 saw it (of every quote):",
+            "Published 10 messages in 2.00 ms: 5,000 messages a second to every subscriber.",
+            "At full speed, latency includes the wait in the ring; try `--rate 100000` for an unloaded hand-over.",
+            "Check passed: received + lost = published, and nothing came twice, out of order or corrupted.",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
+        }
+        assert!(text.ends_with(".\n"));
+    }
+
+    #[test]
+    fn a_rate_is_named_and_needs_no_explanation() {
+        let text = render(&report(10), &setting(Some(5_000.0)));
+        assert!(text.contains("1 publisher at 5,000 messages a second"), "{text}");
+        assert!(!text.contains("full speed"), "{text}");
+        assert_eq!(pace(Some(0.5)), "at 0.5 messages a second");
+        assert_eq!(pace(Some(1e300)), "at 1e300 messages a second");
+    }
+
+    #[test]
+    fn a_failed_check_says_what_failed() {
+        let text = render(&Report { published: 11, total: 11, ..report(10) }, &setting(None));
+        let expected =
+            "Check FAILED:\n  subscriber 1: received 10 + lost 0 is not the 11 that were published\n";
+        assert!(text.ends_with(expected), "{text}");
+    }
+
+    #[test]
+    fn an_interrupted_run_says_so() {
+        let text = render(&Report { total: 1_000, ..report(10) }, &setting(None));
+        assert!(
+            text.contains(
+                "Stopped by Ctrl-C: published 10 of 1,000 messages in 2.00 ms: 5,000 messages a second"
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn statistics_are_of_the_first_subscriber_that_lost_nothing() {
+        let mut report = report(10);
+        report.receipts[0].ledger.close(3);
+        assert_eq!(exemplar(&report.receipts).0, 1);
+        let text = render(&report, &setting(None));
+        assert!(
+            text.contains("as subscriber 1 saw it (of what it received: every subscriber lost some):"),
+            "{text}"
+        );
+        assert!(text.contains("A --capacity above 16 slots keeps more."), "{text}");
+
+        report.receipts.extend(self::report(10).receipts);
+        assert_eq!(exemplar(&report.receipts).0, 2);
+    }
+}

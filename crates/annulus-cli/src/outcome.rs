@@ -1,0 +1,52 @@
+//! How a subcommand ends.
+
+use std::fmt;
+use std::process::ExitCode;
+
+/// A subcommand that did what it was asked to do, and its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Everything it checked holds: exit code 0.
+    Passed,
+    /// A check failed: exit code 1.
+    Failed,
+    /// The user stopped it, and everything it checked until then holds: exit code 130, as the shells have it.
+    Interrupted,
+}
+
+/// The exit code of a program that was stopped by Ctrl-C: 128 + the number of the signal.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Passed => Self::SUCCESS,
+            Outcome::Failed => Self::from(1),
+            Outcome::Interrupted => Self::from(INTERRUPTED),
+        }
+    }
+}
+
+/// Why a subcommand could not do what it was asked to do: bad input, bad usage, or a system that refused. It says which
+/// value is wrong and what would be right; exit code 2, the same that the arguments' parser uses.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Failure(String);
+
+impl Failure {
+    /// A failure described by `what`, one line without a full stop.
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self(what.into())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<Failure> for ExitCode {
+    fn from(_: Failure) -> Self {
+        Self::from(2)
+    }
+}

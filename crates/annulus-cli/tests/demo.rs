@@ -1,0 +1,306 @@
+//! `annulus demo` as its users see it: the built program, its output and its exit codes.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// Quotes of the form without a header.
+const PLAIN: &str = "\
+20200101 170000065,1.121200,1.121720,0
+20200101 170010447,1.121200,1.121920,0
+20200101 170010498,1.121170,1.121610,5
+";
+
+/// Quotes of the form with a header.
+const HEADED: &str = "\
+timestamp,bid,ask
+2013-01-01 22:00:00.295000+00:00,86.655,86.728
+2013-01-01 22:02:35.907000+00:00,86.657,86.728
+";
+
+/// A folder for the files of one test, removed at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    /// One for the test of this name.
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("annulus-demo-{test}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// A file in it.
+    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// `annulus demo`, to be given arguments.
+fn demo() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_annulus"));
+    command.arg("demo").stdin(Stdio::null());
+    command
+}
+
+/// Runs `command` to its end.
+fn output(command: &mut Command) -> Output {
+    command.output().expect("the program was built")
+}
+
+/// The JSON that a run which must succeed prints.
+fn json(command: &mut Command) -> Value {
+    let output = output(command.arg("--json"));
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{stdout}{stderr}");
+    assert_eq!(stderr, "");
+    serde_json::from_str(stdout).unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).unwrap()
+}
+
+/// Asserts that it is refused with this message, before anything is printed.
+#[track_caller]
+fn assert_refused(command: &mut Command, message: &str) {
+    let output = output(command);
+    assert_eq!(text(&output.stdout), "");
+    let stderr = text(&output.stderr);
+    assert!(stderr.contains(message), "{message}\nis not in\n{stderr}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// Asserts that each of `subscribers` received or lost each message.
+#[track_caller]
+fn assert_accounts(report: &Value, published: u64, subscribers: usize) {
+    assert_eq!(report["published"], published);
+    assert_eq!(report["ok"], true);
+    let receipts = report["subscribers"].as_array().unwrap();
+    assert_eq!(receipts.len(), subscribers);
+    for receipt in receipts {
+        let [received, lost] = ["received", "lost"].map(|key| receipt[key].as_u64().unwrap());
+        assert_eq!(received + lost, published, "{report}");
+    }
+}
+
+/// Asserts that nothing was lost, too.
+#[track_caller]
+fn assert_lossless(report: &Value, published: u64, subscribers: usize) {
+    assert_accounts(report, published, subscribers);
+    for receipt in report["subscribers"].as_array().unwrap() {
+        assert_eq!(receipt["lost"], 0);
+    }
+}
+
+fn sorted_keys(value: &Value) -> Vec<&str> {
+    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn both_forms_come_to_every_subscriber() {
+    let folder = Folder::new("forms");
+    let (plain, headed) = (folder.file("eurusd.csv", PLAIN), folder.file("usdjpy.csv", HEADED));
+    assert_lossless(&json(demo().arg("--input").arg(&plain).args(["--subscribers", "3"])), 3, 3);
+    assert_lossless(&json(demo().arg("--input").arg(&headed).args(["--subscribers", "1"])), 2, 1);
+
+    let both = json(demo().arg("--input").arg(&plain).arg("--input").arg(&headed).args(["--repeat", "400"]));
+    let subscribers = both["subscribers"].as_array().unwrap().len();
+    assert!(subscribers >= 2);
+    assert_lossless(&both, 2_000, subscribers);
+}
+
+#[test]
+fn json_has_exactly_these_keys() {
+    let report = json(demo().args(["--messages", "1000", "--subscribers", "2"]));
+    assert_eq!(sorted_keys(&report), ["elapsed_s", "messages_per_s", "ok", "published", "subscribers"]);
+    for receipt in report["subscribers"].as_array().unwrap() {
+        assert_eq!(sorted_keys(receipt), ["latency_ns", "lost", "received"]);
+        let latency_ns = &receipt["latency_ns"];
+        assert_eq!(sorted_keys(latency_ns), ["max", "p50", "p90", "p99", "p99_9"]);
+        let percentiles = ["p50", "p90", "p99", "p99_9", "max"].map(|key| latency_ns[key].as_u64().unwrap());
+        assert!(percentiles.is_sorted(), "{latency_ns}");
+    }
+    assert!(report["elapsed_s"].as_f64().unwrap() > 0.0);
+    assert!(report["messages_per_s"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn the_table_tells_subscribers_symbols_and_the_verdict() {
+    let folder = Folder::new("table");
+    let (plain, headed) = (folder.file("q-eurusd.csv", PLAIN), folder.file("my feed.csv", HEADED));
+    let output =
+        output(demo().arg("--input").arg(plain).arg("--input").arg(headed).args(["--subscribers", "2"]));
+    assert_eq!(output.status.code(), Some(0));
+    let report = text(&output.stdout);
+    for part in [
+        "Feed: 5 quotes of 2 symbols, read from 2 files\n",
+        "Ring: 5 slots, 1 publisher at full speed, 2 subscribers\n",
+        "│          1 ┆        5 ┆    0 ┆",
+        "│          2 ┆        5 ┆    0 ┆",
+        "│ EURUSD  ┆      3 ┆  1.12117 ┆  1.12161 ┆ 1.12117 ┆ 1.12192 ┆    0.000560 │",
+        "│ MY FEED ┆      2 ┆   86.657 ┆   86.728 ┆  86.655 ┆  86.728 ┆      0.0720 │",
+        "Published 5 messages in ",
+        "Check passed: ",
+    ] {
+        assert!(report.contains(part), "{part}\nis not in\n{report}");
+    }
+}
+
+#[test]
+fn a_malformed_line_is_named_and_nothing_is_published() {
+    let folder = Folder::new("malformed");
+    let good = folder.file("good.csv", PLAIN);
+    for (content, line, what) in [
+        (format!("{PLAIN}20200101 170010498,1.121170\n"), 4, "`20200101 170010498,1.121170` has 2 fields"),
+        (format!("{PLAIN}20200101 170010498,1.1,1.2,"), 4, "volume `` is not a number"),
+        (PLAIN.replace("1.121920", "x"), 2, "ask `x` is not a number"),
+        (HEADED.replace("86.655", "-86.655"), 2, "bid `-86.655` is not above 0"),
+        (HEADED.replace("+00:00", ""), 2, "`2013-01-01 22:00:00.295000` is no ISO 8601 time with a zone"),
+        ("bid,ask\n1,2\n".into(), 1, "`bid,ask` begins no file of quotes"),
+    ] {
+        let bad = folder.file("bad.csv", content);
+        let message = format!("error: {}:{line}: {what}", bad.display());
+        assert_refused(demo().arg("--input").arg(&good).arg("--input").arg(&bad), &message);
+    }
+}
+
+#[test]
+fn a_file_without_quotes_and_a_missing_file_are_named() {
+    let folder = Folder::new("no-quotes");
+    let empty = folder.file("empty.csv", "timestamp,bid,ask\n");
+    assert_refused(
+        demo().arg("--input").arg(&empty),
+        &format!("error: {}: holds no quotes", empty.display()),
+    );
+    let missing = folder.0.join("missing.csv");
+    assert_refused(
+        demo().arg("--input").arg(&missing),
+        &format!("error: {}: cannot be read", missing.display()),
+    );
+    assert_refused(demo().arg("--input").arg(&folder.0), ": is a directory");
+}
+
+#[test]
+fn bad_arguments_say_what_would_be_right() {
+    for (arguments, message) in [
+        (
+            &["--capacity", "1"][..],
+            "error: --capacity: capacity 1 is too small: this ring needs at least 2 slots",
+        ),
+        (&["--rate", "0"], "`0` is no rate: it must be a positive number of messages a second"),
+        (&["--subscribers", "0"], "must be a whole number from 1 to 4096"),
+        (&["--repeat", "2"], "--input <FILE>"),
+        (&["--input", "q.csv", "--seed", "2"], "cannot be used with"),
+    ] {
+        assert_refused(demo().args(arguments), message);
+    }
+}
+
+#[test]
+fn a_ring_of_two_slots_loses_much_and_accounts_for_all_of_it() {
+    let report = json(demo().args(["--capacity", "2", "--messages", "50000", "--subscribers", "2"]));
+    assert_accounts(&report, 50_000, 2);
+}
+
+#[test]
+fn a_pipe_gets_no_control_characters() {
+    let output =
+        output(demo().args(["--messages", "5000"]).env("TERM", "xterm-256color").env("CLICOLOR_FORCE", "1"));
+    assert!(output.status.success());
+    for stream in [text(&output.stdout), text(&output.stderr)] {
+        assert!(
+            !stream.contains(|character: char| character.is_control() && character != '\n'),
+            "{stream:?}"
+        );
+    }
+    assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn a_rate_is_kept() {
+    let report = json(demo().args(["--messages", "200", "--rate", "2000", "--subscribers", "2"]));
+    assert_lossless(&report, 200, 2);
+    // The last of 200 messages is due after 199 intervals of half a millisecond.
+    let elapsed_s = report["elapsed_s"].as_f64().unwrap();
+    assert!((0.0995..30.0).contains(&elapsed_s), "{elapsed_s}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_market() {
+    let market = |seed: &str| {
+        let output = output(demo().args(["--messages", "2000", "--seed", seed]));
+        let report = text(&output.stdout).to_owned();
+        report.lines().filter(|line| line.contains("USD")).map(String::from).collect::<Vec<_>>()
+    };
+    assert_eq!(market("7").len(), 7);
+    assert_eq!(market("7"), market("7"));
+    assert_ne!(market("7"), market("8"));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let mut child = demo()
+        .args(["--messages", "1000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program was built");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(text(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_the_publisher_and_what_was_published_is_reported() {
+    // Before the program listens for Ctrl-C, that ends it without a report and without an exit code: then later.
+    let interrupted =
+        [200, 2_000, 20_000].map(std::time::Duration::from_millis).into_iter().map(interrupted_after);
+    let output = interrupted.into_iter().find(|output| output.status.code().is_some()).unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let published = report["published"].as_u64().unwrap();
+    assert!(published < 1_000_000, "{published}");
+    assert_accounts(&report, published, 2);
+}
+
+/// A long run that gets Ctrl-C after a while.
+#[cfg(unix)]
+fn interrupted_after(delay: std::time::Duration) -> Output {
+    let child = demo()
+        .args(["--rate", "1000", "--messages", "1000000", "--subscribers", "2", "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program was built");
+    std::thread::sleep(delay);
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn help_and_version_are_there() {
+    for (arguments, part) in [
+        (&["--help"][..], "EXAMPLES:"),
+        (&["demo", "--help"], "EXIT CODES:"),
+        (&["demo", "-h"], "EXAMPLES:"),
+        (&["--version"], concat!("annulus ", env!("CARGO_PKG_VERSION"))),
+    ] {
+        let output = output(Command::new(env!("CARGO_BIN_EXE_annulus")).args(arguments));
+        assert!(output.status.success());
+        assert!(text(&output.stdout).contains(part), "{arguments:?}");
+    }
+}
