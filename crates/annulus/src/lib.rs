@@ -71,3 +71,8 @@ pub use wait::WaitStrategy;
 /// What `ci/clippy` must refuse: an atomic that loom can't see.
 #[cfg(annulus_mutant = "atomic_outside_sync")]
 pub(crate) type OutsideSync = core::sync::atomic::AtomicU64;
+
+/// The quick start of the README runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

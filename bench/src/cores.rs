@@ -1,0 +1,115 @@
+//! Threads on cores of their own.
+//!
+//! By the kernel's numbers: a library that counts only the cores which the calling thread may use would, on a thread
+//! that is pinned already, find one.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::time::{ClockId, clock_gettime};
+
+/// The core of the thread that measures, and that of the other one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cores {
+    pub here: usize,
+    pub there: usize,
+}
+
+impl Cores {
+    /// The first two that this thread may use.
+    pub fn first_two() -> Result<Self, String> {
+        let allowed = allowed()?;
+        let mut cores = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core));
+        match (cores.next(), cores.next()) {
+            (Some(here), Some(there)) => Ok(Self { here, there }),
+            _ => Err("two cores are needed, and this process may use one".to_owned()),
+        }
+    }
+
+    /// These, if this thread may use them.
+    pub fn check(self) -> Result<Self, String> {
+        let allowed = allowed()?;
+        match [self.here, self.there].into_iter().find(|&core| !allowed.is_set(core)) {
+            Some(core) => Err(format!("core {core} is not there, or this process may not use it")),
+            None => Ok(self),
+        }
+    }
+}
+
+impl FromStr for Cores {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (here, there) = text.split_once(',').ok_or("two numbers with a comma between")?;
+        let number = |text: &str| match text.trim().parse() {
+            Ok(core) if core < CpuSet::MAX_CPU => Ok(core),
+            _ => Err(format!("{text:?} is not the number of a core")),
+        };
+        match (number(here)?, number(there)?) {
+            (here, there) if here == there => Err("the cores must differ".to_owned()),
+            (here, there) => Ok(Self { here, there }),
+        }
+    }
+}
+
+impl fmt::Display for Cores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} and {}", self.here, self.there)
+    }
+}
+
+fn allowed() -> Result<CpuSet, String> {
+    sched_getaffinity(None).map_err(|error| format!("which cores may be used: {error}"))
+}
+
+/// Keeps the calling thread on `core`.
+///
+/// # Panics
+///
+/// If the kernel refuses: what is measured then is not what the report says.
+pub fn pin(core: usize) {
+    let mut set = CpuSet::new();
+    set.set(core);
+    if let Err(error) = sched_setaffinity(None, &set) {
+        panic!("can't stay on core {core}: {error}");
+    }
+}
+
+/// How much of a stretch of time the calling thread had its core to itself, if it never sleeps.
+pub struct Presence {
+    begun: Instant,
+    had: Duration,
+}
+
+impl Presence {
+    pub fn begin() -> Self {
+        Self { begun: Instant::now(), had: had() }
+    }
+
+    /// From 0 to 1.
+    pub fn share(&self) -> f64 {
+        (had() - self.had).as_secs_f64() / self.begun.elapsed().as_secs_f64()
+    }
+}
+
+/// The processor time of this thread.
+fn had() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cores_are_two_different_numbers() {
+        assert_eq!("2, 5".parse(), Ok(Cores { here: 2, there: 5 }));
+        for wrong in ["", "1", "1,1", "1,x", "0,100000"] {
+            assert!(wrong.parse::<Cores>().is_err(), "{wrong}");
+        }
+        assert!(Cores { here: 0, there: CpuSet::MAX_CPU - 1 }.check().is_err());
+    }
+}

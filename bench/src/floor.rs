@@ -1,0 +1,185 @@
+//! The floors: what the machine does at best where the hardware, not a ring, sets the pace.
+
+use std::hint::{black_box, spin_loop};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use rustix::thread::futex;
+
+use crate::cores::{Cores, pin};
+use crate::rows::{
+    HandOver, LIVE_WARM_UP, Page, Plan, Sample, Sleeper, WARM_UP, Waker, mix, ns_each, phases,
+};
+
+/// A word with its line, and the line that is fetched with it, to itself.
+#[derive(Default)]
+#[repr(align(128))]
+struct Line(AtomicU64);
+
+/// Two threads, two lines: each writes its own and waits for the other's. Nanoseconds a round trip.
+pub fn ping_pong(cores: Cores, round_trips: u64) -> f64 {
+    let (ping, pong) = (Line::default(), Line::default());
+    let total = WARM_UP + round_trips;
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            pin(cores.there);
+            for i in 1..=total {
+                while ping.0.load(Ordering::Acquire) != i {}
+                pong.0.store(i, Ordering::Release);
+            }
+        });
+        let mut begun = Instant::now();
+        for phase in phases(WARM_UP, round_trips) {
+            begun = Instant::now();
+            for i in phase {
+                ping.0.store(i + 1, Ordering::Release);
+                while pong.0.load(Ordering::Acquire) != i + 1 {}
+            }
+        }
+        ns_each(begun, round_trips)
+    })
+}
+
+pub fn round_trip(plan: &Plan) -> Sample {
+    ping_pong(plan.cores, plan.messages).into()
+}
+
+/// Sixteen bytes: the least in which a message of eight can be told from the one a lap before.
+#[derive(Default)]
+struct Slot {
+    value: AtomicU64,
+    next: AtomicU64,
+}
+
+/// A ring of such slots, four to a line.
+struct Slots(Vec<Slot>);
+
+impl Slots {
+    fn new(capacity: usize) -> Self {
+        Self((0..capacity).map(|_| Slot::default()).collect())
+    }
+
+    fn of(&self, sequence: u64) -> &Slot {
+        &self.0[sequence as usize & (self.0.len() - 1)]
+    }
+
+    /// Two stores, and no word that says whether they belong together.
+    #[inline(always)]
+    fn store(&self, sequence: u64) {
+        let slot = self.of(sequence);
+        slot.value.store(mix(sequence), Ordering::Relaxed);
+        slot.next.store(sequence + 1, Ordering::Release);
+    }
+}
+
+/// One thread stores slots, and nobody reads them.
+pub fn store_slots(plan: &Plan) -> Sample {
+    let slots = black_box(Slots::new(plan.capacity));
+    let mut begun = Instant::now();
+    for phase in phases(plan.capacity as u64, plan.messages) {
+        begun = Instant::now();
+        for i in phase {
+            slots.store(i);
+        }
+    }
+    ns_each(begun, plan.messages).into()
+}
+
+/// One thread stores slots flat out, the other reads them as they come and goes on with the newest where it was lapped.
+pub fn hand_lines_over(plan: &Plan) -> Sample {
+    let slots = Slots::new(plan.capacity);
+    let (ready, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let total = LIVE_WARM_UP + plan.messages;
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            pin(plan.cores.there);
+            ready.store(true, Ordering::Release);
+            let (mut sequence, mut received, mut values) = (0, 0, 0_u64);
+            loop {
+                let slot = slots.of(sequence);
+                let next = slot.next.load(Ordering::Acquire);
+                if next > sequence {
+                    values ^= slot.value.load(Ordering::Relaxed);
+                    received += 1;
+                    sequence = next;
+                } else if done.load(Ordering::Relaxed) {
+                    black_box(values);
+                    return received;
+                }
+            }
+        });
+        while !ready.load(Ordering::Acquire) {
+            spin_loop();
+        }
+        let mut begun = Instant::now();
+        for phase in phases(LIVE_WARM_UP, plan.messages) {
+            begun = Instant::now();
+            for i in phase {
+                slots.store(i);
+            }
+        }
+        let ns = ns_each(begun, plan.messages);
+        done.store(true, Ordering::Relaxed);
+        let received: u64 = reader.join().expect("the reader does not panic");
+        Sample { ns, share: Some(received as f64 / total as f64) }
+    })
+}
+
+/// A `memcpy` into a buffer as large as the ring's payloads and one out of it, and the same sum.
+pub fn copy_in_and_out(plan: &Plan) -> Sample {
+    let mut ring = vec![[0_u64; Page::WORDS]; plan.capacity];
+    let mut received = [0_u64; Page::WORDS];
+    let mut page = Page::new();
+    let mut begun = Instant::now();
+    for phase in phases(plan.capacity as u64, plan.messages) {
+        begun = Instant::now();
+        for i in phase {
+            page.change(i);
+            let slot = &mut ring[i as usize & (plan.capacity - 1)];
+            slot.copy_from_slice(&page.words);
+            received.copy_from_slice(black_box(slot));
+            assert!(Page::sum_of(black_box(&received)) == page.sum);
+        }
+    }
+    ns_each(begun, plan.messages).into()
+}
+
+/// One futex, and nothing around it.
+pub struct BareFutex;
+
+/// A word to sleep on, and what is handed over.
+#[derive(Default)]
+pub struct Bell {
+    rung: AtomicU32,
+    value: AtomicU64,
+}
+
+impl HandOver for BareFutex {
+    type Waker = Arc<Bell>;
+    type Sleeper = Arc<Bell>;
+
+    fn pair() -> (Self::Waker, Self::Sleeper) {
+        let bell = Arc::new(Bell::default());
+        (bell.clone(), bell)
+    }
+}
+
+impl Waker for Arc<Bell> {
+    fn wake(&mut self, value: u64) {
+        self.value.store(value, Ordering::Relaxed);
+        self.rung.store(1, Ordering::Release);
+        futex::wake(&self.rung, futex::Flags::PRIVATE, 1).expect("a futex of ours");
+    }
+}
+
+impl Sleeper for Arc<Bell> {
+    fn sleep(&mut self) -> u64 {
+        while self.rung.swap(0, Ordering::Acquire) == 0 {
+            // It fails where the word has changed, or for a signal: the next look tells.
+            _ = futex::wait(&self.rung, futex::Flags::PRIVATE, 0, None);
+        }
+        self.value.load(Ordering::Relaxed)
+    }
+}

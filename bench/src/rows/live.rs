@@ -1,0 +1,63 @@
+//! Publishing to a reader on the other core that reads.
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use super::{Kind, LIVE_WARM_UP, Plan, Row, Sample, contenders, mix, ns_each, phases};
+use crate::contenders::{Contender, Publisher, Subscriber};
+use crate::cores::pin;
+use crate::floor;
+
+pub fn row() -> Row {
+    Row::new(
+        "publish, live reader",
+        "u64, the time of a publish while a reader on the other core receives and checks what it can, \
+         and the part of the messages that it received",
+        4096,
+        4_000_000,
+    )
+    .on_two_cores()
+    .entries(contenders!(publish))
+    .floor("handing lines over", floor::hand_lines_over)
+    .target(Kind::Rival, 0.35)
+}
+
+#[inline(never)]
+fn publish<C: Contender>(plan: &Plan) -> Sample {
+    let (mut publisher, mut subscriber) = C::channel::<u64>(plan.capacity);
+    let (ready, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let total = LIVE_WARM_UP + plan.messages;
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            pin(plan.cores.there);
+            ready.store(true, Ordering::Release);
+            let mut received = 0_u64;
+            loop {
+                match subscriber.try_recv() {
+                    Ok(value) => {
+                        assert!(value == mix(subscriber.cursor() - 1));
+                        received += 1;
+                    }
+                    Err(_) if done.load(Ordering::Relaxed) => return received,
+                    Err(_) => {}
+                }
+            }
+        });
+        while !ready.load(Ordering::Acquire) {
+            spin_loop();
+        }
+        let mut begun = Instant::now();
+        for phase in phases(LIVE_WARM_UP, plan.messages) {
+            begun = Instant::now();
+            for i in phase {
+                publisher.publish(mix(i));
+            }
+        }
+        let ns = ns_each(begun, plan.messages);
+        done.store(true, Ordering::Relaxed);
+        let received = reader.join().expect("every value was that of its sequence");
+        Sample { ns, share: Some(received as f64 / total as f64) }
+    })
+}

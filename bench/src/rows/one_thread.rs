@@ -1,0 +1,77 @@
+//! What a publisher and a subscriber cost when nobody is waited for.
+//!
+//! All the rings' functions have several call sites in this module, so the compiler decides by their size which of them it
+//! inlines, as it does in a program that uses a ring in several places. `inlining` has the same loops with that decided.
+
+use std::time::Instant;
+
+use super::{Kind, Plan, Row, Sample, contenders, mix, ns_each, phases};
+use crate::contenders::{Contender, Publisher, Subscriber};
+use crate::floor;
+
+pub(super) const CAPACITY: usize = 4096;
+
+pub fn rows() -> [Row; 3] {
+    [
+        Row::new("publish alone", "u64, a subscriber attached but idle", CAPACITY, 8_000_000)
+            .entries(contenders!(publish))
+            .floor("storing 16-byte slots", floor::store_slots)
+            .target(Kind::Rival, 0.45),
+        Row::new(
+            "publish + receive, one thread",
+            "u64, one message published, then received and checked",
+            CAPACITY,
+            8_000_000,
+        )
+        .entries(contenders!(publish_and_receive))
+        .target(Kind::Rival, 0.70)
+        .aim(0.60),
+        Row::new("empty poll", "u64, a receive that finds nothing new", CAPACITY, 16_000_000)
+            .entries(contenders!(poll))
+            .target(Kind::Rival, 1.0),
+    ]
+}
+
+#[inline(always)]
+pub(super) fn publish<C: Contender>(plan: &Plan) -> Sample {
+    let (mut publisher, mut subscriber) = C::channel::<u64>(plan.capacity);
+    let mut begun = Instant::now();
+    for phase in phases(plan.capacity as u64, plan.messages) {
+        begun = Instant::now();
+        for i in phase {
+            publisher.publish(mix(i));
+        }
+    }
+    let ns = ns_each(begun, plan.messages);
+    assert!(subscriber.try_recv().is_err(), "it lagged");
+    assert_eq!(subscriber.try_recv().unwrap(), mix(subscriber.cursor() - 1));
+    ns.into()
+}
+
+#[inline(always)]
+pub(super) fn publish_and_receive<C: Contender>(plan: &Plan) -> Sample {
+    let (mut publisher, mut subscriber) = C::channel::<u64>(plan.capacity);
+    let mut begun = Instant::now();
+    for phase in phases(plan.capacity as u64, plan.messages) {
+        begun = Instant::now();
+        for i in phase {
+            publisher.publish(mix(i));
+            match subscriber.try_recv() {
+                Ok(value) => assert!(value == mix(i)),
+                Err(error) => panic!("{error:?}"),
+            }
+        }
+    }
+    ns_each(begun, plan.messages).into()
+}
+
+fn poll<C: Contender>(plan: &Plan) -> Sample {
+    let (mut publisher, mut subscriber) = C::channel::<u64>(plan.capacity);
+    publisher.publish(mix(0));
+    assert_eq!(subscriber.try_recv().unwrap(), mix(0));
+    let begun = Instant::now();
+    for _ in 0..plan.messages {
+        assert!(subscriber.try_recv().is_err());
+    }
+    ns_each(begun, plan.messages).into()
+}
