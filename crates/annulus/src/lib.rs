@@ -70,6 +70,7 @@ pub use wait::WaitStrategy;
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.
 #[cfg(annulus_mutant = "atomic_outside_sync")]
+#[allow(dead_code)]
 pub(crate) type OutsideSync = core::sync::atomic::AtomicU64;
 
 /// The quick start of the README runs.

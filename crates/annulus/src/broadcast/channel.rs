@@ -32,6 +32,13 @@ impl<T: Message> Shared<T> {
         }
     }
 
+    /// Whether it is worth to ask [`is_closed`](Self::is_closed).
+    #[inline]
+    pub(super) fn may_be_closed(&self) -> bool {
+        // Relaxed: only a hint; a poll that finds nothing does no more than this.
+        self.closed.load(Ordering::Relaxed)
+    }
+
     /// Whether the publisher is gone. Who sees true also sees its last message: look once more before believing that
     /// nothing is left.
     #[inline]

@@ -3,7 +3,6 @@
 use core::fmt;
 use core::mem::ManuallyDrop;
 
-use super::channel::Shared;
 use super::handle::Handle;
 use crate::message::Message;
 use crate::ring::Sequence;
@@ -18,13 +17,13 @@ use crate::sync::mutated;
 /// Dropping it closes the ring: subscribers receive what is left, then `Closed`.
 pub struct Publisher<T: Message> {
     /// Given up by the drop, after the close.
-    shared: ManuallyDrop<Handle<Shared<T>>>,
+    shared: ManuallyDrop<Handle<T>>,
     /// The next sequence to publish; the ring's head is a lower bound of it.
     next: Sequence,
 }
 
 impl<T: Message> Publisher<T> {
-    pub(super) fn new(shared: Handle<Shared<T>>) -> Self {
+    pub(super) fn new(shared: Handle<T>) -> Self {
         Self { shared: ManuallyDrop::new(shared), next: Sequence::FIRST }
     }
 
@@ -42,8 +41,10 @@ impl<T: Message> Publisher<T> {
     #[inline]
     pub fn publish(&mut self, message: T) {
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
-        let (shared, sequence) = (&**self.shared, self.next);
-        shared.ring.write(sequence, &message);
+        let (shared, sequence) = (&*self.shared, self.next);
+        // SAFETY: this is the ring's only publisher, and it is here.
+        unsafe { shared.write(sequence, &message) };
+        shared.ring.passed(sequence);
         self.next = sequence.next();
         shared.event.notify();
     }
@@ -76,10 +77,12 @@ impl<T: Message> Publisher<T> {
     #[inline]
     pub fn publish_batch(&mut self, messages: &[T]) {
         const NOTIFY_EVERY: usize = 64;
-        let (shared, mut next) = (&**self.shared, self.next);
+        let (shared, mut next) = (&*self.shared, self.next);
         for part in messages.chunks(NOTIFY_EVERY) {
             for message in part {
-                shared.ring.write(next, message);
+                // SAFETY: as in `publish`.
+                unsafe { shared.write(next, message) };
+                shared.ring.passed(next);
                 next = next.next();
             }
             if !mutated!("batch_wakes_nobody") {
@@ -125,7 +128,7 @@ impl<T: Message> Drop for Publisher<T> {
 #[allow(clippy::needless_pass_by_value, reason = "the handle ends here")]
 #[cold]
 #[inline(never)]
-fn finish<T: Message>(shared: Handle<Shared<T>>, next: Sequence) {
+fn finish<T: Message>(shared: Handle<T>, next: Sequence) {
     shared.ring.set_head(next);
     shared.close();
 }

@@ -3,7 +3,6 @@
 use core::fmt;
 
 use super::Subscriber;
-use super::channel::Shared;
 use super::handle::Handle;
 use crate::message::Message;
 use crate::ring::Sequence;
@@ -12,11 +11,11 @@ use crate::ring::Sequence;
 ///
 /// Cloning is cheap. Keeping one costs nothing but the ring's memory.
 pub struct Subscribable<T: Message> {
-    shared: Handle<Shared<T>>,
+    shared: Handle<T>,
 }
 
 impl<T: Message> Subscribable<T> {
-    pub(super) fn new(shared: Handle<Shared<T>>) -> Self {
+    pub(super) fn new(shared: Handle<T>) -> Self {
         Self { shared }
     }
 

@@ -17,7 +17,7 @@ use crate::error::RecvTimeoutError;
 use crate::error::{Closed, TryRecvError};
 use crate::hint::unlikely;
 use crate::message::Message;
-use crate::ring::{Sequence, Stamp, Whole};
+use crate::ring::{Missing, Sequence, Stamp, Whole};
 use crate::sync::{mutated, pause};
 use crate::wait::{Deadline, WaitStrategy, wait_until};
 
@@ -36,7 +36,7 @@ use crate::wait::{Deadline, WaitStrategy, wait_until};
 /// | [`recv_batch`](Self::recv_batch), [`drain`](Self::drain), [`latest`](Self::latest) | no | counts it and goes on |
 /// | [`iter`](Self::iter) | yes | counts it and goes on |
 pub struct Subscriber<T: Message> {
-    shared: Handle<Shared<T>>,
+    shared: Handle<T>,
     /// The next sequence to receive.
     cursor: Sequence,
     /// Where it began.
@@ -48,7 +48,7 @@ pub struct Subscriber<T: Message> {
 }
 
 impl<T: Message> Subscriber<T> {
-    pub(super) fn new(shared: Handle<Shared<T>>, start: Sequence) -> Self {
+    pub(super) fn new(shared: Handle<T>, start: Sequence) -> Self {
         Self { shared, cursor: start, start, lagged: 0, lapse: Lapse::none(start) }
     }
 
@@ -232,7 +232,7 @@ impl<T: Message> Subscriber<T> {
             }
             let newest = head.back(1);
             let mut message = MaybeUninit::uninit();
-            if let Ok(whole) = self.shared.ring.read(newest, &mut message) {
+            if let Ok(whole) = self.shared.read(newest, &mut message) {
                 self.skip_to(newest);
                 self.cursor = head;
                 return Some(whole.take());
@@ -375,15 +375,15 @@ impl<T: Message> Subscriber<T> {
     #[inline]
     fn next<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
-        let (shared, cursor) = (&*self.shared, self.cursor);
-        match shared.ring.read(cursor, message) {
+        let (shared, cursor) = (&self.shared, self.cursor);
+        match shared.read(cursor, message) {
             Ok(whole) => {
                 self.cursor = cursor.next();
                 Ok(whole)
             }
-            Err(seen) if unlikely(seen > Stamp::done(cursor)) => Err(Miss::Lapped),
-            Err(_) if unlikely(shared.is_closed()) => Err(last_look(shared, cursor)),
-            Err(_) => Err(Miss::Empty),
+            Err(Missing::NotYet) if unlikely(shared.may_be_closed()) => Err(last_look(shared, cursor)),
+            Err(Missing::NotYet) => Err(Miss::Empty),
+            Err(Missing::Overwritten) => Err(Miss::Lapped),
         }
     }
 
@@ -468,6 +468,9 @@ enum Miss {
 #[cold]
 #[inline(never)]
 fn last_look<T: Message>(shared: &Shared<T>, cursor: Sequence) -> Miss {
+    if !shared.is_closed() {
+        return Miss::Empty;
+    }
     if mutated!("close_no_second_look") || shared.ring.stamp(cursor) < Stamp::done(cursor) {
         Miss::Closed
     } else {

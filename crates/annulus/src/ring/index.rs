@@ -13,37 +13,39 @@ use crate::sync::mutated;
 /// for each message, and stores are what a publisher with a live reader pays for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Index {
-    /// The last slot: the capacity less one, and the mask of a power of two.
-    last: u64,
-    /// `⌊2^64 / capacity⌋`, or 0 where the capacity is a power of two.
+    /// The capacity less one where that masks, so for a power of two; otherwise 0.
+    mask: u64,
+    /// At least 2: a capacity of 1 has no mask to tell it by.
+    capacity: u64,
+    /// `⌊2^64 / capacity⌋`; not used for a power of two.
     reciprocal: u64,
 }
 
 impl Index {
     pub(super) fn new(capacity: usize) -> Self {
         let capacity = capacity as u64;
+        debug_assert!(capacity >= 2);
+        let mask = if capacity.is_power_of_two() { capacity - 1 } else { 0 };
         // No capacity but a power of two divides 2^64, so the quotient is the same from 2^64 − 1.
-        let reciprocal = if capacity.is_power_of_two() { 0 } else { u64::MAX / capacity };
-        Self { last: capacity - 1, reciprocal }
+        Self { mask, capacity, reciprocal: u64::MAX / capacity }
     }
 
     #[inline]
     pub(super) fn capacity(&self) -> usize {
-        self.last as usize + 1
+        self.capacity as usize
     }
 
     /// The slot of `sequence`: always below the capacity.
     #[inline]
     pub(super) fn of(&self, sequence: Sequence) -> usize {
         let sequence = sequence.get();
-        if !unlikely(self.reciprocal != 0) {
-            return (sequence & self.last) as usize;
+        if !unlikely(self.mask == 0) {
+            return (sequence & self.mask) as usize;
         }
         let quotient = ((u128::from(sequence) * u128::from(self.reciprocal)) >> 64) as u64;
-        let capacity = self.last + 1;
-        let remainder = sequence - quotient * capacity;
-        (if remainder < capacity || mutated!("index_uncorrected") { remainder } else { remainder - capacity })
-            as usize
+        let remainder = sequence - quotient * self.capacity;
+        let corrected = remainder < self.capacity || mutated!("index_uncorrected");
+        (if corrected { remainder } else { remainder - self.capacity }) as usize
     }
 }
 
@@ -63,7 +65,7 @@ mod tests {
 
     #[test]
     fn corners() {
-        let numbers = [1, 2, 3, 4, 5, 6, 7, 10, 641, 4096, 1 << 32, (1 << 32) + 1, (1 << 63) - 1, 1 << 63];
+        let numbers = [2, 3, 4, 5, 6, 7, 10, 641, 4096, 1 << 32, (1 << 32) + 1, (1 << 63) - 1, 1 << 63];
         for capacity in numbers.into_iter().chain([u64::MAX - 1, u64::MAX]) {
             for lap in [0, 1, 2, u64::MAX / capacity / 2, u64::MAX / capacity] {
                 let start = lap.saturating_mul(capacity);
@@ -78,7 +80,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 50 } else { 10_000 }))]
         #[test]
         fn agrees_with_the_remainder(shift in 0_u32..63, capacity: u64, sequence: u64) {
-            check((capacity >> shift).max(1), sequence);
+            check((capacity >> shift).max(2), sequence);
         }
     }
 }

@@ -20,15 +20,17 @@ mod storage;
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 
 use crate::error::CapacityError;
 use crate::message::Message;
+use crate::sync::AtomicU64;
 pub(crate) use head::Frontier;
 use head::Head;
 use index::Index;
 pub(crate) use sequence::{Sequence, Stamp};
 use slot::Slot;
-pub(crate) use slot::Whole;
+pub(crate) use slot::{Missing, Whole};
 use storage::Storage;
 
 /// A ring of stamped slots for messages of type `T`.
@@ -61,42 +63,21 @@ impl<T: Message> Ring<T> {
         self.index.capacity()
     }
 
-    /// The slot that message `sequence` uses, whatever it holds now.
-    #[inline]
-    fn slot(&self, sequence: Sequence) -> Slot<'_, T> {
-        let start = self.index.of(sequence) * Slot::<T>::STRIDE;
-        // SAFETY: `index.of` is below the capacity, and `Ring::new`, which made both, gave the storage
-        // `capacity * STRIDE` words; a slot uses at most `STRIDE` of them.
-        let words = unsafe { self.storage.words().get_unchecked(start..start + Slot::<T>::WORDS) };
-        Slot::new(words)
-    }
-
-    /// Writes message `sequence` and makes it visible to readers: W1 to W5 of `docs/ORDERING.md`.
-    ///
-    /// Only one thread may write a given slot at a time; a lossy ring has one publisher for that. Calling it from
-    /// two at once is no data race, but readers could accept a mixture of both messages.
-    #[inline]
-    pub(crate) fn write(&self, sequence: Sequence, message: &T) {
-        self.slot(sequence).write(sequence, message);
-        self.head.passed(sequence);
-    }
-
-    /// Copies message `sequence` into `message`, or returns the stamp that shows why it can't be had.
-    ///
-    /// A stamp below [`Stamp::done`] of it means not yet there; above, overwritten.
-    #[inline]
-    pub(crate) fn read<'m>(
-        &self,
-        sequence: Sequence,
-        message: &'m mut MaybeUninit<T>,
-    ) -> Result<Whole<'m, T>, Stamp> {
-        self.slot(sequence).read(sequence, message)
+    /// Where the slots are, for a handle that keeps the ring alive.
+    pub(crate) fn slots(&self) -> Slots<T> {
+        Slots { words: self.storage.start(), index: self.index, message: PhantomData }
     }
 
     /// The stamp of the slot that `sequence` uses (Acquire).
-    #[inline]
     pub(crate) fn stamp(&self, sequence: Sequence) -> Stamp {
-        self.slot(sequence).stamp()
+        // SAFETY: the ring lives as long as this borrow of it.
+        unsafe { self.slots().stamp(sequence) }
+    }
+
+    /// W5: notes, now and then, that `sequence` has been published.
+    #[inline]
+    pub(crate) fn passed(&self, sequence: Sequence) {
+        self.head.passed(sequence);
     }
 
     /// Makes the head exact: `sequence` is the next to be published, and nobody publishes meanwhile.
@@ -110,5 +91,80 @@ impl<T: Message> Ring<T> {
     /// steps, however fast the publisher runs.
     pub(crate) fn frontier(&self, known: Sequence) -> Frontier {
         self.head.walk(known, self.index.capacity(), |sequence| self.stamp(sequence))
+    }
+}
+
+/// Where the slots of a ring are. Each handle has a copy, so that it finds a slot without a look at shared memory, and may keep
+/// that copy in registers.
+pub(crate) struct Slots<T> {
+    /// The storage of the ring: `capacity * STRIDE` words.
+    words: NonNull<AtomicU64>,
+    index: Index,
+    message: PhantomData<fn(T) -> T>,
+}
+
+// SAFETY: it stands for a shared borrow of atomic words, which any thread may use; whoever uses it promises that the ring lives.
+unsafe impl<T> Send for Slots<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Slots<T> {}
+
+impl<T> Clone for Slots<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Slots<T> {}
+
+impl<T: Message> Slots<T> {
+    /// The slot that message `sequence` uses, whatever it holds now.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives for `'a`.
+    #[inline]
+    unsafe fn slot<'a>(self, sequence: Sequence) -> Slot<'a, T> {
+        let start = self.index.of(sequence) * Slot::<T>::STRIDE;
+        // SAFETY: `index.of` is below the capacity, and `Ring::new`, which made both, gave the storage `capacity * STRIDE`
+        // words, all initialised; a slot uses at most `STRIDE` of them. The caller keeps them alive.
+        Slot::new(unsafe { core::slice::from_raw_parts(self.words.as_ptr().add(start), Slot::<T>::WORDS) })
+    }
+
+    /// Writes message `sequence` and makes it visible to readers: W1 to W4 of `docs/ORDERING.md`.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives, and nobody else writes this slot meanwhile. (Two writers at once would be no data race, but readers
+    /// could accept a mixture of both messages, which may be no valid `T`.)
+    #[inline]
+    pub(crate) unsafe fn write(self, sequence: Sequence, message: &T) {
+        // SAFETY: the caller's promise.
+        unsafe { self.slot(sequence) }.write(sequence, message);
+    }
+
+    /// Copies message `sequence` into `message`, or says why it can't be had.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives.
+    #[inline]
+    pub(crate) unsafe fn read(
+        self,
+        sequence: Sequence,
+        message: &mut MaybeUninit<T>,
+    ) -> Result<Whole<'_, T>, Missing> {
+        // SAFETY: the caller's promise.
+        unsafe { self.slot(sequence) }.read(sequence, message)
+    }
+
+    /// The stamp of the slot that `sequence` uses (Acquire).
+    ///
+    /// # Safety
+    ///
+    /// The ring lives.
+    #[inline]
+    unsafe fn stamp(self, sequence: Sequence) -> Stamp {
+        // SAFETY: the caller's promise.
+        unsafe { self.slot(sequence) }.stamp()
     }
 }

@@ -38,6 +38,15 @@ impl<T> Whole<'_, T> {
     }
 }
 
+/// Why a message can't be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// It is not there yet, or not whole yet.
+    NotYet,
+    /// A later message has taken its slot, or is about to.
+    Overwritten,
+}
+
 /// Words in a cache line.
 const LINE_WORDS: usize = 8;
 
@@ -103,7 +112,7 @@ impl<'a, T: Message> Slot<'a, T> {
         &self,
         sequence: Sequence,
         message: &'m mut MaybeUninit<T>,
-    ) -> Result<Whole<'m, T>, Stamp> {
+    ) -> Result<Whole<'m, T>, Missing> {
         let (stamp, payload) = self.parts();
         let wanted = Stamp::done(sequence);
         // R1. Acquire: pairs with W4.
@@ -111,7 +120,7 @@ impl<'a, T: Message> Slot<'a, T> {
             if mutated!("slot_first_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         let seen = Stamp::from_bits(stamp.load(ordering));
         if seen != wanted {
-            return Err(seen);
+            return Err(if seen < wanted { Missing::NotYet } else { Missing::Overwritten });
         }
         // R2. Relaxed: they may be torn; R4 tells.
         copy::load(payload, message);
@@ -122,7 +131,7 @@ impl<'a, T: Message> Slot<'a, T> {
         // R4. Relaxed: R3 orders it after the words.
         let seen = Stamp::from_bits(stamp.load(Ordering::Relaxed));
         if seen != wanted && !mutated!("slot_no_second_look") {
-            return Err(seen);
+            return Err(Missing::Overwritten);
         }
         // `copy::load` wrote every byte of `message`, and both looks saw `done(sequence)`.
         Ok(Whole(message))

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ptr::NonNull;
 
 use crate::sync::AtomicU64;
 
@@ -32,11 +33,10 @@ impl Storage {
         Some(Self { lines: lines.into_boxed_slice() })
     }
 
-    #[inline]
-    pub(super) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: a `Line` is `LINE_WORDS` words and nothing else (asserted above), and boxed lines are contiguous,
-        // so they are that many words, borrowed for as long as the box is.
-        unsafe { core::slice::from_raw_parts(self.lines.as_ptr().cast(), self.lines.len() * LINE_WORDS) }
+    /// The first word. A `Line` is `LINE_WORDS` words and nothing else (asserted above), and boxed lines are contiguous, so
+    /// from here on there are at least as many words as were asked for, for as long as the storage lives.
+    pub(super) fn start(&self) -> NonNull<AtomicU64> {
+        NonNull::from(&*self.lines).cast()
     }
 }
 
@@ -49,9 +49,10 @@ mod tests {
     fn begins_on_a_line_and_is_zero() {
         for (slots, stride) in [(2, 1), (3, 2), (5, 8), (7, 520)] {
             let storage = Storage::zeroed(slots, stride).unwrap();
-            assert_eq!(storage.words().as_ptr() as usize % 64, 0);
-            assert!(storage.words().len() >= slots * stride);
-            assert!(storage.words().iter().all(|word| word.load(Ordering::Relaxed) == 0));
+            assert_eq!(storage.start().as_ptr() as usize % 64, 0);
+            assert!(storage.lines.len() * LINE_WORDS >= slots * stride);
+            let mut words = storage.lines.iter().flat_map(|line| &line.0);
+            assert!(words.all(|word| word.load(Ordering::Relaxed) == 0));
         }
     }
 
