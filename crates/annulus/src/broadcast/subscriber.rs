@@ -49,7 +49,7 @@ pub struct Subscriber<T: Message> {
 
 impl<T: Message> Subscriber<T> {
     pub(super) fn new(shared: Handle<T>, start: Sequence) -> Self {
-        Self { shared, cursor: start, start, lagged: 0, lapse: Lapse::none(start) }
+        Self { shared, cursor: start, start, lagged: 0, lapse: Lapse::none() }
     }
 
     /// Receives the next message if it is there. Never waits; O(`size_of::<T>()`) but after a lag, when it also walks a
@@ -398,7 +398,7 @@ impl<T: Message> Subscriber<T> {
                 Err(Miss::Empty | Miss::Closed) => break,
                 Err(Miss::Lapped) => {
                     self.go_on();
-                    end.get_or_insert(self.lapse.head);
+                    end.get_or_insert_with(|| self.head());
                 }
             }
         }
@@ -478,20 +478,20 @@ fn last_look<T: Message>(shared: &Shared<T>, cursor: Sequence) -> Miss {
     }
 }
 
-/// Where a subscriber went on after it was lapped.
+/// Where a subscriber went on after it was lapped. Two words, so that it travels in registers.
 #[derive(Clone, Copy)]
 struct Lapse {
     resume: Sequence,
-    /// The publisher's head when the lapse was noticed.
-    head: Sequence,
-    /// How far after the oldest message that stood `resume` was put.
+    /// How far after the oldest message that stood `resume` was put; [`Lapse::NEVER`] before the first.
     margin: u64,
 }
 
 impl Lapse {
+    const NEVER: u64 = u64::MAX;
+
     /// Before the first one.
-    fn none(start: Sequence) -> Self {
-        Self { resume: start, head: Sequence::FIRST, margin: 0 }
+    fn none() -> Self {
+        Self { resume: Sequence::FIRST, margin: Self::NEVER }
     }
 }
 
@@ -506,12 +506,12 @@ impl Lapse {
 #[inline(never)]
 fn lapse<T: Message>(shared: &Shared<T>, cursor: Sequence, before: Lapse) -> Lapse {
     let half = shared.ring.capacity() as u64 / 2;
-    let again = before.head > Sequence::FIRST && cursor.since(before.resume) < half;
+    let again = before.margin != Lapse::NEVER && cursor.since(before.resume) < half;
     let margin = if again { (2 * before.margin).max(half / 32).clamp(1, half) } else { 0 };
     let frontier = shared.ring.frontier(cursor);
     // The walk may end before it comes to what overwrote the cursor's message: that one is lost all the same.
     let resume = frontier.oldest.plus(margin).min(frontier.head).max(cursor.next());
-    Lapse { resume, head: frontier.head.max(resume), margin }
+    Lapse { resume, margin }
 }
 
 impl<T: Message> Clone for Subscriber<T> {

@@ -1,7 +1,6 @@
 //! Sequence → slot number, for any capacity, without a division.
 
 use super::Sequence;
-use crate::hint::unlikely;
 use crate::sync::mutated;
 
 /// Maps a sequence to its slot, which is `sequence mod capacity`.
@@ -35,11 +34,16 @@ impl Index {
         self.capacity as usize
     }
 
+    /// What masks a sequence to its slot, or 0 where that takes [`of`](Self::of).
+    pub(super) fn mask(&self) -> u64 {
+        self.mask
+    }
+
     /// The slot of `sequence`: always below the capacity.
     #[inline]
     pub(super) fn of(&self, sequence: Sequence) -> usize {
         let sequence = sequence.get();
-        if !unlikely(self.mask == 0) {
+        if self.mask != 0 {
             return (sequence & self.mask) as usize;
         }
         let quotient = ((u128::from(sequence) * u128::from(self.reciprocal)) >> 64) as u64;

@@ -23,6 +23,7 @@ use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use crate::error::CapacityError;
+use crate::hint::unlikely;
 use crate::message::Message;
 use crate::sync::AtomicU64;
 pub(crate) use head::Frontier;
@@ -65,7 +66,12 @@ impl<T: Message> Ring<T> {
 
     /// Where the slots are, for a handle that keeps the ring alive.
     pub(crate) fn slots(&self) -> Slots<T> {
-        Slots { words: self.storage.start(), index: self.index, message: PhantomData }
+        Slots {
+            words: self.storage.start(),
+            mask: self.index.mask(),
+            index: NonNull::from(&self.index),
+            message: PhantomData,
+        }
     }
 
     /// The stamp of the slot that `sequence` uses (Acquire).
@@ -99,11 +105,14 @@ impl<T: Message> Ring<T> {
 pub(crate) struct Slots<T> {
     /// The storage of the ring: `capacity * STRIDE` words.
     words: NonNull<AtomicU64>,
-    index: Index,
+    /// As [`Index::mask`].
+    mask: u64,
+    /// The ring's. A pointer rather than a copy: its multiplications are then not carried out in advance.
+    index: NonNull<Index>,
     message: PhantomData<fn(T) -> T>,
 }
 
-// SAFETY: it stands for a shared borrow of atomic words, which any thread may use; whoever uses it promises that the ring lives.
+// SAFETY: it stands for shared borrows of atomic words and of a constant, which any thread may use; whoever uses it promises that the ring lives.
 unsafe impl<T> Send for Slots<T> {}
 // SAFETY: as above.
 unsafe impl<T> Sync for Slots<T> {}
@@ -124,8 +133,14 @@ impl<T: Message> Slots<T> {
     /// The ring lives for `'a`.
     #[inline]
     unsafe fn slot<'a>(self, sequence: Sequence) -> Slot<'a, T> {
-        let start = self.index.of(sequence) * Slot::<T>::STRIDE;
-        // SAFETY: `index.of` is below the capacity, and `Ring::new`, which made both, gave the storage `capacity * STRIDE`
+        let index = if unlikely(self.mask == 0) {
+            // SAFETY: the ring lives, and nobody writes its index.
+            unsafe { self.index.as_ref() }.of(sequence)
+        } else {
+            (sequence.get() & self.mask) as usize
+        };
+        let start = index * Slot::<T>::STRIDE;
+        // SAFETY: `index` is below the capacity, and `Ring::new`, which made both, gave the storage `capacity * STRIDE`
         // words, all initialised; a slot uses at most `STRIDE` of them. The caller keeps them alive.
         Slot::new(unsafe { core::slice::from_raw_parts(self.words.as_ptr().add(start), Slot::<T>::WORDS) })
     }
