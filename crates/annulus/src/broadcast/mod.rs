@@ -5,13 +5,15 @@
 //! publisher     the one who writes
 //! subscribable  from which subscribers are made, at any time, on any thread
 //! subscriber    one reader: receiving, lag, waiting
+//! lapse         where a reader goes on after it was lapped
 //! iter          drain, and the iterators that wait
-//! handle        a share in the ring that lets its owner live in registers
+//! handle        a share in the ring, made for speed
 //! ```
 
 mod channel;
 mod handle;
 mod iter;
+mod lapse;
 mod publisher;
 mod subscribable;
 mod subscriber;

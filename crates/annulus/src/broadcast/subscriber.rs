@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::channel::Shared;
 use super::handle::Handle;
+use super::lapse::Lapse;
 use super::{Drain, Iter};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
@@ -19,7 +20,7 @@ use crate::hint::unlikely;
 use crate::message::Message;
 use crate::ring::{Missing, Sequence, Stamp, Whole};
 use crate::sync::{mutated, pause};
-use crate::wait::{Deadline, WaitStrategy, wait_until};
+use crate::wait::{Event, Wait, WaitStrategy, wait_until};
 
 /// A reading end of a lossy broadcast ring, made by [`Subscribable`](crate::Subscribable).
 ///
@@ -145,7 +146,7 @@ impl<T: Message> Subscriber<T> {
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(whole) => Ok(whole.take()),
-            Err(_) => match self.wait(strategy, None) {
+            Err(_) => match wait_until(self, strategy, None) {
                 Some(result) => result,
                 None => unreachable!("a wait without a deadline does not end without a result"),
             },
@@ -405,27 +406,9 @@ impl<T: Message> Subscriber<T> {
         None
     }
 
-    /// `None` at the deadline.
-    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Option<Result<T, Closed>> {
-        let shared = self.shared.clone();
-        wait_until(&shared.event, strategy, deadline, || {
-            let mut message = MaybeUninit::uninit();
-            match self.next(&mut message) {
-                Ok(whole) => Some(Ok(whole.take())),
-                Err(Miss::Closed) => Some(Err(Closed)),
-                Err(Miss::Empty) => None,
-                // Not an occasion to sleep: the next poll may find a message.
-                Err(Miss::Lapped) => {
-                    self.go_on();
-                    None
-                }
-            }
-        })
-    }
-
     #[cfg(feature = "std")]
-    fn wait_timed(&mut self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
-        match self.wait(WaitStrategy::default(), deadline) {
+    fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
+        match wait_until(self, WaitStrategy::default(), deadline) {
             Some(result) => Ok(result?),
             None => Err(RecvTimeoutError::Timeout),
         }
@@ -434,7 +417,7 @@ impl<T: Message> Subscriber<T> {
     /// Goes on after a lapse and says how many messages that cost.
     #[inline(always)]
     fn go_on(&mut self) -> u64 {
-        self.lapse = lapse(&self.shared, self.cursor, self.lapse);
+        self.lapse = self.lapse.next(&self.shared, self.cursor);
         self.skip_to(self.lapse.resume)
     }
 
@@ -452,6 +435,28 @@ impl<T: Message> Subscriber<T> {
     /// The publisher's head, at least everything that happens before this call.
     pub(super) fn head(&self) -> Sequence {
         self.shared.ring.frontier(self.cursor).head
+    }
+}
+
+impl<T: Message> Wait for Subscriber<T> {
+    type Found = Result<T, Closed>;
+
+    fn event(&self) -> &Event {
+        &self.shared.event
+    }
+
+    fn poll(&mut self) -> Option<Self::Found> {
+        let mut message = MaybeUninit::uninit();
+        match self.next(&mut message) {
+            Ok(whole) => Some(Ok(whole.take())),
+            Err(Miss::Closed) => Some(Err(Closed)),
+            Err(Miss::Empty) => None,
+            // Not an occasion to sleep: the next poll may find a message.
+            Err(Miss::Lapped) => {
+                self.go_on();
+                None
+            }
+        }
     }
 }
 
@@ -476,42 +481,6 @@ fn last_look<T: Message>(shared: &Shared<T>, cursor: Sequence) -> Miss {
     } else {
         Miss::Empty
     }
-}
-
-/// Where a subscriber went on after it was lapped. Two words, so that it travels in registers.
-#[derive(Clone, Copy)]
-struct Lapse {
-    resume: Sequence,
-    /// How far after the oldest message that stood `resume` was put; [`Lapse::NEVER`] before the first.
-    margin: u64,
-}
-
-impl Lapse {
-    const NEVER: u64 = u64::MAX;
-
-    /// Before the first one.
-    fn none() -> Self {
-        Self { resume: Sequence::FIRST, margin: Self::NEVER }
-    }
-}
-
-/// Where to go on for a subscriber whose message at `cursor` was overwritten: at the oldest message that still stands.
-///
-/// That one is the next to be overwritten, and a reader slower than the publisher would be lapped again at once, and
-/// receive next to nothing. So a subscriber that was lapped `before` it could read half a ring since the last time goes on
-/// further from the edge: a 64th of the ring, then twice as far each time, up to the middle.
-///
-/// Takes and returns values, so that a subscriber whose methods are inlined can live in registers.
-#[cold]
-#[inline(never)]
-fn lapse<T: Message>(shared: &Shared<T>, cursor: Sequence, before: Lapse) -> Lapse {
-    let half = shared.ring.capacity() as u64 / 2;
-    let again = before.margin != Lapse::NEVER && cursor.since(before.resume) < half;
-    let margin = if again { (2 * before.margin).max(half / 32).clamp(1, half) } else { 0 };
-    let frontier = shared.ring.frontier(cursor);
-    // The walk may end before it comes to what overwrote the cursor's message: that one is lost all the same.
-    let resume = frontier.oldest.plus(margin).min(frontier.head).max(cursor.next());
-    Lapse { resume, margin }
 }
 
 impl<T: Message> Clone for Subscriber<T> {

@@ -21,6 +21,7 @@ mod park;
 mod spin;
 mod strategy;
 
+use crate::sync::mutated;
 pub(crate) use event::Event;
 use spin::Spin;
 pub use strategy::WaitStrategy;
@@ -31,42 +32,46 @@ pub(crate) type Deadline = Option<std::time::Instant>;
 #[cfg(not(feature = "std"))]
 pub(crate) type Deadline = Option<core::convert::Infallible>;
 
-/// Waits until `poll` returns something, and returns that; `None` once `deadline` has passed and a last poll found
-/// nothing.
-///
-/// Whoever makes `poll` succeed must call [`Event::notify`] on `event` *after* the store that `poll` looks for.
+/// Somebody who may have to wait.
+pub(crate) trait Wait {
+    /// What is waited for.
+    type Found;
+
+    /// Where to sleep. Whoever makes [`poll`](Self::poll) succeed calls [`Event::notify`] on it *after* the store that `poll`
+    /// looks for.
+    fn event(&self) -> &Event;
+
+    /// Looks whether it is there.
+    fn poll(&mut self) -> Option<Self::Found>;
+}
+
+/// Waits until a poll finds something, and returns that; `None` once `deadline` has passed and a last poll found nothing.
 #[cold]
 #[inline(never)]
-pub(crate) fn wait_until<R>(
-    event: &Event,
+pub(crate) fn wait_until<W: Wait>(
+    waiter: &mut W,
     strategy: WaitStrategy,
     deadline: Deadline,
-    mut poll: impl FnMut() -> Option<R>,
-) -> Option<R> {
+) -> Option<W::Found> {
     let mut spin = Spin::new(strategy);
     loop {
-        if let Some(result) = poll() {
-            return Some(result);
+        if let Some(found) = waiter.poll() {
+            return Some(found);
         }
         if has_passed(deadline) {
-            return poll();
+            return waiter.poll();
         }
         if spin.turn() {
             continue;
         }
-        #[cfg(feature = "std")]
-        {
-            let ticket = event.register();
-            // The second look: a notify that missed the registration came after a store that this poll sees.
-            if !crate::sync::mutated!("event_no_second_look") {
-                if let Some(result) = poll() {
-                    return Some(result);
-                }
+        let ticket = waiter.event().register();
+        // The second look: a notify that missed the registration came after a store that this poll sees.
+        if !mutated!("event_no_second_look") {
+            if let Some(found) = waiter.poll() {
+                return Some(found);
             }
-            event.sleep(ticket, deadline);
         }
-        #[cfg(not(feature = "std"))]
-        let _ = event;
+        waiter.event().sleep(ticket, deadline);
     }
 }
 
