@@ -26,10 +26,12 @@ pub fn row() -> Row {
 
 #[inline(never)]
 fn publish<C: Contender>(plan: &Plan) -> Sample {
-    let (mut publisher, mut subscriber) = C::channel::<u64>(plan.capacity);
+    let (publisher, mut subscriber) = C::channel::<u64>(plan.capacity);
     let (ready, done) = (AtomicBool::new(false), AtomicBool::new(false));
     let total = LIVE_WARM_UP + plan.messages;
     thread::scope(|scope| {
+        // Its own, as a thread that publishes has it: borrowed from outside, its sequence would live in memory.
+        let mut publisher = publisher;
         let reader = scope.spawn(|| {
             pin(plan.cores.there);
             ready.store(true, Ordering::Release);
