@@ -47,6 +47,11 @@ use bytemuck::NoUninit;
 /// as a field of its own (`_reserved: [u8; 4]`, set to zero). Tuples and references are not messages; for values
 /// that own something, use a ring of owned messages or a queue.
 ///
+/// # Pointers
+///
+/// Messages are copied as plain words, so a pointer inside one loses its provenance on the way. `bytemuck` derives no such type;
+/// whoever implements `NoUninit` by hand for a pointer must not read through what comes out.
+///
 /// # Why a torn value is never a `T`
 ///
 /// A reader copies words into a `MaybeUninit<T>` and turns them into a `T` only after the slot's stamp has proved

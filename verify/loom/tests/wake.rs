@@ -75,3 +75,20 @@ fn a_sleeper_receives_what_came_before_the_close() {
         assert_eq!(subscriber.recv_with(BLOCK), Err(Closed));
     });
 }
+
+/// A subscriber that is lapped between its last poll and its registration finds the ring full at its second look. What lapped it
+/// is over, and nobody will notify again: it must not sleep.
+#[test]
+fn a_lapped_subscriber_does_not_sleep_on_a_full_ring() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || {
+            let message = subscriber.recv_with(BLOCK).unwrap();
+            assert_eq!(message, u64::of(subscriber.cursor() - 1));
+        });
+        publisher.publish_batch(&[0, 1, 2].map(Checked::of));
+        reader.join().unwrap();
+        drop(publisher);
+    });
+}

@@ -55,8 +55,12 @@ impl<T: Message> Shared<T> {
 /// many, and goes on with the oldest that still stands. `capacity` may be any number from 2 up and is kept as it is; a
 /// power of two finds its slots with one instruction less.
 ///
-/// Memory for the whole ring is taken and touched here, `capacity` × (`size_of::<T>()` + 8, rounded up to a power of two
-/// up to 64 and to a multiple of 64 above) bytes, and nothing is allocated afterwards but by `subscribe`, never.
+/// Memory for the whole ring is taken and touched here, and nothing is allocated afterwards. A slot takes `size_of::<T>()` + 8
+/// bytes, rounded up to a power of two up to 64 and to a multiple of 64 above; messages of 256 bytes and more begin on a line of
+/// their own, and their slots take 64 bytes and the message, rounded up to a multiple of 64.
+///
+/// On Linux the first ring of a process also registers it for `membarrier(2)`, which may take milliseconds where many threads
+/// run already.
 ///
 /// # Panics
 ///

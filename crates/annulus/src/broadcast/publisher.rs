@@ -1,8 +1,8 @@
 //! [`Publisher`]: the one who writes.
 
 use core::fmt;
-use core::mem::ManuallyDrop;
 
+use super::channel::Shared;
 use super::handle::Handle;
 use crate::message::Message;
 use crate::ring::Sequence;
@@ -16,15 +16,14 @@ use crate::sync::mutated;
 ///
 /// Dropping it closes the ring: subscribers receive what is left, then `Closed`.
 pub struct Publisher<T: Message> {
-    /// Given up by the drop, after the close.
-    shared: ManuallyDrop<Handle<T>>,
+    shared: Handle<T>,
     /// The next sequence to publish; the ring's head is a lower bound of it.
     next: Sequence,
 }
 
 impl<T: Message> Publisher<T> {
     pub(super) fn new(shared: Handle<T>) -> Self {
-        Self { shared: ManuallyDrop::new(shared), next: Sequence::FIRST }
+        Self { shared, next: Sequence::FIRST }
     }
 
     /// Publishes `message` to every subscriber. Never waits, never fails, allocates nothing; O(`size_of::<T>()`).
@@ -41,7 +40,7 @@ impl<T: Message> Publisher<T> {
     #[inline]
     pub fn publish(&mut self, message: T) {
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
-        let (shared, sequence) = (&*self.shared, self.next);
+        let (shared, sequence) = (&self.shared, self.next);
         // SAFETY: this is the ring's only publisher, and it is here.
         unsafe { shared.write(sequence, &message) };
         shared.ring.passed(sequence);
@@ -77,7 +76,7 @@ impl<T: Message> Publisher<T> {
     #[inline]
     pub fn publish_batch(&mut self, messages: &[T]) {
         const NOTIFY_EVERY: usize = 64;
-        let (shared, mut next) = (&*self.shared, self.next);
+        let (shared, mut next) = (&self.shared, self.next);
         for part in messages.chunks(NOTIFY_EVERY) {
             for message in part {
                 // SAFETY: as in `publish`.
@@ -119,16 +118,14 @@ impl<T: Message> Publisher<T> {
 impl<T: Message> Drop for Publisher<T> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: this is the publisher's drop: nobody uses the handle afterwards, and it was not taken before.
-        finish(unsafe { ManuallyDrop::take(&mut self.shared) }, self.next);
+        finish(&*self.shared, self.next);
     }
 }
 
-/// Takes values, so that a publisher whose methods are inlined can live in registers.
-#[allow(clippy::needless_pass_by_value, reason = "the handle ends here")]
+/// Takes nothing of the publisher by reference, so that one whose methods are inlined can live in registers.
 #[cold]
 #[inline(never)]
-fn finish<T: Message>(shared: Handle<T>, next: Sequence) {
+fn finish<T: Message>(shared: &Shared<T>, next: Sequence) {
     shared.ring.set_head(next);
     shared.close();
 }

@@ -20,7 +20,7 @@ use crate::hint::unlikely;
 use crate::message::Message;
 use crate::ring::{Missing, Sequence, Stamp, Whole};
 use crate::sync::{mutated, pause};
-use crate::wait::{Event, Wait, WaitStrategy, wait_until};
+use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 
 /// A reading end of a lossy broadcast ring, made by [`Subscribable`](crate::Subscribable).
 ///
@@ -319,7 +319,9 @@ impl<T: Message> Subscriber<T> {
     }
 
     /// How many messages could be received now: those published and not yet received, at most the ring's capacity (what
-    /// lies further back has been overwritten). More may come meanwhile; with a publisher at rest it is exact.
+    /// lies further back has been overwritten). More may come meanwhile; with a publisher at rest it is exact, but for a
+    /// subscriber that is lapped a second time before it has read half a ring, which passes over some of them: see
+    /// [`try_recv`](Self::try_recv).
     ///
     /// Walks a bounded number of slots.
     #[must_use]
@@ -445,16 +447,16 @@ impl<T: Message> Wait for Subscriber<T> {
         &self.shared.event
     }
 
-    fn poll(&mut self) -> Option<Self::Found> {
+    fn poll(&mut self) -> Look<Self::Found> {
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
-            Ok(whole) => Some(Ok(whole.take())),
-            Err(Miss::Closed) => Some(Err(Closed)),
-            Err(Miss::Empty) => None,
-            // Not an occasion to sleep: the next poll may find a message.
+            Ok(whole) => Look::Found(Ok(whole.take())),
+            Err(Miss::Closed) => Look::Found(Err(Closed)),
+            Err(Miss::Empty) => Look::Nothing,
+            // What lapped it may have been the last for long: a message stands, and nobody will notify for it.
             Err(Miss::Lapped) => {
                 self.go_on();
-                None
+                Look::Again
             }
         }
     }

@@ -42,7 +42,17 @@ pub(crate) trait Wait {
     fn event(&self) -> &Event;
 
     /// Looks whether it is there.
-    fn poll(&mut self) -> Option<Self::Found>;
+    fn poll(&mut self) -> Look<Self::Found>;
+}
+
+/// What a poll found.
+pub(crate) enum Look<F> {
+    /// What is waited for.
+    Found(F),
+    /// Nothing is there; whoever brings something notifies.
+    Nothing,
+    /// Something may be there, and its notify may be long over: look again, and do not sleep.
+    Again,
 }
 
 /// Waits until a poll finds something, and returns that; `None` once `deadline` has passed and a last poll found nothing.
@@ -55,20 +65,26 @@ pub(crate) fn wait_until<W: Wait>(
 ) -> Option<W::Found> {
     let mut spin = Spin::new(strategy);
     loop {
-        if let Some(found) = waiter.poll() {
+        let look = waiter.poll();
+        if let Look::Found(found) = look {
             return Some(found);
         }
         if has_passed(deadline) {
-            return waiter.poll();
+            return match waiter.poll() {
+                Look::Found(found) => Some(found),
+                Look::Nothing | Look::Again => None,
+            };
         }
-        if spin.turn() {
+        if matches!(look, Look::Again) || spin.turn() {
             continue;
         }
         let ticket = waiter.event().register();
         // The second look: a notify that missed the registration came after a store that this poll sees.
         if !mutated!("event_no_second_look") {
-            if let Some(found) = waiter.poll() {
-                return Some(found);
+            match waiter.poll() {
+                Look::Found(found) => return Some(found),
+                Look::Again if !mutated!("lapped_and_asleep") => continue,
+                Look::Nothing | Look::Again => {}
             }
         }
         waiter.event().sleep(ticket, deadline);
