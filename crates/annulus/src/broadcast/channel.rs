@@ -23,6 +23,8 @@ impl<T: Message> Shared<T> {
     }
 
     /// Says that no message will follow, and wakes whoever waits for one.
+    #[cold]
+    #[inline(never)]
     pub(super) fn close(&self) {
         let ordering = if mutated!("close_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in `is_closed`; the last message comes before it.

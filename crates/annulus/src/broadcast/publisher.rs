@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use super::channel::Shared;
 use super::handle::Handle;
 use crate::message::Message;
 use crate::ring::Sequence;
@@ -118,16 +117,8 @@ impl<T: Message> Publisher<T> {
 impl<T: Message> Drop for Publisher<T> {
     #[inline(always)]
     fn drop(&mut self) {
-        finish(&*self.shared, self.next);
+        self.shared.close();
     }
-}
-
-/// Takes nothing of the publisher by reference, so that one whose methods are inlined can live in registers.
-#[cold]
-#[inline(never)]
-fn finish<T: Message>(shared: &Shared<T>, next: Sequence) {
-    shared.ring.set_head(next);
-    shared.close();
 }
 
 impl<T: Message> fmt::Debug for Publisher<T> {

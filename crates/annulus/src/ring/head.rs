@@ -41,19 +41,14 @@ impl Head {
     pub(super) fn passed(&self, sequence: Sequence) {
         let next = sequence.next();
         if unlikely(next.get() & self.interval_mask == 0) {
-            self.store(next);
+            let next = if mutated!("head_one_too_far") { next.next() } else { next };
+            // Release: pairs with the Acquire in `walk`. Who sees the bound sees the stamps before it.
+            self.bound.store(next.get(), Ordering::Release);
         }
     }
 
     fn interval(&self) -> u64 {
         self.interval_mask + 1
-    }
-
-    #[inline]
-    pub(super) fn store(&self, next: Sequence) {
-        let next = if mutated!("head_one_too_far") { next.next() } else { next };
-        // Release: pairs with the Acquire in `walk`. Who sees the bound sees the stamps before it.
-        self.bound.store(next.get(), Ordering::Release);
     }
 
     /// Completes the bound by the stamps: from the larger of it and `known`, on while the next slot shows that its
@@ -69,7 +64,7 @@ impl Head {
         stamp: impl Fn(Sequence) -> Stamp,
     ) -> Frontier {
         let capacity = capacity as u64;
-        // Acquire: pairs with the Release in `store`.
+        // Acquire: pairs with the Release in `passed`.
         let mut head = known.max(Sequence::new(self.bound.load(Ordering::Acquire)));
         if mutated!("head_no_walk") {
             return Frontier { head, oldest: head.back(capacity) };

@@ -86,11 +86,6 @@ impl<T: Message> Ring<T> {
         self.head.passed(sequence);
     }
 
-    /// Makes the head exact: `sequence` is the next to be published, and nobody publishes meanwhile.
-    pub(crate) fn set_head(&self, sequence: Sequence) {
-        self.head.store(sequence);
-    }
-
     /// How far the publisher has come; `known` is a bound the caller already has, as from a stamp it saw.
     ///
     /// Counts at least every message whose publication happens before this call. It takes a bounded number of
