@@ -32,6 +32,35 @@ impl fmt::Display for TryRecvError {
 
 impl Error for TryRecvError {}
 
+/// Why there is no next message on a ring that loses none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PollError {
+    /// Nothing new is there; a publisher lives.
+    Empty,
+    /// All publishers are gone, and everything they published was received.
+    Closed,
+}
+
+impl fmt::Display for PollError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => TryRecvError::Empty.fmt(f),
+            Self::Closed => Closed.fmt(f),
+        }
+    }
+}
+
+impl Error for PollError {}
+
+impl From<PollError> for TryRecvError {
+    fn from(error: PollError) -> Self {
+        match error {
+            PollError::Empty => Self::Empty,
+            PollError::Closed => Self::Closed,
+        }
+    }
+}
+
 /// The other side is gone, and nothing is left to receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Closed;
@@ -100,6 +129,20 @@ pub enum CapacityError {
         /// What one slot takes, in bytes.
         slot_bytes: usize,
     },
+    /// A watermark keeps slots free, and at least one must be left for messages.
+    Watermark {
+        /// What was asked for.
+        watermark: usize,
+        /// The capacity, which must be larger.
+        capacity: usize,
+    },
+    /// The numbers of messages would run out.
+    FirstSequence {
+        /// What was asked for.
+        first: u64,
+        /// The largest that would do.
+        largest: u64,
+    },
 }
 
 impl fmt::Display for CapacityError {
@@ -114,8 +157,173 @@ impl fmt::Display for CapacityError {
                     "capacity {capacity} is too large: no memory for {capacity} slots of {slot_bytes} bytes"
                 )
             }
+            Self::Watermark { watermark, capacity } => {
+                write!(
+                    f,
+                    "watermark {watermark} leaves no slot for messages: with a capacity of {capacity} it may be {} at most",
+                    capacity - 1
+                )
+            }
+            Self::FirstSequence { first, largest } => {
+                write!(
+                    f,
+                    "a ring can't begin with message {first}: the largest number to begin with is {largest}"
+                )
+            }
         }
     }
 }
 
 impl Error for CapacityError {}
+
+/// The value that could not be published, because nobody is left who could receive it: all subscribers are gone, and everything
+/// that could make one.
+///
+/// Of [`publish`](crate::Publisher::publish) and its like on rings whose publishers wait. For a batch it is what was not published.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PublishError<T>(
+    /// What was to be published.
+    pub T,
+);
+
+impl<T> PublishError<T> {
+    /// What was to be published.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T> fmt::Display for PublishError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("nobody is left to receive: every subscriber is gone, and all that could make one")
+    }
+}
+
+/// Says nothing of the value, which may be a closure.
+impl<T> fmt::Debug for PublishError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PublishError").finish_non_exhaustive()
+    }
+}
+
+impl<T> Error for PublishError<T> {}
+
+/// Why a value could not be published at once, and the value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TryPublishError<T> {
+    /// There is no room: the slowest subscriber, or a publisher a lap behind, has not left the slot yet.
+    Full(T),
+    /// Nobody is left who could receive it.
+    Closed(T),
+}
+
+impl<T> TryPublishError<T> {
+    /// What was to be published.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Full(value) | Self::Closed(value) => value,
+        }
+    }
+
+    /// Whether it may work later.
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Full(_))
+    }
+}
+
+impl<T> fmt::Display for TryPublishError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full(_) => f.write_str("the ring is full: the slowest subscriber has to receive first"),
+            Self::Closed(_) => PublishError(()).fmt(f),
+        }
+    }
+}
+
+/// Says nothing of the value, which may be a closure.
+impl<T> fmt::Debug for TryPublishError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::Closed(_) => "Closed(..)",
+        })
+    }
+}
+
+impl<T> Error for TryPublishError<T> {}
+
+impl<T> From<PublishError<T>> for TryPublishError<T> {
+    fn from(error: PublishError<T>) -> Self {
+        Self::Closed(error.0)
+    }
+}
+
+/// Why a value could not be published in time, and the value. For a batch it is what was not published.
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PublishTimeoutError<T> {
+    /// The time passed, and there was no room.
+    Timeout(T),
+    /// Nobody is left who could receive it.
+    Closed(T),
+}
+
+#[cfg(feature = "std")]
+impl<T> PublishTimeoutError<T> {
+    /// What was to be published.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Timeout(value) | Self::Closed(value) => value,
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T> fmt::Display for PublishTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Timeout(_) => {
+                f.write_str("no room came in time: the slowest subscriber has to receive first")
+            }
+            Self::Closed(_) => PublishError(()).fmt(f),
+        }
+    }
+}
+
+/// Says nothing of the value, which may be a closure.
+#[cfg(feature = "std")]
+impl<T> fmt::Debug for PublishTimeoutError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Timeout(_) => "Timeout(..)",
+            Self::Closed(_) => "Closed(..)",
+        })
+    }
+}
+
+#[cfg(feature = "std")]
+impl<T> Error for PublishTimeoutError<T> {}
+
+#[cfg(feature = "std")]
+impl<T> From<PublishError<T>> for PublishTimeoutError<T> {
+    fn from(error: PublishError<T>) -> Self {
+        Self::Closed(error.0)
+    }
+}
+
+/// An upstream given to [`after`](crate::Subscriber::after) or a [`DependencyBarrier`](crate::DependencyBarrier) belongs to another
+/// ring: sequences of different rings have nothing to do with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UpstreamError {
+    /// Which one, in the order given.
+    pub index: usize,
+}
+
+impl fmt::Display for UpstreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "upstream {} is of another ring: all must be of the ring of who follows them", self.index)
+    }
+}
+
+impl Error for UpstreamError {}

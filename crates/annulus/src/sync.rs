@@ -13,9 +13,44 @@ use loom::sync::atomic;
 pub(crate) use atomic::Ordering;
 
 pub(crate) type AtomicBool = atomic::AtomicBool;
+pub(crate) type AtomicPtr<T> = atomic::AtomicPtr<T>;
 #[cfg(feature = "std")]
 pub(crate) type AtomicU32 = atomic::AtomicU32;
 pub(crate) type AtomicU64 = atomic::AtomicU64;
+pub(crate) type AtomicUsize = atomic::AtomicUsize;
+
+/// A cell for what one thread changes while nobody else looks. Loom watches that nobody does.
+#[cfg(not(annulus_loom))]
+pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
+#[cfg(annulus_loom)]
+pub(crate) struct UnsafeCell<T>(loom::cell::UnsafeCell<T>);
+
+impl<T> UnsafeCell<T> {
+    pub(crate) fn new(value: T) -> Self {
+        #[cfg(not(annulus_loom))]
+        return Self(core::cell::UnsafeCell::new(value));
+        #[cfg(annulus_loom)]
+        return Self(loom::cell::UnsafeCell::new(value));
+    }
+
+    /// A pointer to read through while `look` runs. Whoever reads promises that nobody writes meanwhile.
+    #[inline(always)]
+    pub(crate) fn with<R>(&self, look: impl FnOnce(*const T) -> R) -> R {
+        #[cfg(not(annulus_loom))]
+        return look(self.0.get());
+        #[cfg(annulus_loom)]
+        return self.0.with(look);
+    }
+
+    /// A pointer to write through while `change` runs. Whoever writes promises that nobody else looks meanwhile.
+    #[inline(always)]
+    pub(crate) fn with_mut<R>(&self, change: impl FnOnce(*mut T) -> R) -> R {
+        #[cfg(not(annulus_loom))]
+        return change(self.0.get());
+        #[cfg(annulus_loom)]
+        return self.0.with_mut(change);
+    }
+}
 
 /// A fence for other threads.
 #[inline(always)]

@@ -1,53 +1,15 @@
-//! The constructors of the lossy channel, and what its two sides share.
+//! The public constructors, each with a `try_` form that returns an error where it would panic.
 
-use super::handle::Handle;
-use super::{Publisher, Subscribable};
+use super::builder::Builder;
+use super::event::{EventPublisher, EventSubscribable, MpEventPublisher};
+use super::{Lossless, MpPublisher, Publisher, Subscribable};
 use crate::error::CapacityError;
 use crate::message::Message;
-use crate::ring::Ring;
-use crate::sync::{AtomicBool, Ordering, mutated};
-use crate::wait::Event;
 
-/// What a publisher and its subscribers share. All but the slots and the head is constant while nobody sleeps.
-pub(super) struct Shared<T> {
-    pub(super) ring: Ring<T>,
-    /// Where subscribers sleep.
-    pub(super) event: Event,
-    /// Set once, by the publisher's drop, after its last message.
-    closed: AtomicBool,
-}
-
-impl<T: Message> Shared<T> {
-    fn new(capacity: usize) -> Result<Self, CapacityError> {
-        Ok(Self { ring: Ring::new(capacity)?, event: Event::new(), closed: AtomicBool::new(false) })
-    }
-
-    /// Says that no message will follow, and wakes whoever waits for one.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn close(&self) {
-        let ordering = if mutated!("close_relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        // Release: pairs with the Acquire in `is_closed`; the last message comes before it.
-        self.closed.store(true, ordering);
-        if !mutated!("close_wakes_nobody") {
-            self.event.notify();
-        }
-    }
-
-    /// Whether it is worth to ask [`is_closed`](Self::is_closed).
-    #[inline]
-    pub(super) fn may_be_closed(&self) -> bool {
-        // Relaxed: only a hint; a poll that finds nothing does no more than this.
-        self.closed.load(Ordering::Relaxed)
-    }
-
-    /// Whether the publisher is gone. Who sees true also sees its last message: look once more before believing that
-    /// nothing is left.
-    #[inline]
-    pub(super) fn is_closed(&self) -> bool {
-        // Acquire: pairs with the Release in `close`.
-        self.closed.load(Ordering::Acquire)
-    }
+/// The ends of a ring, or a panic that says who asked for what can't be had.
+#[track_caller]
+fn expect<E>(name: &str, ends: Result<E, CapacityError>) -> E {
+    ends.unwrap_or_else(|error| panic!("annulus::{name}: {error}"))
 }
 
 /// Makes a lossy broadcast ring of `capacity` slots: one publisher, any number of subscribers, each of which sees every
@@ -83,10 +45,7 @@ impl<T: Message> Shared<T> {
 #[must_use]
 #[track_caller]
 pub fn channel<T: Message>(capacity: usize) -> (Publisher<T>, Subscribable<T>) {
-    match try_channel(capacity) {
-        Ok(ends) => ends,
-        Err(error) => panic!("annulus::channel: {error}"),
-    }
+    expect("channel", try_channel(capacity))
 }
 
 /// As [`channel`], but returns an error where that panics.
@@ -105,6 +64,225 @@ pub fn channel<T: Message>(capacity: usize) -> (Publisher<T>, Subscribable<T>) {
 /// assert_eq!(error.to_string(), "capacity 1 is too small: this ring needs at least 2 slots");
 /// ```
 pub fn try_channel<T: Message>(capacity: usize) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
-    let shared = Handle::new(Shared::new(capacity)?);
-    Ok((Publisher::new(shared.clone()), Subscribable::new(shared)))
+    Builder::new(capacity).lossy()
+}
+
+/// Makes a lossless broadcast ring of `capacity` slots: one publisher, any number of subscribers, and nobody loses a message.
+///
+/// The publisher waits while its slowest subscriber is `capacity − watermark` messages behind. A watermark of 0 lets it fill the
+/// ring; a larger one keeps that many slots free, so that the publisher is held up earlier and a tap finds more of what has been. With no
+/// subscriber it never waits. Subscribers join and leave at any time; taps
+/// ([`subscribe_lossy`](crate::Subscribable::subscribe_lossy)) are never waited for.
+///
+/// Memory is taken as by [`channel`]; the first subscribers of a ring also allocate places for their cursors, eight at a time, which
+/// later ones use again.
+///
+/// # Panics
+///
+/// If `capacity` is below 2, `watermark` is not below `capacity`, or memory has no room for the ring. [`try_channel_bounded`]
+/// returns an error instead.
+///
+/// # Examples
+///
+/// ```
+/// let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+/// let mut subscriber = subscribable.subscribe();
+/// assert!(publisher.try_publish(1).is_ok());
+/// assert!(publisher.try_publish(2).is_ok());
+/// assert!(publisher.try_publish(3).is_err(), "full");
+/// assert_eq!(subscriber.recv(), Ok(1));
+/// assert!(publisher.try_publish(3).is_ok());
+/// ```
+#[must_use]
+#[track_caller]
+pub fn channel_bounded<T: Message>(
+    capacity: usize,
+    watermark: usize,
+) -> (Publisher<T, Lossless>, Subscribable<T, Lossless>) {
+    expect("channel_bounded", try_channel_bounded(capacity, watermark))
+}
+
+/// As [`channel_bounded`], but returns an error where that panics.
+///
+/// # Errors
+///
+/// [`CapacityError`]: `TooSmall` below 2, `Watermark` where that leaves no slot, `TooLarge` where memory has no room.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::CapacityError;
+///
+/// let error = annulus::try_channel_bounded::<u64>(8, 8).unwrap_err();
+/// assert_eq!(error, CapacityError::Watermark { watermark: 8, capacity: 8 });
+/// ```
+#[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
+pub fn try_channel_bounded<T: Message>(
+    capacity: usize,
+    watermark: usize,
+) -> Result<(Publisher<T, Lossless>, Subscribable<T, Lossless>), CapacityError> {
+    Builder::new(capacity).watermark(watermark).lossless()
+}
+
+/// Makes a lossy broadcast ring of `capacity` slots for any number of publishers.
+///
+/// As [`channel`], but the publisher is `Clone + Send + Sync`, and all subscribers see all messages in one order. A publisher takes
+/// one atomic addition more for each message.
+///
+/// # Panics
+///
+/// As [`channel`]. [`try_channel_mpmc`] returns an error instead.
+///
+/// # Examples
+///
+/// ```
+/// let (publisher, subscribable) = annulus::channel_mpmc::<u64>(64);
+/// let mut subscriber = subscribable.subscribe();
+/// let other = publisher.clone();
+/// std::thread::spawn(move || other.publish(1)).join().unwrap();
+/// publisher.publish(2);
+/// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2]);
+/// ```
+#[must_use]
+#[track_caller]
+pub fn channel_mpmc<T: Message>(capacity: usize) -> (MpPublisher<T>, Subscribable<T>) {
+    expect("channel_mpmc", try_channel_mpmc(capacity))
+}
+
+/// As [`channel_mpmc`], but returns an error where that panics.
+///
+/// # Errors
+///
+/// As of [`try_channel`].
+pub fn try_channel_mpmc<T: Message>(
+    capacity: usize,
+) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
+    Builder::new(capacity).mpmc()
+}
+
+/// Makes a lossless broadcast ring of `capacity` slots for any number of publishers.
+///
+/// As [`channel_bounded`], but the publisher is `Clone + Send + Sync`, and all subscribers see all messages in one order.
+///
+/// # Panics
+///
+/// As [`channel_bounded`]. [`try_channel_mpmc_bounded`] returns an error instead.
+///
+/// # Examples
+///
+/// ```
+/// let (publisher, subscribable) = annulus::channel_mpmc_bounded::<u64>(2, 0);
+/// let mut subscriber = subscribable.subscribe();
+/// publisher.publish(1)?;
+/// publisher.clone().publish(2)?;
+/// assert!(publisher.try_publish(3).is_err(), "full");
+/// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2]);
+/// # Ok::<(), annulus::PublishError<u64>>(())
+/// ```
+#[must_use]
+#[track_caller]
+pub fn channel_mpmc_bounded<T: Message>(
+    capacity: usize,
+    watermark: usize,
+) -> (MpPublisher<T, Lossless>, Subscribable<T, Lossless>) {
+    expect("channel_mpmc_bounded", try_channel_mpmc_bounded(capacity, watermark))
+}
+
+/// As [`channel_mpmc_bounded`], but returns an error where that panics.
+///
+/// # Errors
+///
+/// As of [`try_channel_bounded`].
+#[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
+pub fn try_channel_mpmc_bounded<T: Message>(
+    capacity: usize,
+    watermark: usize,
+) -> Result<(MpPublisher<T, Lossless>, Subscribable<T, Lossless>), CapacityError> {
+    Builder::new(capacity).watermark(watermark).mpmc_lossless()
+}
+
+/// Makes a broadcast ring of `capacity` owned events, each made by `factory`: one publisher changes them in place, any number of
+/// subscribers read them by reference. Nothing is copied, moved or allocated on the way, so `T` may be anything: strings, vectors, large
+/// structs of which a few fields change.
+///
+/// It is lossless: the publisher waits for its slowest subscriber before it changes what that one has not processed. An event keeps
+/// what was in it a lap before until it is changed, so buffers in it are used again.
+///
+/// # Panics
+///
+/// If `capacity` is below 2, or memory has no room for the ring; [`try_event_channel`] returns an error instead. And if `factory`
+/// panics.
+///
+/// # Examples
+///
+/// ```
+/// let (mut publisher, subscribable) = annulus::event_channel(8, String::new);
+/// let mut subscriber = subscribable.subscribe();
+/// publisher.publish(|text| {
+///     text.clear();
+///     text.push_str("hello");
+/// }).unwrap();
+/// assert_eq!(subscriber.process(|text| text.len()), Ok(5));
+/// ```
+#[must_use]
+#[track_caller]
+pub fn event_channel<T: Send + Sync>(
+    capacity: usize,
+    factory: impl FnMut() -> T,
+) -> (EventPublisher<T>, EventSubscribable<T>) {
+    expect("event_channel", try_event_channel(capacity, factory))
+}
+
+/// As [`event_channel`], but returns an error where that panics.
+///
+/// # Errors
+///
+/// [`CapacityError::TooSmall`] below 2, [`CapacityError::TooLarge`] where memory has no room for the ring.
+pub fn try_event_channel<T: Send + Sync>(
+    capacity: usize,
+    factory: impl FnMut() -> T,
+) -> Result<(EventPublisher<T>, EventSubscribable<T>), CapacityError> {
+    Builder::new(capacity).events(factory)
+}
+
+/// Makes a broadcast ring of `capacity` owned events for any number of publishers.
+///
+/// As [`event_channel`], but the publisher is `Clone + Send`. Each has an event of its own, which it changes first and then swaps with the
+/// one in the ring: so its closure runs before it claims a place, and whether it panics or takes its time, nobody waits for it. The
+/// price is that an event is moved (`size_of::<T>()` bytes, three times) for each message; what it owns is not.
+///
+/// # Panics
+///
+/// As [`event_channel`]. [`try_event_channel_mpmc`] returns an error instead.
+///
+/// # Examples
+///
+/// ```
+/// let (mut publisher, subscribable) = annulus::event_channel_mpmc(8, Vec::new);
+/// let mut subscriber = subscribable.subscribe();
+/// let mut other = publisher.clone();
+/// publisher.publish(|numbers| numbers.push(1)).unwrap();
+/// other.publish(|numbers| numbers.push(2)).unwrap();
+/// assert_eq!(subscriber.process(|numbers| numbers.clone()), Ok(vec![1]));
+/// assert_eq!(subscriber.process(|numbers| numbers.clone()), Ok(vec![2]));
+/// ```
+#[must_use]
+#[track_caller]
+pub fn event_channel_mpmc<T: Send + Sync>(
+    capacity: usize,
+    factory: impl Fn() -> T + Send + Sync + 'static,
+) -> (MpEventPublisher<T>, EventSubscribable<T>) {
+    expect("event_channel_mpmc", try_event_channel_mpmc(capacity, factory))
+}
+
+/// As [`event_channel_mpmc`], but returns an error where that panics.
+///
+/// # Errors
+///
+/// As of [`try_event_channel`].
+pub fn try_event_channel_mpmc<T: Send + Sync>(
+    capacity: usize,
+    factory: impl Fn() -> T + Send + Sync + 'static,
+) -> Result<(MpEventPublisher<T>, EventSubscribable<T>), CapacityError> {
+    Builder::new(capacity).mpmc_events(factory)
 }

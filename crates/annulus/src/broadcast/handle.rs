@@ -5,31 +5,127 @@ use alloc::sync::Arc;
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 
-use super::channel::Shared;
+use super::shared::Shared;
 use crate::message::Message;
-use crate::ring::{Missing, Sequence, Slots, Whole};
+use crate::ring::{Copied, Missing, Owned, Pass, Sequence, Slots, Store, Whole};
+
+/// What a handle is to its ring, and what ends with it.
+///
+/// Who makes one has said so to [`Shared`] before.
+pub(crate) trait Role: Sized {
+    /// The handle is gone.
+    fn leave<S: Store>(self, shared: &Shared<S>);
+}
+
+/// A publisher.
+pub(crate) struct Publishing;
+
+/// Who receives, or can make somebody who does, and holds nobody up.
+pub(crate) struct Receiving;
+
+/// Who receives, and is waited for at the gate.
+pub(crate) struct Seated(pub(super) Pass);
+
+impl Role for Publishing {
+    fn leave<S: Store>(self, shared: &Shared<S>) {
+        shared.publisher_goes();
+    }
+}
+
+impl Role for Receiving {
+    fn leave<S: Store>(self, shared: &Shared<S>) {
+        shared.receiver_goes();
+    }
+}
+
+impl Role for Seated {
+    fn leave<S: Store>(self, shared: &Shared<S>) {
+        // SAFETY: the gate in `shared` is where the pass comes from; this is where it is given up.
+        unsafe { self.0.leave() };
+        shared.moved.notify();
+        shared.receiver_goes();
+    }
+}
 
 /// An [`Arc`] of what both sides share, a copy of where the slots are, and a drop that moves the `Arc` out of line by value.
 ///
 /// The drop of a plain `Arc` hands its address to a function that is not inlined. A publisher or subscriber that holds one
 /// then has an address too, so its cursor lives in memory, and a publisher pays for that with a second store beside each
 /// message (see `docs/ARCHITECTURE.md`). With this, a handle whose methods are inlined lives in registers.
-pub(super) struct Handle<T: Message> {
-    shared: ManuallyDrop<Arc<Shared<T>>>,
+pub(crate) struct Handle<S: Store, R: Role> {
+    shared: ManuallyDrop<Arc<Shared<S>>>,
     /// Of the ring in `shared`, and therefore alive as long as this handle.
-    slots: Slots<T>,
+    slots: Slots<S>,
+    role: ManuallyDrop<R>,
 }
 
-impl<T: Message> Handle<T> {
-    pub(super) fn new(shared: Shared<T>) -> Self {
-        Self::of(Arc::new(shared))
-    }
-
-    fn of(shared: Arc<Shared<T>>) -> Self {
+impl<S: Store, R: Role> Handle<S, R> {
+    fn of(shared: Arc<Shared<S>>, role: R) -> Self {
         let slots = shared.ring.slots();
-        Self { shared: ManuallyDrop::new(shared), slots }
+        Self { shared: ManuallyDrop::new(shared), slots, role: ManuallyDrop::new(role) }
     }
 
+    /// Another handle of the same ring.
+    pub(super) fn another<Q: Role>(&self, role: Q) -> Handle<S, Q> {
+        Handle::of(Arc::clone(&self.shared), role)
+    }
+
+    /// The same handle in another role.
+    pub(super) fn becoming<Q: Role>(self, change: impl FnOnce(R) -> Q) -> Handle<S, Q> {
+        let mut handle = ManuallyDrop::new(self);
+        // SAFETY: the handle is not dropped, and neither field is used again.
+        let (shared, role) =
+            unsafe { (ManuallyDrop::take(&mut handle.shared), ManuallyDrop::take(&mut handle.role)) };
+        Handle::of(shared, change(role))
+    }
+
+    #[inline]
+    pub(super) fn role(&self) -> &R {
+        &self.role
+    }
+
+    /// The role, to change, beside what is shared.
+    #[inline]
+    pub(super) fn role_mut(&mut self) -> (&mut R, &Shared<S>) {
+        (&mut self.role, &self.shared)
+    }
+}
+
+/// The two handles from which all others of a ring come.
+pub(super) fn first_two<S: Store>(shared: Shared<S>) -> (Handle<S, Publishing>, Handle<S, Receiving>) {
+    let shared = Arc::new(shared);
+    (Handle::of(Arc::clone(&shared), Publishing), Handle::of(shared, Receiving))
+}
+
+impl<S: Store> Handle<S, Publishing> {
+    /// Another publisher.
+    pub(super) fn publisher(&self) -> Self {
+        self.publisher_comes();
+        self.another(Publishing)
+    }
+}
+
+impl<S: Store, R: Role> Handle<S, R> {
+    /// Another receiver that holds nobody up.
+    pub(super) fn receiver(&self) -> Handle<S, Receiving> {
+        self.receiver_comes();
+        self.another(Receiving)
+    }
+
+    /// Another receiver, which joins at the gate, and where it begins: with the oldest message that can be promised, or with the next.
+    pub(super) fn join(&self, from_oldest: bool) -> (Handle<S, Seated>, Sequence) {
+        let (pass, start) = self.gate.join(from_oldest, |promised| {
+            if from_oldest { promised.max(self.ring.first()) } else { self.ring.frontier(promised).head }
+        });
+        self.receiver_comes();
+        let seat = Seated(pass);
+        // A publisher may have been held up by the cursor that the cell began with.
+        self.moved.notify();
+        (self.another(seat), start)
+    }
+}
+
+impl<T: Message, R: Role> Handle<Copied<T>, R> {
     /// Writes message `sequence`: W1 to W4 of `docs/ORDERING.md`.
     ///
     /// # Safety
@@ -53,31 +149,34 @@ impl<T: Message> Handle<T> {
     }
 }
 
-impl<T: Message> Clone for Handle<T> {
-    fn clone(&self) -> Self {
-        Self::of(Arc::clone(&self.shared))
+impl<T, R: Role> Handle<Owned<T>, R> {
+    /// The slots, which live as long as this handle.
+    #[inline]
+    pub(super) fn slots(&self) -> Slots<Owned<T>> {
+        self.slots
     }
 }
 
-impl<T: Message> Deref for Handle<T> {
-    type Target = Shared<T>;
+impl<S: Store, R: Role> Deref for Handle<S, R> {
+    type Target = Shared<S>;
 
     #[inline]
-    fn deref(&self) -> &Shared<T> {
+    fn deref(&self) -> &Shared<S> {
         &self.shared
     }
 }
 
-impl<T: Message> Drop for Handle<T> {
+impl<S: Store, R: Role> Drop for Handle<S, R> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: this is the drop of the handle: nobody uses the field afterwards, and it was not taken before.
-        give_up(unsafe { ManuallyDrop::take(&mut self.shared) });
+        // SAFETY: this is the drop of the handle: nobody uses the fields afterwards, and they were not taken before.
+        unsafe { give_up(ManuallyDrop::take(&mut self.shared), ManuallyDrop::take(&mut self.role)) };
     }
 }
 
 #[cold]
 #[inline(never)]
-fn give_up<T: Message>(shared: Arc<Shared<T>>) {
+fn give_up<S: Store, R: Role>(shared: Arc<Shared<S>>, role: R) {
+    role.leave(&shared);
     drop(shared);
 }

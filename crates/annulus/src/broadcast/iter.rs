@@ -3,28 +3,29 @@
 use core::fmt;
 use core::iter::FusedIterator;
 
-use super::Subscriber;
+use super::{Lossy, Mode, Subscriber};
 use crate::message::Message;
 use crate::ring::Sequence;
 
 /// The messages that were there when [`Subscriber::drain`] was called.
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct Drain<'a, T: Message> {
-    subscriber: &'a mut Subscriber<T>,
+pub struct Drain<'a, T: Message, M: Mode = Lossy> {
+    subscriber: &'a mut Subscriber<T, M>,
     end: Sequence,
 }
 
-impl<'a, T: Message> Drain<'a, T> {
-    pub(super) fn new(subscriber: &'a mut Subscriber<T>, end: Sequence) -> Self {
+impl<'a, T: Message, M: Mode> Drain<'a, T, M> {
+    pub(super) fn new(subscriber: &'a mut Subscriber<T, M>, end: Sequence) -> Self {
         Self { subscriber, end }
     }
 }
 
-impl<T: Message> Iterator for Drain<'_, T> {
+impl<T: Message, M: Mode> Iterator for Drain<'_, T, M> {
     type Item = T;
 
     #[inline]
     fn next(&mut self) -> Option<T> {
+        self.subscriber.begin();
         self.subscriber.next_before(&mut Some(self.end))
     }
 
@@ -35,21 +36,21 @@ impl<T: Message> Iterator for Drain<'_, T> {
     }
 }
 
-impl<T: Message> FusedIterator for Drain<'_, T> {}
+impl<T: Message, M: Mode> FusedIterator for Drain<'_, T, M> {}
 
 /// Messages, waited for until the publisher is gone; made by [`Subscriber::iter`].
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct Iter<'a, T: Message> {
-    subscriber: &'a mut Subscriber<T>,
+pub struct Iter<'a, T: Message, M: Mode = Lossy> {
+    subscriber: &'a mut Subscriber<T, M>,
 }
 
-impl<'a, T: Message> Iter<'a, T> {
-    pub(super) fn new(subscriber: &'a mut Subscriber<T>) -> Self {
+impl<'a, T: Message, M: Mode> Iter<'a, T, M> {
+    pub(super) fn new(subscriber: &'a mut Subscriber<T, M>) -> Self {
         Self { subscriber }
     }
 }
 
-impl<T: Message> Iterator for Iter<'_, T> {
+impl<T: Message, M: Mode> Iterator for Iter<'_, T, M> {
     type Item = T;
 
     #[inline]
@@ -58,15 +59,15 @@ impl<T: Message> Iterator for Iter<'_, T> {
     }
 }
 
-impl<T: Message> FusedIterator for Iter<'_, T> {}
+impl<T: Message, M: Mode> FusedIterator for Iter<'_, T, M> {}
 
 /// Messages, waited for until the publisher is gone; made from a [`Subscriber`] that it owns.
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct IntoIter<T: Message> {
-    subscriber: Subscriber<T>,
+pub struct IntoIter<T: Message, M: Mode = Lossy> {
+    subscriber: Subscriber<T, M>,
 }
 
-impl<T: Message> Iterator for IntoIter<T> {
+impl<T: Message, M: Mode> Iterator for IntoIter<T, M> {
     type Item = T;
 
     #[inline]
@@ -75,40 +76,40 @@ impl<T: Message> Iterator for IntoIter<T> {
     }
 }
 
-impl<T: Message> FusedIterator for IntoIter<T> {}
+impl<T: Message, M: Mode> FusedIterator for IntoIter<T, M> {}
 
-impl<T: Message> IntoIterator for Subscriber<T> {
+impl<T: Message, M: Mode> IntoIterator for Subscriber<T, M> {
     type Item = T;
-    type IntoIter = IntoIter<T>;
+    type IntoIter = IntoIter<T, M>;
 
-    fn into_iter(self) -> IntoIter<T> {
+    fn into_iter(self) -> IntoIter<T, M> {
         IntoIter { subscriber: self }
     }
 }
 
 #[allow(clippy::into_iter_without_iter, reason = "`iter` takes `&mut self`: there is no other")]
-impl<'a, T: Message> IntoIterator for &'a mut Subscriber<T> {
+impl<'a, T: Message, M: Mode> IntoIterator for &'a mut Subscriber<T, M> {
     type Item = T;
-    type IntoIter = Iter<'a, T>;
+    type IntoIter = Iter<'a, T, M>;
 
-    fn into_iter(self) -> Iter<'a, T> {
+    fn into_iter(self) -> Iter<'a, T, M> {
         self.iter()
     }
 }
 
-impl<T: Message> fmt::Debug for Drain<'_, T> {
+impl<T: Message, M: Mode> fmt::Debug for Drain<'_, T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Drain").field("subscriber", &self.subscriber).field("end", &self.end.get()).finish()
     }
 }
 
-impl<T: Message> fmt::Debug for Iter<'_, T> {
+impl<T: Message, M: Mode> fmt::Debug for Iter<'_, T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Iter").field("subscriber", &self.subscriber).finish()
     }
 }
 
-impl<T: Message> fmt::Debug for IntoIter<T> {
+impl<T: Message, M: Mode> fmt::Debug for IntoIter<T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("IntoIter").field("subscriber", &self.subscriber).finish()
     }

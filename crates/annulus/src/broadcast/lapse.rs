@@ -4,9 +4,8 @@
 //! lapped again at once, and receives next to nothing. So the first lapse goes on at the oldest message; one that follows
 //! before half a ring was read goes on a 64th of the ring later, the next twice as far, up to the middle.
 
-use super::channel::Shared;
-use crate::message::Message;
-use crate::ring::Sequence;
+use super::shared::Shared;
+use crate::ring::{Sequence, Store};
 
 /// A lapse that happened. Two words, so that it travels in registers.
 #[derive(Clone, Copy)]
@@ -30,7 +29,7 @@ impl Lapse {
     /// Takes and returns values, so that a subscriber whose methods are inlined can live in registers.
     #[cold]
     #[inline(never)]
-    pub(super) fn next<T: Message>(self, shared: &Shared<T>, cursor: Sequence) -> Self {
+    pub(super) fn next<S: Store>(self, shared: &Shared<S>, cursor: Sequence) -> Self {
         let half = shared.ring.capacity() as u64 / 2;
         let again = self.margin != Self::NEVER && cursor.since(self.resume) < half;
         let margin = if again { (2 * self.margin).max(half / 32).clamp(1, half) } else { 0 };

@@ -1,30 +1,99 @@
-//! [`Publisher`]: the one who writes.
+//! [`Publisher`]: the one who writes, and what it does on a lossy ring.
 
 use core::fmt;
 
-use super::handle::Handle;
+use super::handle::{Handle, Publishing};
+use super::{Lossy, Mode};
 use crate::message::Message;
-use crate::ring::Sequence;
+use crate::ring::{Copied, Sequence};
 use crate::sync::mutated;
 
-/// The writing end of a lossy broadcast ring, made by [`channel`](crate::channel).
+/// The writing end of a broadcast ring with one publisher, made by [`channel`](crate::channel) (lossy) or
+/// [`channel_bounded`](crate::channel_bounded) (lossless).
 ///
-/// There is one for each ring: it is not `Clone`, and publishing takes `&mut self`. It may move to another thread. It
-/// never waits for anybody, and publishing takes the same few instructions whether nobody or a hundred subscribers
-/// listen; waking a subscriber that sleeps costs one system call, however many messages come before it runs.
+/// There is one for each ring: it is not `Clone`, and publishing takes `&mut self`. It may move to another thread.
+///
+/// On a [`Lossy`] ring it never waits for anybody, and publishing takes the same few instructions whether nobody or a hundred
+/// subscribers listen. On a [`Lossless`](crate::Lossless) ring it waits for the slowest subscriber before it overwrites what that one
+/// has not received. Either way, waking a subscriber that sleeps costs one system call, however many messages come before it runs.
 ///
 /// Dropping it closes the ring: subscribers receive what is left, then `Closed`.
-pub struct Publisher<T: Message> {
-    shared: Handle<T>,
+pub struct Publisher<T: Message, M: Mode = Lossy> {
+    pub(super) shared: Handle<Copied<T>, Publishing>,
     /// The next sequence to publish; the ring's head is a lower bound of it.
-    next: Sequence,
+    pub(super) next: Sequence,
+    /// Lossless: messages before this one may be written without another look at the gate.
+    pub(super) limit: Sequence,
+    mode: core::marker::PhantomData<fn() -> M>,
+}
+
+/// Messages between two looks for sleepers in a batch.
+pub(super) const NOTIFY_EVERY: usize = 64;
+
+impl<T: Message, M: Mode> Publisher<T, M> {
+    pub(super) fn new(shared: Handle<Copied<T>, Publishing>) -> Self {
+        let next = shared.ring.first();
+        Self { shared, next, limit: next, mode: core::marker::PhantomData }
+    }
+
+    /// How many messages have been published.
+    #[inline]
+    #[must_use]
+    pub fn published(&self) -> u64 {
+        self.next.since(self.shared.ring.first())
+    }
+
+    /// The sequence that the next message will get. Sequences count from 0, so this is the same number as
+    /// [`published`](Self::published); `publisher.sequence() - subscriber.cursor()` is how far a subscriber is behind.
+    #[inline]
+    #[must_use]
+    pub fn sequence(&self) -> u64 {
+        self.next.get()
+    }
+
+    /// How many of the latest messages stand in the ring: the number given to its constructor.
+    #[inline]
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+
+    /// Writes the next message and wakes whoever waits for it.
+    ///
+    /// # Safety
+    ///
+    /// Where subscribers are waited for, `next` is below the gate's limit.
+    #[inline(always)]
+    pub(super) fn put(&mut self, message: &T) {
+        // Copied once: after each atomic access the compiler would fetch them from memory anew.
+        let (shared, sequence) = (&self.shared, self.next);
+        // SAFETY: this is the ring's only publisher, and it is here.
+        unsafe { shared.write(sequence, message) };
+        shared.ring.head().passed(sequence);
+        self.next = sequence.next();
+        shared.published.notify();
+    }
+
+    /// Writes `messages`, looking for sleepers once in a while.
+    #[inline(always)]
+    pub(super) fn put_all(&mut self, messages: &[T]) {
+        let (shared, mut next) = (&self.shared, self.next);
+        for part in messages.chunks(NOTIFY_EVERY) {
+            for message in part {
+                // SAFETY: as in `put`.
+                unsafe { shared.write(next, message) };
+                shared.ring.head().passed(next);
+                next = next.next();
+            }
+            if !mutated!("batch_wakes_nobody") {
+                shared.published.notify();
+            }
+        }
+        self.next = next;
+    }
 }
 
 impl<T: Message> Publisher<T> {
-    pub(super) fn new(shared: Handle<T>) -> Self {
-        Self { shared, next: Sequence::FIRST }
-    }
-
     /// Publishes `message` to every subscriber. Never waits, never fails, allocates nothing; O(`size_of::<T>()`).
     ///
     /// It overwrites the message that came `capacity` messages before; a subscriber that has not read that one by now
@@ -38,13 +107,7 @@ impl<T: Message> Publisher<T> {
     /// ```
     #[inline]
     pub fn publish(&mut self, message: T) {
-        // Copied once: after each atomic access the compiler would fetch them from memory anew.
-        let (shared, sequence) = (&self.shared, self.next);
-        // SAFETY: this is the ring's only publisher, and it is here.
-        unsafe { shared.write(sequence, &message) };
-        shared.ring.passed(sequence);
-        self.next = sequence.next();
-        shared.event.notify();
+        self.put(&message);
     }
 
     /// Publishes what `make` returns. It runs before anything is written: if it panics, nothing is published and the
@@ -74,54 +137,11 @@ impl<T: Message> Publisher<T> {
     /// ```
     #[inline]
     pub fn publish_batch(&mut self, messages: &[T]) {
-        const NOTIFY_EVERY: usize = 64;
-        let (shared, mut next) = (&self.shared, self.next);
-        for part in messages.chunks(NOTIFY_EVERY) {
-            for message in part {
-                // SAFETY: as in `publish`.
-                unsafe { shared.write(next, message) };
-                shared.ring.passed(next);
-                next = next.next();
-            }
-            if !mutated!("batch_wakes_nobody") {
-                shared.event.notify();
-            }
-        }
-        self.next = next;
-    }
-
-    /// How many messages have been published.
-    #[inline]
-    #[must_use]
-    pub fn published(&self) -> u64 {
-        self.next.get()
-    }
-
-    /// The sequence that the next message will get. Sequences count from 0, so this is the same number as
-    /// [`published`](Self::published); `publisher.sequence() - subscriber.cursor()` is how far a subscriber is behind.
-    #[inline]
-    #[must_use]
-    pub fn sequence(&self) -> u64 {
-        self.next.get()
-    }
-
-    /// How many of the latest messages stand in the ring: the number given to [`channel`](crate::channel).
-    #[inline]
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
+        self.put_all(messages);
     }
 }
 
-/// Closes the ring and wakes every subscriber that sleeps.
-impl<T: Message> Drop for Publisher<T> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        self.shared.close();
-    }
-}
-
-impl<T: Message> fmt::Debug for Publisher<T> {
+impl<T: Message, M: Mode> fmt::Debug for Publisher<T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Publisher")
             .field("published", &self.published())

@@ -2,27 +2,48 @@
 
 use core::fmt;
 
-use super::Subscriber;
-use super::handle::Handle;
+use super::handle::{Handle, Receiving};
+use super::{DependencyBarrier, Lossless, Lossy, Mode, Staged, Subscriber, SubscriberGroup};
 use crate::message::Message;
-use crate::ring::Sequence;
+use crate::ring::{Copied, Sequence};
 
-/// Makes subscribers of one ring, at any time and on any thread, without stopping the publisher.
+/// Makes subscribers of one ring, at any time and on any thread, without stopping the publishers.
 ///
-/// Cloning is cheap. Keeping one costs nothing but the ring's memory.
-pub struct Subscribable<T: Message> {
-    shared: Handle<T>,
+/// Cloning is cheap. Keeping one costs nothing but the ring's memory; publishers of a lossless ring take it for somebody who may
+/// still receive, so their ring does not close while there is one.
+pub struct Subscribable<T: Message, M: Mode = Lossy> {
+    shared: Handle<Copied<T>, Receiving>,
+    mode: core::marker::PhantomData<fn() -> M>,
+}
+
+impl<T: Message, M: Mode> Subscribable<T, M> {
+    pub(super) fn new(shared: Handle<Copied<T>, Receiving>) -> Self {
+        Self { shared, mode: core::marker::PhantomData }
+    }
+
+    /// How many of the latest messages stand in the ring: the number given to its constructor.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+
+    /// Whether all publishers are gone. Messages may still be left to receive.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    fn lossy(&self) -> Subscriber<T> {
+        let frontier = self.shared.ring.frontier(Sequence::FIRST);
+        Subscriber::new(self.shared.receiver(), frontier.head)
+    }
 }
 
 impl<T: Message> Subscribable<T> {
-    pub(super) fn new(shared: Handle<T>) -> Self {
-        Self { shared }
-    }
-
     /// A subscriber for the messages that are published from now on.
     ///
     /// Everything whose publication happens before this call is left out; a message that is being published meanwhile
-    /// may be its first. Takes a bounded number of steps, whatever the publisher does.
+    /// may be its first. Takes a bounded number of steps, whatever the publishers do.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
@@ -33,8 +54,7 @@ impl<T: Message> Subscribable<T> {
     /// ```
     #[must_use]
     pub fn subscribe(&self) -> Subscriber<T> {
-        let frontier = self.shared.ring.frontier(Sequence::FIRST);
-        Subscriber::new(self.shared.clone(), frontier.head)
+        self.lossy()
     }
 
     /// A subscriber that begins with the oldest message that still stands in the ring. What was overwritten before does
@@ -50,29 +70,102 @@ impl<T: Message> Subscribable<T> {
     #[must_use]
     pub fn subscribe_from_oldest(&self) -> Subscriber<T> {
         let frontier = self.shared.ring.frontier(Sequence::FIRST);
-        Subscriber::new(self.shared.clone(), frontier.oldest)
+        Subscriber::new(self.shared.receiver(), frontier.oldest)
     }
 
-    /// How many of the latest messages stand in the ring: the number given to [`channel`](crate::channel).
+    /// A stage that follows nobody and can be followed: [`subscribe`](Self::subscribe) and
+    /// [`after(&[])`](Subscriber::after).
     #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
+    pub fn subscribe_tracked(&self) -> Subscriber<T, Staged<Lossy>> {
+        self.subscribe().after_barrier(&DependencyBarrier::none())
     }
 
-    /// Whether the publisher is gone. Messages may still be left to receive.
+    /// `N` subscribers on one thread for the price of one: see [`SubscriberGroup`].
     #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.shared.is_closed()
+    pub fn subscribe_group<const N: usize>(&self) -> SubscriberGroup<T, N> {
+        SubscriberGroup::new(self.subscribe())
     }
 }
 
-impl<T: Message> Clone for Subscribable<T> {
+impl<T: Message> Subscribable<T, Lossless> {
+    /// A subscriber for the messages that are published from now on; publishers wait for it.
+    ///
+    /// Everything whose publication happens before this call is left out; a message that is being published meanwhile
+    /// may be its first. From its first message on it misses nothing, however fast publishers run meanwhile. Takes a bounded number
+    /// of steps, and no lock; the first few subscribers of a ring allocate a place for their cursors, which later ones use again.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel_bounded(2, 0);
+    /// publisher.publish(1).unwrap();
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(2).unwrap();
+    /// publisher.publish(3).unwrap();
+    /// assert!(publisher.try_publish(4).is_err(), "it would overwrite what the subscriber needs");
+    /// assert_eq!(subscriber.try_recv(), Ok(2));
+    /// assert!(publisher.try_publish(4).is_ok());
+    /// ```
+    #[must_use]
+    pub fn subscribe(&self) -> Subscriber<T, Lossless> {
+        self.join(false)
+    }
+
+    /// A subscriber that begins with the oldest message that can be promised; publishers wait for it.
+    ///
+    /// Publishers look at their subscribers once in half a ring, so what they may overwrite before the next look can't be
+    /// promised: at least half of the latest `capacity − watermark` messages are there, all of them where publishers stand at
+    /// their limit. From its first message on it misses nothing. Otherwise as [`subscribe`](Self::subscribe).
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);
+    /// publisher.publish_batch(&[1, 2, 3, 4]).unwrap();
+    /// let mut subscriber = subscribable.subscribe_from_oldest();
+    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2, 3, 4]);
+    /// ```
+    #[must_use]
+    pub fn subscribe_from_oldest(&self) -> Subscriber<T, Lossless> {
+        self.join(true)
+    }
+
+    /// A tap: a subscriber that nobody waits for, for logs and monitors. It is told what it loses.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel_bounded(2, 0);
+    /// let mut tap = subscribable.subscribe_lossy();
+    /// (0..5).for_each(|number| publisher.publish(number).unwrap());
+    /// assert_eq!(tap.drain().collect::<Vec<_>>(), [3, 4]);
+    /// assert_eq!(tap.total_lagged(), 3);
+    /// ```
+    #[must_use]
+    pub fn subscribe_lossy(&self) -> Subscriber<T> {
+        self.lossy()
+    }
+
+    /// A stage that follows nobody and can be followed: [`subscribe`](Self::subscribe) and
+    /// [`after(&[])`](Subscriber::after).
+    #[must_use]
+    pub fn subscribe_tracked(&self) -> Subscriber<T, Staged<Lossless>> {
+        self.subscribe().after_barrier(&DependencyBarrier::none())
+    }
+
+    /// `N` subscribers on one thread for the price of one: see [`SubscriberGroup`]. Publishers wait for the slowest of them.
+    #[must_use]
+    pub fn subscribe_group<const N: usize>(&self) -> SubscriberGroup<T, N, Lossless> {
+        SubscriberGroup::new(self.subscribe())
+    }
+
+    fn join(&self, from_oldest: bool) -> Subscriber<T, Lossless> {
+        let (handle, start) = self.shared.join(from_oldest);
+        Subscriber::new(handle, start)
+    }
+}
+
+impl<T: Message, M: Mode> Clone for Subscribable<T, M> {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone() }
+        Self::new(self.shared.receiver())
     }
 }
 
-impl<T: Message> fmt::Debug for Subscribable<T> {
+impl<T: Message, M: Mode> fmt::Debug for Subscribable<T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subscribable")
             .field("capacity", &self.capacity())

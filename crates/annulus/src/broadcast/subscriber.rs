@@ -9,35 +9,41 @@ use core::mem::MaybeUninit;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::channel::Shared;
 use super::handle::Handle;
 use super::lapse::Lapse;
-use super::{Drain, Iter};
+use super::{Drain, Iter, Lossy, Mode};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
-use crate::error::{Closed, TryRecvError};
+use crate::error::{Closed, PollError};
 use crate::hint::unlikely;
 use crate::message::Message;
-use crate::ring::{Missing, Sequence, Stamp, Whole};
+use crate::ring::{Copied, Missing, Sequence, Whole};
 use crate::sync::{mutated, pause};
 use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 
-/// A reading end of a lossy broadcast ring, made by [`Subscribable`](crate::Subscribable).
+/// A reading end of a broadcast ring, made by [`Subscribable`](crate::Subscribable).
 ///
-/// It sees every message from where it began, in order, each once, unless the publisher laps it: then it loses the oldest,
-/// and [`total_lagged`](Self::total_lagged) counts them exactly. At every moment
-/// `total_received() + total_lagged()` is how far its cursor has come.
+/// It sees every message from where it began, in order, each once. How it is bound to others is its [`Mode`]:
 ///
-/// It may move to another thread. A clone starts at the same cursor, with counters at zero.
+/// - [`Lossy`]: nobody waits for it. If publishers lap it, it loses the oldest messages, and
+///   [`total_lagged`](Self::total_lagged) counts them exactly.
+/// - [`Lossless`](crate::Lossless): publishers wait for it, so it loses nothing. Dropping it, as by a panic of its thread, lets
+///   them go on.
+/// - [`Staged`](crate::Staged): one of these that follows other subscribers: see [`after`](Self::after).
+///
+/// At every moment `total_received() + total_lagged()` is how far its cursor has come.
+///
+/// It may move to another thread. A clone starts at the same cursor, with counters at zero; publishers then wait for it as for the
+/// original.
 ///
 /// | verb | waits | on lag |
 /// | --- | --- | --- |
 /// | [`try_recv`](Self::try_recv) | no | says so, once |
 /// | [`recv`](Self::recv), [`recv_with`](Self::recv_with), `recv_timeout`, `recv_deadline` | yes | counts it and goes on |
-/// | [`recv_batch`](Self::recv_batch), [`drain`](Self::drain), [`latest`](Self::latest) | no | counts it and goes on |
+/// | [`recv_batch`](Self::recv_batch), [`drain`](Self::drain), [`latest`](Subscriber::latest) | no | counts it and goes on |
 /// | [`iter`](Self::iter) | yes | counts it and goes on |
-pub struct Subscriber<T: Message> {
-    shared: Handle<T>,
+pub struct Subscriber<T: Message, M: Mode = Lossy> {
+    shared: Handle<Copied<T>, M::Seat>,
     /// The next sequence to receive.
     cursor: Sequence,
     /// Where it began.
@@ -48,9 +54,19 @@ pub struct Subscriber<T: Message> {
     lapse: Lapse,
 }
 
-impl<T: Message> Subscriber<T> {
-    pub(super) fn new(shared: Handle<T>, start: Sequence) -> Self {
+impl<T: Message, M: Mode> Subscriber<T, M> {
+    pub(super) fn new(shared: Handle<Copied<T>, M::Seat>, start: Sequence) -> Self {
         Self { shared, cursor: start, start, lagged: 0, lapse: Lapse::none() }
+    }
+
+    /// The handle and the cursor, for a subscriber of another mode at the same place.
+    pub(super) fn into_parts(self) -> (Handle<Copied<T>, M::Seat>, Sequence) {
+        (self.shared, self.cursor)
+    }
+
+    /// How it is bound to others.
+    pub(super) fn seat(&self) -> &M::Seat {
+        self.shared.role()
     }
 
     /// Receives the next message if it is there. Never waits; O(`size_of::<T>()`) but after a lag, when it also walks a
@@ -58,12 +74,14 @@ impl<T: Message> Subscriber<T> {
     ///
     /// # Errors
     ///
-    /// - [`Empty`](TryRecvError::Empty): nothing new.
-    /// - [`Lagged`](TryRecvError::Lagged): the publisher overwrote `skipped` messages that this subscriber had not read.
+    /// [`TryRecvError`](crate::TryRecvError), or [`PollError`], which has no `Lagged`, where nothing can be lost.
+    ///
+    /// - `Empty`: nothing new, or, for a stage, nothing that all those before it have processed.
+    /// - [`Lagged`](crate::TryRecvError::Lagged): the publisher overwrote `skipped` messages that this subscriber had not read.
     ///   They are counted; the next call goes on with the oldest message that still stood, or, where it was lapped again
     ///   before it had read half a ring, with a later one: at the edge it would be lapped again at once. What is passed
     ///   over for that is part of `skipped`.
-    /// - [`Closed`](TryRecvError::Closed): the publisher is gone and nothing is left.
+    /// - `Closed`: the publisher is gone and nothing is left.
     ///
     /// # Examples
     ///
@@ -82,13 +100,14 @@ impl<T: Message> Subscriber<T> {
     /// assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
     /// ```
     #[inline]
-    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+    pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
+        self.begin();
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(whole) => Ok(whole.take()),
-            Err(Miss::Empty) => Err(TryRecvError::Empty),
-            Err(Miss::Closed) => Err(TryRecvError::Closed),
-            Err(Miss::Lapped) => Err(TryRecvError::Lagged { skipped: self.go_on() }),
+            Err(Miss::Empty) => Err(PollError::Empty.into()),
+            Err(Miss::Closed) => Err(PollError::Closed.into()),
+            Err(Miss::Lapped) => Err(M::lagged(self.go_on())),
         }
     }
 
@@ -143,6 +162,7 @@ impl<T: Message> Subscriber<T> {
     /// ```
     #[inline]
     pub fn recv_with(&mut self, strategy: WaitStrategy) -> Result<T, Closed> {
+        self.begin();
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(whole) => Ok(whole.take()),
@@ -177,6 +197,7 @@ impl<T: Message> Subscriber<T> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.begin();
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(whole) => Ok(whole.take()),
@@ -206,56 +227,12 @@ impl<T: Message> Subscriber<T> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
+        self.begin();
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(whole) => Ok(whole.take()),
             Err(_) => self.wait_timed(Some(deadline)),
         }
-    }
-
-    /// Receives the newest message and passes over those before it, which count as lagged. `None` where nothing has come
-    /// since the last receive. Never goes back, never delivers a message twice. It looks again if the publisher overwrites
-    /// the whole ring while it copies, and waits for nothing else.
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(8);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3]);
-    /// assert_eq!(subscriber.latest(), Some(3));
-    /// assert_eq!(subscriber.latest(), None);
-    /// assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (1, 2));
-    /// ```
-    pub fn latest(&mut self) -> Option<T> {
-        loop {
-            let head = self.head();
-            if head <= self.cursor && !mutated!("latest_delivers_twice") {
-                return None;
-            }
-            let newest = head.back(1);
-            let mut message = MaybeUninit::uninit();
-            if let Ok(whole) = self.shared.read(newest, &mut message) {
-                self.skip_to(newest);
-                self.cursor = head;
-                return Some(whole.take());
-            }
-            // The publisher has come a whole ring further meanwhile: there is a newer one, or will be at the next look.
-            pause();
-        }
-    }
-
-    /// Passes over all messages but the newest, which the next receive returns, and says how many: they count as lagged.
-    /// Never goes back; 0 where at most one message is pending.
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(8);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3]);
-    /// assert_eq!(subscriber.skip_to_latest(), 2);
-    /// assert_eq!(subscriber.try_recv(), Ok(3));
-    /// ```
-    pub fn skip_to_latest(&mut self) -> u64 {
-        let newest = self.head().back(1);
-        self.skip_to(newest)
     }
 
     /// Receives up to `buffer.len()` messages into the front of `buffer` and returns how many; what follows them is left
@@ -275,6 +252,7 @@ impl<T: Message> Subscriber<T> {
     /// assert_eq!(buffer, [3, 2]);
     /// ```
     pub fn recv_batch(&mut self, buffer: &mut [T]) -> usize {
+        self.begin();
         let mut end = None;
         for (count, place) in buffer.iter_mut().enumerate() {
             match self.next_before(&mut end) {
@@ -297,7 +275,8 @@ impl<T: Message> Subscriber<T> {
     /// publisher.publish(4); // came later: not part of it
     /// assert_eq!(drain.by_ref().sum::<i32>(), 6);
     /// ```
-    pub fn drain(&mut self) -> Drain<'_, T> {
+    pub fn drain(&mut self) -> Drain<'_, T, M> {
+        self.begin();
         let end = if mutated!("drain_endless") { Sequence::new(u64::MAX) } else { self.head() };
         Drain::new(self, end)
     }
@@ -314,7 +293,7 @@ impl<T: Message> Subscriber<T> {
     /// drop(publisher);
     /// assert_eq!(subscriber.iter().sum::<i32>(), 6);
     /// ```
-    pub fn iter(&mut self) -> Iter<'_, T> {
+    pub fn iter(&mut self) -> Iter<'_, T, M> {
         Iter::new(self)
     }
 
@@ -345,7 +324,7 @@ impl<T: Message> Subscriber<T> {
     }
 
     /// How many messages this subscriber passed without receiving them: overwritten before it read them, or skipped by
-    /// [`latest`](Self::latest) and [`skip_to_latest`](Self::skip_to_latest).
+    /// [`latest`](Subscriber::latest) and [`skip_to_latest`](Subscriber::skip_to_latest).
     #[inline]
     #[must_use]
     pub fn total_lagged(&self) -> u64 {
@@ -377,17 +356,40 @@ impl<T: Message> Subscriber<T> {
     /// The one read that everything else is made of.
     #[inline]
     fn next<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
+        let cursor = self.cursor;
+        let admitted = M::admits(self.shared.role_mut().0, cursor);
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
-        let (shared, cursor) = (&self.shared, self.cursor);
-        match shared.read(cursor, message) {
-            Ok(whole) => {
-                self.cursor = cursor.next();
-                Ok(whole)
-            }
-            Err(Missing::NotYet) if unlikely(shared.may_be_closed()) => Err(last_look(shared, cursor)),
-            Err(Missing::NotYet) => Err(Miss::Empty),
-            Err(Missing::Overwritten) => Err(Miss::Lapped),
+        let shared = &self.shared;
+        if cursor < M::floor(shared.role()) {
+            return Err(Miss::Lapped);
         }
+        let missing = if admitted {
+            match shared.read(cursor, message) {
+                Ok(whole) => {
+                    self.cursor = cursor.next();
+                    M::advance(shared.role(), shared, self.cursor);
+                    return Ok(whole);
+                }
+                Err(missing) => missing,
+            }
+        } else {
+            Missing::NotYet
+        };
+        match missing {
+            Missing::NotYet if unlikely(shared.may_be_closed()) && shared.is_drained(cursor) => {
+                Err(Miss::Closed)
+            }
+            Missing::NotYet => Err(Miss::Empty),
+            Missing::Overwritten => Err(Miss::Lapped),
+        }
+    }
+
+    /// What every receiving verb begins with.
+    #[inline(always)]
+    pub(super) fn begin(&mut self) {
+        let cursor = self.cursor;
+        let (seat, shared) = self.shared.role_mut();
+        M::begin(seat, shared, cursor);
     }
 
     /// The next message, going on after a lag; `None` where there is none before `end`. After a lag, `end` is set to the
@@ -419,6 +421,11 @@ impl<T: Message> Subscriber<T> {
     /// Goes on after a lapse and says how many messages that cost.
     #[inline(always)]
     fn go_on(&mut self) -> u64 {
+        debug_assert!(!M::LOSSLESS, "publishers wait for this subscriber");
+        let floor = M::floor(self.seat());
+        if self.cursor < floor {
+            return self.skip_to(floor);
+        }
         self.lapse = self.lapse.next(&self.shared, self.cursor);
         self.skip_to(self.lapse.resume)
     }
@@ -431,20 +438,85 @@ impl<T: Message> Subscriber<T> {
         if !mutated!("lag_uncounted") {
             self.lagged += skipped;
         }
+        let cursor = self.cursor;
+        let (seat, shared) = self.shared.role_mut();
+        M::skipped(seat, shared, cursor);
         skipped
     }
 
-    /// The publisher's head, at least everything that happens before this call.
+    /// The end of what could be received, at least everything that happens before this call.
     pub(super) fn head(&self) -> Sequence {
-        self.shared.ring.frontier(self.cursor).head
+        M::end(self.seat(), self.shared.ring.frontier(self.cursor).head)
     }
 }
 
-impl<T: Message> Wait for Subscriber<T> {
+/// Where loss is allowed, a subscriber may also skip on purpose.
+impl<T: Message> Subscriber<T> {
+    /// Receives the newest message and passes over those before it, which count as lagged. `None` where nothing has come
+    /// since the last receive. Never goes back, never delivers a message twice. It looks again if publishers overwrite
+    /// the whole ring while it copies, and waits for nothing else: with many publishers, messages that are still being written
+    /// are passed over too.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(subscriber.latest(), Some(3));
+    /// assert_eq!(subscriber.latest(), None);
+    /// assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (1, 2));
+    /// ```
+    pub fn latest(&mut self) -> Option<T> {
+        'again: loop {
+            let frontier = self.shared.ring.frontier(self.cursor);
+            let oldest = if mutated!("latest_delivers_twice") {
+                frontier.oldest
+            } else {
+                frontier.oldest.max(self.cursor)
+            };
+            let mut next = frontier.head;
+            // With one publisher the newest is there. Of many, some may still be writing what they claimed.
+            while next > oldest {
+                let newest = next.back(1);
+                let mut message = MaybeUninit::uninit();
+                match self.shared.read(newest, &mut message) {
+                    Ok(whole) => {
+                        self.skip_to(newest);
+                        self.cursor = next;
+                        return Some(whole.take());
+                    }
+                    Err(Missing::NotYet) => next = newest,
+                    // Publishers have come a whole ring further meanwhile: there is a newer one, or will be at the next look.
+                    Err(Missing::Overwritten) => {
+                        pause();
+                        continue 'again;
+                    }
+                }
+            }
+            return None;
+        }
+    }
+
+    /// Passes over all messages but the newest, which the next receive returns, and says how many: they count as lagged.
+    /// Never goes back; 0 where at most one message is pending.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(subscriber.skip_to_latest(), 2);
+    /// assert_eq!(subscriber.try_recv(), Ok(3));
+    /// ```
+    pub fn skip_to_latest(&mut self) -> u64 {
+        let newest = self.head().back(1);
+        self.skip_to(newest)
+    }
+}
+
+impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
     type Found = Result<T, Closed>;
 
     fn event(&self) -> &Event {
-        &self.shared.event
+        M::event(self.seat(), &self.shared)
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
@@ -469,30 +541,15 @@ enum Miss {
     Closed,
 }
 
-/// What an empty slot means once the close was seen. The last message comes before the close, so a look after it decides:
-/// still nothing is [`Miss::Closed`]. Otherwise the message came between the two looks; then `Empty` was true at the
-/// first, and the next read finds it.
-#[cold]
-#[inline(never)]
-fn last_look<T: Message>(shared: &Shared<T>, cursor: Sequence) -> Miss {
-    if !shared.is_closed() {
-        return Miss::Empty;
-    }
-    if mutated!("close_no_second_look") || shared.ring.stamp(cursor) < Stamp::done(cursor) {
-        Miss::Closed
-    } else {
-        Miss::Empty
-    }
-}
-
-impl<T: Message> Clone for Subscriber<T> {
+impl<T: Message, M: Mode> Clone for Subscriber<T, M> {
     /// A subscriber with the same cursor, and counters at zero.
     fn clone(&self) -> Self {
-        Self::new(self.shared.clone(), self.cursor)
+        let seat = M::fork(self.seat(), &self.shared, self.cursor);
+        Self::new(self.shared.another(seat), self.cursor)
     }
 }
 
-impl<T: Message> fmt::Debug for Subscriber<T> {
+impl<T: Message, M: Mode> fmt::Debug for Subscriber<T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subscriber")
             .field("cursor", &self.cursor())

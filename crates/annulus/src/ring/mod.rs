@@ -1,62 +1,94 @@
-//! The foundation of every ring: where a message lies, how its words are copied, and what its stamp says.
+//! The foundation of every ring: where a message lies, how it gets in and out, what its stamp says, and whom a publisher
+//! may not overtake.
 //!
 //! ```text
-//! head        the lower bound of the publisher's progress, and the walk that completes it
-//! slot        stamp + payload: the seqlock, writer's side and reader's side
-//! copy        a message into relaxed atomic words and back; vector instructions for large ones
+//! gate        the cursors that a publisher may not overtake: joining, leaving, the look at the slowest
+//! head        how far the publishers have come: a lower bound and the walk that completes it, or the claims of many
+//! copied      storage for messages that are copied through words (slot: the seqlock; copy: words and vectors)
+//! owned       storage for messages that stay in their slots and are changed in place
 //! index       sequence → slot number, for any capacity, without a division
-//! storage     the words: flat, line-aligned, zeroed
 //! sequence    the numbers of messages, and the encoding of a stamp
 //! ```
 //!
 //! Arrows point down. The families (`broadcast`, later `queue`) add who may write, who waits, and when it closes.
 
+mod copied;
 mod copy;
+mod gate;
 mod head;
 mod index;
+mod owned;
 mod sequence;
 mod slot;
 mod storage;
 
-use core::marker::PhantomData;
-use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use crate::error::CapacityError;
 use crate::hint::unlikely;
-use crate::message::Message;
-use crate::sync::AtomicU64;
-pub(crate) use head::Frontier;
+use crate::sync::{AtomicU64, Ordering};
+pub(crate) use copied::Copied;
+pub(crate) use gate::{Gate, Pass};
 use head::Head;
+pub(crate) use head::{Frontier, Writers};
 use index::Index;
+pub(crate) use owned::Owned;
 pub(crate) use sequence::{Sequence, Stamp};
-use slot::Slot;
 pub(crate) use slot::{Missing, Whole};
-use storage::Storage;
 
-/// A ring of stamped slots for messages of type `T`.
-///
-/// Everything but `head` is constant after construction, so its line stays shared between all caches.
-pub(crate) struct Ring<T> {
-    storage: Storage,
-    index: Index,
-    head: Head,
-    /// A message is moved in and copied out; no `T` is ever stored as such, so `Send` and `Sync` do not hang on it.
-    message: PhantomData<fn(T) -> T>,
+/// What a ring keeps its messages in: a block of units, a slot of which has a stamp.
+pub(crate) trait Store {
+    /// What the block consists of.
+    type Unit;
+
+    /// The first unit; the block lives as long as the store.
+    fn start(&self) -> NonNull<Self::Unit>;
+
+    /// The stamp of slot `index`.
+    ///
+    /// # Safety
+    ///
+    /// `start` is that of a store that lives for `'a`, and `index` is below its number of slots.
+    unsafe fn stamp<'a>(start: NonNull<Self::Unit>, index: usize) -> &'a AtomicU64;
 }
 
-impl<T: Message> Ring<T> {
-    /// The smallest ring in which a reader can read one slot while the writer writes another.
-    pub(crate) const MIN_CAPACITY: usize = 2;
+/// A ring of stamped slots.
+///
+/// Everything but `head` and the slots is constant after construction, so its line stays shared between all caches.
+pub(crate) struct Ring<S> {
+    store: S,
+    index: Index,
+    /// The sequence of the ring's first message.
+    first: Sequence,
+    head: Head,
+}
 
-    pub(crate) fn new(capacity: usize) -> Result<Self, CapacityError> {
-        if capacity < Self::MIN_CAPACITY {
-            return Err(CapacityError::TooSmall { capacity, minimum: Self::MIN_CAPACITY });
+/// The smallest ring in which a reader can read one slot while the writer writes another.
+pub(crate) const MIN_CAPACITY: usize = 2;
+
+impl<S: Store> Ring<S> {
+    /// A ring around the store that `make` makes for `capacity` slots, whose first message is number `first`.
+    pub(crate) fn new(
+        capacity: usize,
+        first: Sequence,
+        writers: Writers,
+        make: impl FnOnce(usize) -> Result<S, CapacityError>,
+    ) -> Result<Self, CapacityError> {
+        if capacity < MIN_CAPACITY {
+            return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
         }
-        let stride = Slot::<T>::STRIDE;
-        let storage = Storage::zeroed(capacity, stride)
-            .ok_or(CapacityError::TooLarge { capacity, slot_bytes: stride * size_of::<u64>() })?;
-        Ok(Self { storage, index: Index::new(capacity), head: Head::new(capacity), message: PhantomData })
+        let store = make(capacity)?;
+        let ring =
+            Self { store, index: Index::new(capacity), first, head: Head::new(capacity, first, writers) };
+        if first > Sequence::FIRST {
+            // As if all laps before had been written.
+            for sequence in (0..capacity as u64).map(|slot| first.plus(slot)) {
+                let stamp = Stamp::of_the_lap_before(sequence, capacity);
+                // SAFETY: the ring lives. Relaxed: nobody else has it yet.
+                unsafe { ring.slots().stamp_word(sequence) }.store(stamp.bits(), Ordering::Relaxed);
+            }
+        }
+        Ok(ring)
     }
 
     #[inline]
@@ -64,14 +96,14 @@ impl<T: Message> Ring<T> {
         self.index.capacity()
     }
 
+    /// The sequence of the ring's first message.
+    pub(crate) fn first(&self) -> Sequence {
+        self.first
+    }
+
     /// Where the slots are, for a handle that keeps the ring alive.
-    pub(crate) fn slots(&self) -> Slots<T> {
-        Slots {
-            words: self.storage.start(),
-            mask: self.index.mask(),
-            index: NonNull::from(&self.index),
-            message: PhantomData,
-        }
+    pub(crate) fn slots(&self) -> Slots<S> {
+        Slots { start: self.store.start(), mask: self.index.mask(), index: NonNull::from(&self.index) }
     }
 
     /// The stamp of the slot that `sequence` uses (Acquire).
@@ -80,101 +112,90 @@ impl<T: Message> Ring<T> {
         unsafe { self.slots().stamp(sequence) }
     }
 
-    /// W5: notes, now and then, that `sequence` has been published.
+    /// Whether the slot of `sequence` was left by the writer of the lap before, so that the one who claimed `sequence` may write.
+    ///
+    /// Acquire: pairs with W4, so everything that writer did to the slot comes before what the caller does to it.
     #[inline]
-    pub(crate) fn passed(&self, sequence: Sequence) {
-        self.head.passed(sequence);
+    pub(crate) fn is_left(&self, sequence: Sequence) -> bool {
+        self.stamp(sequence) == Stamp::of_the_lap_before(sequence, self.capacity())
     }
 
-    /// How far the publisher has come; `known` is a bound the caller already has, as from a stamp it saw.
+    /// How far the publishers have come.
+    #[inline]
+    pub(crate) fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// How far the publishers have come; `known` is a bound the caller already has, as from a stamp it saw.
     ///
     /// Counts at least every message whose publication happens before this call. It takes a bounded number of
     /// steps, however fast the publisher runs.
     pub(crate) fn frontier(&self, known: Sequence) -> Frontier {
-        self.head.walk(known, self.index.capacity(), |sequence| self.stamp(sequence))
+        let frontier = self.head.walk(known, self.index.capacity(), |sequence| self.stamp(sequence));
+        Frontier { oldest: frontier.oldest.max(self.first), ..frontier }
     }
 }
 
 /// Where the slots of a ring are. Each handle has a copy, so that it finds a slot without a look at shared memory, and may keep
 /// that copy in registers.
-pub(crate) struct Slots<T> {
-    /// The storage of the ring: `capacity * STRIDE` words.
-    words: NonNull<AtomicU64>,
+pub(crate) struct Slots<S: Store> {
+    /// The block of the ring's store.
+    start: NonNull<S::Unit>,
     /// As [`Index::mask`].
     mask: u64,
     /// The ring's. A pointer rather than a copy: its multiplications are then not carried out in advance.
     index: NonNull<Index>,
-    message: PhantomData<fn(T) -> T>,
 }
 
-// SAFETY: it stands for shared borrows of atomic words and of a constant, which any thread may use; whoever uses it promises that the ring lives.
-unsafe impl<T> Send for Slots<T> {}
+// SAFETY: it stands for a shared borrow of the store's slots and of a constant, which may go where a borrow of the store may go;
+// whoever uses it promises that the ring lives.
+unsafe impl<S: Store + Sync> Send for Slots<S> {}
 // SAFETY: as above.
-unsafe impl<T> Sync for Slots<T> {}
+unsafe impl<S: Store + Sync> Sync for Slots<S> {}
 
-impl<T> Clone for Slots<T> {
+impl<S: Store> Clone for Slots<S> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Slots<T> {}
+impl<S: Store> Copy for Slots<S> {}
 
-impl<T: Message> Slots<T> {
-    /// The slot that message `sequence` uses, whatever it holds now.
+impl<S: Store> Slots<S> {
+    /// The number of the slot that message `sequence` uses: always below the capacity.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives.
+    #[inline]
+    unsafe fn index_of(self, sequence: Sequence) -> usize {
+        if unlikely(self.mask == 0) {
+            // SAFETY: the ring lives, and nobody writes its index.
+            unsafe { self.index.as_ref() }.of(sequence)
+        } else {
+            (sequence.get() & self.mask) as usize
+        }
+    }
+
+    /// The stamp word of the slot that `sequence` uses.
     ///
     /// # Safety
     ///
     /// The ring lives for `'a`.
     #[inline]
-    unsafe fn slot<'a>(self, sequence: Sequence) -> Slot<'a, T> {
-        let index = if unlikely(self.mask == 0) {
-            // SAFETY: the ring lives, and nobody writes its index.
-            unsafe { self.index.as_ref() }.of(sequence)
-        } else {
-            (sequence.get() & self.mask) as usize
-        };
-        let start = index * Slot::<T>::STRIDE;
-        // SAFETY: `index` is below the capacity, and `Ring::new`, which made both, gave the storage `capacity * STRIDE`
-        // words, all initialised; a slot uses at most `STRIDE` of them. The caller keeps them alive.
-        Slot::new(unsafe { core::slice::from_raw_parts(self.words.as_ptr().add(start), Slot::<T>::WORDS) })
+    unsafe fn stamp_word<'a>(self, sequence: Sequence) -> &'a AtomicU64 {
+        // SAFETY: the caller's promise; the index is below the capacity.
+        unsafe { S::stamp(self.start, self.index_of(sequence)) }
     }
 
-    /// Writes message `sequence` and makes it visible to readers: W1 to W4 of `docs/ORDERING.md`.
-    ///
-    /// # Safety
-    ///
-    /// The ring lives, and nobody else writes this slot meanwhile. (Two writers at once would be no data race, but readers
-    /// could accept a mixture of both messages, which may be no valid `T`.)
-    #[inline]
-    pub(crate) unsafe fn write(self, sequence: Sequence, message: &T) {
-        // SAFETY: the caller's promise.
-        unsafe { self.slot(sequence) }.write(sequence, message);
-    }
-
-    /// Copies message `sequence` into `message`, or says why it can't be had.
+    /// The stamp of the slot that `sequence` uses. Acquire: pairs with W4, so what came before that message's publication is visible.
     ///
     /// # Safety
     ///
     /// The ring lives.
     #[inline]
-    pub(crate) unsafe fn read(
-        self,
-        sequence: Sequence,
-        message: &mut MaybeUninit<T>,
-    ) -> Result<Whole<'_, T>, Missing> {
+    pub(crate) unsafe fn stamp(self, sequence: Sequence) -> Stamp {
         // SAFETY: the caller's promise.
-        unsafe { self.slot(sequence) }.read(sequence, message)
-    }
-
-    /// The stamp of the slot that `sequence` uses (Acquire).
-    ///
-    /// # Safety
-    ///
-    /// The ring lives.
-    #[inline]
-    unsafe fn stamp(self, sequence: Sequence) -> Stamp {
-        // SAFETY: the caller's promise.
-        unsafe { self.slot(sequence) }.stamp()
+        Stamp::from_bits(unsafe { self.stamp_word(sequence) }.load(Ordering::Acquire))
     }
 }

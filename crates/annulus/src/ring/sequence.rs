@@ -37,6 +37,9 @@ impl Sequence {
         Self(self.0 + count)
     }
 
+    /// The largest at which a ring may begin, so that it never comes to the end.
+    pub(crate) const LAST_FIRST: Self = Self(1 << 62);
+
     /// How many messages lie from `earlier` up to this one; 0 where it is not earlier.
     #[inline]
     pub(crate) const fn since(self, earlier: Self) -> u64 {
@@ -73,6 +76,13 @@ impl Stamp {
     #[inline]
     pub(crate) const fn done(sequence: Sequence) -> Self {
         Self(2 * sequence.0 + 2)
+    }
+
+    /// The stamp that message `sequence` finds in its slot once the message a lap of `capacity` before it is done; 0 in the
+    /// first lap.
+    #[inline]
+    pub(crate) const fn of_the_lap_before(sequence: Sequence, capacity: usize) -> Self {
+        Self(Self::done(sequence).0.saturating_sub(2 * capacity as u64))
     }
 
     #[inline]
@@ -120,6 +130,13 @@ mod tests {
             Stamp::done(late),
         ];
         assert!(in_order.is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn the_lap_before_is_done_or_never_was() {
+        let before = |number| Stamp::of_the_lap_before(Sequence::new(number), 4).state();
+        assert_eq!([0, 1, 3].map(before), [State::Never; 3]);
+        assert_eq!([4, 5, 9].map(before), [0, 1, 5].map(|number| State::Done(Sequence::new(number))));
     }
 
     #[test]

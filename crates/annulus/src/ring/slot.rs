@@ -136,12 +136,6 @@ impl<'a, T: Message> Slot<'a, T> {
         // `copy::load` wrote every byte of `message`, and both looks saw `done(sequence)`.
         Ok(Whole(message))
     }
-
-    /// The stamp. Acquire: pairs with W4, so what came before that message's publication is visible.
-    #[inline]
-    pub(super) fn stamp(&self) -> Stamp {
-        Stamp::from_bits(self.parts().0.load(Ordering::Acquire))
-    }
 }
 
 #[cfg(all(test, not(annulus_loom)))]

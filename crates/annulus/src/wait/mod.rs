@@ -37,7 +37,7 @@ pub(crate) trait Wait {
     /// What is waited for.
     type Found;
 
-    /// Where to sleep. Whoever makes [`poll`](Self::poll) succeed calls [`Event::notify`] on it *after* the store that `poll`
+    /// Where to sleep; only a poll changes it. Whoever makes [`poll`](Self::poll) succeed calls [`Event::notify`] on it *after* the store that `poll`
     /// looks for.
     fn event(&self) -> &Event;
 
@@ -78,6 +78,7 @@ pub(crate) fn wait_until<W: Wait>(
         if matches!(look, Look::Again) || spin.turn() {
             continue;
         }
+        let event = core::ptr::from_ref(waiter.event());
         let ticket = waiter.event().register();
         // The second look: a notify that missed the registration came after a store that this poll sees.
         if !mutated!("event_no_second_look") {
@@ -87,7 +88,10 @@ pub(crate) fn wait_until<W: Wait>(
                 Look::Nothing | Look::Again => {}
             }
         }
-        waiter.event().sleep(ticket, deadline);
+        // Where the second look changed what is waited for, it has to be registered for that.
+        if core::ptr::eq(event, waiter.event()) {
+            waiter.event().sleep(ticket, deadline);
+        }
     }
 }
 

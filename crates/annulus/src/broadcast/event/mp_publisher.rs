@@ -1,0 +1,202 @@
+//! [`MpEventPublisher`]: one of many who change events.
+
+use alloc::sync::Arc;
+use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use crate::broadcast::handle::{Handle, Publishing};
+use crate::broadcast::room::{Refusal, claim, claim_now};
+#[cfg(feature = "std")]
+use crate::error::PublishTimeoutError;
+use crate::error::{PublishError, TryPublishError};
+use crate::ring::{Owned, Sequence};
+use crate::wait::{Deadline, WaitStrategy};
+
+/// A writing end of a ring of owned events with many publishers, made by [`event_channel_mpmc`](crate::event_channel_mpmc).
+///
+/// `Clone + Send`: clone it for each thread; a clone makes an event of its own with the factory. Publishing hands a closure that event,
+/// and swaps it with the next one of the ring afterwards: the event that the closure gets next is one that was in the ring before.
+///
+/// Dropping the last one closes the ring: subscribers process what is left, then get `Closed`.
+pub struct MpEventPublisher<T> {
+    shared: Handle<Owned<T>, Publishing>,
+    /// What the next closure changes.
+    spare: T,
+    factory: Arc<dyn Fn() -> T + Send + Sync>,
+}
+
+impl<T: Send + Sync> MpEventPublisher<T> {
+    pub(in crate::broadcast) fn new(
+        shared: Handle<Owned<T>, Publishing>,
+        factory: Arc<dyn Fn() -> T + Send + Sync>,
+    ) -> Self {
+        Self { shared, spare: factory(), factory }
+    }
+
+    /// Lets `change` at an event, then publishes it. The closure runs first, and keeps nobody waiting; if it panics, nothing is published.
+    /// Then this waits with the default [`WaitStrategy`] while the slowest subscriber has `capacity` events to process; never for
+    /// subscribers while there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] where nobody is left to receive. The closure has run then, and the next one gets the event as it left it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event_channel_mpmc(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(|text| text.push_str("hello")).unwrap();
+    /// assert_eq!(subscriber.process(|text| text.len()), Ok(5));
+    /// ```
+    #[inline]
+    pub fn publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), PublishError<()>> {
+        self.publish_by(change, WaitStrategy::default())
+    }
+
+    /// As [`publish`](Self::publish), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish`](Self::publish).
+    #[inline]
+    pub fn publish_by(
+        &mut self,
+        change: impl FnOnce(&mut T),
+        strategy: WaitStrategy,
+    ) -> Result<(), PublishError<()>> {
+        change(&mut self.spare);
+        match claim(&self.shared, 1, true, strategy, None) {
+            Ok(sequence) => {
+                self.swap_in(sequence);
+                Ok(())
+            }
+            Err(_) => Err(PublishError(())),
+        }
+    }
+
+    /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock, with the closure run.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](PublishTimeoutError::Timeout): no room came in time. [`Closed`](PublishTimeoutError::Closed): as
+    /// [`publish`](Self::publish).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_timeout(
+        &mut self,
+        change: impl FnOnce(&mut T),
+        timeout: Duration,
+    ) -> Result<(), PublishTimeoutError<()>> {
+        self.publish_until(change, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish_timeout`](Self::publish_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_deadline(
+        &mut self,
+        change: impl FnOnce(&mut T),
+        deadline: Instant,
+    ) -> Result<(), PublishTimeoutError<()>> {
+        self.publish_until(change, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn publish_until(
+        &mut self,
+        change: impl FnOnce(&mut T),
+        deadline: Deadline,
+    ) -> Result<(), PublishTimeoutError<()>> {
+        change(&mut self.spare);
+        match claim(&self.shared, 1, true, WaitStrategy::default(), deadline) {
+            Ok(sequence) => {
+                self.swap_in(sequence);
+                Ok(())
+            }
+            Err(Refusal::Full) => Err(PublishTimeoutError::Timeout(())),
+            Err(Refusal::Closed) => Err(PublishTimeoutError::Closed(())),
+        }
+    }
+
+    /// Lets `change` at an event and publishes it, if there is room. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`](TryPublishError::Full), [`Closed`](TryPublishError::Closed). The closure runs before this is known, so the next one gets
+    /// the event as this one left it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event_channel_mpmc(2, || 0);
+    /// let _subscriber = subscribable.subscribe();
+    /// assert!(publisher.try_publish(|number| *number = 1).is_ok());
+    /// assert!(publisher.try_publish(|number| *number = 2).is_ok());
+    /// assert!(publisher.try_publish(|number| *number = 3).unwrap_err().is_full());
+    /// ```
+    #[inline]
+    pub fn try_publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), TryPublishError<()>> {
+        change(&mut self.spare);
+        match claim_now(&self.shared, 1, true) {
+            Ok(sequence) => {
+                self.swap_in(sequence);
+                Ok(())
+            }
+            Err(Refusal::Full) => Err(TryPublishError::Full(())),
+            Err(Refusal::Closed) => Err(TryPublishError::Closed(())),
+        }
+    }
+
+    /// How many events all publishers of the ring have published, or are publishing.
+    #[must_use]
+    pub fn published(&self) -> u64 {
+        self.shared.ring.head().claimed().since(self.shared.ring.first())
+    }
+
+    /// How many events the ring has: the number given to its constructor.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+
+    /// Whether nobody is left to receive: publishing will fail from now on.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_abandoned()
+    }
+
+    /// Puts the event in the place that was claimed for it, and takes what was there.
+    #[inline]
+    fn swap_in(&mut self, sequence: Sequence) {
+        let (shared, spare) = (&self.shared, &mut self.spare);
+        // SAFETY: the handle keeps the ring alive. Nobody else has claimed `sequence`, the writer of the lap before has left its slot,
+        // and the claim was below the gate's limit, so every subscriber is done with the event a lap before (`gate.rs`).
+        unsafe {
+            shared.slots().change(sequence, |event| core::mem::swap(event, spare));
+            shared.slots().finish(sequence);
+        }
+        shared.published.notify();
+    }
+}
+
+impl<T: Send + Sync> Clone for MpEventPublisher<T> {
+    /// Another publisher, with an event from the factory.
+    fn clone(&self) -> Self {
+        Self::new(self.shared.publisher(), Arc::clone(&self.factory))
+    }
+}
+
+impl<T: Send + Sync> fmt::Debug for MpEventPublisher<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MpEventPublisher")
+            .field("published", &self.published())
+            .field("capacity", &self.capacity())
+            .finish()
+    }
+}

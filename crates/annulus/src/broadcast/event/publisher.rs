@@ -1,0 +1,221 @@
+//! [`EventPublisher`]: the one who changes the events.
+
+use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use crate::broadcast::handle::{Handle, Publishing};
+use crate::broadcast::room::{Refusal, look_for_room, wait_for_room};
+#[cfg(feature = "std")]
+use crate::error::PublishTimeoutError;
+use crate::error::{PublishError, TryPublishError};
+use crate::ring::{Owned, Sequence};
+use crate::wait::{Deadline, WaitStrategy};
+
+/// The writing end of a ring of owned events, made by [`event_channel`](crate::event_channel).
+///
+/// Publishing hands a closure the event to change; subscribers see it once the closure has returned. If the closure panics, nothing is
+/// published, and the event stays as the closure left it, for the next one to change.
+///
+/// Dropping it closes the ring: subscribers process what is left, then get `Closed`.
+pub struct EventPublisher<T> {
+    shared: Handle<Owned<T>, Publishing>,
+    /// The next sequence to publish.
+    next: Sequence,
+    /// Messages before this one may be written without another look at the gate.
+    limit: Sequence,
+}
+
+impl<T: Send + Sync> EventPublisher<T> {
+    pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Publishing>) -> Self {
+        let next = shared.ring.first();
+        Self { shared, next, limit: next }
+    }
+
+    /// Lets `change` at the next event and publishes it. Waits with the default [`WaitStrategy`] while the slowest subscriber has
+    /// `capacity` events to process; never while there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the closure back, which has not run, where nobody is left to receive: every subscriber is gone, and every
+    /// [`EventSubscribable`](crate::EventSubscribable) too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event_channel(4, Vec::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(|bytes: &mut Vec<u8>| bytes.extend(b"abc")).unwrap();
+    /// assert_eq!(subscriber.process(|bytes| bytes.len()), Ok(3));
+    /// ```
+    #[inline]
+    pub fn publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), PublishError<F>> {
+        self.publish_by(change, WaitStrategy::default())
+    }
+
+    /// As [`publish`](Self::publish), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish`](Self::publish).
+    #[inline]
+    pub fn publish_by<F: FnOnce(&mut T)>(
+        &mut self,
+        change: F,
+        strategy: WaitStrategy,
+    ) -> Result<(), PublishError<F>> {
+        match self.admit(strategy, None) {
+            Ok(()) => {
+                self.put(change);
+                Ok(())
+            }
+            Err(_) => Err(PublishError(change)),
+        }
+    }
+
+    /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no
+    /// timeout; a zero one still publishes where there is room.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishTimeoutError`] gives the closure back, which has not run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (mut publisher, subscribable) = annulus::event_channel(2, || 0);
+    /// let _subscriber = subscribable.subscribe();
+    /// let timeout = Duration::from_millis(1);
+    /// assert!(publisher.publish_timeout(|number| *number = 1, timeout).is_ok());
+    /// assert!(publisher.publish_timeout(|number| *number = 2, timeout).is_ok());
+    /// assert!(publisher.publish_timeout(|number| *number = 3, timeout).is_err());
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_timeout<F: FnOnce(&mut T)>(
+        &mut self,
+        change: F,
+        timeout: Duration,
+    ) -> Result<(), PublishTimeoutError<F>> {
+        self.publish_until(change, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish_timeout`](Self::publish_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_deadline<F: FnOnce(&mut T)>(
+        &mut self,
+        change: F,
+        deadline: Instant,
+    ) -> Result<(), PublishTimeoutError<F>> {
+        self.publish_until(change, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn publish_until<F: FnOnce(&mut T)>(
+        &mut self,
+        change: F,
+        deadline: Deadline,
+    ) -> Result<(), PublishTimeoutError<F>> {
+        match self.admit(WaitStrategy::default(), deadline) {
+            Ok(()) => {
+                self.put(change);
+                Ok(())
+            }
+            Err(Refusal::Full) => Err(PublishTimeoutError::Timeout(change)),
+            Err(Refusal::Closed) => Err(PublishTimeoutError::Closed(change)),
+        }
+    }
+
+    /// Lets `change` at the next event and publishes it, if there is room. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`TryPublishError`] gives the closure back, which has not run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event_channel(2, || 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// assert!(publisher.try_publish(|number| *number = 1).is_ok());
+    /// assert!(publisher.try_publish(|number| *number = 2).is_ok());
+    /// assert!(publisher.try_publish(|number| *number = 3).unwrap_err().is_full());
+    /// assert_eq!(subscriber.process(|number| *number), Ok(1));
+    /// assert!(publisher.try_publish(|number| *number = 3).is_ok());
+    /// ```
+    #[inline]
+    pub fn try_publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), TryPublishError<F>> {
+        if !self.may_write() {
+            match look_for_room(&self.shared, self.next) {
+                Ok(limit) => self.limit = limit,
+                Err(Refusal::Full) => return Err(TryPublishError::Full(change)),
+                Err(Refusal::Closed) => return Err(TryPublishError::Closed(change)),
+            }
+        }
+        self.put(change);
+        Ok(())
+    }
+
+    /// How many events have been published.
+    #[inline]
+    #[must_use]
+    pub fn published(&self) -> u64 {
+        self.next.since(self.shared.ring.first())
+    }
+
+    /// How many events the ring has: the number given to its constructor.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+
+    /// Whether nobody is left to receive: publishing will fail from now on.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_abandoned()
+    }
+
+    #[inline(always)]
+    fn may_write(&self) -> bool {
+        self.next < self.limit && !self.shared.is_abandoned()
+    }
+
+    #[inline(always)]
+    fn admit(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
+        if !self.may_write() {
+            self.limit = wait_for_room(&self.shared, self.next, strategy, deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Changes and publishes the next event, for which there is room.
+    #[inline(always)]
+    fn put(&mut self, change: impl FnOnce(&mut T)) {
+        let (shared, sequence) = (&self.shared, self.next);
+        // SAFETY: the handle keeps the ring alive. This is the ring's only publisher, and `next` is below the gate's limit, so every
+        // subscriber is done with the event a lap before (`gate.rs`).
+        unsafe {
+            shared.slots().change(sequence, change);
+            shared.slots().finish(sequence);
+        }
+        shared.ring.head().passed(sequence);
+        self.next = sequence.next();
+        shared.published.notify();
+    }
+}
+
+impl<T: Send + Sync> fmt::Debug for EventPublisher<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventPublisher")
+            .field("published", &self.published())
+            .field("capacity", &self.capacity())
+            .finish()
+    }
+}

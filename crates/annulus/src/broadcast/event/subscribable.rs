@@ -1,0 +1,76 @@
+//! [`EventSubscribable`]: from which subscribers are made.
+
+use core::fmt;
+
+use super::EventSubscriber;
+use crate::broadcast::handle::{Handle, Receiving};
+use crate::broadcast::stage::DependencyBarrier;
+use crate::broadcast::{Lossless, Staged};
+use crate::ring::Owned;
+
+/// Makes subscribers of one ring of owned events, at any time and on any thread, without stopping the publishers.
+///
+/// Cloning is cheap. The ring does not close while there is one.
+pub struct EventSubscribable<T> {
+    shared: Handle<Owned<T>, Receiving>,
+}
+
+impl<T: Send + Sync> EventSubscribable<T> {
+    pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Receiving>) -> Self {
+        Self { shared }
+    }
+
+    /// A subscriber for the events that are published from now on; publishers wait for it. From its first event on it misses nothing.
+    ///
+    /// Everything whose publication happens before this call is left out; an event that is being published meanwhile
+    /// may be its first. Takes a bounded number of steps, and no lock.
+    #[must_use]
+    pub fn subscribe(&self) -> EventSubscriber<T> {
+        self.join(false)
+    }
+
+    /// A subscriber that begins with the oldest event that can be promised: at least half of those that stand in the ring are there.
+    #[must_use]
+    pub fn subscribe_from_oldest(&self) -> EventSubscriber<T> {
+        self.join(true)
+    }
+
+    /// A stage that follows nobody and can be followed: [`subscribe`](Self::subscribe) and
+    /// [`after(&[])`](EventSubscriber::after).
+    #[must_use]
+    pub fn subscribe_tracked(&self) -> EventSubscriber<T, Staged<Lossless>> {
+        self.subscribe().after_barrier(&DependencyBarrier::none())
+    }
+
+    /// How many events the ring has: the number given to its constructor.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+
+    /// Whether all publishers are gone. Events may still be left to process.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    fn join(&self, from_oldest: bool) -> EventSubscriber<T> {
+        let (handle, start) = self.shared.join(from_oldest);
+        EventSubscriber::new(handle, start)
+    }
+}
+
+impl<T: Send + Sync> Clone for EventSubscribable<T> {
+    fn clone(&self) -> Self {
+        Self::new(self.shared.receiver())
+    }
+}
+
+impl<T: Send + Sync> fmt::Debug for EventSubscribable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventSubscribable")
+            .field("capacity", &self.capacity())
+            .field("closed", &self.is_closed())
+            .finish()
+    }
+}

@@ -1,0 +1,557 @@
+//! [`EventSubscriber`]: one reader of owned events.
+//!
+//! Its cursor in the gate moves on when it is done with an event, so nobody changes what it reads.
+
+use core::fmt;
+use core::ops::Deref;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use crate::broadcast::handle::Handle;
+use crate::broadcast::mode::{Lossless, Mode};
+use crate::broadcast::stage::{DependencyBarrier, StageProgress, Staged, Tracked, Upstream, stage};
+#[cfg(feature = "std")]
+use crate::error::RecvTimeoutError;
+use crate::error::{Closed, PollError, UpstreamError};
+use crate::hint::unlikely;
+use crate::ring::{Owned, Sequence};
+use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
+
+/// A reading end of a ring of owned events, made by [`EventSubscribable`](crate::EventSubscribable).
+///
+/// It sees every event from where it began, in order, each once, and by reference. Publishers wait for it: an event counts as
+/// processed when the closure that got it returns, or panics. A handler that always panics at one event is not given that one again.
+///
+/// Dropping it, as by a panic of its thread, lets publishers go on.
+pub struct EventSubscriber<T, M: Mode = Lossless> {
+    shared: Handle<Owned<T>, M::Seat>,
+    /// The next sequence to process.
+    cursor: Sequence,
+    /// Where it began.
+    start: Sequence,
+}
+
+impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+    pub(super) fn new(shared: Handle<Owned<T>, M::Seat>, start: Sequence) -> Self {
+        Self { shared, cursor: start, start }
+    }
+
+    /// Hands the next event to `look`, if it is there, and returns what that returns. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Empty`](PollError::Empty): nothing new, or, for a stage, nothing that all those before it have processed.
+    /// [`Closed`](PollError::Closed): all publishers are gone and nothing is left. `look` has not run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::PollError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::event_channel(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// assert_eq!(subscriber.try_process(|text| text.len()), Err(PollError::Empty));
+    /// publisher.publish(|text| text.push('a')).unwrap();
+    /// drop(publisher);
+    /// assert_eq!(subscriber.try_process(|text| text.len()), Ok(1));
+    /// assert_eq!(subscriber.try_process(|text| text.len()), Err(PollError::Closed));
+    /// ```
+    #[inline]
+    pub fn try_process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, PollError> {
+        self.poll_next()?;
+        let mut passing = Passing { subscriber: self, count: 0 };
+        Ok(look(passing.next()))
+    }
+
+    /// Hands the next event to `look`, waiting for it with the default [`WaitStrategy`], and returns what that returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`]: all publishers are gone and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event_channel(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let reader = std::thread::spawn(move || {
+    ///     let mut length = 0;
+    ///     while let Ok(more) = subscriber.process(|text| text.len()) {
+    ///         length += more;
+    ///     }
+    ///     length
+    /// });
+    /// for _ in 0..10 {
+    ///     publisher.publish(|text| *text = "abc".to_owned()).unwrap();
+    /// }
+    /// drop(publisher);
+    /// assert_eq!(reader.join().unwrap(), 30);
+    /// ```
+    #[inline]
+    pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, Closed> {
+        self.process_with(WaitStrategy::default(), look)
+    }
+
+    /// As [`process`](Self::process), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`process`](Self::process).
+    #[inline]
+    pub fn process_with<R>(
+        &mut self,
+        strategy: WaitStrategy,
+        look: impl FnOnce(&T) -> R,
+    ) -> Result<R, Closed> {
+        self.wait_with(strategy)?;
+        let mut passing = Passing { subscriber: self, count: 0 };
+        Ok(look(passing.next()))
+    }
+
+    /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): all publishers are gone
+    /// and nothing is left.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn process_timeout<R>(
+        &mut self,
+        timeout: Duration,
+        look: impl FnOnce(&T) -> R,
+    ) -> Result<R, RecvTimeoutError> {
+        self.wait_timeout(timeout)?;
+        let mut passing = Passing { subscriber: self, count: 0 };
+        Ok(look(passing.next()))
+    }
+
+    /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`process_timeout`](Self::process_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn process_deadline<R>(
+        &mut self,
+        deadline: Instant,
+        look: impl FnOnce(&T) -> R,
+    ) -> Result<R, RecvTimeoutError> {
+        self.wait_deadline(deadline)?;
+        let mut passing = Passing { subscriber: self, count: 0 };
+        Ok(look(passing.next()))
+    }
+
+    /// Hands up to `most` events that are there now to `look`, one after the other, with a flag that is true for the last of them, and
+    /// returns how many. Publishers see all of them as processed at its end, so a batch costs less than its events one by one.
+    /// Never waits.
+    ///
+    /// If `look` panics, the events up to and including that one count as processed.
+    ///
+    /// # Errors
+    ///
+    /// As of [`try_process`](Self::try_process): there is no event at all. (A `most` of 0 returns `Ok(0)` where there is one.)
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event_channel(8, || 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// (1..=5).for_each(|i| publisher.publish(|number| *number = i).unwrap());
+    /// let mut seen = Vec::new();
+    /// let count = subscriber.try_process_batch(3, |number, end_of_batch| seen.push((*number, end_of_batch)));
+    /// assert_eq!(count, Ok(3));
+    /// assert_eq!(seen, [(1, false), (2, false), (3, true)]);
+    /// ```
+    pub fn try_process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, PollError> {
+        self.poll_next()?;
+        Ok(self.process_there(most, look))
+    }
+
+    /// As [`try_process_batch`](Self::try_process_batch), but waits with the default [`WaitStrategy`] until there is an event.
+    ///
+    /// # Errors
+    ///
+    /// As of [`process`](Self::process).
+    pub fn process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, Closed> {
+        self.process_batch_with(WaitStrategy::default(), most, look)
+    }
+
+    /// As [`process_batch`](Self::process_batch), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`process`](Self::process).
+    pub fn process_batch_with(
+        &mut self,
+        strategy: WaitStrategy,
+        most: usize,
+        look: impl FnMut(&T, bool),
+    ) -> Result<usize, Closed> {
+        self.wait_with(strategy)?;
+        Ok(self.process_there(most, look))
+    }
+
+    /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock.
+    ///
+    /// # Errors
+    ///
+    /// As of [`process_timeout`](Self::process_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn process_batch_timeout(
+        &mut self,
+        timeout: Duration,
+        most: usize,
+        look: impl FnMut(&T, bool),
+    ) -> Result<usize, RecvTimeoutError> {
+        self.wait_timeout(timeout)?;
+        Ok(self.process_there(most, look))
+    }
+
+    /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`process_timeout`](Self::process_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn process_batch_deadline(
+        &mut self,
+        deadline: Instant,
+        most: usize,
+        look: impl FnMut(&T, bool),
+    ) -> Result<usize, RecvTimeoutError> {
+        self.wait_deadline(deadline)?;
+        Ok(self.process_there(most, look))
+    }
+
+    /// The next event, if it is there, without passing it: it stays the next until [`Ref::pass`] is called. Never waits;
+    /// `None` also where the ring is closed and drained, which [`wait`](Self::wait) tells apart.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event_channel(4, || 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(|number| *number = 7).unwrap();
+    /// assert_eq!(subscriber.peek().as_deref(), Some(&7));
+    /// let event = subscriber.peek().unwrap(); // still there
+    /// event.pass();
+    /// assert!(subscriber.peek().is_none());
+    /// ```
+    #[inline]
+    pub fn peek(&mut self) -> Option<Ref<'_, T, M>> {
+        self.poll_next().ok()?;
+        Some(Ref { subscriber: self })
+    }
+
+    /// Waits with the default [`WaitStrategy`] until there is an event, for [`peek`](Self::peek) and all others to find.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`]: all publishers are gone and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event_channel(4, || 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(|number| *number = 7).unwrap();
+    /// subscriber.wait()?;
+    /// assert_eq!(*subscriber.peek().unwrap(), 7);
+    /// # Ok::<(), annulus::Closed>(())
+    /// ```
+    #[inline]
+    pub fn wait(&mut self) -> Result<(), Closed> {
+        self.wait_with(WaitStrategy::default())
+    }
+
+    /// As [`wait`](Self::wait), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`wait`](Self::wait).
+    #[inline]
+    pub fn wait_with(&mut self, strategy: WaitStrategy) -> Result<(), Closed> {
+        match self.poll_next() {
+            Ok(()) => Ok(()),
+            Err(_) => match wait_until(self, strategy, None) {
+                Some(result) => result,
+                None => unreachable!("a wait without a deadline does not end without a result"),
+            },
+        }
+    }
+
+    /// As [`wait`](Self::wait), but gives up after `timeout` on the monotonic clock.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): all publishers are gone
+    /// and nothing is left.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn wait_timeout(&mut self, timeout: Duration) -> Result<(), RecvTimeoutError> {
+        self.wait_timed(Instant::now().checked_add(timeout))
+    }
+
+    /// As [`wait_timeout`](Self::wait_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`wait_timeout`](Self::wait_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn wait_deadline(&mut self, deadline: Instant) -> Result<(), RecvTimeoutError> {
+        self.wait_timed(Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn wait_timed(&mut self, deadline: Deadline) -> Result<(), RecvTimeoutError> {
+        match wait_until(self, WaitStrategy::default(), deadline) {
+            Some(result) => Ok(result?),
+            None => Err(RecvTimeoutError::Timeout),
+        }
+    }
+
+    /// How many events could be processed now, or, with many publishers, are being published.
+    #[must_use]
+    pub fn pending(&self) -> u64 {
+        let head = self.shared.ring.frontier(self.cursor).head;
+        M::end(self.shared.role(), head).since(self.cursor)
+    }
+
+    /// The sequence of the event that comes next. Sequences count the events of a ring from 0.
+    #[inline]
+    #[must_use]
+    pub fn cursor(&self) -> u64 {
+        self.cursor.get()
+    }
+
+    /// How many events this subscriber has processed.
+    #[inline]
+    #[must_use]
+    pub fn total_received(&self) -> u64 {
+        self.cursor.since(self.start)
+    }
+
+    /// How many events the ring has: the number given to its constructor.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+
+    /// Whether all publishers are gone. Events may still be left to process.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    /// Whether the event at the cursor is there.
+    #[inline]
+    fn poll_next(&mut self) -> Result<(), PollError> {
+        let cursor = self.cursor;
+        let admitted = M::admits(self.shared.role_mut().0, cursor);
+        let shared = &self.shared;
+        // SAFETY: the handle keeps the ring alive.
+        if admitted && unsafe { shared.slots().is_there(cursor) } {
+            return Ok(());
+        }
+        if unlikely(shared.may_be_closed()) && shared.is_drained(cursor) {
+            return Err(PollError::Closed);
+        }
+        Err(PollError::Empty)
+    }
+
+    /// Hands up to `most` events to `look`, the first of which is there.
+    fn process_there(&mut self, most: usize, mut look: impl FnMut(&T, bool)) -> usize {
+        let count = self.there(most);
+        let mut passing = Passing { subscriber: self, count: 0 };
+        for left in (0..count).rev() {
+            look(passing.next(), left == 0);
+        }
+        count
+    }
+
+    /// How many events from the cursor on are there, up to `most`.
+    fn there(&self, most: usize) -> usize {
+        let most = most.min(self.capacity());
+        let end = M::end(self.shared.role(), self.cursor.plus(most as u64));
+        let most = end.since(self.cursor) as usize;
+        // SAFETY: the handle keeps the ring alive.
+        let is_there =
+            |count: &usize| unsafe { self.shared.slots().is_there(self.cursor.plus(*count as u64)) };
+        (0..most).take_while(is_there).count()
+    }
+
+    /// Passes `count` events.
+    #[inline]
+    fn pass(&mut self, count: u64) {
+        self.cursor = self.cursor.plus(count);
+        let cursor = self.cursor;
+        let (seat, shared) = self.shared.role_mut();
+        M::advance(seat, shared, cursor);
+        // Where it is done with an event it has processed it.
+        M::begin(seat, shared, cursor);
+    }
+}
+
+/// Events on their way through a closure; they count as processed when this ends, also by a panic.
+struct Passing<'a, T: Send + Sync, M: Mode> {
+    subscriber: &'a mut EventSubscriber<T, M>,
+    count: u64,
+}
+
+impl<T: Send + Sync, M: Mode> Passing<'_, T, M> {
+    /// The next event, which was found to be there.
+    #[inline]
+    fn next(&mut self) -> &T {
+        let sequence = self.subscriber.cursor.plus(self.count);
+        self.count += 1;
+        // SAFETY: the handle keeps the ring alive, `poll_next` or `there` found the event there, and the cursor in the gate moves on only
+        // when `self`, which the reference borrows, is dropped.
+        unsafe { self.subscriber.shared.slots().value(sequence) }
+    }
+}
+
+impl<T: Send + Sync, M: Mode> Drop for Passing<'_, T, M> {
+    #[inline]
+    fn drop(&mut self) {
+        self.subscriber.pass(self.count);
+    }
+}
+
+/// The next event of an [`EventSubscriber`], made by [`peek`](EventSubscriber::peek); derefs to it.
+///
+/// Dropping it leaves the event where it is. [`pass`](Self::pass) goes on to the next.
+pub struct Ref<'a, T: Send + Sync, M: Mode = Lossless> {
+    subscriber: &'a mut EventSubscriber<T, M>,
+}
+
+impl<T: Send + Sync, M: Mode> Ref<'_, T, M> {
+    /// Is done with the event: publishers may use its place, and the subscriber goes on to the next.
+    #[inline]
+    pub fn pass(self) {
+        self.subscriber.pass(1);
+    }
+}
+
+impl<T: Send + Sync, M: Mode> Deref for Ref<'_, T, M> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the handle keeps the ring alive, `peek` found the event there, and the cursor in the gate moves on only by `pass`, which
+        // takes `self`, or by the subscriber, which `self` borrows.
+        unsafe { self.subscriber.shared.slots().value(self.subscriber.cursor) }
+    }
+}
+
+impl<T: Send + Sync + fmt::Debug, M: Mode> fmt::Debug for Ref<'_, T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
+    type Found = Result<(), Closed>;
+
+    fn event(&self) -> &Event {
+        M::event(self.shared.role(), &self.shared)
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match self.poll_next() {
+            Ok(()) => Look::Found(Ok(())),
+            Err(PollError::Closed) => Look::Found(Err(Closed)),
+            Err(PollError::Empty) => Look::Nothing,
+        }
+    }
+}
+
+/// Stages: as of a [`Subscriber`](crate::Subscriber::after), but an event is processed when its closure returns.
+impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+    /// Turns it into a stage that sees an event only after all of `upstreams` have processed it, and that others can follow in turn.
+    /// A dropped upstream opens the gate.
+    ///
+    /// # Panics
+    ///
+    /// If an upstream is of another ring; [`try_after`](Self::try_after) returns an error instead.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event_channel(8, String::new);
+    /// let mut first = subscribable.subscribe_tracked();
+    /// let mut second = subscribable.subscribe().after(&[&first]);
+    /// publisher.publish(|text| text.push('a')).unwrap();
+    /// assert!(second.try_process(|_| ()).is_err());
+    /// assert_eq!(first.try_process(|text| text.len()), Ok(1));
+    /// assert_eq!(second.try_process(|text| text.len()), Ok(1));
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn after(self, upstreams: &[&dyn Upstream]) -> EventSubscriber<T, Staged<M>> {
+        self.after_barrier(&DependencyBarrier::new(upstreams))
+    }
+
+    /// As [`after`](Self::after), but returns an error where that panics. The subscriber is then gone, and holds nobody up.
+    ///
+    /// # Errors
+    ///
+    /// [`UpstreamError`] says which upstream is of another ring.
+    pub fn try_after(
+        self,
+        upstreams: &[&dyn Upstream],
+    ) -> Result<EventSubscriber<T, Staged<M>>, UpstreamError> {
+        self.try_after_barrier(&DependencyBarrier::try_new(upstreams)?)
+    }
+
+    /// As [`after`](Self::after), for upstreams that several subscribers follow.
+    ///
+    /// # Panics
+    ///
+    /// If the barrier is of another ring.
+    #[must_use]
+    #[track_caller]
+    pub fn after_barrier(self, barrier: &DependencyBarrier) -> EventSubscriber<T, Staged<M>> {
+        self.try_after_barrier(barrier).unwrap_or_else(|error| panic!("EventSubscriber::after: {error}"))
+    }
+
+    /// As [`after_barrier`](Self::after_barrier), but returns an error where that panics.
+    ///
+    /// # Errors
+    ///
+    /// [`UpstreamError`]: the barrier is of another ring.
+    pub fn try_after_barrier(
+        self,
+        barrier: &DependencyBarrier,
+    ) -> Result<EventSubscriber<T, Staged<M>>, UpstreamError> {
+        let cursor = self.cursor;
+        Ok(EventSubscriber::new(stage(self.shared, cursor, barrier)?, cursor))
+    }
+}
+
+impl<T: Send + Sync, M: Mode> Tracked for EventSubscriber<T, Staged<M>> {
+    fn progress(&self) -> &StageProgress {
+        self.shared.role().progress()
+    }
+}
+
+impl<T: Send + Sync, M: Mode> Upstream for EventSubscriber<T, Staged<M>> {}
+
+impl<T: Send + Sync, M: Mode> Clone for EventSubscriber<T, M> {
+    /// A subscriber with the same cursor, and counters at zero.
+    fn clone(&self) -> Self {
+        let seat = M::fork(self.shared.role(), &self.shared, self.cursor);
+        Self::new(self.shared.another(seat), self.cursor)
+    }
+}
+
+impl<T: Send + Sync, M: Mode> fmt::Debug for EventSubscriber<T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventSubscriber")
+            .field("cursor", &self.cursor())
+            .field("received", &self.total_received())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,318 @@
+//! [`SubscriberGroup`]: several logical consumers on one thread, for one read of the ring.
+//!
+//! Members that stand at the same message share one subscriber, the *lead*; receiving moves it and nothing else, so it costs the same
+//! for one member as for a thousand. A member that pauses gets a subscriber of its own at that place, and gives it up when it has caught
+//! up with the lead again.
+
+use alloc::boxed::Box;
+use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use super::{Lossy, Mode, Subscriber};
+#[cfg(feature = "std")]
+use crate::error::RecvTimeoutError;
+use crate::error::{Closed, PollError};
+use crate::message::Message;
+use crate::wait::WaitStrategy;
+
+/// `N` subscribers of one ring that one thread polls for the price of one, made by
+/// [`subscribe_group`](crate::Subscribable::subscribe_group).
+///
+/// All members begin *aligned*: each receive of the group is a receive of every aligned member, and reads the ring once. A member may
+/// [`pause`](Self::pause): it keeps its place while the others go on, and on a lossy ring it may lag alone. It catches up by
+/// [`try_recv_member`](Self::try_recv_member), and is aligned again once it has come to where the group is.
+///
+/// Members are numbered from 0. Each has counters of its own. On a lossless ring publishers wait for the slowest member, a paused one
+/// too.
+///
+/// ```
+/// let (mut publisher, subscribable) = annulus::channel(8);
+/// let mut group = subscribable.subscribe_group::<3>();
+/// publisher.publish_batch(&[1, 2]);
+/// assert_eq!(group.try_recv(), Ok(1)); // for members 0, 1 and 2
+///
+/// group.pause(2);
+/// assert_eq!(group.try_recv(), Ok(2)); // for members 0 and 1
+/// assert_eq!((group.aligned_count(), group.total_received(2)), (2, 1));
+///
+/// assert_eq!(group.try_recv_member(2), Ok(2)); // catches up
+/// assert_eq!(group.aligned_count(), 3);
+/// ```
+pub struct SubscriberGroup<T: Message, const N: usize, M: Mode = Lossy> {
+    /// Where the aligned members are, and all members began.
+    lead: Subscriber<T, M>,
+    /// How many are aligned.
+    aligned: usize,
+    /// Behind a pointer, so that the lead may live in registers.
+    members: Box<[Member<T, M>; N]>,
+}
+
+/// One member.
+struct Member<T: Message, M: Mode> {
+    /// The messages that it received apart from the lead, less those that the lead received without it …
+    received_apart: u64,
+    /// … and the same for those that it lost. Both wrap: only their sum with the lead's counters means something.
+    lagged_apart: u64,
+    /// Its own subscriber, while it is not aligned.
+    apart: Option<Apart<T, M>>,
+}
+
+/// A member on its own.
+struct Apart<T: Message, M: Mode> {
+    subscriber: Subscriber<T, M>,
+    /// The lead's counters when it left.
+    received_before: u64,
+    lagged_before: u64,
+}
+
+impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
+    const NOT_EMPTY: () = assert!(N > 0, "a group has at least one member");
+
+    pub(super) fn new(lead: Subscriber<T, M>) -> Self {
+        let () = Self::NOT_EMPTY;
+        let members = core::array::from_fn(|_| Member { received_apart: 0, lagged_apart: 0, apart: None });
+        Self { lead, aligned: N, members: Box::new(members) }
+    }
+
+    /// Receives the next message for all aligned members. Never waits; costs what [`Subscriber::try_recv`] costs, whatever `N` is.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Subscriber::try_recv`]; a lag is counted for each aligned member. `Empty` too where no member is aligned.
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
+        if self.aligned == 0 {
+            return Err(PollError::Empty.into());
+        }
+        self.lead.try_recv()
+    }
+
+    /// Receives the next message for all aligned members, waiting for it with the default [`WaitStrategy`]. Goes on after a lag.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`]: all publishers are gone and nothing is left.
+    ///
+    /// # Panics
+    ///
+    /// If no member is aligned: it would wait for nobody.
+    #[inline]
+    pub fn recv(&mut self) -> Result<T, Closed> {
+        self.recv_with(WaitStrategy::default())
+    }
+
+    /// As [`recv`](Self::recv), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv`](Self::recv).
+    ///
+    /// # Panics
+    ///
+    /// If no member is aligned.
+    #[inline]
+    pub fn recv_with(&mut self, strategy: WaitStrategy) -> Result<T, Closed> {
+        self.someone_is_aligned();
+        self.lead.recv_with(strategy)
+    }
+
+    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Subscriber::recv_timeout`].
+    ///
+    /// # Panics
+    ///
+    /// If no member is aligned.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.someone_is_aligned();
+        self.lead.recv_timeout(timeout)
+    }
+
+    /// As [`recv`](Self::recv), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Subscriber::recv_deadline`].
+    ///
+    /// # Panics
+    ///
+    /// If no member is aligned.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
+        self.someone_is_aligned();
+        self.lead.recv_deadline(deadline)
+    }
+
+    /// Receives up to `buffer.len()` messages for all aligned members, as [`Subscriber::recv_batch`]. Never waits; 0 too where no member
+    /// is aligned.
+    pub fn recv_batch(&mut self, buffer: &mut [T]) -> usize {
+        if self.aligned == 0 { 0 } else { self.lead.recv_batch(buffer) }
+    }
+
+    /// How many members are aligned: each receive of the group is theirs.
+    #[inline]
+    #[must_use]
+    pub fn aligned_count(&self) -> usize {
+        self.aligned
+    }
+
+    /// Whether `member` is aligned.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member.
+    #[must_use]
+    pub fn is_aligned(&self, member: usize) -> bool {
+        self.member(member).apart.is_none()
+    }
+
+    /// Keeps `member` where it is while the others go on. No effect if it is apart already.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member.
+    pub fn pause(&mut self, member: usize) {
+        if self.is_aligned(member) {
+            let subscriber = self.lead.clone();
+            let (received_before, lagged_before) = (self.lead.total_received(), self.lead.total_lagged());
+            self.members[member].apart = Some(Apart { subscriber, received_before, lagged_before });
+            self.aligned -= 1;
+        }
+    }
+
+    /// Receives the next message for `member` alone, which paused before. When that brings it to where the group is, it is aligned
+    /// again. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Subscriber::try_recv`], for this member. `Empty` too where it is at the group's place: it is aligned then, and its next
+    /// message comes with the group's.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member.
+    pub fn try_recv_member(&mut self, member: usize) -> Result<T, M::TryRecvError> {
+        self.align_if_there(member);
+        match &mut self.members[member].apart {
+            None => Err(PollError::Empty.into()),
+            Some(apart) => {
+                let result = apart.subscriber.try_recv();
+                self.align_if_there(member);
+                result
+            }
+        }
+    }
+
+    /// The sequence of the message that comes next for `member`.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member.
+    #[must_use]
+    pub fn cursor(&self, member: usize) -> u64 {
+        self.of(member).cursor()
+    }
+
+    /// How many messages `member` has received.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member.
+    #[must_use]
+    pub fn total_received(&self, member: usize) -> u64 {
+        let Member { received_apart, apart, .. } = self.member(member);
+        let now = match apart {
+            None => self.lead.total_received(),
+            Some(apart) => apart.received_before + apart.subscriber.total_received(),
+        };
+        now.wrapping_add(*received_apart)
+    }
+
+    /// How many messages `member` has passed without receiving them.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member.
+    #[must_use]
+    pub fn total_lagged(&self, member: usize) -> u64 {
+        let Member { lagged_apart, apart, .. } = self.member(member);
+        let now = match apart {
+            None => self.lead.total_lagged(),
+            Some(apart) => apart.lagged_before + apart.subscriber.total_lagged(),
+        };
+        now.wrapping_add(*lagged_apart)
+    }
+
+    /// How many messages `member` could receive now, as [`Subscriber::pending`].
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member.
+    #[must_use]
+    pub fn pending(&self, member: usize) -> u64 {
+        self.of(member).pending()
+    }
+
+    /// How many of the latest messages stand in the ring: the number given to its constructor.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.lead.capacity()
+    }
+
+    /// Whether all publishers are gone. Messages may still be left to receive.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.lead.is_closed()
+    }
+
+    #[track_caller]
+    fn member(&self, member: usize) -> &Member<T, M> {
+        match self.members.get(member) {
+            Some(member) => member,
+            None => panic!("no member {member}: a group of {N} has members 0 to {}", N - 1),
+        }
+    }
+
+    /// The subscriber that stands for `member` now.
+    #[track_caller]
+    fn of(&self, member: usize) -> &Subscriber<T, M> {
+        self.member(member).apart.as_ref().map_or(&self.lead, |apart| &apart.subscriber)
+    }
+
+    #[inline]
+    #[track_caller]
+    fn someone_is_aligned(&self) {
+        assert!(self.aligned > 0, "every member of the group is paused: nobody would receive");
+    }
+
+    /// Aligns `member` if it has come to where the lead is. (On a lossy ring a lapse may also take it past a lead that was not
+    /// asked since: then it goes on alone until the lead comes to it.)
+    #[track_caller]
+    fn align_if_there(&mut self, member: usize) {
+        if self.is_aligned(member) || self.cursor(member) != self.lead.cursor() {
+            return;
+        }
+        let (received, lagged) = (self.total_received(member), self.total_lagged(member));
+        let member = &mut self.members[member];
+        member.apart = None;
+        member.received_apart = received.wrapping_sub(self.lead.total_received());
+        member.lagged_apart = lagged.wrapping_sub(self.lead.total_lagged());
+        self.aligned += 1;
+    }
+}
+
+impl<T: Message, const N: usize, M: Mode> fmt::Debug for SubscriberGroup<T, N, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SubscriberGroup")
+            .field("members", &N)
+            .field("aligned", &self.aligned)
+            .field("lead", &self.lead)
+            .finish()
+    }
+}

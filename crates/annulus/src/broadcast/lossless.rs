@@ -1,0 +1,309 @@
+//! What a single [`Publisher`] does on a lossless ring: the same writes, behind the gate.
+//!
+//! Between two looks at the gate it compares two of its own numbers and reads one constant flag. Cold paths take and return values, so
+//! that it can live in registers.
+
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use super::room::{Refusal, look_for_room, wait_for_room};
+use super::{Lossless, Publisher};
+#[cfg(feature = "std")]
+use crate::error::PublishTimeoutError;
+use crate::error::{PublishError, TryPublishError};
+use crate::message::Message;
+use crate::sync::mutated;
+use crate::wait::{Deadline, WaitStrategy};
+
+impl<T: Message> Publisher<T, Lossless> {
+    /// Publishes `message` to every subscriber. Waits with the default [`WaitStrategy`] while the slowest subscriber is
+    /// `capacity − watermark` messages behind; never while there is none. Allocates nothing; O(`size_of::<T>()`), and once in
+    /// half a ring also O(subscribers).
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the message back where nobody is left to receive it: every subscriber is gone, and every
+    /// [`Subscribable`](crate::Subscribable) too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let reader = std::thread::spawn(move || subscriber.iter().sum::<u64>());
+    /// for number in 1..=100 {
+    ///     publisher.publish(number)?; // waits for the reader
+    /// }
+    /// drop(publisher);
+    /// assert_eq!(reader.join().unwrap(), 5050);
+    /// # Ok::<(), annulus::PublishError<u64>>(())
+    /// ```
+    #[inline]
+    pub fn publish(&mut self, message: T) -> Result<(), PublishError<T>> {
+        self.publish_by(message, WaitStrategy::default())
+    }
+
+    /// As [`publish`](Self::publish), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish`](Self::publish).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::WaitStrategy;
+    ///
+    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_by('a', WaitStrategy::BusySpin).unwrap();
+    /// assert_eq!(subscriber.recv(), Ok('a'));
+    /// ```
+    #[inline]
+    pub fn publish_by(&mut self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
+        match self.admit(strategy, None) {
+            Ok(()) => {
+                self.put(&message);
+                Ok(())
+            }
+            Err(_) => Err(PublishError(message)),
+        }
+    }
+
+    /// Publishes what `make` returns, as [`publish`](Self::publish). It runs first: if it panics, nothing is published and the
+    /// ring is as it was.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish`](Self::publish).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);
+    /// drop(subscribable);
+    /// assert_eq!(publisher.publish_with(|| 6 * 7).unwrap_err().into_inner(), 42);
+    /// ```
+    #[inline]
+    pub fn publish_with(&mut self, make: impl FnOnce() -> T) -> Result<(), PublishError<T>> {
+        self.publish(make())
+    }
+
+    /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no
+    /// timeout; a zero one still publishes where there is room.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](PublishTimeoutError::Timeout): no room came in time. [`Closed`](PublishTimeoutError::Closed): as
+    /// [`publish`](Self::publish). Both give the message back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::PublishTimeoutError;
+    /// use std::time::Duration;
+    ///
+    /// let (mut publisher, subscribable) = annulus::channel_bounded(2, 0);
+    /// let subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2]).unwrap();
+    /// let error = publisher.publish_timeout(3, Duration::from_millis(1)).unwrap_err();
+    /// assert!(error == PublishTimeoutError::Timeout(3));
+    /// # drop(subscriber);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_timeout(&mut self, message: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
+        self.publish_until(message, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish_timeout`](Self::publish_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_deadline(&mut self, message: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
+        self.publish_until(message, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn publish_until(&mut self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
+        match self.admit(WaitStrategy::default(), deadline) {
+            Ok(()) => {
+                self.put(&message);
+                Ok(())
+            }
+            Err(Refusal::Full) => Err(PublishTimeoutError::Timeout(message)),
+            Err(Refusal::Closed) => Err(PublishTimeoutError::Closed(message)),
+        }
+    }
+
+    /// Publishes `message` if there is room. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`](TryPublishError::Full): the slowest subscriber is `capacity − watermark` messages behind, or a subscriber is just
+    /// joining that far behind. [`Closed`](TryPublishError::Closed): as [`publish`](Self::publish). Both give the message back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::TryPublishError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 2);
+    /// let mut subscriber = subscribable.subscribe();
+    /// assert!(publisher.try_publish(1).is_ok());
+    /// assert!(publisher.try_publish(2).is_ok());
+    /// assert!(publisher.try_publish(3) == Err(TryPublishError::Full(3)), "two of four slots stay free");
+    /// assert_eq!(subscriber.try_recv(), Ok(1));
+    /// assert!(publisher.try_publish(3).is_ok());
+    /// drop((subscriber, subscribable));
+    /// assert!(publisher.try_publish(4) == Err(TryPublishError::Closed(4)));
+    /// ```
+    #[inline]
+    pub fn try_publish(&mut self, message: T) -> Result<(), TryPublishError<T>> {
+        if !self.may_write() {
+            match look_for_room(&self.shared, self.next) {
+                Ok(limit) => self.limit = limit,
+                Err(Refusal::Full) => return Err(TryPublishError::Full(message)),
+                Err(Refusal::Closed) => return Err(TryPublishError::Closed(message)),
+            }
+        }
+        self.put(&message);
+        Ok(())
+    }
+
+    /// Publishes all of `messages`, in order, waiting for room as often as it takes. The same as publishing them one by one, but
+    /// cheaper. The batch may be larger than the ring.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives back what was not published: nobody is left to receive it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    /// ```
+    #[inline]
+    pub fn publish_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), PublishError<&'m [T]>> {
+        self.publish_batch_by(messages, WaitStrategy::default())
+    }
+
+    /// As [`publish_batch`](Self::publish_batch), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish_batch`](Self::publish_batch).
+    #[inline]
+    pub fn publish_batch_by<'m>(
+        &mut self,
+        messages: &'m [T],
+        strategy: WaitStrategy,
+    ) -> Result<(), PublishError<&'m [T]>> {
+        self.put_with_room(messages, strategy, None).map_err(|(rest, _)| PublishError(rest))
+    }
+
+    /// As [`publish_batch`](Self::publish_batch), but gives up after `timeout`, with a part of the batch published.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishTimeoutError`] gives back what was not published, from the first such message on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::PublishTimeoutError;
+    /// use std::time::Duration;
+    ///
+    /// let (mut publisher, subscribable) = annulus::channel_bounded(2, 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let error = publisher.publish_batch_timeout(&[1, 2, 3], Duration::ZERO).unwrap_err();
+    /// assert!(error == PublishTimeoutError::Timeout(&[3][..]));
+    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2]);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_batch_timeout<'m>(
+        &mut self,
+        messages: &'m [T],
+        timeout: Duration,
+    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+        self.publish_batch_until(messages, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`publish_batch_timeout`](Self::publish_batch_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish_batch_timeout`](Self::publish_batch_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_batch_deadline<'m>(
+        &mut self,
+        messages: &'m [T],
+        deadline: Instant,
+    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+        self.publish_batch_until(messages, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn publish_batch_until<'m>(
+        &mut self,
+        messages: &'m [T],
+        deadline: Deadline,
+    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+        self.put_with_room(messages, WaitStrategy::default(), deadline).map_err(|(rest, refusal)| {
+            match refusal {
+                Refusal::Full => PublishTimeoutError::Timeout(rest),
+                Refusal::Closed => PublishTimeoutError::Closed(rest),
+            }
+        })
+    }
+
+    /// Whether nobody is left to receive: publishing will fail from now on.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_abandoned()
+    }
+
+    /// Whether the next message may be written without a look at the gate.
+    #[inline(always)]
+    fn may_write(&self) -> bool {
+        (self.next < self.limit || mutated!("lossless_overtakes")) && !self.shared.is_abandoned()
+    }
+
+    /// Makes sure that the next message may be written.
+    #[inline(always)]
+    fn admit(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
+        if !self.may_write() {
+            self.limit = wait_for_room(&self.shared, self.next, strategy, deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Writes all of `messages`, or returns what is left and why.
+    #[inline]
+    fn put_with_room<'m>(
+        &mut self,
+        messages: &'m [T],
+        strategy: WaitStrategy,
+        deadline: Deadline,
+    ) -> Result<(), (&'m [T], Refusal)> {
+        let mut rest = messages;
+        while !rest.is_empty() {
+            if let Err(refusal) = self.admit(strategy, deadline) {
+                return Err((rest, refusal));
+            }
+            let room = usize::try_from(self.limit.since(self.next)).unwrap_or(usize::MAX);
+            let (part, after) = rest.split_at(room.min(rest.len()));
+            self.put_all(part);
+            rest = after;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! Whether a ring loses messages, and how a subscriber is bound to others: decided by types, so that who is not bound pays nothing.
+
+use core::error::Error;
+
+use super::handle::{Receiving, Role, Seated};
+use super::shared::Shared;
+use crate::error::{PollError, TryRecvError};
+use crate::ring::{Sequence, Store};
+use crate::wait::Event;
+
+/// How a ring or a subscriber is bound: [`Lossy`], [`Lossless`], or a [`Staged`](crate::Staged) one of these.
+///
+/// There are no others: the trait can't be implemented outside this crate.
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait Mode: Hooks {
+    /// Why `try_recv` returns no message: [`TryRecvError`] where messages can be lost, [`PollError`] where they can't.
+    type TryRecvError: Error + From<PollError> + PartialEq + Send + Sync + 'static;
+
+    /// What `try_recv` says of a lapse. Never called where nothing can be lost.
+    #[doc(hidden)]
+    fn lagged(skipped: u64) -> Self::TryRecvError;
+}
+
+/// Publishers never wait for subscribers; who is too slow loses the oldest messages and is told how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lossy {}
+
+/// Publishers wait for the slowest subscriber; nobody loses anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lossless {}
+
+impl Mode for Lossy {
+    type TryRecvError = TryRecvError;
+
+    #[inline(always)]
+    fn lagged(skipped: u64) -> TryRecvError {
+        TryRecvError::Lagged { skipped }
+    }
+}
+
+impl Mode for Lossless {
+    type TryRecvError = PollError;
+
+    fn lagged(_: u64) -> PollError {
+        unreachable!("publishers wait for this subscriber")
+    }
+}
+
+/// What a subscriber does at each step, by its mode. What a mode has no use for is nothing at all.
+pub(crate) trait Hooks: Sized + 'static {
+    /// What a subscriber's handle is to the ring.
+    type Seat: Role + Send + Sync;
+
+    /// Whether publishers wait for it, so that nothing is overwritten before it is received.
+    const LOSSLESS: bool;
+
+    /// The seat of a clone at the same `cursor`.
+    fn fork<S: Store>(seat: &Self::Seat, shared: &Shared<S>, cursor: Sequence) -> Self::Seat;
+
+    /// A subscriber at `cursor` begins another receive: it is done with what it received before.
+    #[inline(always)]
+    fn begin<S: Store>(_: &mut Self::Seat, _: &Shared<S>, _cursor: Sequence) {}
+
+    /// Whether the message at `cursor` may be looked at.
+    #[inline(always)]
+    fn admits(_: &mut Self::Seat, _cursor: Sequence) -> bool {
+        true
+    }
+
+    /// From where on those before this subscriber have processed everything; the first sequence where they lost nothing.
+    #[inline(always)]
+    fn floor(_: &Self::Seat) -> Sequence {
+        Sequence::FIRST
+    }
+
+    /// The end of what may be looked at, where the publishers' is `head`.
+    #[inline(always)]
+    fn end(_: &Self::Seat, head: Sequence) -> Sequence {
+        head
+    }
+
+    /// The subscriber has taken all messages before `cursor` out of the ring.
+    #[inline(always)]
+    fn advance<S: Store>(_: &Self::Seat, _: &Shared<S>, _cursor: Sequence) {}
+
+    /// The subscriber has passed over messages, up to `cursor`.
+    #[inline(always)]
+    fn skipped<S: Store>(_: &mut Self::Seat, _: &Shared<S>, _cursor: Sequence) {}
+
+    /// Where it sleeps.
+    #[inline(always)]
+    fn event<'a, S: Store>(_: &Self::Seat, shared: &'a Shared<S>) -> &'a Event {
+        &shared.published
+    }
+}
+
+impl Hooks for Lossy {
+    type Seat = Receiving;
+    const LOSSLESS: bool = false;
+
+    fn fork<S: Store>(_: &Receiving, shared: &Shared<S>, _: Sequence) -> Receiving {
+        shared.receiver_comes();
+        Receiving
+    }
+}
+
+impl Hooks for Lossless {
+    type Seat = Seated;
+    const LOSSLESS: bool = true;
+
+    fn fork<S: Store>(_: &Seated, shared: &Shared<S>, cursor: Sequence) -> Seated {
+        shared.receiver_comes();
+        Seated(shared.gate.fork(cursor))
+    }
+
+    #[inline(always)]
+    fn advance<S: Store>(seat: &Seated, shared: &Shared<S>, cursor: Sequence) {
+        // SAFETY: the seat is of this ring, which lives, and is given up only with its handle.
+        unsafe { seat.0.advance(cursor) };
+        shared.moved.notify();
+    }
+}

@@ -1,0 +1,382 @@
+//! [`MpPublisher`]: one of many who write.
+//!
+//! Each claims its sequences from one counter, waits until the writer a lap before has left the slot, and writes as a single publisher
+//! does. There is no second counter to be advanced in order: readers go by the stamps, so one publisher that is slow, or not
+//! scheduled, holds up only who reads that message and who writes the same slot a lap later.
+
+use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use super::handle::{Handle, Publishing};
+use super::room::{Refusal, claim, claim_now, most_at_once, wait_for_slot};
+use super::{Lossless, Lossy, Mode};
+#[cfg(feature = "std")]
+use crate::error::PublishTimeoutError;
+use crate::error::{PublishError, TryPublishError};
+use crate::message::Message;
+use crate::ring::{Copied, Sequence};
+use crate::wait::{Deadline, WaitStrategy};
+
+/// A writing end of a broadcast ring with many publishers, made by [`channel_mpmc`](crate::channel_mpmc) (lossy) or
+/// [`channel_mpmc_bounded`](crate::channel_mpmc_bounded) (lossless).
+///
+/// `Clone`, `Send` and `Sync`: clone it for each thread, or share it. All subscribers see all messages in one order; the messages of
+/// one publisher in its own.
+///
+/// On a [`Lossy`] ring it waits for nobody but a publisher that claimed the same slot a lap before and has not finished, which
+/// takes a ring full of messages in the time of one write. On a [`Lossless`] ring it waits for the slowest subscriber too.
+///
+/// Dropping the last one closes the ring: subscribers receive what is left, then `Closed`.
+pub struct MpPublisher<T: Message, M: Mode = Lossy> {
+    shared: Handle<Copied<T>, Publishing>,
+    mode: core::marker::PhantomData<fn() -> M>,
+}
+
+impl<T: Message, M: Mode> MpPublisher<T, M> {
+    pub(super) fn new(shared: Handle<Copied<T>, Publishing>) -> Self {
+        Self { shared, mode: core::marker::PhantomData }
+    }
+
+    /// Publishes `message` if that takes no waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`](TryPublishError::Full): another publisher has not finished with the slot a lap before, or, on a lossless ring, the
+    /// slowest subscriber is `capacity − watermark` messages behind. [`Closed`](TryPublishError::Closed), on a lossless ring only:
+    /// nobody is left to receive. Both give the message back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::channel_mpmc_bounded(2, 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// assert!(publisher.try_publish(1).is_ok());
+    /// assert!(publisher.clone().try_publish(2).is_ok());
+    /// assert!(publisher.try_publish(3).unwrap_err().is_full());
+    /// assert_eq!(subscriber.try_recv(), Ok(1));
+    /// assert!(publisher.try_publish(3).is_ok());
+    /// ```
+    #[inline]
+    pub fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
+        match claim_now(&self.shared, 1, M::LOSSLESS) {
+            Ok(sequence) => {
+                self.put(sequence, &message);
+                Ok(())
+            }
+            Err(Refusal::Full) => Err(TryPublishError::Full(message)),
+            Err(Refusal::Closed) => Err(TryPublishError::Closed(message)),
+        }
+    }
+
+    /// Publishes `message`, waiting with the default [`WaitStrategy`] for as long as `timeout` on the monotonic clock. A timeout too
+    /// long for the clock means no timeout; a zero one still publishes where that takes no waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](PublishTimeoutError::Timeout): the slot was not free in time. [`Closed`](PublishTimeoutError::Closed), on a
+    /// lossless ring only: nobody is left to receive. Both give the message back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (publisher, subscribable) = annulus::channel_mpmc_bounded(2, 1);
+    /// let _subscriber = subscribable.subscribe();
+    /// let timeout = Duration::from_millis(1);
+    /// assert!(publisher.publish_timeout('a', timeout).is_ok());
+    /// assert_eq!(publisher.publish_timeout('b', timeout).unwrap_err().into_inner(), 'b');
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_timeout(&self, message: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
+        self.publish_until(message, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish_timeout`](Self::publish_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_deadline(&self, message: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
+        self.publish_until(message, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
+        match claim(&self.shared, 1, M::LOSSLESS, WaitStrategy::default(), deadline) {
+            Ok(sequence) => {
+                self.put(sequence, &message);
+                Ok(())
+            }
+            Err(Refusal::Full) => Err(PublishTimeoutError::Timeout(message)),
+            Err(Refusal::Closed) => Err(PublishTimeoutError::Closed(message)),
+        }
+    }
+
+    /// How many messages all publishers of the ring have published, or are publishing.
+    #[inline]
+    #[must_use]
+    pub fn published(&self) -> u64 {
+        self.shared.ring.head().claimed().since(self.shared.ring.first())
+    }
+
+    /// How many of the latest messages stand in the ring: the number given to its constructor.
+    #[inline]
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+
+    /// Writes message `sequence`, which this publisher claimed and whose slot was left, and wakes whoever waits for it.
+    #[inline(always)]
+    fn put(&self, sequence: Sequence, message: &T) {
+        // SAFETY: nobody else has claimed `sequence`; the writer of the lap before has left the slot, and who claims the next lap
+        // waits for the stamp that this write ends with.
+        unsafe { self.shared.write(sequence, message) };
+        self.shared.published.notify();
+    }
+}
+
+impl<T: Message> MpPublisher<T> {
+    /// Publishes `message` to every subscriber. Waits for no subscriber; O(`size_of::<T>()`), allocates nothing.
+    ///
+    /// It overwrites the message that came `capacity` messages before. Should the publisher of that one still be writing it, this
+    /// waits for it with the default [`WaitStrategy`].
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::channel_mpmc(16);
+    /// let mut subscriber = subscribable.subscribe();
+    /// std::thread::scope(|scope| {
+    ///     for number in 1..=4 {
+    ///         let publisher = publisher.clone();
+    ///         scope.spawn(move || publisher.publish(number));
+    ///     }
+    /// });
+    /// assert_eq!(subscriber.drain().sum::<u64>(), 10);
+    /// ```
+    #[inline]
+    pub fn publish(&self, message: T) {
+        self.publish_by(message, WaitStrategy::default());
+    }
+
+    /// As [`publish`](Self::publish), waiting by `strategy` should it have to.
+    #[inline]
+    pub fn publish_by(&self, message: T, strategy: WaitStrategy) {
+        let sequence = self.shared.ring.head().claim(1);
+        wait_for_slot(&self.shared, sequence, strategy);
+        self.put(sequence, &message);
+    }
+
+    /// Publishes what `make` returns. It runs before a sequence is claimed: if it panics, or takes its time, nobody waits for it.
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::channel_mpmc(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_with(|| 6 * 7);
+    /// assert_eq!(subscriber.try_recv(), Ok(42));
+    /// ```
+    #[inline]
+    pub fn publish_with(&self, make: impl FnOnce() -> T) {
+        self.publish(make());
+    }
+
+    /// Publishes all of `messages` with one claim: subscribers see them one after the other, with nothing from other publishers between
+    /// them. A batch larger than the ring overwrites its own beginning.
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::channel_mpmc(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    /// ```
+    #[inline]
+    pub fn publish_batch(&self, messages: &[T]) {
+        let mut sequence = self.shared.ring.head().claim(messages.len() as u64);
+        for message in messages {
+            wait_for_slot(&self.shared, sequence, WaitStrategy::default());
+            self.put(sequence, message);
+            sequence = sequence.next();
+        }
+    }
+}
+
+impl<T: Message> MpPublisher<T, Lossless> {
+    /// Publishes `message` to every subscriber. Waits with the default [`WaitStrategy`] while the slowest subscriber is
+    /// `capacity − watermark` messages behind; never for subscribers while there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the message back where nobody is left to receive it: every subscriber is gone, and every
+    /// [`Subscribable`](crate::Subscribable) too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::channel_mpmc_bounded::<u64>(4, 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let publishers = [1, 2].map(|id| {
+    ///     let publisher = publisher.clone();
+    ///     std::thread::spawn(move || (0..100).try_for_each(|_| publisher.publish(id)))
+    /// });
+    /// drop(publisher);
+    /// assert_eq!(subscriber.iter().sum::<u64>(), 300);
+    /// # publishers.map(|publisher| publisher.join().unwrap().unwrap());
+    /// ```
+    #[inline]
+    pub fn publish(&self, message: T) -> Result<(), PublishError<T>> {
+        self.publish_by(message, WaitStrategy::default())
+    }
+
+    /// As [`publish`](Self::publish), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish`](Self::publish).
+    #[inline]
+    pub fn publish_by(&self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
+        match claim(&self.shared, 1, true, strategy, None) {
+            Ok(sequence) => {
+                self.put(sequence, &message);
+                Ok(())
+            }
+            Err(_) => Err(PublishError(message)),
+        }
+    }
+
+    /// Publishes what `make` returns, as [`publish`](Self::publish). It runs before a sequence is claimed: if it panics, or takes its
+    /// time, nobody waits for it.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish`](Self::publish).
+    #[inline]
+    pub fn publish_with(&self, make: impl FnOnce() -> T) -> Result<(), PublishError<T>> {
+        self.publish(make())
+    }
+
+    /// Publishes all of `messages`, in order, waiting for room. Up to half of `capacity − watermark` messages take one claim: subscribers
+    /// then see them one after the other, with nothing from other publishers between them. More are published in parts of
+    /// that size.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives back what was not published: nobody is left to receive it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::channel_mpmc_bounded(4, 0);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    /// ```
+    pub fn publish_batch<'m>(&self, messages: &'m [T]) -> Result<(), PublishError<&'m [T]>> {
+        self.publish_batch_by(messages, WaitStrategy::default())
+    }
+
+    /// As [`publish_batch`](Self::publish_batch), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish_batch`](Self::publish_batch).
+    pub fn publish_batch_by<'m>(
+        &self,
+        messages: &'m [T],
+        strategy: WaitStrategy,
+    ) -> Result<(), PublishError<&'m [T]>> {
+        self.put_with_room(messages, strategy, None).map_err(|(rest, _)| PublishError(rest))
+    }
+
+    /// As [`publish_batch`](Self::publish_batch), but gives up after `timeout`, perhaps with a part of the batch published.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishTimeoutError`] gives back what was not published, from the first such message on.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_batch_timeout<'m>(
+        &self,
+        messages: &'m [T],
+        timeout: Duration,
+    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+        self.publish_batch_until(messages, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`publish_batch_timeout`](Self::publish_batch_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish_batch_timeout`](Self::publish_batch_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_batch_deadline<'m>(
+        &self,
+        messages: &'m [T],
+        deadline: Instant,
+    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+        self.publish_batch_until(messages, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn publish_batch_until<'m>(
+        &self,
+        messages: &'m [T],
+        deadline: Deadline,
+    ) -> Result<(), PublishTimeoutError<&'m [T]>> {
+        self.put_with_room(messages, WaitStrategy::default(), deadline).map_err(|(rest, refusal)| {
+            match refusal {
+                Refusal::Full => PublishTimeoutError::Timeout(rest),
+                Refusal::Closed => PublishTimeoutError::Closed(rest),
+            }
+        })
+    }
+
+    /// Whether nobody is left to receive: publishing will fail from now on.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_abandoned()
+    }
+
+    /// Writes all of `messages`, or returns what is left and why.
+    fn put_with_room<'m>(
+        &self,
+        messages: &'m [T],
+        strategy: WaitStrategy,
+        deadline: Deadline,
+    ) -> Result<(), (&'m [T], Refusal)> {
+        let mut rest = messages;
+        while !rest.is_empty() {
+            let (part, after) = rest.split_at(most_at_once(&self.shared).min(rest.len()));
+            match claim(&self.shared, part.len() as u64, true, strategy, deadline) {
+                Ok(mut sequence) => {
+                    for message in part {
+                        self.put(sequence, message);
+                        sequence = sequence.next();
+                    }
+                }
+                Err(refusal) => return Err((rest, refusal)),
+            }
+            rest = after;
+        }
+        Ok(())
+    }
+}
+
+impl<T: Message, M: Mode> Clone for MpPublisher<T, M> {
+    fn clone(&self) -> Self {
+        Self::new(self.shared.publisher())
+    }
+}
+
+impl<T: Message, M: Mode> fmt::Debug for MpPublisher<T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MpPublisher")
+            .field("published", &self.published())
+            .field("capacity", &self.capacity())
+            .finish()
+    }
+}

@@ -1,0 +1,225 @@
+//! How a publisher gets at a slot: room at the gate, a claim among many, and the writer of the lap before.
+//!
+//! ```text
+//! one publisher, lossless     Room: the limit of the gate
+//! many, lossy                 claim, then Left: the writer a lap before has left the slot
+//! many, lossless; many, try   Claim: room, the slot left, then the claim, if nobody was faster
+//! ```
+
+use super::shared::Shared;
+use crate::ring::{Sequence, Stamp, Store};
+use crate::sync::{mutated, pause};
+use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
+
+/// Why a publisher gets no slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// Somebody is in the way, and goes on some day.
+    Full,
+    /// Nobody is left who could receive.
+    Closed,
+}
+
+/// Waits for room for message `next` of the only publisher, and returns the new limit. [`Refusal::Full`] once `deadline` has passed.
+///
+/// Takes and returns values, so that a publisher whose methods are inlined can live in registers.
+#[cold]
+#[inline(never)]
+pub(super) fn wait_for_room<S: Store>(
+    shared: &Shared<S>,
+    next: Sequence,
+    strategy: WaitStrategy,
+    deadline: Deadline,
+) -> Result<Sequence, Refusal> {
+    wait_until(&mut Room { shared, next }, strategy, deadline).unwrap_or(Err(Refusal::Full))
+}
+
+/// As [`wait_for_room`], but looks once.
+#[cold]
+#[inline(never)]
+pub(super) fn look_for_room<S: Store>(shared: &Shared<S>, next: Sequence) -> Result<Sequence, Refusal> {
+    if shared.is_abandoned() {
+        return Err(Refusal::Closed);
+    }
+    // The look needs the exact head only for who joins.
+    let limit = shared.gate.look(next);
+    if next < limit { Ok(limit) } else { Err(Refusal::Full) }
+}
+
+/// The only publisher at its limit.
+struct Room<'a, S> {
+    shared: &'a Shared<S>,
+    next: Sequence,
+}
+
+impl<S: Store> Wait for Room<'_, S> {
+    type Found = Result<Sequence, Refusal>;
+
+    fn event(&self) -> &Event {
+        &self.shared.moved
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match look_for_room(self.shared, self.next) {
+            Err(Refusal::Full) => Look::Nothing,
+            found => Look::Found(found),
+        }
+    }
+}
+
+/// What is in the way of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Obstacle {
+    /// Nobody is left who could receive.
+    Closed,
+    /// The slowest subscriber.
+    Gate,
+    /// The writer of the lap before, which has not left its slot.
+    Slot,
+}
+
+/// Claims `count` sequences for one of many publishers, if all their slots are free now. Returns the first.
+///
+/// `lossless`: the gate is asked too. `count` is at most [`most_at_once`].
+fn try_claim<S: Store>(shared: &Shared<S>, count: u64, lossless: bool) -> Result<Sequence, Obstacle> {
+    let head = shared.ring.head();
+    loop {
+        let first = head.claimed();
+        let end = first.plus(count);
+        if lossless {
+            if shared.is_abandoned() {
+                return Err(Obstacle::Closed);
+            }
+            if end > shared.gate.limit() && end > shared.gate.look(first) {
+                // Others may have claimed meanwhile, and subscribers moved on for them: then there is another answer.
+                if head.claimed() == first {
+                    return Err(Obstacle::Gate);
+                }
+                continue;
+            }
+        }
+        match slots(shared, first, end) {
+            Slots::Left if head.claim_at(first, count) => return Ok(first),
+            Slots::BeingWritten if !mutated!("claim_does_not_wait") => return Err(Obstacle::Slot),
+            // Somebody else was faster.
+            _ => pause(),
+        }
+    }
+}
+
+/// What the slots of a claim look like.
+enum Slots {
+    /// The writers of the lap before have left them.
+    Left,
+    /// One of those is still at work.
+    BeingWritten,
+    /// Somebody has claimed them already.
+    Taken,
+}
+
+fn slots<S: Store>(shared: &Shared<S>, first: Sequence, end: Sequence) -> Slots {
+    let mut sequence = first;
+    while sequence < end {
+        let before = Stamp::of_the_lap_before(sequence, shared.ring.capacity());
+        match shared.ring.stamp(sequence).cmp(&before) {
+            core::cmp::Ordering::Less => return Slots::BeingWritten,
+            core::cmp::Ordering::Equal => sequence = sequence.next(),
+            core::cmp::Ordering::Greater => return Slots::Taken,
+        }
+    }
+    Slots::Left
+}
+
+/// The most sequences that one claim may take at a lossless ring: what one look at the gate allows where nobody is in the way.
+pub(super) fn most_at_once<S: Store>(shared: &Shared<S>) -> usize {
+    shared.gate.window()
+}
+
+/// Claims `count` sequences for one of many publishers, waiting for the gate if the ring is `lossless` and for the slots. Returns the first;
+/// [`Refusal::Full`] once `deadline` has passed.
+#[inline]
+pub(super) fn claim<S: Store>(
+    shared: &Shared<S>,
+    count: u64,
+    lossless: bool,
+    strategy: WaitStrategy,
+    deadline: Deadline,
+) -> Result<Sequence, Refusal> {
+    match try_claim(shared, count, lossless) {
+        Ok(first) => Ok(first),
+        Err(Obstacle::Closed) => Err(Refusal::Closed),
+        Err(obstacle) => {
+            let mut claim = Claim { shared, count, lossless, obstacle };
+            wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
+        }
+    }
+}
+
+/// As [`claim`], but tries once.
+#[inline]
+pub(super) fn claim_now<S: Store>(
+    shared: &Shared<S>,
+    count: u64,
+    lossless: bool,
+) -> Result<Sequence, Refusal> {
+    try_claim(shared, count, lossless).map_err(|obstacle| match obstacle {
+        Obstacle::Closed => Refusal::Closed,
+        Obstacle::Gate | Obstacle::Slot => Refusal::Full,
+    })
+}
+
+struct Claim<'a, S> {
+    shared: &'a Shared<S>,
+    count: u64,
+    lossless: bool,
+    /// What was in the way at the last look.
+    obstacle: Obstacle,
+}
+
+impl<S: Store> Wait for Claim<'_, S> {
+    type Found = Result<Sequence, Refusal>;
+
+    fn event(&self) -> &Event {
+        match self.obstacle {
+            Obstacle::Slot => &self.shared.published,
+            Obstacle::Gate | Obstacle::Closed => &self.shared.moved,
+        }
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match try_claim(self.shared, self.count, self.lossless) {
+            Ok(first) => Look::Found(Ok(first)),
+            Err(Obstacle::Closed) => Look::Found(Err(Refusal::Closed)),
+            Err(obstacle) => {
+                self.obstacle = obstacle;
+                Look::Nothing
+            }
+        }
+    }
+}
+
+/// Waits until the writer of the lap before has left the slot of `claimed`.
+#[inline]
+pub(super) fn wait_for_slot<S: Store>(shared: &Shared<S>, claimed: Sequence, strategy: WaitStrategy) {
+    if !shared.ring.is_left(claimed) && !mutated!("claim_does_not_wait") {
+        let left = wait_until(&mut Left { shared, claimed }, strategy, None);
+        debug_assert!(left.is_some(), "a wait without a deadline does not end without a result");
+    }
+}
+
+struct Left<'a, S> {
+    shared: &'a Shared<S>,
+    claimed: Sequence,
+}
+
+impl<S: Store> Wait for Left<'_, S> {
+    type Found = ();
+
+    fn event(&self) -> &Event {
+        &self.shared.published
+    }
+
+    fn poll(&mut self) -> Look<()> {
+        if self.shared.ring.is_left(self.claimed) { Look::Found(()) } else { Look::Nothing }
+    }
+}

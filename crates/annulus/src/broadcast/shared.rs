@@ -1,0 +1,132 @@
+//! What the two sides of a ring share.
+
+use crate::ring::{Gate, Ring, Sequence, Store};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated};
+use crate::wait::Event;
+
+/// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is constant while
+/// nobody sleeps, comes or goes.
+pub(crate) struct Shared<S> {
+    pub(super) ring: Ring<S>,
+    /// Whom publishers may not overtake; empty in a lossy ring.
+    pub(super) gate: Gate,
+    /// Where those sleep who wait for a message.
+    pub(super) published: Event,
+    /// Where those sleep who wait for a cursor to move: publishers at the gate, stages behind others.
+    pub(super) moved: Event,
+    publishers: Side,
+    /// Subscribers, and what can make new ones.
+    receivers: Side,
+}
+
+impl<S: Store> Shared<S> {
+    /// With one handle on each side.
+    pub(super) fn new(ring: Ring<S>, watermark: usize) -> Self {
+        Self {
+            gate: Gate::new(ring.capacity(), watermark, ring.first()),
+            ring,
+            published: Event::new(),
+            moved: Event::new(),
+            publishers: Side::new(),
+            receivers: Side::new(),
+        }
+    }
+
+    /// One publisher more; the caller has one.
+    pub(super) fn publisher_comes(&self) {
+        self.publishers.one_more();
+    }
+
+    /// One publisher less. With the last, no message will follow: whoever waits for one is woken.
+    pub(super) fn publisher_goes(&self) {
+        if self.publishers.one_less() {
+            if !mutated!("close_wakes_nobody") {
+                self.published.notify();
+            }
+            // A stage waits there for those before it, and for the end.
+            self.moved.notify();
+        }
+    }
+
+    /// One receiving handle more; the caller has one.
+    pub(super) fn receiver_comes(&self) {
+        self.receivers.one_more();
+    }
+
+    /// One receiving handle less. With the last, nobody will ever receive: a publisher that waits is woken.
+    pub(super) fn receiver_goes(&self) {
+        if self.receivers.one_less() && !mutated!("abandoned_wakes_nobody") {
+            self.moved.notify();
+        }
+    }
+
+    /// Whether it is worth to ask [`is_closed`](Self::is_closed).
+    #[inline]
+    pub(super) fn may_be_closed(&self) -> bool {
+        // Relaxed: only a hint; a poll that finds nothing does no more than this.
+        self.publishers.gone.load(Ordering::Relaxed)
+    }
+
+    /// Whether all publishers are gone. Who sees true also sees their last message: look once more before believing that
+    /// nothing is left.
+    #[inline]
+    pub(super) fn is_closed(&self) -> bool {
+        self.publishers.are_gone()
+    }
+
+    /// Whether nobody receives, or ever will.
+    #[inline]
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.receivers.are_gone()
+    }
+
+    /// What an empty slot means once [`may_be_closed`](Self::may_be_closed) was true: whether nothing more will come at `cursor`.
+    ///
+    /// The last message comes before the close, so a look at the stamp after it decides. If the message came between the caller's
+    /// look and this one, the next read finds it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn is_drained(&self, cursor: Sequence) -> bool {
+        use crate::ring::Stamp;
+        self.is_closed()
+            && (mutated!("close_no_second_look") || self.ring.stamp(cursor) < Stamp::done(cursor))
+    }
+}
+
+/// The handles of one side, and whether the last of them is gone. That never changes back: a handle is made only from another one of
+/// its side.
+struct Side {
+    handles: AtomicUsize,
+    gone: AtomicBool,
+}
+
+impl Side {
+    fn new() -> Self {
+        Self { handles: AtomicUsize::new(1), gone: AtomicBool::new(false) }
+    }
+
+    fn one_more(&self) {
+        // Relaxed: the caller has a handle, so the count is not 0 and can't become it meanwhile.
+        self.handles.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Says whether it was the last.
+    fn one_less(&self) -> bool {
+        // Release: pairs with the fence below, for what this handle did before.
+        if self.handles.fetch_sub(1, Ordering::Release) != 1 {
+            return false;
+        }
+        // Acquire: what all the others did comes before the store.
+        fence(Ordering::Acquire);
+        let ordering = if mutated!("close_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with the Acquire in `are_gone`; the last message comes before it.
+        self.gone.store(true, ordering);
+        true
+    }
+
+    #[inline]
+    fn are_gone(&self) -> bool {
+        // Acquire: pairs with the Release in `one_less`.
+        self.gone.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,422 @@
+//! Stages: subscribers that see a message only after others have *processed* it, and tell others how far they are.
+//!
+//! Each stage has its progress, on a line of its own: `processed`, the end of what it is done with, and `floor`, from where on
+//! it lost nothing. A message counts as processed when the stage comes back for the next one, or says [`done`](Subscriber::done).
+//! Who follows may see what lies from the highest floor to the lowest `processed` of those before it.
+//!
+//! ```text
+//! stage before                            stage after
+//! P1  floor := c, where it skipped to c   P4  load processed, for each     Acquire
+//! P2  processed := c           Release    P5  load floor, for each         Relaxed
+//! P3  notify                              P6  look only from floor to processed
+//! ```
+//!
+//! P4 and P2 make the floor that P5 sees at least as new as `processed`, so what lies between the two was processed in one go.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::Subscriber;
+use super::handle::{Handle, Role};
+use super::mode::{Hooks, Mode};
+use super::shared::Shared;
+use crate::error::UpstreamError;
+use crate::message::Message;
+use crate::ring::{Sequence, Store};
+use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::wait::Event;
+
+/// The mode of a [`Subscriber`] that follows others, is followed by others, or both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Staged<M>(core::marker::PhantomData<M>, core::convert::Infallible);
+
+/// How far a stage is.
+#[repr(C, align(128))]
+struct Progress {
+    /// The end of what it has processed; `OPEN` once it is gone.
+    processed: AtomicU64,
+    /// Its latest skip ended here: what it passed over before was not processed.
+    floor: AtomicU64,
+    /// Tells the ring: the address of what its handles share.
+    ring: usize,
+}
+
+/// What tells one ring from another.
+fn ring_of<S>(shared: &Shared<S>) -> usize {
+    core::ptr::from_ref(shared).addr()
+}
+
+/// Nobody waits for it.
+const OPEN: u64 = u64::MAX;
+
+impl Progress {
+    fn new<S: Store>(shared: &Shared<S>, start: Sequence) -> Arc<Self> {
+        Arc::new(Self {
+            processed: AtomicU64::new(start.get()),
+            // What came before it joined does not concern it.
+            floor: AtomicU64::new(Sequence::FIRST.get()),
+            ring: ring_of(shared),
+        })
+    }
+
+    /// P2.
+    #[inline]
+    fn reach(&self, processed: u64) {
+        let ordering =
+            if mutated!("stage_processed_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with the Acquire of P4; what the stage did comes before.
+        self.processed.store(processed, ordering);
+    }
+
+    /// P1 and P2.
+    fn skip_to(&self, sequence: Sequence) {
+        if !mutated!("stage_lag_counts_as_processed") {
+            // P1. Relaxed: P2 orders it.
+            self.floor.store(sequence.get(), Ordering::Relaxed);
+        }
+        self.reach(sequence.get());
+    }
+}
+
+/// A stage that others can follow: what [`Subscriber::after`] and [`DependencyBarrier::new`] take. Sealed.
+///
+/// A plain lossy or lossless [`Subscriber`] is none, because it does not tell when it has processed a message. Make it one by
+/// [`subscribe_tracked`](crate::Subscribable::subscribe_tracked), or by `subscriber.after(&[])`.
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait Upstream: Tracked {}
+
+pub(crate) trait Tracked {
+    fn progress(&self) -> &StageProgress;
+}
+
+/// A share in a stage's progress.
+#[derive(Clone)]
+pub(crate) struct StageProgress(Arc<Progress>);
+
+/// Stages that somebody waits for: what is looked at was processed by all of them.
+///
+/// It can be given to several subscribers by [`Subscriber::after_barrier`]; a stage that is dropped no longer counts.
+///
+/// ```
+/// use annulus::DependencyBarrier;
+///
+/// let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+/// let mut parse = subscribable.subscribe_tracked();
+/// let parsed = DependencyBarrier::new(&[&parse]);
+/// let mut store = subscribable.subscribe().after_barrier(&parsed);
+/// let mut print = subscribable.subscribe().after_barrier(&parsed);
+///
+/// publisher.publish(1);
+/// assert!(store.try_recv().is_err());
+/// assert_eq!(parse.try_recv(), Ok(1));
+/// assert!(store.try_recv().is_err(), "received, but not processed yet");
+/// parse.done();
+/// assert_eq!(parsed.processed(), Some(1));
+/// assert_eq!((store.try_recv(), print.try_recv()), (Ok(1), Ok(1)));
+/// ```
+#[derive(Clone)]
+pub struct DependencyBarrier {
+    upstreams: Vec<StageProgress>,
+}
+
+impl DependencyBarrier {
+    /// Waits for all of `upstreams`. None is allowed too: nobody is waited for.
+    ///
+    /// # Panics
+    ///
+    /// If they are stages of different rings; [`try_new`](Self::try_new) returns an error instead.
+    #[must_use]
+    #[track_caller]
+    pub fn new(upstreams: &[&dyn Upstream]) -> Self {
+        Self::try_new(upstreams).unwrap_or_else(|error| panic!("DependencyBarrier::new: {error}"))
+    }
+
+    /// As [`new`](Self::new), but returns an error where that panics.
+    ///
+    /// # Errors
+    ///
+    /// [`UpstreamError`]: they are stages of different rings; it says which is the first of another ring.
+    pub fn try_new(upstreams: &[&dyn Upstream]) -> Result<Self, UpstreamError> {
+        let upstreams: Vec<_> = upstreams.iter().map(|upstream| upstream.progress().clone()).collect();
+        let barrier = Self { upstreams };
+        if let Some(first) = barrier.upstreams.first() {
+            barrier.check_ring(first.0.ring)?;
+        }
+        Ok(barrier)
+    }
+
+    /// Waits for nobody.
+    pub(super) fn none() -> Self {
+        Self { upstreams: Vec::new() }
+    }
+
+    fn check_ring(&self, ring: usize) -> Result<(), UpstreamError> {
+        match self.upstreams.iter().position(|upstream| upstream.0.ring != ring) {
+            Some(index) => Err(UpstreamError { index }),
+            None => Ok(()),
+        }
+    }
+
+    /// How many stages it was made from, also those that are gone.
+    #[must_use]
+    pub fn upstream_count(&self) -> usize {
+        self.upstreams.len()
+    }
+
+    /// The end of what all of the stages have processed, as a sequence: the slowest one's. `None` where none is left to wait for.
+    ///
+    /// It only grows, but for `None`, which stays.
+    #[must_use]
+    pub fn processed(&self) -> Option<u64> {
+        let (processed, _) = self.look();
+        (processed != OPEN).then_some(processed)
+    }
+
+    /// P4 and P5: the lowest `processed`, and the highest floor of those that are still there.
+    fn look(&self) -> (u64, Sequence) {
+        let (mut processed, mut floor) = (OPEN, Sequence::FIRST);
+        for StageProgress(upstream) in &self.upstreams {
+            // P4. Acquire: pairs with P2.
+            let reached = upstream.processed.load(Ordering::Acquire);
+            if reached != OPEN {
+                processed = processed.min(reached);
+                // P5. Relaxed: at least as new as what P4 saw.
+                floor = floor.max(Sequence::new(upstream.floor.load(Ordering::Relaxed)));
+            }
+        }
+        (processed, floor)
+    }
+}
+
+impl fmt::Debug for DependencyBarrier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DependencyBarrier")
+            .field("upstreams", &self.upstream_count())
+            .field("processed", &self.processed())
+            .finish()
+    }
+}
+
+/// A stage's seat: the one it would have without, its own progress, and those it follows.
+pub(crate) struct StageSeat<R> {
+    inner: R,
+    progress: StageProgress,
+    /// What it told last.
+    told: Sequence,
+    before: DependencyBarrier,
+    /// Of those before it, at the last look: the end of what all have processed …
+    allowed: u64,
+    /// … and from where on.
+    floor: Sequence,
+}
+
+impl<R> StageSeat<R> {
+    /// At `cursor`, which `progress` tells already.
+    fn new(inner: R, progress: Arc<Progress>, cursor: Sequence, before: DependencyBarrier) -> Self {
+        let progress = StageProgress(progress);
+        let mut seat = Self { inner, progress, told: cursor, before, allowed: 0, floor: Sequence::FIRST };
+        seat.look();
+        seat
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look(&mut self) {
+        (self.allowed, self.floor) = self.before.look();
+    }
+
+    fn tell<S: Store>(&mut self, shared: &Shared<S>, cursor: Sequence) {
+        if self.told != cursor {
+            self.told = cursor;
+            self.progress.0.reach(cursor.get());
+            shared.moved.notify();
+        }
+    }
+}
+
+impl<R> StageSeat<R> {
+    /// What those who follow it look at.
+    pub(super) fn progress(&self) -> &StageProgress {
+        &self.progress
+    }
+}
+
+impl<R: Role> Role for StageSeat<R> {
+    fn leave<S: Store>(self, shared: &Shared<S>) {
+        if !mutated!("stage_never_opens") {
+            self.progress.0.reach(OPEN);
+        }
+        shared.moved.notify();
+        self.inner.leave(shared);
+    }
+}
+
+impl<M: Mode> Mode for Staged<M> {
+    type TryRecvError = M::TryRecvError;
+
+    #[inline(always)]
+    fn lagged(skipped: u64) -> M::TryRecvError {
+        M::lagged(skipped)
+    }
+}
+
+impl<M: Mode> Hooks for Staged<M> {
+    type Seat = StageSeat<M::Seat>;
+    const LOSSLESS: bool = M::LOSSLESS;
+
+    fn fork<S: Store>(seat: &Self::Seat, shared: &Shared<S>, cursor: Sequence) -> Self::Seat {
+        let inner = M::fork(&seat.inner, shared, cursor);
+        StageSeat::new(inner, Progress::new(shared, cursor), cursor, seat.before.clone())
+    }
+
+    #[inline]
+    fn begin<S: Store>(seat: &mut Self::Seat, shared: &Shared<S>, cursor: Sequence) {
+        seat.tell(shared, cursor);
+    }
+
+    #[inline]
+    fn admits(seat: &mut Self::Seat, cursor: Sequence) -> bool {
+        if cursor.get() >= seat.allowed {
+            seat.look();
+        }
+        cursor.get() < seat.allowed || mutated!("stage_does_not_wait")
+    }
+
+    #[inline]
+    fn floor(seat: &Self::Seat) -> Sequence {
+        seat.floor
+    }
+
+    #[inline]
+    fn end(seat: &Self::Seat, head: Sequence) -> Sequence {
+        head.min(Sequence::new(seat.before.look().0))
+    }
+
+    #[inline]
+    fn advance<S: Store>(seat: &Self::Seat, shared: &Shared<S>, cursor: Sequence) {
+        M::advance(&seat.inner, shared, cursor);
+        if mutated!("stage_read_is_processed") {
+            seat.progress.0.reach(cursor.get());
+            shared.moved.notify();
+        }
+    }
+
+    fn skipped<S: Store>(seat: &mut Self::Seat, shared: &Shared<S>, cursor: Sequence) {
+        seat.progress.0.skip_to(cursor);
+        seat.told = cursor;
+        shared.moved.notify();
+        M::skipped(&mut seat.inner, shared, cursor);
+    }
+
+    #[inline]
+    fn event<'a, S: Store>(seat: &Self::Seat, shared: &'a Shared<S>) -> &'a Event {
+        // Those before it can process only what was published, so it is enough to wait for them, while there are any.
+        if seat.allowed == OPEN { &shared.published } else { &shared.moved }
+    }
+}
+
+/// Stages: see [`Subscriber::after`].
+impl<T: Message, M: Mode> Subscriber<T, M> {
+    /// Turns it into a stage that sees a message only after all of `upstreams` have *processed* it, and that others can follow in
+    /// turn. With no upstreams it waits for nobody, and only can be followed.
+    ///
+    /// An upstream has processed a message when it comes back to receive the next one, when it says [`done`](Self::done), or when it is
+    /// dropped (or its thread panics): a dropped upstream opens the gate. What an upstream *lost* it has not processed, so those
+    /// after it lose it too, and count it as lagged. On a lossless ring nobody loses anything.
+    ///
+    /// What was published before an upstream joined does not concern it: make the graph before messages come, or make the
+    /// upstreams first.
+    ///
+    /// A stage costs each receive one store more on a line of its own, and a load for each upstream now and then.
+    ///
+    /// # Panics
+    ///
+    /// If an upstream is of another ring; [`try_after`](Self::try_after) returns an error instead.
+    ///
+    /// # Examples
+    ///
+    /// A diamond:
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(8, 0);
+    /// let mut journal = subscribable.subscribe_tracked();
+    /// let mut replicate = subscribable.subscribe_tracked();
+    /// let mut execute = subscribable.subscribe().after(&[&journal, &replicate]);
+    ///
+    /// publisher.publish(7).unwrap();
+    /// assert_eq!(journal.try_recv(), Ok(7));
+    /// assert_eq!(replicate.try_recv(), Ok(7));
+    /// journal.done();
+    /// assert!(execute.try_recv().is_err(), "it is not replicated yet");
+    /// replicate.done();
+    /// assert_eq!(execute.try_recv(), Ok(7));
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn after(self, upstreams: &[&dyn Upstream]) -> Subscriber<T, Staged<M>> {
+        self.after_barrier(&DependencyBarrier::new(upstreams))
+    }
+
+    /// As [`after`](Self::after), but returns an error where that panics. The subscriber is then gone, and holds nobody up.
+    ///
+    /// # Errors
+    ///
+    /// [`UpstreamError`] says which upstream is of another ring.
+    pub fn try_after(self, upstreams: &[&dyn Upstream]) -> Result<Subscriber<T, Staged<M>>, UpstreamError> {
+        self.try_after_barrier(&DependencyBarrier::try_new(upstreams)?)
+    }
+
+    /// As [`after`](Self::after), for upstreams that several subscribers follow.
+    ///
+    /// # Panics
+    ///
+    /// If the barrier is of another ring.
+    #[must_use]
+    #[track_caller]
+    pub fn after_barrier(self, barrier: &DependencyBarrier) -> Subscriber<T, Staged<M>> {
+        self.try_after_barrier(barrier).unwrap_or_else(|error| panic!("Subscriber::after: {error}"))
+    }
+
+    /// As [`after_barrier`](Self::after_barrier), but returns an error where that panics.
+    ///
+    /// # Errors
+    ///
+    /// [`UpstreamError`]: the barrier is of another ring.
+    pub fn try_after_barrier(
+        self,
+        barrier: &DependencyBarrier,
+    ) -> Result<Subscriber<T, Staged<M>>, UpstreamError> {
+        let (shared, cursor) = self.into_parts();
+        Ok(Subscriber::new(stage(shared, cursor, barrier)?, cursor))
+    }
+}
+
+/// A handle that becomes a stage's.
+pub(super) fn stage<S: Store, R: Role>(
+    handle: Handle<S, R>,
+    cursor: Sequence,
+    barrier: &DependencyBarrier,
+) -> Result<Handle<S, StageSeat<R>>, UpstreamError> {
+    barrier.check_ring(ring_of(&*handle))?;
+    let progress = Progress::new(&*handle, cursor);
+    Ok(handle.becoming(|seat| StageSeat::new(seat, progress, cursor, barrier.clone())))
+}
+
+impl<T: Message, M: Mode> Subscriber<T, Staged<M>> {
+    /// Says that everything received so far is processed, without waiting for the next receive to say so.
+    ///
+    /// Call it before a pause. Calling it again changes nothing.
+    #[inline]
+    pub fn done(&mut self) {
+        self.begin();
+    }
+}
+
+impl<T: Message, M: Mode> Tracked for Subscriber<T, Staged<M>> {
+    fn progress(&self) -> &StageProgress {
+        self.seat().progress()
+    }
+}
+
+impl<T: Message, M: Mode> Upstream for Subscriber<T, Staged<M>> {}

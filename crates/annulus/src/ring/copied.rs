@@ -1,0 +1,85 @@
+//! Storage for messages that are copied: a flat block of atomic words, a seqlock in each slot.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::ptr::NonNull;
+
+use super::slot::Slot;
+use super::storage::Storage;
+use super::{Missing, Sequence, Slots, Store, Whole};
+use crate::error::CapacityError;
+use crate::message::Message;
+use crate::sync::AtomicU64;
+
+/// Slots of `Slot::STRIDE` words each.
+pub(crate) struct Copied<T> {
+    words: Storage,
+    /// A message is moved in and copied out; no `T` is ever stored as such, so `Send` and `Sync` do not hang on it.
+    message: PhantomData<fn(T) -> T>,
+}
+
+impl<T: Message> Copied<T> {
+    pub(crate) fn new(capacity: usize) -> Result<Self, CapacityError> {
+        let stride = Slot::<T>::STRIDE;
+        let words = Storage::zeroed(capacity, stride)
+            .ok_or(CapacityError::TooLarge { capacity, slot_bytes: stride * size_of::<u64>() })?;
+        Ok(Self { words, message: PhantomData })
+    }
+}
+
+impl<T: Message> Store for Copied<T> {
+    type Unit = AtomicU64;
+
+    fn start(&self) -> NonNull<AtomicU64> {
+        self.words.start()
+    }
+
+    #[inline]
+    unsafe fn stamp<'a>(start: NonNull<AtomicU64>, index: usize) -> &'a AtomicU64 {
+        // SAFETY: as in `Slots::slot`; the stamp is a slot's first word.
+        unsafe { start.add(index * Slot::<T>::STRIDE).as_ref() }
+    }
+}
+
+impl<T: Message> Slots<Copied<T>> {
+    /// The slot that message `sequence` uses, whatever it holds now.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives for `'a`.
+    #[inline]
+    unsafe fn slot<'a>(self, sequence: Sequence) -> Slot<'a, T> {
+        // SAFETY: the ring lives.
+        let first = unsafe { self.index_of(sequence) } * Slot::<T>::STRIDE;
+        // SAFETY: the index is below the capacity for which `Copied::new` made `capacity * STRIDE` words, all
+        // initialised; a slot uses at most `STRIDE` of them. The caller keeps them alive.
+        Slot::new(unsafe { core::slice::from_raw_parts(self.start.as_ptr().add(first), Slot::<T>::WORDS) })
+    }
+
+    /// Writes message `sequence` and makes it visible to readers: W1 to W4 of `docs/ORDERING.md`.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives, and nobody else writes this slot meanwhile. (Two writers at once would be no data race, but readers
+    /// could accept a mixture of both messages, which may be no valid `T`.)
+    #[inline]
+    pub(crate) unsafe fn write(self, sequence: Sequence, message: &T) {
+        // SAFETY: the caller's promise.
+        unsafe { self.slot(sequence) }.write(sequence, message);
+    }
+
+    /// Copies message `sequence` into `message`, or says why it can't be had.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives.
+    #[inline]
+    pub(crate) unsafe fn read(
+        self,
+        sequence: Sequence,
+        message: &mut MaybeUninit<T>,
+    ) -> Result<Whole<'_, T>, Missing> {
+        // SAFETY: the caller's promise.
+        unsafe { self.slot(sequence) }.read(sequence, message)
+    }
+}

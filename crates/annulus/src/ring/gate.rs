@@ -1,0 +1,346 @@
+//! The gate: the cursors that publishers of a lossless ring may not overtake.
+//!
+//! Each subscriber that counts has a cell with its cursor; publishers look at all of them only when they come to their limit, and
+//! subscribers join and leave without a lock while publishers run.
+//!
+//! ```text
+//! publisher at its limit, head h          subscriber that joins
+//! G1  scanned := h                        J1  cell := an early cursor
+//! G2  fence                 SeqCst        J2  fence                       SeqCst
+//! G3  load every cell       Acquire       J3  s = scanned                 Acquire
+//! G4  limit = min(slowest + room,         J4  start at or after s + window − capacity;
+//!                 h + window)                 cell := start               Release
+//! ```
+//!
+//! *Why a subscriber that joins misses nothing from its start on.* If J2 comes before G2 in the one order of the fences, G3 sees
+//! the cell, whose cursor is at or before the start: the limit is at most a ring past it. If G2 comes first, J3 sees h or a later
+//! one; that scan's limit is at most h + window, so nothing from s + window − capacity on is overwritten under it, and the next
+//! scan is of the first kind.
+//!
+//! *Why a publisher never overwrites what a subscriber reads.* A subscriber stores its cursor when it is done with a message
+//! (Release); G3 loads it (Acquire). So the reads come before all that the publisher writes under the new limit. A limit that many
+//! publishers share is stored with Release and loaded with Acquire for the same reason. A limit never becomes wrong: cursors
+//! only grow.
+//!
+//! *Forks.* A subscriber that is cloned hands its cursor to a new cell before it moves on. A scan might load the new cell before the
+//! clone and the old one after it, and see neither at that cursor; so G3 counts forks before and after, and looks again if there was one.
+//!
+//! A subscriber that is slow to get from J1 to J4 holds the publisher at the early cursor, as any slow subscriber does.
+
+use alloc::boxed::Box;
+use core::ptr::NonNull;
+
+use super::Sequence;
+use crate::sync::{AtomicPtr, AtomicU64, Ordering, fence, mutated};
+
+/// The gate of one ring. In a ring whose publishers never wait it stays empty.
+#[repr(C, align(128))]
+pub(crate) struct Gate {
+    /// The latest head with which a publisher looked at the cells.
+    scanned: AtomicU64,
+    /// Many publishers: the largest limit found so far.
+    limit: AtomicU64,
+    /// How many times a cursor went on in a second cell.
+    forks: AtomicU64,
+    /// The cells; null while nobody has joined.
+    cells: AtomicPtr<Chunk>,
+    /// How far publishers may be ahead of the slowest cursor. Constant.
+    room: u64,
+    /// How far publishers may go on without another look. Constant.
+    window: u64,
+    /// Constant.
+    capacity: u64,
+}
+
+/// In a cell: nobody's.
+const FREE: u64 = u64::MAX;
+
+/// A cursor that publishers look at, on a line of its own.
+#[repr(C, align(128))]
+struct Cell {
+    /// The next message that its subscriber needs, or `FREE`.
+    cursor: AtomicU64,
+}
+
+/// Cells in a chunk. Under loom one, so that a second subscriber makes the list grow.
+const CELLS: usize = if cfg!(annulus_loom) { 1 } else { 8 };
+
+/// Cells are never given back to the allocator while the ring lives, so publishers walk them without a lock; they are used again.
+struct Chunk {
+    cells: [Cell; CELLS],
+    next: AtomicPtr<Chunk>,
+}
+
+impl Chunk {
+    fn new() -> Self {
+        Self {
+            cells: [(); CELLS].map(|()| Cell { cursor: AtomicU64::new(FREE) }),
+            next: AtomicPtr::new(core::ptr::null_mut()),
+        }
+    }
+}
+
+/// A subscriber's cell. Good until [`leave`](Self::leave), and only while the gate lives.
+#[derive(Clone, Copy)]
+pub(crate) struct Pass(NonNull<Cell>);
+
+// SAFETY: it stands for a shared borrow of a cell, which is atomic; whoever uses it promises that the gate lives.
+unsafe impl Send for Pass {}
+// SAFETY: as above.
+unsafe impl Sync for Pass {}
+
+impl Pass {
+    /// Says that the subscriber is done with all messages before `cursor`.
+    ///
+    /// # Safety
+    ///
+    /// The gate lives, and the pass was not given up.
+    #[inline]
+    pub(crate) unsafe fn advance(self, cursor: Sequence) {
+        let ordering = if mutated!("gate_cursor_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // SAFETY: the caller's promise. Release: pairs with the Acquire of G3; what was read comes before.
+        unsafe { self.0.as_ref() }.cursor.store(cursor.get(), ordering);
+    }
+
+    /// Gives the cell up: no publisher waits for it any more.
+    ///
+    /// # Safety
+    ///
+    /// The gate lives, and the pass was not given up; it is now.
+    pub(crate) unsafe fn leave(self) {
+        if mutated!("gate_never_left") {
+            return;
+        }
+        // SAFETY: the caller's promise. Release: as in `advance`.
+        unsafe { self.0.as_ref() }.cursor.store(FREE, Ordering::Release);
+    }
+}
+
+impl Gate {
+    /// The gate of a ring of `capacity` slots, of which `watermark` stay free of messages that somebody still needs.
+    pub(crate) fn new(capacity: usize, watermark: usize, first: Sequence) -> Self {
+        debug_assert!(watermark < capacity);
+        let room = (capacity - watermark) as u64;
+        // Half the room: who joins at the oldest message then finds at least half of what stands.
+        let window = (room / 2).max(1);
+        Self {
+            scanned: AtomicU64::new(first.get()),
+            limit: AtomicU64::new(first.get()),
+            forks: AtomicU64::new(0),
+            cells: AtomicPtr::new(core::ptr::null_mut()),
+            room,
+            window,
+            capacity: capacity as u64,
+        }
+    }
+
+    /// How far publishers may go on without another look.
+    pub(crate) fn window(&self) -> usize {
+        self.window as usize
+    }
+
+    /// The largest limit that a look has found: messages before it may be written.
+    #[inline]
+    pub(crate) fn limit(&self) -> Sequence {
+        // Acquire: pairs with the Release in `look`; what that look saw read comes before what is written now.
+        Sequence::new(self.limit.load(Ordering::Acquire))
+    }
+
+    /// Looks at every cursor, for a publisher that is about to write message `head` or claim it: messages before the result may be
+    /// written. O(subscribers at their most).
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn look(&self, head: Sequence) -> Sequence {
+        // G1. A maximum, because of many publishers one may come late. Release: who joins sees the messages before `head`.
+        self.scanned.fetch_max(head.get(), Ordering::Release);
+        if !mutated!("gate_no_publisher_fence") {
+            // G2. Pairs with J2.
+            fence(Ordering::SeqCst);
+        }
+        let slowest = loop {
+            // Acquire: pairs with the Release in `fork`; the new cell is then seen.
+            let forks = self.forks.load(Ordering::Acquire);
+            let slowest = self.slowest();
+            // The loads of G3 are Acquire, so this one comes after them. If one of them saw a subscriber after its fork, so does this.
+            if self.forks.load(Ordering::Relaxed) == forks || mutated!("gate_forks_unseen") {
+                break slowest;
+            }
+        };
+        let window = if mutated!("gate_blind_for_a_lap_more") { 2 * self.capacity } else { self.window };
+        let limit = slowest.saturating_add(self.room).min(head.plus(window).get());
+        // Release: pairs with the Acquire in `limit`.
+        self.limit.fetch_max(limit, Ordering::Release);
+        Sequence::new(limit)
+    }
+
+    /// G3: the smallest cursor, or `FREE`.
+    fn slowest(&self) -> u64 {
+        let ordering = if mutated!("gate_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        self.chunks()
+            .flat_map(|chunk| &chunk.cells)
+            // Acquire: pairs with the Release in `Pass::advance` and `Pass::leave`.
+            .map(|cell| cell.cursor.load(ordering))
+            .min()
+            .unwrap_or(FREE)
+    }
+
+    /// Joins at what `start` chooses: it is called with the oldest message that can be promised, and must not choose an earlier
+    /// one. From there on nothing is overwritten until the pass moves on.
+    pub(crate) fn join(
+        &self,
+        from_oldest: bool,
+        start: impl FnOnce(Sequence) -> Sequence,
+    ) -> (Pass, Sequence) {
+        // Acquire: pairs with the Release of G1.
+        let seen = || Sequence::new(self.scanned.load(Ordering::Acquire));
+        let promised = |scanned: Sequence| {
+            if mutated!("gate_promises_too_much") {
+                scanned.back(self.capacity)
+            } else {
+                scanned.plus(self.window).back(self.capacity)
+            }
+        };
+        // J1.
+        let early = if from_oldest { promised(seen()) } else { seen() };
+        let pass = self.take(early);
+        if !mutated!("gate_no_joiner_fence") {
+            // J2. Pairs with G2.
+            fence(Ordering::SeqCst);
+        }
+        // J3, J4.
+        let start = start(promised(seen())).max(early);
+        // SAFETY: `self` is the gate, and the pass is new.
+        unsafe { pass.advance(start) };
+        (pass, start)
+    }
+
+    /// A second pass at `cursor`, for a subscriber that stands there with a pass of its own and does not move meanwhile.
+    pub(crate) fn fork(&self, cursor: Sequence) -> Pass {
+        let pass = self.take(cursor);
+        // Release: pairs with the Acquire in `look`.
+        self.forks.fetch_add(1, Ordering::Release);
+        pass
+    }
+
+    /// A free cell, now with `cursor` in it.
+    fn take(&self, cursor: Sequence) -> Pass {
+        let mut link = &self.cells;
+        loop {
+            let chunk = match NonNull::new(link.load(Ordering::Acquire)) {
+                Some(chunk) => chunk,
+                None => Self::grow(link),
+            };
+            // SAFETY: a chunk that is linked lives as long as the gate.
+            let chunk = unsafe { chunk.as_ref() };
+            for cell in &chunk.cells {
+                // Acquire: pairs with the Release in `Pass::leave`. What its last owner read comes before all that follows from here.
+                let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+                let taken = cell.cursor.load(Ordering::Relaxed) == FREE
+                    && cell.cursor.compare_exchange(FREE, cursor.get(), success, failure).is_ok();
+                if taken {
+                    return Pass(NonNull::from(cell));
+                }
+            }
+            link = &chunk.next;
+        }
+    }
+
+    /// Links a new chunk, unless somebody else just did.
+    fn grow(link: &AtomicPtr<Chunk>) -> NonNull<Chunk> {
+        let new = Box::into_raw(Box::new(Chunk::new()));
+        // Release: pairs with the Acquire of whoever follows the link.
+        match link.compare_exchange(core::ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
+            // SAFETY: it comes from a `Box`.
+            Ok(_) => unsafe { NonNull::new_unchecked(new) },
+            Err(theirs) => {
+                // SAFETY: nobody else has seen it.
+                drop(unsafe { Box::from_raw(new) });
+                // SAFETY: the exchange failed because it is not null.
+                unsafe { NonNull::new_unchecked(theirs) }
+            }
+        }
+    }
+
+    fn chunks(&self) -> impl Iterator<Item = &Chunk> {
+        let follow = |link: &AtomicPtr<Chunk>| {
+            // Acquire: pairs with the Release in `grow`. SAFETY: a chunk that is linked lives as long as the gate.
+            unsafe { link.load(Ordering::Acquire).as_ref() }
+        };
+        core::iter::successors(follow(&self.cells), move |chunk| follow(&chunk.next))
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        // Relaxed: nobody else has the gate any more.
+        let mut next = self.cells.load(Ordering::Relaxed);
+        while !next.is_null() {
+            // SAFETY: it was linked once, so it comes from a `Box`, and nobody follows the link any more.
+            let chunk = unsafe { Box::from_raw(next) };
+            next = chunk.next.load(Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    fn gate(capacity: usize, watermark: usize) -> Gate {
+        Gate::new(capacity, watermark, Sequence::FIRST)
+    }
+
+    fn at(number: u64) -> Sequence {
+        Sequence::new(number)
+    }
+
+    fn join(gate: &Gate, start: u64) -> Pass {
+        gate.join(true, |promised| promised.max(at(start))).0
+    }
+
+    #[test]
+    fn without_subscribers_the_window_is_the_limit() {
+        assert_eq!(gate(8, 0).look(at(100)), at(104));
+        assert_eq!(gate(8, 5).look(at(100)), at(101));
+        assert_eq!(gate(2, 1).look(at(100)), at(101));
+    }
+
+    #[test]
+    fn the_slowest_decides_until_it_leaves() {
+        let gate = gate(8, 2);
+        let passes = [3, 5, 4].map(|start| join(&gate, start));
+        assert_eq!(gate.look(at(8)), at(9));
+        // SAFETY: the gate lives, and each pass is given up once.
+        unsafe {
+            passes[0].advance(at(4));
+            assert_eq!(gate.look(at(9)), at(10));
+            passes[0].leave();
+            passes[2].leave();
+        }
+        assert_eq!(gate.look(at(10)), at(11), "the one at 5");
+        assert_eq!(gate.limit(), at(11));
+    }
+
+    #[test]
+    fn who_joins_is_promised_no_less_than_half_the_ring() {
+        let gate = gate(8, 0);
+        gate.look(at(100));
+        // Up to 103 may be written under that limit, over 95.
+        assert_eq!(gate.join(true, |promised| promised).1, at(96));
+        assert_eq!(gate.look(at(104)), at(104), "and waits there for who joined");
+    }
+
+    #[test]
+    fn cells_are_used_again_and_grow_as_needed() {
+        let gate = gate(8, 0);
+        let count = |gate: &Gate| gate.chunks().count();
+        assert_eq!(count(&gate), 0);
+        for _ in 0..100 {
+            let passes = [(); CELLS + 1].map(|()| join(&gate, 0));
+            // SAFETY: the gate lives, and each pass is given up once.
+            passes.iter().for_each(|pass| unsafe { pass.leave() });
+        }
+        assert_eq!(count(&gate), 2);
+        assert_eq!(gate.slowest(), FREE);
+    }
+}

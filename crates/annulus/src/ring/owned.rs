@@ -1,0 +1,126 @@
+//! Storage for messages that stay in their slots: any `T`, made once, changed in place, read by reference.
+//!
+//! ```text
+//! writer                                  reader
+//! O1  gate: all readers are done with     O4  stamp = done(s)?        Acquire
+//!     the message a lap before  Acquire   O5  read by `&T`
+//! O2  change by `&mut T`                  O6  cursor := s + 1         Release
+//! O3  stamp := done(s)          Release
+//! ```
+//!
+//! There is no second look at the stamp: a reader and a writer never meet in a slot, because the gate (`gate.rs`) keeps the writer
+//! a lap behind every cursor. O3 and O4 give the value to the readers, O6 and O1 give it back.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ptr::NonNull;
+
+use super::{Sequence, Slots, Stamp, Store};
+use crate::error::CapacityError;
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
+
+/// A slot: the stamp, and the value that lives there.
+pub(crate) struct OwnedSlot<T> {
+    stamp: AtomicU64,
+    value: UnsafeCell<T>,
+}
+
+/// Slots with a value each.
+pub(crate) struct Owned<T> {
+    slots: Box<[OwnedSlot<T>]>,
+}
+
+// SAFETY: the values are dropped where the store is, and move between threads in place: that takes `T: Send`.
+unsafe impl<T: Send> Send for Owned<T> {}
+// SAFETY: a shared store lets one thread at a time change a value (`T: Send`), and several read it by reference at once
+// (`T: Sync`).
+unsafe impl<T: Send + Sync> Sync for Owned<T> {}
+
+impl<T> Owned<T> {
+    /// `capacity` values from `factory`.
+    pub(crate) fn new(capacity: usize, mut factory: impl FnMut() -> T) -> Result<Self, CapacityError> {
+        let mut slots = Vec::new();
+        slots
+            .try_reserve_exact(capacity)
+            .map_err(|_| CapacityError::TooLarge { capacity, slot_bytes: size_of::<OwnedSlot<T>>() })?;
+        slots.resize_with(capacity, || OwnedSlot {
+            stamp: AtomicU64::new(0),
+            value: UnsafeCell::new(factory()),
+        });
+        Ok(Self { slots: slots.into_boxed_slice() })
+    }
+}
+
+impl<T> Store for Owned<T> {
+    type Unit = OwnedSlot<T>;
+
+    fn start(&self) -> NonNull<OwnedSlot<T>> {
+        NonNull::from(&*self.slots).cast()
+    }
+
+    #[inline]
+    unsafe fn stamp<'a>(start: NonNull<OwnedSlot<T>>, index: usize) -> &'a AtomicU64 {
+        // SAFETY: there are as many slots as the ring has capacity, and the caller keeps them alive.
+        unsafe { &(*start.as_ptr().add(index)).stamp }
+    }
+}
+
+impl<T> Slots<Owned<T>> {
+    /// The slot that message `sequence` uses, whatever it holds now.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives for `'a`.
+    #[inline]
+    unsafe fn slot<'a>(self, sequence: Sequence) -> &'a OwnedSlot<T> {
+        // SAFETY: the ring lives, and the index is below its capacity, which is the number of slots.
+        unsafe { &*self.start.as_ptr().add(self.index_of(sequence)) }
+    }
+
+    /// O2: lets `change` at the value in the slot of `sequence`.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives. The caller alone may write message `sequence`, and every reader is done with the message a lap before
+    /// (O1): nobody else looks at the value until [`finish`](Self::finish).
+    #[inline]
+    pub(crate) unsafe fn change<R>(self, sequence: Sequence, change: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: the ring lives; the caller has the value to itself.
+        unsafe { self.slot(sequence) }.value.with_mut(|value| change(unsafe { &mut *value }))
+    }
+
+    /// O3: makes message `sequence` visible to readers.
+    ///
+    /// # Safety
+    ///
+    /// As for [`change`](Self::change), which is over.
+    #[inline]
+    pub(crate) unsafe fn finish(self, sequence: Sequence) {
+        let ordering = if mutated!("owned_done_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // SAFETY: the ring lives. Release: pairs with the Acquire of O4, so who sees the stamp sees the value.
+        unsafe { self.stamp_word(sequence) }.store(Stamp::done(sequence).bits(), ordering);
+    }
+
+    /// O4: whether message `sequence` is there.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives.
+    #[inline]
+    pub(crate) unsafe fn is_there(self, sequence: Sequence) -> bool {
+        // SAFETY: the ring lives.
+        unsafe { self.stamp(sequence) == Stamp::done(sequence) }
+    }
+
+    /// O5: the value of message `sequence`.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives for `'a`, the caller saw [`is_there`](Self::is_there), and for `'a` a cursor of its own in the gate stands
+    /// at `sequence` or earlier, so nobody writes to the value.
+    #[inline]
+    pub(crate) unsafe fn value<'a>(self, sequence: Sequence) -> &'a T {
+        // SAFETY: the ring lives; nobody writes.
+        unsafe { self.slot(sequence) }.value.with(|value| unsafe { &*value })
+    }
+}
