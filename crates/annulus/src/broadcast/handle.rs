@@ -7,7 +7,7 @@ use core::ops::Deref;
 
 use super::shared::Shared;
 use crate::message::Message;
-use crate::ring::{Copied, Missing, Owned, Pass, Sequence, Slots, Store, Whole};
+use crate::ring::{Copied, Missing, Owned, Pass, Sequence, Slots, Stamp, Store, Whole};
 
 /// What a handle is to its ring, and what ends with it.
 ///
@@ -68,6 +68,16 @@ impl<S: Store, R: Role> Handle<S, R> {
     /// Another handle of the same ring.
     pub(super) fn another<Q: Role>(&self, role: Q) -> Handle<S, Q> {
         Handle::of(Arc::clone(&self.shared), role)
+    }
+
+    /// Whether the slot of `sequence` was left by the writer of the lap before, so that the one who claimed `sequence` may write.
+    ///
+    /// Acquire: pairs with W4, so everything that writer did to the slot comes before what the caller does to it.
+    #[inline]
+    pub(super) fn is_left(&self, sequence: Sequence) -> bool {
+        // SAFETY: `shared` keeps the ring alive.
+        let stamp = unsafe { self.slots.stamp(sequence) };
+        stamp == Stamp::of_the_lap_before(sequence, self.ring.capacity())
     }
 
     /// The same handle in another role.

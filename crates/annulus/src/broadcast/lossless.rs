@@ -6,7 +6,7 @@
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::room::{Refusal, look_for_room, wait_for_room};
+use super::room::{Refusal, look_for_room, wait_for_room, wait_for_room_by};
 use super::{Lossless, Publisher};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
@@ -40,7 +40,14 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish(&mut self, message: T) -> Result<(), PublishError<T>> {
-        self.publish_by(message, WaitStrategy::default())
+        if !self.may_write() {
+            match wait_for_room(&self.shared, self.next) {
+                Ok(limit) => self.limit = limit,
+                Err(_) => return Err(PublishError(message)),
+            }
+        }
+        self.put(&message);
+        Ok(())
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -281,7 +288,7 @@ impl<T: Message> Publisher<T, Lossless> {
     #[inline(always)]
     fn admit(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         if !self.may_write() {
-            self.limit = wait_for_room(&self.shared, self.next, strategy, deadline)?;
+            self.limit = wait_for_room_by(&self.shared, self.next, strategy, deadline)?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::handle::{Handle, Publishing};
-use super::room::{Refusal, claim, claim_now, most_at_once, wait_for_slot};
+use super::room::{Refusal, claim, claim_by, claim_now, most_at_once, wait_for_slot, wait_for_slot_by};
 use super::{Lossless, Lossy, Mode};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
@@ -107,7 +107,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
 
     #[cfg(feature = "std")]
     fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        match claim(&self.shared, 1, M::LOSSLESS, WaitStrategy::default(), deadline) {
+        match claim_by(&self.shared, 1, M::LOSSLESS, WaitStrategy::default(), deadline) {
             Ok(sequence) => {
                 self.put(sequence, &message);
                 Ok(())
@@ -160,14 +160,17 @@ impl<T: Message> MpPublisher<T> {
     /// ```
     #[inline]
     pub fn publish(&self, message: T) {
-        self.publish_by(message, WaitStrategy::default());
+        let sequence = self.shared.ring.head().claim(1);
+        self.put_claimed(sequence, &message);
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy` should it have to.
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) {
         let sequence = self.shared.ring.head().claim(1);
-        wait_for_slot(&self.shared, sequence, strategy);
+        if !self.shared.is_left(sequence) {
+            wait_for_slot_by(&self.shared, sequence, strategy);
+        }
         self.put(sequence, &message);
     }
 
@@ -197,10 +200,18 @@ impl<T: Message> MpPublisher<T> {
     pub fn publish_batch(&self, messages: &[T]) {
         let mut sequence = self.shared.ring.head().claim(messages.len() as u64);
         for message in messages {
-            wait_for_slot(&self.shared, sequence, WaitStrategy::default());
-            self.put(sequence, message);
+            self.put_claimed(sequence, message);
             sequence = sequence.next();
         }
+    }
+
+    /// Writes message `sequence`, which this publisher claimed, as soon as its slot is left.
+    #[inline(always)]
+    fn put_claimed(&self, sequence: Sequence, message: &T) {
+        if !self.shared.is_left(sequence) {
+            wait_for_slot(&self.shared, sequence);
+        }
+        self.put(sequence, message);
     }
 }
 
@@ -228,7 +239,13 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish(&self, message: T) -> Result<(), PublishError<T>> {
-        self.publish_by(message, WaitStrategy::default())
+        match claim(&self.shared, 1, true) {
+            Ok(sequence) => {
+                self.put(sequence, &message);
+                Ok(())
+            }
+            Err(_) => Err(PublishError(message)),
+        }
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -238,7 +255,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// As of [`publish`](Self::publish).
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        match claim(&self.shared, 1, true, strategy, None) {
+        match claim_by(&self.shared, 1, true, strategy, None) {
             Ok(sequence) => {
                 self.put(sequence, &message);
                 Ok(())
@@ -351,7 +368,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
         let mut rest = messages;
         while !rest.is_empty() {
             let (part, after) = rest.split_at(most_at_once(&self.shared).min(rest.len()));
-            match claim(&self.shared, part.len() as u64, true, strategy, deadline) {
+            match claim_by(&self.shared, part.len() as u64, true, strategy, deadline) {
                 Ok(mut sequence) => {
                     for message in part {
                         self.put(sequence, message);

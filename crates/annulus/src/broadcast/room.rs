@@ -20,12 +20,21 @@ pub(super) enum Refusal {
     Closed,
 }
 
-/// Waits for room for message `next` of the only publisher, and returns the new limit. [`Refusal::Full`] once `deadline` has passed.
+/// Waits for room for message `next` of the only publisher, by the default strategy, and returns the new limit. Never
+/// [`Refusal::Full`].
 ///
-/// Takes and returns values, so that a publisher whose methods are inlined can live in registers.
+/// Takes and returns values, so that a publisher whose methods are inlined can live in registers. (A strategy is an argument in memory, which
+/// would be written for each message: so there is a function without.)
 #[cold]
 #[inline(never)]
-pub(super) fn wait_for_room<S: Store>(
+pub(super) fn wait_for_room<S: Store>(shared: &Shared<S>, next: Sequence) -> Result<Sequence, Refusal> {
+    wait_for_room_by(shared, next, WaitStrategy::default(), None)
+}
+
+/// As [`wait_for_room`], by `strategy`; [`Refusal::Full`] once `deadline` has passed.
+#[cold]
+#[inline(never)]
+pub(super) fn wait_for_room_by<S: Store>(
     shared: &Shared<S>,
     next: Sequence,
     strategy: WaitStrategy,
@@ -135,24 +144,33 @@ pub(super) fn most_at_once<S: Store>(shared: &Shared<S>) -> usize {
     shared.gate.window()
 }
 
-/// Claims `count` sequences for one of many publishers, waiting for the gate if the ring is `lossless` and for the slots. Returns the first;
-/// [`Refusal::Full`] once `deadline` has passed.
+/// Claims `count` sequences for one of many publishers, waiting for the gate if the ring is `lossless`, and for the slots, by the default
+/// strategy. Returns the first; never [`Refusal::Full`].
 #[inline]
-pub(super) fn claim<S: Store>(
+pub(super) fn claim<S: Store>(shared: &Shared<S>, count: u64, lossless: bool) -> Result<Sequence, Refusal> {
+    match try_claim(shared, count, lossless) {
+        Ok(first) => Ok(first),
+        Err(_) => wait_for_claim(shared, count, lossless),
+    }
+}
+
+/// As for [`wait_for_room`].
+#[cold]
+#[inline(never)]
+fn wait_for_claim<S: Store>(shared: &Shared<S>, count: u64, lossless: bool) -> Result<Sequence, Refusal> {
+    claim_by(shared, count, lossless, WaitStrategy::default(), None)
+}
+
+/// As [`claim`], by `strategy`; [`Refusal::Full`] once `deadline` has passed.
+pub(super) fn claim_by<S: Store>(
     shared: &Shared<S>,
     count: u64,
     lossless: bool,
     strategy: WaitStrategy,
     deadline: Deadline,
 ) -> Result<Sequence, Refusal> {
-    match try_claim(shared, count, lossless) {
-        Ok(first) => Ok(first),
-        Err(Obstacle::Closed) => Err(Refusal::Closed),
-        Err(obstacle) => {
-            let mut claim = Claim { shared, count, lossless, obstacle };
-            wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
-        }
-    }
+    let mut claim = Claim { shared, count, lossless, obstacle: Obstacle::Gate };
+    wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
 }
 
 /// As [`claim`], but tries once.
@@ -198,10 +216,19 @@ impl<S: Store> Wait for Claim<'_, S> {
     }
 }
 
-/// Waits until the writer of the lap before has left the slot of `claimed`.
-#[inline]
-pub(super) fn wait_for_slot<S: Store>(shared: &Shared<S>, claimed: Sequence, strategy: WaitStrategy) {
-    if !shared.ring.is_left(claimed) && !mutated!("claim_does_not_wait") {
+/// Waits, by the default strategy, until the writer of the lap before has left the slot of `claimed`. Without a strategy for an argument
+/// for the same reason as [`wait_for_room`].
+#[cold]
+#[inline(never)]
+pub(super) fn wait_for_slot<S: Store>(shared: &Shared<S>, claimed: Sequence) {
+    wait_for_slot_by(shared, claimed, WaitStrategy::default());
+}
+
+/// As [`wait_for_slot`], by `strategy`.
+#[cold]
+#[inline(never)]
+pub(super) fn wait_for_slot_by<S: Store>(shared: &Shared<S>, claimed: Sequence, strategy: WaitStrategy) {
+    if !mutated!("claim_does_not_wait") {
         let left = wait_until(&mut Left { shared, claimed }, strategy, None);
         debug_assert!(left.is_some(), "a wait without a deadline does not end without a result");
     }

@@ -421,7 +421,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Goes on after a lapse and says how many messages that cost.
     #[inline(always)]
     fn go_on(&mut self) -> u64 {
-        debug_assert!(!M::LOSSLESS, "publishers wait for this subscriber");
+        assert!(!M::LOSSLESS, "publishers wait for this subscriber: it can't be lapped");
         let floor = M::floor(self.seat());
         if self.cursor < floor {
             return self.skip_to(floor);

@@ -37,8 +37,8 @@ impl Sequence {
         Self(self.0 + count)
     }
 
-    /// The largest at which a ring may begin, so that it never comes to the end.
-    pub(crate) const LAST_FIRST: Self = Self(1 << 62);
+    /// The largest at which a ring may begin: four thousand million messages before the end.
+    pub(crate) const LAST_FIRST: Self = Self((1 << 63) - (1 << 32));
 
     /// How many messages lie from `earlier` up to this one; 0 where it is not earlier.
     #[inline]

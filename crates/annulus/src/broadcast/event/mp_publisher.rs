@@ -6,12 +6,12 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use crate::broadcast::handle::{Handle, Publishing};
-use crate::broadcast::room::{Refusal, claim, claim_now};
+use crate::broadcast::room::{Refusal, claim, claim_by, claim_now};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, TryPublishError};
 use crate::ring::{Owned, Sequence};
-use crate::wait::{Deadline, WaitStrategy};
+use crate::wait::WaitStrategy;
 
 /// A writing end of a ring of owned events with many publishers, made by [`event_channel_mpmc`](crate::event_channel_mpmc).
 ///
@@ -52,7 +52,14 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     /// ```
     #[inline]
     pub fn publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), PublishError<()>> {
-        self.publish_by(change, WaitStrategy::default())
+        change(&mut self.spare);
+        match claim(&self.shared, 1, true) {
+            Ok(sequence) => {
+                self.swap_in(sequence);
+                Ok(())
+            }
+            Err(_) => Err(PublishError(())),
+        }
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -67,7 +74,7 @@ impl<T: Send + Sync> MpEventPublisher<T> {
         strategy: WaitStrategy,
     ) -> Result<(), PublishError<()>> {
         change(&mut self.spare);
-        match claim(&self.shared, 1, true, strategy, None) {
+        match claim_by(&self.shared, 1, true, strategy, None) {
             Ok(sequence) => {
                 self.swap_in(sequence);
                 Ok(())
@@ -111,10 +118,10 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     fn publish_until(
         &mut self,
         change: impl FnOnce(&mut T),
-        deadline: Deadline,
+        deadline: Option<Instant>,
     ) -> Result<(), PublishTimeoutError<()>> {
         change(&mut self.spare);
-        match claim(&self.shared, 1, true, WaitStrategy::default(), deadline) {
+        match claim_by(&self.shared, 1, true, WaitStrategy::default(), deadline) {
             Ok(sequence) => {
                 self.swap_in(sequence);
                 Ok(())

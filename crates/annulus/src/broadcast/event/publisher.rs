@@ -5,7 +5,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use crate::broadcast::handle::{Handle, Publishing};
-use crate::broadcast::room::{Refusal, look_for_room, wait_for_room};
+use crate::broadcast::room::{Refusal, look_for_room, wait_for_room, wait_for_room_by};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, TryPublishError};
@@ -50,7 +50,14 @@ impl<T: Send + Sync> EventPublisher<T> {
     /// ```
     #[inline]
     pub fn publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), PublishError<F>> {
-        self.publish_by(change, WaitStrategy::default())
+        if !self.may_write() {
+            match wait_for_room(&self.shared, self.next) {
+                Ok(limit) => self.limit = limit,
+                Err(_) => return Err(PublishError(change)),
+            }
+        }
+        self.put(change);
+        Ok(())
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -190,7 +197,7 @@ impl<T: Send + Sync> EventPublisher<T> {
     #[inline(always)]
     fn admit(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         if !self.may_write() {
-            self.limit = wait_for_room(&self.shared, self.next, strategy, deadline)?;
+            self.limit = wait_for_room_by(&self.shared, self.next, strategy, deadline)?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use crate::error::RecvTimeoutError;
 use crate::error::{Closed, PollError, UpstreamError};
 use crate::hint::unlikely;
 use crate::ring::{Owned, Sequence};
-use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
+use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 
 /// A reading end of a ring of owned events, made by [`EventSubscribable`](crate::EventSubscribable).
 ///
@@ -306,7 +306,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 
     #[cfg(feature = "std")]
-    fn wait_timed(&mut self, deadline: Deadline) -> Result<(), RecvTimeoutError> {
+    fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<(), RecvTimeoutError> {
         match wait_until(self, WaitStrategy::default(), deadline) {
             Some(result) => Ok(result?),
             None => Err(RecvTimeoutError::Timeout),
