@@ -5,8 +5,20 @@
 //! | you have | you want | ring | made by |
 //! | --- | --- | --- | --- |
 //! | one writer | every reader sees every message; the writer never waits; who is too slow loses the oldest and knows how many | lossy broadcast | [`channel`] |
+//! | one writer | every reader sees every message; nobody loses any; the writer waits for the slowest | lossless broadcast | [`channel_bounded`] |
+//! | many writers | the same, lossy | lossy broadcast, one order for all | [`channel_mpmc`] |
+//! | many writers | the same, lossless | lossless broadcast, one order for all | [`channel_mpmc_bounded`] |
+//! | messages that own something, or are large | changed in place, read by reference, nobody loses any | owned events | [`event_channel`], [`event_channel_mpmc`] |
 //!
-//! More rings (lossless and multi-producer broadcast, queues) are on their way; the README says what exists.
+//! And for readers:
+//!
+//! | you want | use |
+//! | --- | --- |
+//! | several consumers on one thread for the price of one | [`SubscriberGroup`] |
+//! | a reader that sees a message only after others have processed it | [`Subscriber::after`], [`DependencyBarrier`] |
+//! | a reader on a lossless ring that nobody waits for | [`subscribe_lossy`](Subscribable::subscribe_lossy) |
+//!
+//! Queues, in which each message reaches one consumer, are on their way; the README says what exists.
 //!
 //! # Ten lines
 //!
@@ -29,8 +41,8 @@
 //!
 //! - **No data race**, by the letter of Rust's memory model. Payloads are copied through relaxed atomic words (or, when
 //!   large, by an `asm!` block that stands for them), and become a value only once the slot's stamp has proved them whole.
-//! - **Loss is counted**, exactly: received + lagged is how far a subscriber has come.
-//! - **Nothing is allocated** after the ring is made, and no lock is taken on the way of a message.
+//! - **Loss is counted**, exactly: received + lagged is how far a subscriber has come. On a lossless ring there is none, and the types say so.
+//! - **Nothing is allocated** on the way of a message, and no lock is taken; subscribers join and leave without one, too.
 //! - **Close is seen**: no handle waits for a peer that is gone.
 //! - **Waiting can cost nothing**: a subscriber in [`recv`](Subscriber::recv) sleeps in the kernel, and its publisher pays
 //!   one load for that until it does. See [`WaitStrategy`].
