@@ -26,7 +26,9 @@ impl<T: Message, M: Mode> Iterator for Drain<'_, T, M> {
     #[inline]
     fn next(&mut self) -> Option<T> {
         self.subscriber.begin();
-        self.subscriber.next_before(&mut Some(self.end))
+        let message = self.subscriber.next_before(&mut Some(self.end));
+        self.subscriber.release();
+        message
     }
 
     /// At most what lies between the cursor and the end; fewer where the publisher overwrites some of them.

@@ -54,6 +54,9 @@ pub struct Subscriber<T: Message, M: Mode = Lossy> {
     lapse: Lapse,
 }
 
+/// Messages of a batch between two words to the publishers.
+const RELEASE_EVERY: usize = 64;
+
 impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn new(shared: Handle<Copied<T>, M::Seat>, start: Sequence) -> Self {
         Self { shared, cursor: start, start, lagged: 0, lapse: Lapse::none() }
@@ -254,13 +257,22 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     pub fn recv_batch(&mut self, buffer: &mut [T]) -> usize {
         self.begin();
         let mut end = None;
-        for (count, place) in buffer.iter_mut().enumerate() {
-            match self.next_before(&mut end) {
-                Some(message) => *place = message,
-                None => return count,
+        let mut count = 0;
+        for part in buffer.chunks_mut(RELEASE_EVERY) {
+            let before = count;
+            for place in &mut *part {
+                match self.next_before(&mut end) {
+                    Some(message) => *place = message,
+                    None => break,
+                }
+                count += 1;
+            }
+            self.release();
+            if count < before + part.len() {
+                break;
             }
         }
-        buffer.len()
+        count
     }
 
     /// An iterator over the messages that are there now. It ends at the newest that was published when this was called,
@@ -353,9 +365,23 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.shared.is_closed()
     }
 
-    /// The one read that everything else is made of.
+    /// The next message, which publishers need not keep any longer.
     #[inline]
     fn next<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
+        let whole = self.take(message)?;
+        self.release();
+        Ok(whole)
+    }
+
+    /// Lets publishers have the slots of all messages that were taken.
+    #[inline(always)]
+    pub(super) fn release(&self) {
+        M::advance(self.seat(), &self.shared, self.cursor);
+    }
+
+    /// The one read that everything else is made of. What is taken stays in the ring until [`release`](Self::release).
+    #[inline]
+    fn take<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
         let cursor = self.cursor;
         let admitted = M::admits(self.shared.role_mut().0, cursor);
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
@@ -367,7 +393,6 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             match shared.read(cursor, message) {
                 Ok(whole) => {
                     self.cursor = cursor.next();
-                    M::advance(shared.role(), shared, self.cursor);
                     return Ok(whole);
                 }
                 Err(missing) => missing,
@@ -392,13 +417,13 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         M::begin(seat, shared, cursor);
     }
 
-    /// The next message, going on after a lag; `None` where there is none before `end`. After a lag, `end` is set to the
-    /// head of that moment unless it was set before.
+    /// Takes the next message, going on after a lag; `None` where there is none before `end`. After a lag, `end` is set to the
+    /// head of that moment unless it was set before. The caller releases what it took.
     #[inline]
     pub(super) fn next_before(&mut self, end: &mut Option<Sequence>) -> Option<T> {
         while end.is_none_or(|end| self.cursor < end) {
             let mut message = MaybeUninit::uninit();
-            match self.next(&mut message) {
+            match self.take(&mut message) {
                 Ok(whole) => return Some(whole.take()),
                 Err(Miss::Empty | Miss::Closed) => break,
                 Err(Miss::Lapped) => {
