@@ -1,6 +1,7 @@
 //! The floors: what the machine does at best where the hardware, not a ring, sets the pace.
 
 use std::hint::{black_box, spin_loop};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
@@ -8,9 +9,11 @@ use std::time::Instant;
 
 use rustix::thread::futex;
 
+use crate::contenders::BATCH;
 use crate::cores::{Cores, pin};
 use crate::rows::{
-    HandOver, LIVE_WARM_UP, Page, Plan, Sample, Sleeper, WARM_UP, Waker, mix, ns_each, phases,
+    HandOver, LIVE_WARM_UP, Page, Plan, Sample, Sleeper, WARM_UP, Waker, across, mix, ns_each, phases,
+    side_by_side,
 };
 
 /// A word with its line, and the line that is fetched with it, to itself.
@@ -125,6 +128,58 @@ pub fn hand_lines_over(plan: &Plan) -> Sample {
         let received: u64 = reader.join().expect("the reader does not panic");
         Sample { ns, share: Some(received as f64 / total as f64) }
     })
+}
+
+/// One thread stores slots, the other reads every one of them.
+pub fn hand_every_line_over(plan: &Plan) -> Sample {
+    hand_over_by::<1>(plan)
+}
+
+/// The same with one look at the last of every 64.
+pub fn hand_every_line_over_in_batches(plan: &Plan) -> Sample {
+    hand_over_by::<BATCH>(plan)
+}
+
+/// With the least that keeps the writer from lapping: the reader says now and then how far it is, and the writer looks when
+/// it has used up what it knows.
+fn hand_over_by<const STEP: usize>(plan: &Plan) -> Sample {
+    let (slots, progress) = (Slots::new(plan.capacity), Line::default());
+    let capacity = plan.capacity as u64;
+    let mut limit = capacity;
+    let write = |phase: Range<u64>| {
+        for i in phase {
+            while i == limit {
+                limit = progress.0.load(Ordering::Acquire) + capacity;
+            }
+            slots.store(i);
+        }
+    };
+    let read = |total| {
+        for first in (0..total).step_by(STEP) {
+            let end = first + STEP as u64;
+            while slots.of(end - 1).next.load(Ordering::Acquire) != end {}
+            for i in first..end {
+                assert!(slots.of(i).value.load(Ordering::Relaxed) == mix(i));
+            }
+            if end.is_multiple_of(BATCH as u64) {
+                progress.0.store(end, Ordering::Release);
+            }
+        }
+    };
+    across(plan, write, read)
+}
+
+/// Two threads, each of which claims the next slot by adding to one word, and stores it.
+pub fn claim_and_store_slots(plan: &Plan) -> Sample {
+    let (slots, claimed) = (Slots::new(plan.capacity), Line::default());
+    let work = [(), ()].map(|()| {
+        |phase: Range<u64>| {
+            for _ in phase {
+                slots.store(claimed.0.fetch_add(1, Ordering::Relaxed));
+            }
+        }
+    });
+    side_by_side(plan, work).into()
 }
 
 /// A `memcpy` into a buffer as large as the ring's payloads and one out of it, and the same sum.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::contenders::{Annulus, Contender, PhotonRing, version_of};
+use crate::contenders::{Annulus, Disruptor, Named, PhotonRing, version_of};
 use crate::cores::Cores;
 use crate::machine::Machine;
 use crate::rounds::{Quartiles, Rounds, ours};
@@ -50,7 +50,6 @@ struct EntryReport {
 #[derive(Serialize)]
 struct Ratio {
     against: &'static str,
-    kind: Kind,
     ratio: Option<Quartiles>,
     target: Option<Target>,
     /// Whether the median reaches the target; none where there is no target, or no round that counts.
@@ -69,9 +68,9 @@ impl RowReport {
         let others = row.entries.iter().enumerate().filter(|(place, _)| *place != ours);
         let ratios = others.map(|(place, entry)| {
             let ratio = rounds.ratio(ours, place);
-            let target = row.targets.iter().find(|target| target.against == entry.kind).copied();
+            let target = row.targets.iter().find(|target| target.against == entry.name).copied();
             let met = target.zip(ratio).map(|(target, ratio)| ratio.median <= target.at_most);
-            Ratio { against: entry.name, kind: entry.kind, ratio, target, met }
+            Ratio { against: entry.name, ratio, target, met }
         });
         Self {
             name: row.name,
@@ -84,48 +83,24 @@ impl RowReport {
         }
     }
 
-    fn cells(&self) -> [String; COLUMNS] {
-        let time =
-            |kind| self.entries.iter().find(|entry| entry.kind == kind).map_or_else(none, EntryReport::cell);
-        let ratio = |kind| {
-            let ratio = self.ratios.iter().find(|ratio| ratio.kind == kind);
-            ratio.map_or_else(none, |ratio| quartiles(ratio.ratio, |value| format!("{value:.2}")))
-        };
+    /// A line for everyone beside us; the first says what is the row's.
+    fn lines(&self) -> Vec<[String; COLUMNS]> {
+        let (ours, others): (Vec<&EntryReport>, _) =
+            self.entries.iter().partition(|entry| entry.kind == Kind::Ours);
         let dropped = match self.rounds.dropped {
             0 => String::new(),
             dropped => format!(" ({dropped} dropped)"),
         };
-        [
+        let mut of_the_row = [
             self.name.to_owned(),
-            time(Kind::Ours),
-            time(Kind::Rival),
-            time(Kind::Floor),
-            ratio(Kind::Rival),
-            ratio(Kind::Floor),
-            self.verdict(),
+            ours.into_iter().map(EntryReport::time).collect(),
             format!("{}{dropped}", self.rounds.kept.len()),
-        ]
-    }
-
-    fn verdict(&self) -> String {
-        let with_targets = self.ratios.iter().filter_map(|ratio| Some((ratio, ratio.target?)));
-        let verdicts = with_targets.map(|(ratio, target)| {
-            let mut text = format!("≤ {:.2}", target.at_most);
-            if ratio.kind == Kind::Floor {
-                text += " of the floor";
-            }
-            text += match ratio.met {
-                Some(true) => ": met",
-                Some(false) => ": **not met**",
-                None => ": no steady round",
-            };
-            if let Some((aim, ratio)) = target.aim.zip(ratio.ratio) {
-                _ = write!(text, " (aim {aim:.2}: {})", if ratio.median <= aim { "met" } else { "not met" });
-            }
-            text
+        ];
+        let lines = others.into_iter().zip(&self.ratios).map(|(other, ratio)| {
+            let [name, ours, rounds] = std::mem::take(&mut of_the_row);
+            [name, ours, other.label(), other.time(), ratio.cell(), ratio.verdict(), rounds]
         });
-        let verdicts: Vec<String> = verdicts.collect();
-        if verdicts.is_empty() { none() } else { verdicts.join("; ") }
+        lines.collect()
     }
 
     fn floor(&self) -> Option<&'static str> {
@@ -133,8 +108,37 @@ impl RowReport {
     }
 }
 
-impl EntryReport {
+impl Ratio {
     fn cell(&self) -> String {
+        quartiles(self.ratio, |value| format!("{value:.2}"))
+    }
+
+    fn verdict(&self) -> String {
+        let Some(target) = self.target else {
+            return none();
+        };
+        let met = match self.met {
+            Some(true) => "met",
+            Some(false) => "**not met**",
+            None => "no steady round",
+        };
+        let mut text = format!("≤ {:.2}: {met}", target.at_most);
+        if let Some((aim, ratio)) = target.aim.zip(self.ratio) {
+            _ = write!(text, " (aim {aim:.2}: {})", if ratio.median <= aim { "met" } else { "not met" });
+        }
+        text
+    }
+}
+
+impl EntryReport {
+    fn label(&self) -> String {
+        match self.kind {
+            Kind::Floor => format!("floor: {}", self.name),
+            _ => self.name.to_owned(),
+        }
+    }
+
+    fn time(&self) -> String {
         let share =
             self.share.map(|share| format!(", {:.0} % received", share.median * 100.0)).unwrap_or_default();
         quartiles(self.ns, short) + &share
@@ -163,29 +167,21 @@ fn none() -> String {
     "–".to_owned()
 }
 
-const COLUMNS: usize = 8;
+const COLUMNS: usize = 7;
 
 impl Report {
     pub fn new(machine: Machine, rounds: usize, presence: f64, rows: Vec<RowReport>) -> Self {
-        let contenders = [Annulus::NAME, PhotonRing::NAME].map(|name| (name, version_of(name)));
+        let contenders =
+            [Annulus::NAME, PhotonRing::NAME, Disruptor::NAME].map(|name| (name, version_of(name)));
         let ping_pong_ns = Quartiles::of(rows.iter().flat_map(|row| row.rounds.probes.iter().copied()));
         Self { machine, contenders: contenders.to_vec(), rounds, presence, ping_pong_ns, rows }
     }
 
     /// The table, its columns aligned.
     pub fn table(&self) -> String {
-        let header = [
-            "row",
-            "annulus, ns",
-            "photon-ring, ns",
-            "floor, ns",
-            "annulus ÷ photon-ring",
-            "annulus ÷ floor",
-            "target, of photon-ring's time",
-            "rounds",
-        ];
+        let header = ["row", "annulus, ns", "beside", "its ns", "annulus ÷ it", "target", "rounds"];
         let mut lines = vec![header.map(str::to_owned)];
-        lines.extend(self.rows.iter().map(RowReport::cells));
+        lines.extend(self.rows.iter().flat_map(RowReport::lines));
         let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
         let widths: [usize; COLUMNS] = std::array::from_fn(width);
         let mut table = String::new();
@@ -254,24 +250,24 @@ mod tests {
         let mut row = Row::new("a row", "about", 4, 5);
         row.entries = vec![
             Entry { name: "annulus", kind: Kind::Ours, run: |_| unreachable!() },
-            Entry { name: "photon-ring", kind: Kind::Rival, run: |_| unreachable!() },
+            Entry { name: "a rival", kind: Kind::Rival, run: |_| unreachable!() },
+            Entry { name: "less", kind: Kind::Floor, run: |_| unreachable!() },
         ];
-        row.targets = vec![Target { against: Kind::Rival, at_most: 0.5, aim: Some(0.25) }];
+        row.targets = vec![Target { against: "a rival", at_most: 0.5, aim: Some(0.25) }];
         let sample = |ns, share| Sample { ns, share };
-        let kept = vec![vec![sample(ours, Some(0.993)), sample(rival, None)]; rounds];
+        let kept = vec![vec![sample(ours, Some(0.993)), sample(rival, None), sample(0.8, None)]; rounds];
         RowReport::new(&row, Rounds { kept, dropped: 2, probes: vec![] })
     }
 
     #[test]
     fn a_row_says_what_was_measured_and_whether_that_is_enough() {
-        let cells = row(1.0, 2.0, 3).cells();
-        assert_eq!(cells[1], "1.00 (1.00–1.00), 99 % received");
-        assert_eq!(cells[3], "–");
-        assert_eq!(cells[4], "0.50 (0.50–0.50)");
-        assert_eq!(cells[6], "≤ 0.50: met (aim 0.25: not met)");
-        assert_eq!(cells[7], "3 (2 dropped)");
-        assert_eq!(row(1.1, 2.0, 3).verdict(), "≤ 0.50: **not met** (aim 0.25: not met)");
-        assert_eq!(row(1.0, 2.0, 0).verdict(), "≤ 0.50: no steady round");
+        let lines = row(1.0, 2.0, 3).lines();
+        let ours = ["a row", "1.00 (1.00–1.00), 99 % received"];
+        let rival = ["a rival", "2.00 (2.00–2.00)", "0.50 (0.50–0.50)", "≤ 0.50: met (aim 0.25: not met)"];
+        assert_eq!(lines[0], [&ours[..], &rival, &["3 (2 dropped)"]].concat()[..]);
+        assert_eq!(lines[1], ["", "", "floor: less", "0.80 (0.80–0.80)", "1.25 (1.25–1.25)", "–", ""]);
+        assert_eq!(row(1.1, 2.0, 3).ratios[0].verdict(), "≤ 0.50: **not met** (aim 0.25: not met)");
+        assert_eq!(row(1.0, 2.0, 0).ratios[0].verdict(), "≤ 0.50: no steady round");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use super::{Kind, LIVE_WARM_UP, Plan, Row, Sample, contenders, mix, ns_each, phases};
-use crate::contenders::{Contender, Publisher, Subscriber};
+use super::{LIVE_WARM_UP, Plan, Row, Sample, contenders, mix, ns_each, phases};
+use crate::contenders::{Contender, Named, PhotonRing, Publisher, Subscriber};
 use crate::cores::pin;
 use crate::floor;
 
@@ -21,7 +21,7 @@ pub fn row() -> Row {
     .on_two_cores()
     .entries(contenders!(publish))
     .floor("handing lines over", floor::hand_lines_over)
-    .target(Kind::Rival, 0.35)
+    .target(PhotonRing::NAME, 0.35)
 }
 
 #[inline(never)]

@@ -1,16 +1,21 @@
 //! The rows of the table: what is measured, by which loop, beside which floor, and what it has to reach.
 //!
-//! A loop is written once, generic over the contender. To add a rival, add its adapter to `contenders` and its name to
-//! `contenders!` here; to add a row, add a file.
+//! A loop is written once, generic over the contender. To add a rival, add its adapter to `contenders` and its name where a
+//! row calls `contenders!`; to add a row, add a file.
 //!
 //! What is received is checked by `assert!(a == b)`: `assert_eq!` takes the address of both, and so stores both, for each
 //! message.
 
+mod events;
+mod group;
 mod inlining;
 mod live;
+mod lossless;
+mod many_publishers;
 mod one_thread;
 mod page;
 mod round_trip;
+mod stream;
 mod wake_up;
 
 use std::ops::Range;
@@ -18,8 +23,11 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::contenders::BATCH;
 use crate::cores::Cores;
+pub use many_publishers::side_by_side;
 pub use page::Page;
+pub use stream::across;
 pub use wake_up::{HandOver, Sleeper, Waker};
 
 /// How much one run of an entry does, and where.
@@ -51,9 +59,11 @@ pub enum Kind {
     Ours,
     Rival,
     Floor,
+    /// Ours again, used in another way.
+    Other,
 }
 
-/// One column of a row: a contender, or the floor.
+/// A contender of a row, or its floor.
 pub struct Entry {
     pub name: &'static str,
     pub kind: Kind,
@@ -63,7 +73,8 @@ pub struct Entry {
 /// The most that our time may be of another's.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Target {
-    pub against: Kind,
+    /// The name of an entry.
+    pub against: &'static str,
     pub at_most: f64,
     /// What is hoped for beyond it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +113,11 @@ impl Row {
         self.entries([Entry { name, kind: Kind::Floor, run }])
     }
 
-    fn target(mut self, against: Kind, at_most: f64) -> Self {
+    fn other(self, name: &'static str, run: fn(&Plan) -> Sample) -> Self {
+        self.entries([Entry { name, kind: Kind::Other, run }])
+    }
+
+    fn target(mut self, against: &'static str, at_most: f64) -> Self {
         self.targets.push(Target { against, at_most, aim: None });
         self
     }
@@ -115,20 +130,21 @@ impl Row {
     }
 }
 
-/// One function, run for every ring, or for `$adapter` around every ring.
+/// One function, run for each contender, ours first. Without any that are named, for the lossy rings; with one adapter in
+/// their place, for the lossy rings in that adapter.
 macro_rules! contenders {
     ($function:ident) => {
-        contenders!(@ $function, Annulus, PhotonRing)
+        contenders!($function: crate::contenders::Annulus, crate::contenders::PhotonRing)
     };
     ($function:ident, $adapter:ident) => {
-        contenders!(@ $function, $adapter<Annulus>, $adapter<PhotonRing>)
+        contenders!($function: $adapter<crate::contenders::Annulus>, $adapter<crate::contenders::PhotonRing>)
     };
-    (@ $function:ident, $ours:ty, $rival:ty) => {{
-        use crate::contenders::{Annulus, Contender, PhotonRing};
+    ($function:ident: $ours:ty $(, $rival:ty)*) => {{
+        use crate::contenders::Named;
         use crate::rows::{Entry, Kind};
         [
-            Entry { name: Annulus::NAME, kind: Kind::Ours, run: $function::<$ours> },
-            Entry { name: PhotonRing::NAME, kind: Kind::Rival, run: $function::<$rival> },
+            Entry { name: <$ours>::NAME, kind: Kind::Ours, run: $function::<$ours> },
+            $(Entry { name: <$rival>::NAME, kind: Kind::Rival, run: $function::<$rival> },)*
         ]
     }};
 }
@@ -142,14 +158,18 @@ pub fn all() -> Vec<Row> {
     rows.push(round_trip::row());
     rows.extend(page::rows());
     rows.push(wake_up::row());
+    rows.extend(many_publishers::rows());
+    rows.extend(lossless::rows());
+    rows.push(group::row());
+    rows.extend(events::rows());
     rows
 }
 
 /// Round trips before those that are timed.
 pub const WARM_UP: u64 = 1_000;
 
-/// Messages before those that are timed, where a reader has to get going on the other core.
-pub const LIVE_WARM_UP: u64 = 20_000;
+/// Messages before those that are timed, where a thread has to get going on the other core. Whole batches.
+pub const LIVE_WARM_UP: u64 = 320 * BATCH as u64;
 
 /// The sequences of a warm-up, then those of the messages that are timed. One loop runs over both, with the clock started
 /// anew before each: with a loop for each, the compiler may inline what is measured into one and not into the other.
@@ -171,6 +191,7 @@ pub fn ns_each(begun: Instant, count: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     /// Few messages, with all the checks.
     #[test]
@@ -178,7 +199,7 @@ mod tests {
         let cores = Cores::first_two().unwrap();
         crate::cores::pin(cores.here);
         for row in all() {
-            let plan = Plan { capacity: row.capacity, messages: row.messages.min(100), cores };
+            let plan = Plan { capacity: row.capacity, messages: row.messages.min(2 * BATCH as u64), cores };
             for entry in &row.entries {
                 let sample = (entry.run)(&plan);
                 assert!(sample.ns > 0.0, "{}: {}", row.name, entry.name);
@@ -188,17 +209,14 @@ mod tests {
     }
 
     #[test]
-    fn every_row_has_one_entry_of_ours_and_whom_its_targets_name() {
+    fn every_row_has_one_entry_of_ours_beside_others_and_whom_its_targets_name() {
         for row in all() {
-            assert_eq!(
-                row.entries.iter().filter(|entry| entry.kind == Kind::Ours).count(),
-                1,
-                "{}",
-                row.name
-            );
-            for target in &row.targets {
-                assert!(row.entries.iter().any(|entry| entry.kind == target.against), "{}", row.name);
-            }
+            let (ours, others): (Vec<&Entry>, _) =
+                row.entries.iter().partition(|entry| entry.kind == Kind::Ours);
+            assert_eq!(ours.len(), 1, "{}", row.name);
+            let names: BTreeSet<&str> = others.iter().map(|entry| entry.name).collect();
+            assert!(!names.is_empty() && names.len() == others.len(), "{}", row.name);
+            assert!(row.targets.iter().all(|target| names.contains(target.against)), "{}", row.name);
         }
     }
 }

@@ -5,8 +5,8 @@
 
 use std::time::Instant;
 
-use super::{Kind, Plan, Row, Sample, contenders, mix, ns_each, phases};
-use crate::contenders::{Contender, Publisher, Subscriber};
+use super::{Plan, Row, Sample, contenders, mix, ns_each, phases};
+use crate::contenders::{Contender, Named, PhotonRing, Publisher, Subscriber};
 use crate::floor;
 
 pub(super) const CAPACITY: usize = 4096;
@@ -16,7 +16,7 @@ pub fn rows() -> [Row; 3] {
         Row::new("publish alone", "u64, a subscriber attached but idle", CAPACITY, 8_000_000)
             .entries(contenders!(publish))
             .floor("storing 16-byte slots", floor::store_slots)
-            .target(Kind::Rival, 0.45),
+            .target(PhotonRing::NAME, 0.45),
         Row::new(
             "publish + receive, one thread",
             "u64, one message published, then received and checked",
@@ -24,11 +24,11 @@ pub fn rows() -> [Row; 3] {
             8_000_000,
         )
         .entries(contenders!(publish_and_receive))
-        .target(Kind::Rival, 0.70)
+        .target(PhotonRing::NAME, 0.70)
         .aim(0.60),
         Row::new("empty poll", "u64, a receive that finds nothing new", CAPACITY, 16_000_000)
             .entries(contenders!(poll))
-            .target(Kind::Rival, 1.0),
+            .target(PhotonRing::NAME, 1.0),
     ]
 }
 

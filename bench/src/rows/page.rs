@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use super::{Kind, Plan, Row, Sample, contenders, ns_each, phases};
-use crate::contenders::{Contender, Publisher, Subscriber};
+use super::{Plan, Row, Sample, contenders, ns_each, phases};
+use crate::contenders::{Contender, Named, PhotonRing, Publisher, Subscriber};
 use crate::floor;
 
 pub fn rows() -> [Row; 3] {
@@ -16,7 +16,7 @@ pub fn rows() -> [Row; 3] {
         )
         .entries(contenders!(publish_and_receive))
         .floor("a memcpy in, one out, and the sum", floor::copy_in_and_out)
-        .target(Kind::Rival, 0.25)
+        .target(PhotonRing::NAME, 0.25)
     })
 }
 

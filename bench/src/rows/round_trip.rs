@@ -3,12 +3,13 @@
 use std::thread;
 use std::time::Instant;
 
-use super::{Kind, Plan, Row, Sample, WARM_UP, contenders, ns_each, phases};
-use crate::contenders::{Contender, Publisher, Subscriber};
+use super::{Plan, Row, Sample, WARM_UP, contenders, ns_each, phases};
+use crate::contenders::{Contender, Named, PhotonRing, Publisher, Subscriber};
 use crate::cores::pin;
 use crate::floor;
 
 pub fn row() -> Row {
+    const FLOOR: &str = "raw ping-pong";
     Row::new(
         "cross-thread round trip",
         "u64, through one ring and back through another, both sides polling",
@@ -17,9 +18,9 @@ pub fn row() -> Row {
     )
     .on_two_cores()
     .entries(contenders!(round_trip))
-    .floor("raw ping-pong", floor::round_trip)
-    .target(Kind::Rival, 1.0)
-    .target(Kind::Floor, 1.10)
+    .floor(FLOOR, floor::round_trip)
+    .target(PhotonRing::NAME, 1.0)
+    .target(FLOOR, 1.10)
 }
 
 #[inline(never)]

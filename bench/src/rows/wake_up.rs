@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Entry, Kind, Plan, Row, Sample};
-use crate::contenders::{self, Contender};
+use crate::contenders::{Annulus, Named};
 use crate::cores::pin;
 use crate::floor::BareFutex;
 use crate::rounds::Quartiles;
@@ -22,7 +22,7 @@ pub fn row() -> Row {
         200,
     )
     .on_two_cores()
-    .entries([Entry { name: contenders::Annulus::NAME, kind: Kind::Ours, run: wake_up::<Blocking> }])
+    .entries([Entry { name: Annulus::NAME, kind: Kind::Ours, run: wake_up::<Blocking> }])
     .floor("a bare futex", wake_up::<BareFutex>)
 }
 

@@ -321,12 +321,17 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Turns it into a stage that sees a message only after all of `upstreams` have *processed* it, and that others can follow in
     /// turn. With no upstreams it waits for nobody, and only can be followed.
     ///
-    /// An upstream has processed a message when it comes back to receive the next one, when it says [`done`](Self::done), or when it is
-    /// dropped (or its thread panics): a dropped upstream opens the gate. What an upstream *lost* it has not processed, so those
-    /// after it lose it too, and count it as lagged. On a lossless ring nobody loses anything.
+    /// An upstream has processed a message when it comes back to receive the next one, or when it says [`done`](Self::done). What an
+    /// upstream *lost* it has not processed, so those after it lose it too, and count it as lagged. On a lossless ring nobody loses
+    /// anything.
+    ///
+    /// An upstream that is dropped no longer counts, also when its thread panics: the gate opens, or those after it would stand still for
+    /// ever. Where a message must not be acted on unless an upstream really is done with it, catch the upstream's panics, or let it
+    /// leave word of its own (the flags of the example `diamond` do).
     ///
     /// What was published before an upstream joined does not concern it: make the graph before messages come, or make the
-    /// upstreams first.
+    /// upstreams first. The upstreams are borrowed for the call only; where threads have them already, hand a
+    /// [`DependencyBarrier`] round instead.
     ///
     /// A stage costs each receive one store more on a line of its own, and a load for each upstream now and then.
     ///
