@@ -33,11 +33,40 @@ pub fn large() -> Option<[u64; 64]> {
     subscribable.subscribe_from_oldest().recv().ok()
 }
 
+/// A lossless ring, a stage on it, and a group.
+#[must_use]
+pub fn lossless() -> Option<u64> {
+    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(4, 1);
+    let mut first = subscribable.subscribe_tracked();
+    let mut second = subscribable.subscribe().after(&[&first]);
+    let mut group = subscribable.subscribe_group::<3>();
+    publisher.publish_by(7, WaitStrategy::BackoffSpin).ok()?;
+    drop(publisher);
+    let sum = first.recv().ok()? + group.recv().ok()?;
+    first.done();
+    Some(sum + second.recv().ok()?)
+}
+
+/// Many publishers, of copied messages and of owned ones.
+#[must_use]
+pub fn many() -> Option<usize> {
+    let (publisher, subscribable) = annulus::channel_mpmc::<u32>(4);
+    let mut subscriber = subscribable.subscribe();
+    publisher.clone().publish(3);
+    let (mut events, source) = annulus::event_channel_mpmc(4, || [0; 5]);
+    let mut reader = source.subscribe();
+    events.clone().publish(|event| event[4] = 4).ok()?;
+    events.publish(|event| event[0] = 1).ok()?;
+    Some(subscriber.recv().ok()? as usize + reader.process(|event| event[4]).ok()?)
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
     fn works() {
         assert_eq!(super::sum(&[1, 2, 3]), Ok(6));
         assert_eq!(super::large(), Some([7; 64]));
+        assert_eq!(super::lossless(), Some(21));
+        assert_eq!(super::many(), Some(7));
     }
 }
