@@ -312,17 +312,36 @@ impl<T> From<PublishError<T>> for PublishTimeoutError<T> {
     }
 }
 
-/// An upstream given to [`after`](crate::Subscriber::after) or a [`DependencyBarrier`](crate::DependencyBarrier) belongs to another
-/// ring: sequences of different rings have nothing to do with each other.
+/// Why a subscriber can't follow an upstream that was given to [`after`](crate::Subscriber::after) or to a
+/// [`DependencyBarrier`](crate::DependencyBarrier).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct UpstreamError {
-    /// Which one, in the order given.
-    pub index: usize,
+#[non_exhaustive]
+pub enum UpstreamError {
+    /// It belongs to another ring: sequences of different rings have nothing to do with each other.
+    AnotherRing {
+        /// Which one, in the order given.
+        index: usize,
+    },
+    /// It may lose messages, and who follows it may not: what an upstream lost it has not processed.
+    Lossy {
+        /// Which one, in the order given.
+        index: usize,
+    },
 }
 
 impl fmt::Display for UpstreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "upstream {} is of another ring: all must be of the ring of who follows them", self.index)
+        match self {
+            Self::AnotherRing { index } => {
+                write!(f, "upstream {index} is of another ring: all must be of the ring of who follows them")
+            }
+            Self::Lossy { index } => {
+                write!(
+                    f,
+                    "upstream {index} may lose messages: a lossless subscriber can follow lossless ones only"
+                )
+            }
+        }
     }
 }
 

@@ -77,9 +77,9 @@ pub use broadcast::Builder;
 pub use broadcast::{
     DependencyBarrier, Drain, EventPublisher, EventSubscribable, EventSubscriber, IntoIter, Iter, Lossless,
     Lossy, Mode, MpEventPublisher, MpPublisher, Publisher, Ref, Staged, Subscribable, Subscriber,
-    SubscriberGroup, Upstream, channel, channel_bounded, channel_mpmc, channel_mpmc_bounded, event_channel,
-    event_channel_mpmc, try_channel, try_channel_bounded, try_channel_mpmc, try_channel_mpmc_bounded,
-    try_event_channel, try_event_channel_mpmc,
+    SubscriberGroup, Unstaged, Upstream, channel, channel_bounded, channel_mpmc, channel_mpmc_bounded,
+    event_channel, event_channel_mpmc, try_channel, try_channel_bounded, try_channel_mpmc,
+    try_channel_mpmc_bounded, try_event_channel, try_event_channel_mpmc,
 };
 pub use error::{
     CapacityError, Closed, PollError, PublishError, TryPublishError, TryRecvError, UpstreamError,

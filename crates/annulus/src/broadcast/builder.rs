@@ -6,7 +6,7 @@ use super::shared::Shared;
 use super::{Lossless, Lossy, MpPublisher, Publisher, Subscribable};
 use crate::error::CapacityError;
 use crate::message::Message;
-use crate::ring::{Copied, Owned, Ring, Sequence, Store, Writers};
+use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Sequence, Store, Writers};
 
 /// How a ring is to be. The public constructors are short forms of it.
 ///
@@ -96,10 +96,10 @@ impl Builder {
         if first > Sequence::LAST_FIRST.get() {
             return Err(CapacityError::FirstSequence { first, largest: Sequence::LAST_FIRST.get() });
         }
-        let ring = Ring::new(capacity, Sequence::new(first), writers, make)?;
-        if watermark >= capacity {
+        if watermark >= capacity.max(MIN_CAPACITY) {
             return Err(CapacityError::Watermark { watermark, capacity });
         }
+        let ring = Ring::new(capacity, Sequence::new(first), writers, make)?;
         Ok(first_two(Shared::new(ring, watermark)))
     }
 }

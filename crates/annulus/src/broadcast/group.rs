@@ -13,6 +13,7 @@ use super::{Lossy, Mode, Subscriber};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{Closed, PollError};
+use crate::hint::unlikely;
 use crate::message::Message;
 use crate::wait::WaitStrategy;
 
@@ -45,7 +46,7 @@ pub struct SubscriberGroup<T: Message, const N: usize, M: Mode = Lossy> {
     /// How many are aligned.
     aligned: usize,
     /// Behind a pointer, so that the lead may live in registers.
-    members: Box<[Member<T, M>; N]>,
+    members: Box<[Member<T, M>]>,
 }
 
 /// One member.
@@ -71,8 +72,8 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
 
     pub(super) fn new(lead: Subscriber<T, M>) -> Self {
         let () = Self::NOT_EMPTY;
-        let members = core::array::from_fn(|_| Member { received_apart: 0, lagged_apart: 0, apart: None });
-        Self { lead, aligned: N, members: Box::new(members) }
+        let members = (0..N).map(|_| Member { received_apart: 0, lagged_apart: 0, apart: None }).collect();
+        Self { lead, aligned: N, members }
     }
 
     /// Receives the next message for all aligned members. Never waits; costs what [`Subscriber::try_recv`] costs, whatever `N` is.
@@ -82,10 +83,20 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
     /// As of [`Subscriber::try_recv`]; a lag is counted for each aligned member. `Empty` too where no member is aligned.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
+        if unlikely(self.aligned < N) {
+            return self.try_recv_without_all();
+        }
+        self.lead.try_recv()
+    }
+
+    #[cold]
+    fn try_recv_without_all(&mut self) -> Result<T, M::TryRecvError> {
         if self.aligned == 0 {
             return Err(PollError::Empty.into());
         }
-        self.lead.try_recv()
+        let result = self.lead.try_recv();
+        self.align_all_there();
+        result
     }
 
     /// Receives the next message for all aligned members, waiting for it with the default [`WaitStrategy`]. Goes on after a lag.
@@ -114,7 +125,9 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
     #[inline]
     pub fn recv_with(&mut self, strategy: WaitStrategy) -> Result<T, Closed> {
         self.someone_is_aligned();
-        self.lead.recv_with(strategy)
+        let result = self.lead.recv_with(strategy);
+        self.align_all_there();
+        result
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock.
@@ -130,7 +143,9 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.someone_is_aligned();
-        self.lead.recv_timeout(timeout)
+        let result = self.lead.recv_timeout(timeout);
+        self.align_all_there();
+        result
     }
 
     /// As [`recv`](Self::recv), but gives up at `deadline`.
@@ -146,13 +161,29 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
         self.someone_is_aligned();
-        self.lead.recv_deadline(deadline)
+        let result = self.lead.recv_deadline(deadline);
+        self.align_all_there();
+        result
     }
 
     /// Receives up to `buffer.len()` messages for all aligned members, as [`Subscriber::recv_batch`]. Never waits; 0 too where no member
-    /// is aligned.
+    /// is aligned. Where a member stands before the group (see [`try_recv_member`](Self::try_recv_member)), it ends there.
     pub fn recv_batch(&mut self, buffer: &mut [T]) -> usize {
-        if self.aligned == 0 { 0 } else { self.lead.recv_batch(buffer) }
+        if self.aligned == 0 {
+            return 0;
+        }
+        // Not past a member that is to be taken along.
+        let ahead = self
+            .apart()
+            .map(|apart| apart.subscriber.cursor())
+            .filter(|&cursor| cursor > self.lead.cursor())
+            .min();
+        let most = ahead.map_or(buffer.len(), |cursor| {
+            usize::try_from(cursor - self.lead.cursor()).map_or(buffer.len(), |most| most.min(buffer.len()))
+        });
+        let count = self.lead.recv_batch(&mut buffer[..most]);
+        self.align_all_there();
+        count
     }
 
     /// How many members are aligned: each receive of the group is theirs.
@@ -189,9 +220,12 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
     /// Receives the next message for `member` alone, which paused before. When that brings it to where the group is, it is aligned
     /// again. Never waits.
     ///
+    /// On a lossy ring a lapse may take it past a group that was not asked since. Then it waits there for the group to come; should the
+    /// group have no member left, it becomes the group.
+    ///
     /// # Errors
     ///
-    /// As of [`Subscriber::try_recv`], for this member. `Empty` too where it is at the group's place: it is aligned then, and its next
+    /// As of [`Subscriber::try_recv`], for this member. `Empty` too where it is at the group's place or past it: its next
     /// message comes with the group's.
     ///
     /// # Panics
@@ -199,13 +233,14 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
     /// If there is no such member.
     pub fn try_recv_member(&mut self, member: usize) -> Result<T, M::TryRecvError> {
         self.align_if_there(member);
+        let behind = self.cursor(member) < self.lead.cursor();
         match &mut self.members[member].apart {
-            None => Err(PollError::Empty.into()),
-            Some(apart) => {
+            Some(apart) if behind => {
                 let result = apart.subscriber.try_recv();
                 self.align_if_there(member);
                 result
             }
+            _ => Err(PollError::Empty.into()),
         }
     }
 
@@ -291,18 +326,35 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
         assert!(self.aligned > 0, "every member of the group is paused: nobody would receive");
     }
 
-    /// Aligns `member` if it has come to where the lead is. (On a lossy ring a lapse may also take it past a lead that was not
-    /// asked since: then it goes on alone until the lead comes to it.)
+    fn apart(&self) -> impl Iterator<Item = &Apart<T, M>> {
+        self.members.iter().filter_map(|member| member.apart.as_ref())
+    }
+
+    /// Aligns every member that the lead has come to.
+    #[inline]
+    fn align_all_there(&mut self) {
+        if unlikely(self.aligned < N) {
+            (0..N).for_each(|member| self.align_if_there(member));
+        }
+    }
+
+    /// Aligns `member` if it stands where the lead does, or if it went past a lead that leads nobody.
     #[track_caller]
     fn align_if_there(&mut self, member: usize) {
-        if self.is_aligned(member) || self.cursor(member) != self.lead.cursor() {
-            return;
-        }
         let (received, lagged) = (self.total_received(member), self.total_lagged(member));
-        let member = &mut self.members[member];
-        member.apart = None;
-        member.received_apart = received.wrapping_sub(self.lead.total_received());
-        member.lagged_apart = lagged.wrapping_sub(self.lead.total_lagged());
+        let lead = self.lead.cursor();
+        let place = &mut self.members[member];
+        let Some(apart) = place.apart.take_if(|apart| {
+            let cursor = apart.subscriber.cursor();
+            cursor == lead || (cursor > lead && self.aligned == 0)
+        }) else {
+            return;
+        };
+        if apart.subscriber.cursor() > lead {
+            self.lead = apart.subscriber;
+        }
+        place.received_apart = received.wrapping_sub(self.lead.total_received());
+        place.lagged_apart = lagged.wrapping_sub(self.lead.total_lagged());
         self.aligned += 1;
     }
 }

@@ -7,7 +7,7 @@ use core::ops::Deref;
 
 use super::shared::Shared;
 use crate::message::Message;
-use crate::ring::{Copied, Missing, Owned, Pass, Sequence, Slots, Stamp, Store, Whole};
+use crate::ring::{Copied, Missing, Owned, Pass, Sequence, Slots, Store, Whole};
 
 /// What a handle is to its ring, and what ends with it.
 ///
@@ -70,14 +70,11 @@ impl<S: Store, R: Role> Handle<S, R> {
         Handle::of(Arc::clone(&self.shared), role)
     }
 
-    /// Whether the slot of `sequence` was left by the writer of the lap before, so that the one who claimed `sequence` may write.
-    ///
-    /// Acquire: pairs with W4, so everything that writer did to the slot comes before what the caller does to it.
+    /// As [`Slots::is_left`].
     #[inline]
     pub(super) fn is_left(&self, sequence: Sequence) -> bool {
         // SAFETY: `shared` keeps the ring alive.
-        let stamp = unsafe { self.slots.stamp(sequence) };
-        stamp == Stamp::of_the_lap_before(sequence, self.ring.capacity())
+        unsafe { self.slots.is_left(sequence, self.ring.capacity()) }
     }
 
     /// The same handle in another role.

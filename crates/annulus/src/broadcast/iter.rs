@@ -28,11 +28,16 @@ impl<T: Message, M: Mode> Iterator for Drain<'_, T, M> {
         self.subscriber.begin();
         let message = self.subscriber.next_before(&mut Some(self.end));
         self.subscriber.release();
+        if message.is_none() {
+            // With many publishers it may have come to one that is still being written: that is its end, whatever comes of it.
+            self.end = Sequence::FIRST;
+        }
         message
     }
 
     /// At most what lies between the cursor and the end; fewer where the publisher overwrites some of them.
     fn size_hint(&self) -> (usize, Option<usize>) {
+        // 0 where it has ended.
         let left = self.end.get().saturating_sub(self.subscriber.cursor());
         (0, usize::try_from(left).ok())
     }

@@ -1,18 +1,14 @@
-//! What a single [`Publisher`] does on a lossless ring: the same writes, behind the gate.
-//!
-//! Between two looks at the gate it compares two of its own numbers and reads one constant flag. Cold paths take and return values, so
-//! that it can live in registers.
+//! What a single [`Publisher`] does on a lossless ring: the same writes, behind the gate (`single.rs`).
 
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::room::{Refusal, look_for_room, wait_for_room, wait_for_room_by};
+use super::room::Refusal;
 use super::{Lossless, Publisher};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, TryPublishError};
 use crate::message::Message;
-use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 
 impl<T: Message> Publisher<T, Lossless> {
@@ -40,14 +36,13 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish(&mut self, message: T) -> Result<(), PublishError<T>> {
-        if !self.may_write() {
-            match wait_for_room(&self.shared, self.next) {
-                Ok(limit) => self.limit = limit,
-                Err(_) => return Err(PublishError(message)),
+        match self.single.admit() {
+            Ok(()) => {
+                self.put(&message);
+                Ok(())
             }
+            Err(_) => Err(PublishError(message)),
         }
-        self.put(&message);
-        Ok(())
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -68,7 +63,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish_by(&mut self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        match self.admit(strategy, None) {
+        match self.single.admit_by(strategy, None) {
             Ok(()) => {
                 self.put(&message);
                 Ok(())
@@ -136,7 +131,7 @@ impl<T: Message> Publisher<T, Lossless> {
 
     #[cfg(feature = "std")]
     fn publish_until(&mut self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        match self.admit(WaitStrategy::default(), deadline) {
+        match self.single.admit_by(WaitStrategy::default(), deadline) {
             Ok(()) => {
                 self.put(&message);
                 Ok(())
@@ -170,15 +165,14 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn try_publish(&mut self, message: T) -> Result<(), TryPublishError<T>> {
-        if !self.may_write() {
-            match look_for_room(&self.shared, self.next) {
-                Ok(limit) => self.limit = limit,
-                Err(Refusal::Full) => return Err(TryPublishError::Full(message)),
-                Err(Refusal::Closed) => return Err(TryPublishError::Closed(message)),
+        match self.single.try_admit() {
+            Ok(()) => {
+                self.put(&message);
+                Ok(())
             }
+            Err(Refusal::Full) => Err(TryPublishError::Full(message)),
+            Err(Refusal::Closed) => Err(TryPublishError::Closed(message)),
         }
-        self.put(&message);
-        Ok(())
     }
 
     /// Publishes all of `messages`, in order, waiting for room as often as it takes. The same as publishing them one by one, but
@@ -275,22 +269,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// Whether nobody is left to receive: publishing will fail from now on.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.shared.is_abandoned()
-    }
-
-    /// Whether the next message may be written without a look at the gate.
-    #[inline(always)]
-    fn may_write(&self) -> bool {
-        (self.next < self.limit || mutated!("lossless_overtakes")) && !self.shared.is_abandoned()
-    }
-
-    /// Makes sure that the next message may be written.
-    #[inline(always)]
-    fn admit(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
-        if !self.may_write() {
-            self.limit = wait_for_room_by(&self.shared, self.next, strategy, deadline)?;
-        }
-        Ok(())
+        self.single.shared.is_abandoned()
     }
 
     /// Writes all of `messages`, or returns what is left and why.
@@ -303,11 +282,11 @@ impl<T: Message> Publisher<T, Lossless> {
     ) -> Result<(), (&'m [T], Refusal)> {
         let mut rest = messages;
         while !rest.is_empty() {
-            if let Err(refusal) = self.admit(strategy, deadline) {
+            if let Err(refusal) = self.single.admit_by(strategy, deadline) {
                 return Err((rest, refusal));
             }
-            let room = usize::try_from(self.limit.since(self.next)).unwrap_or(usize::MAX);
-            let (part, after) = rest.split_at(room.min(rest.len()));
+            // At least 1: it was admitted.
+            let (part, after) = rest.split_at(self.single.room().clamp(1, rest.len()));
             self.put_all(part);
             rest = after;
         }

@@ -3,7 +3,7 @@
 //! ```text
 //! channel       the public constructors; builder: where rings are made
 //! publisher     the one who writes; lossless: what it does behind the gate
-//! mp_publisher  one of many who write
+//! mp_publisher  one of many who write; single: the only one, behind the gate
 //! event/        owned messages: changed in place, read by reference
 //! subscribable  from which subscribers are made, at any time, on any thread
 //! subscriber    one reader: receiving, lag, waiting; iter: drain, and the iterators that wait
@@ -31,6 +31,7 @@ mod mp_publisher;
 mod publisher;
 mod room;
 mod shared;
+mod single;
 mod stage;
 mod subscribable;
 mod subscriber;
@@ -45,7 +46,7 @@ pub use channel::{
 pub use event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher, Ref};
 pub use group::SubscriberGroup;
 pub use iter::{Drain, IntoIter, Iter};
-pub use mode::{Lossless, Lossy, Mode};
+pub use mode::{Lossless, Lossy, Mode, Unstaged};
 pub use mp_publisher::MpPublisher;
 pub use publisher::Publisher;
 pub use stage::{DependencyBarrier, Staged, Upstream};

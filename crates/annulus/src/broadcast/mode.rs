@@ -21,6 +21,16 @@ pub trait Mode: Hooks {
     fn lagged(skipped: u64) -> Self::TryRecvError;
 }
 
+/// A mode that binds a subscriber to no other: [`Lossy`] or [`Lossless`]. Such a one can become a stage, once.
+#[diagnostic::on_unimplemented(
+    message = "this subscriber follows others already",
+    note = "give it all upstreams at once: `subscriber.after(&[&first, &second])`"
+)]
+pub trait Unstaged: Mode {}
+
+impl Unstaged for Lossy {}
+impl Unstaged for Lossless {}
+
 /// Publishers never wait for subscribers; who is too slow loses the oldest messages and is told how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lossy {}
@@ -87,9 +97,9 @@ pub(crate) trait Hooks: Sized + 'static {
     #[inline(always)]
     fn skipped<S: Store>(_: &mut Self::Seat, _: &Shared<S>, _cursor: Sequence) {}
 
-    /// Where it sleeps.
+    /// Where it sleeps, to wait for the message at `cursor`.
     #[inline(always)]
-    fn event<'a, S: Store>(_: &Self::Seat, shared: &'a Shared<S>) -> &'a Event {
+    fn event<'a, S: Store>(_: &Self::Seat, shared: &'a Shared<S>, _cursor: Sequence) -> &'a Event {
         &shared.published
     }
 }

@@ -9,13 +9,14 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::handle::{Handle, Publishing};
-use super::room::{Refusal, claim, claim_by, claim_now, most_at_once, wait_for_slot, wait_for_slot_by};
+use super::room::{Claimed, Refusal, claim, claim_by, claim_now, wait_for_slot, wait_for_slot_by};
 use super::{Lossless, Lossy, Mode};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, TryPublishError};
 use crate::message::Message;
 use crate::ring::{Copied, Sequence};
+use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// A writing end of a broadcast ring with many publishers, made by [`channel_mpmc`](crate::channel_mpmc) (lossy) or
@@ -59,9 +60,9 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     /// ```
     #[inline]
     pub fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
-        match claim_now(&self.shared, 1, M::LOSSLESS) {
-            Ok(sequence) => {
-                self.put(sequence, &message);
+        match claim_now(&self.shared, M::LOSSLESS) {
+            Ok(Claimed { first, .. }) => {
+                self.put(first, &message);
                 Ok(())
             }
             Err(Refusal::Full) => Err(TryPublishError::Full(message)),
@@ -108,8 +109,8 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     #[cfg(feature = "std")]
     fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
         match claim_by(&self.shared, 1, M::LOSSLESS, WaitStrategy::default(), deadline) {
-            Ok(sequence) => {
-                self.put(sequence, &message);
+            Ok(Claimed { first, .. }) => {
+                self.put(first, &message);
                 Ok(())
             }
             Err(Refusal::Full) => Err(PublishTimeoutError::Timeout(message)),
@@ -137,7 +138,9 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         // SAFETY: nobody else has claimed `sequence`; the writer of the lap before has left the slot, and who claims the next lap
         // waits for the stamp that this write ends with.
         unsafe { self.shared.write(sequence, message) };
-        self.shared.published.notify();
+        if !mutated!("many_wake_nobody") {
+            self.shared.published.notify();
+        }
     }
 }
 
@@ -168,10 +171,7 @@ impl<T: Message> MpPublisher<T> {
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) {
         let sequence = self.shared.ring.head().claim(1);
-        if !self.shared.is_left(sequence) {
-            wait_for_slot_by(&self.shared, sequence, strategy);
-        }
-        self.put(sequence, &message);
+        self.put_claimed_by(sequence, &message, strategy);
     }
 
     /// Publishes what `make` returns. It runs before a sequence is claimed: if it panics, or takes its time, nobody waits for it.
@@ -205,11 +205,30 @@ impl<T: Message> MpPublisher<T> {
         }
     }
 
+    /// As [`publish_batch`](Self::publish_batch), waiting by `strategy` should it have to. (There is no form with a timeout: what is
+    /// claimed has to be published.)
+    #[inline]
+    pub fn publish_batch_by(&self, messages: &[T], strategy: WaitStrategy) {
+        let mut sequence = self.shared.ring.head().claim(messages.len() as u64);
+        for message in messages {
+            self.put_claimed_by(sequence, message, strategy);
+            sequence = sequence.next();
+        }
+    }
+
     /// Writes message `sequence`, which this publisher claimed, as soon as its slot is left.
     #[inline(always)]
     fn put_claimed(&self, sequence: Sequence, message: &T) {
         if !self.shared.is_left(sequence) {
             wait_for_slot(&self.shared, sequence);
+        }
+        self.put(sequence, message);
+    }
+
+    #[inline(always)]
+    fn put_claimed_by(&self, sequence: Sequence, message: &T, strategy: WaitStrategy) {
+        if !self.shared.is_left(sequence) {
+            wait_for_slot_by(&self.shared, sequence, strategy);
         }
         self.put(sequence, message);
     }
@@ -240,8 +259,8 @@ impl<T: Message> MpPublisher<T, Lossless> {
     #[inline]
     pub fn publish(&self, message: T) -> Result<(), PublishError<T>> {
         match claim(&self.shared, 1, true) {
-            Ok(sequence) => {
-                self.put(sequence, &message);
+            Ok(Claimed { first, .. }) => {
+                self.put(first, &message);
                 Ok(())
             }
             Err(_) => Err(PublishError(message)),
@@ -256,8 +275,8 @@ impl<T: Message> MpPublisher<T, Lossless> {
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
         match claim_by(&self.shared, 1, true, strategy, None) {
-            Ok(sequence) => {
-                self.put(sequence, &message);
+            Ok(Claimed { first, .. }) => {
+                self.put(first, &message);
                 Ok(())
             }
             Err(_) => Err(PublishError(message)),
@@ -275,9 +294,10 @@ impl<T: Message> MpPublisher<T, Lossless> {
         self.publish(make())
     }
 
-    /// Publishes all of `messages`, in order, waiting for room. Up to half of `capacity − watermark` messages take one claim: subscribers
-    /// then see them one after the other, with nothing from other publishers between them. More are published in parts of
-    /// that size.
+    /// Publishes all of `messages`, in order, waiting for room as often as it takes. What there is room for takes one claim, so
+    /// subscribers see it one after the other, with nothing from other publishers between: the whole batch, where it is at most half of
+    /// `capacity − watermark` and nobody is in the way. What does not fit follows in parts, as room comes; it does not wait for
+    /// room for all, since other publishers would take that away again and again.
     ///
     /// # Errors
     ///
@@ -367,17 +387,19 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ) -> Result<(), (&'m [T], Refusal)> {
         let mut rest = messages;
         while !rest.is_empty() {
-            let (part, after) = rest.split_at(most_at_once(&self.shared).min(rest.len()));
-            match claim_by(&self.shared, part.len() as u64, true, strategy, deadline) {
-                Ok(mut sequence) => {
+            match claim_by(&self.shared, rest.len() as u64, true, strategy, deadline) {
+                Ok(Claimed { first, end }) => {
+                    // At most as many as were asked for.
+                    let (part, after) = rest.split_at(end.since(first) as usize);
+                    let mut sequence = first;
                     for message in part {
                         self.put(sequence, message);
                         sequence = sequence.next();
                     }
+                    rest = after;
                 }
                 Err(refusal) => return Err((rest, refusal)),
             }
-            rest = after;
         }
         Ok(())
     }

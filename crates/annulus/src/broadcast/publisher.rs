@@ -3,9 +3,10 @@
 use core::fmt;
 
 use super::handle::{Handle, Publishing};
+use super::single::Single;
 use super::{Lossy, Mode};
 use crate::message::Message;
-use crate::ring::{Copied, Sequence};
+use crate::ring::Copied;
 use crate::sync::mutated;
 
 /// The writing end of a broadcast ring with one publisher, made by [`channel`](crate::channel) (lossy) or
@@ -19,11 +20,7 @@ use crate::sync::mutated;
 ///
 /// Dropping it closes the ring: subscribers receive what is left, then `Closed`.
 pub struct Publisher<T: Message, M: Mode = Lossy> {
-    pub(super) shared: Handle<Copied<T>, Publishing>,
-    /// The next sequence to publish; the ring's head is a lower bound of it.
-    pub(super) next: Sequence,
-    /// Lossless: messages before this one may be written without another look at the gate.
-    pub(super) limit: Sequence,
+    pub(super) single: Single<Copied<T>>,
     mode: core::marker::PhantomData<fn() -> M>,
 }
 
@@ -32,15 +29,14 @@ pub(super) const NOTIFY_EVERY: usize = 64;
 
 impl<T: Message, M: Mode> Publisher<T, M> {
     pub(super) fn new(shared: Handle<Copied<T>, Publishing>) -> Self {
-        let next = shared.ring.first();
-        Self { shared, next, limit: next, mode: core::marker::PhantomData }
+        Self { single: Single::new(shared), mode: core::marker::PhantomData }
     }
 
     /// How many messages have been published.
     #[inline]
     #[must_use]
     pub fn published(&self) -> u64 {
-        self.next.since(self.shared.ring.first())
+        self.single.published()
     }
 
     /// The sequence that the next message will get. Sequences count from 0, so this is the same number as
@@ -48,36 +44,33 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     #[inline]
     #[must_use]
     pub fn sequence(&self) -> u64 {
-        self.next.get()
+        self.single.next.get()
     }
 
     /// How many of the latest messages stand in the ring: the number given to its constructor.
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
+        self.single.shared.ring.capacity()
     }
 
-    /// Writes the next message and wakes whoever waits for it.
-    ///
-    /// # Safety
-    ///
-    /// Where subscribers are waited for, `next` is below the gate's limit.
+    /// Writes the next message and wakes whoever waits for it. Where subscribers are waited for, it was admitted.
     #[inline(always)]
     pub(super) fn put(&mut self, message: &T) {
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
-        let (shared, sequence) = (&self.shared, self.next);
+        let Single { shared, next, .. } = &mut self.single;
+        let sequence = *next;
         // SAFETY: this is the ring's only publisher, and it is here.
         unsafe { shared.write(sequence, message) };
         shared.ring.head().passed(sequence);
-        self.next = sequence.next();
+        *next = sequence.next();
         shared.published.notify();
     }
 
     /// Writes `messages`, looking for sleepers once in a while.
     #[inline(always)]
     pub(super) fn put_all(&mut self, messages: &[T]) {
-        let (shared, mut next) = (&self.shared, self.next);
+        let (shared, mut next) = (&self.single.shared, self.single.next);
         for part in messages.chunks(NOTIFY_EVERY) {
             for message in part {
                 // SAFETY: as in `put`.
@@ -89,7 +82,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
                 shared.published.notify();
             }
         }
-        self.next = next;
+        self.single.next = next;
     }
 }
 

@@ -87,19 +87,29 @@ enum Obstacle {
     Slot,
 }
 
-/// Claims `count` sequences for one of many publishers, if all their slots are free now. Returns the first.
+/// What a publisher has claimed: the sequences from `first` to before `end`, at least one. Their slots are free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Claimed {
+    pub(super) first: Sequence,
+    pub(super) end: Sequence,
+}
+
+/// Claims up to `most` sequences for one of many publishers, as many as have free slots now.
 ///
-/// `lossless`: the gate is asked too. `count` is at most [`most_at_once`].
-fn try_claim<S: Store>(shared: &Shared<S>, count: u64, lossless: bool) -> Result<Sequence, Obstacle> {
+/// `lossless`: the gate is asked too.
+fn try_claim<S: Store>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Obstacle> {
     let head = shared.ring.head();
     loop {
         let first = head.claimed();
-        let end = first.plus(count);
+        let mut end = first.plus(most);
         if lossless {
             if shared.is_abandoned() {
                 return Err(Obstacle::Closed);
             }
-            if end > shared.gate.limit() && end > shared.gate.look(first) {
+            let limit = shared.gate.limit();
+            let limit = if end > limit { shared.gate.look(first).max(limit) } else { limit };
+            end = end.min(limit);
+            if end <= first {
                 // Others may have claimed meanwhile, and subscribers moved on for them: then there is another answer.
                 if head.claimed() == first {
                     return Err(Obstacle::Gate);
@@ -107,95 +117,106 @@ fn try_claim<S: Store>(shared: &Shared<S>, count: u64, lossless: bool) -> Result
                 continue;
             }
         }
-        match slots(shared, first, end) {
-            Slots::Left if head.claim_at(first, count) => return Ok(first),
-            Slots::BeingWritten if !mutated!("claim_does_not_wait") => return Err(Obstacle::Slot),
+        match first_not_left(shared, first, end) {
+            (_, Place::BeingWritten) if mutated!("claim_does_not_wait") => {}
+            (sequence, Place::BeingWritten) if sequence == first => return Err(Obstacle::Slot),
+            (sequence, Place::BeingWritten) => end = sequence,
+            (_, Place::Left) => {}
             // Somebody else was faster.
-            _ => pause(),
+            (_, Place::Taken) => {
+                pause();
+                continue;
+            }
         }
+        if head.claim_at(first, end.since(first)) {
+            return Ok(Claimed { first, end });
+        }
+        pause();
     }
 }
 
-/// What the slots of a claim look like.
-enum Slots {
-    /// The writers of the lap before have left them.
+/// What the slot of a sequence that is about to be claimed looks like.
+enum Place {
+    /// The writer of the lap before has left it.
     Left,
-    /// One of those is still at work.
+    /// That writer is still at work.
     BeingWritten,
-    /// Somebody has claimed them already.
+    /// Somebody has claimed the sequence already.
     Taken,
 }
 
-fn slots<S: Store>(shared: &Shared<S>, first: Sequence, end: Sequence) -> Slots {
+/// The first sequence from `first` on whose slot was not left, and what it looks like; `end` where all were.
+fn first_not_left<S: Store>(shared: &Shared<S>, first: Sequence, end: Sequence) -> (Sequence, Place) {
     let mut sequence = first;
     while sequence < end {
         let before = Stamp::of_the_lap_before(sequence, shared.ring.capacity());
         match shared.ring.stamp(sequence).cmp(&before) {
-            core::cmp::Ordering::Less => return Slots::BeingWritten,
+            core::cmp::Ordering::Less => return (sequence, Place::BeingWritten),
             core::cmp::Ordering::Equal => sequence = sequence.next(),
-            core::cmp::Ordering::Greater => return Slots::Taken,
+            core::cmp::Ordering::Greater => return (sequence, Place::Taken),
         }
     }
-    Slots::Left
+    (end, Place::Left)
 }
 
-/// The most sequences that one claim may take at a lossless ring: what one look at the gate allows where nobody is in the way.
-pub(super) fn most_at_once<S: Store>(shared: &Shared<S>) -> usize {
-    shared.gate.window()
-}
-
-/// Claims `count` sequences for one of many publishers, waiting for the gate if the ring is `lossless`, and for the slots, by the default
-/// strategy. Returns the first; never [`Refusal::Full`].
+/// Claims up to `most` sequences for one of many publishers, as many as there is room for, but at least one: waits for the gate if the ring
+/// is `lossless`, and for the slot, by the default strategy. Never [`Refusal::Full`].
 #[inline]
-pub(super) fn claim<S: Store>(shared: &Shared<S>, count: u64, lossless: bool) -> Result<Sequence, Refusal> {
-    match try_claim(shared, count, lossless) {
-        Ok(first) => Ok(first),
-        Err(_) => wait_for_claim(shared, count, lossless),
+pub(super) fn claim<S: Store>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
+    match try_claim(shared, most, lossless) {
+        Ok(claimed) => Ok(claimed),
+        Err(_) => wait_for_claim(shared, most, lossless),
     }
 }
 
 /// As for [`wait_for_room`].
 #[cold]
 #[inline(never)]
-fn wait_for_claim<S: Store>(shared: &Shared<S>, count: u64, lossless: bool) -> Result<Sequence, Refusal> {
-    claim_by(shared, count, lossless, WaitStrategy::default(), None)
+fn wait_for_claim<S: Store>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
+    claim_by(shared, most, lossless, WaitStrategy::default(), None)
 }
 
 /// As [`claim`], by `strategy`; [`Refusal::Full`] once `deadline` has passed.
 pub(super) fn claim_by<S: Store>(
     shared: &Shared<S>,
-    count: u64,
+    most: u64,
     lossless: bool,
     strategy: WaitStrategy,
     deadline: Deadline,
-) -> Result<Sequence, Refusal> {
-    let mut claim = Claim { shared, count, lossless, obstacle: Obstacle::Gate };
+) -> Result<Claimed, Refusal> {
+    let mut claim = Claim { shared, most, lossless, obstacle: Obstacle::Gate };
     wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
 }
 
-/// As [`claim`], but tries once.
+/// As [`claim`], of one sequence, but tries once.
 #[inline]
-pub(super) fn claim_now<S: Store>(
-    shared: &Shared<S>,
-    count: u64,
-    lossless: bool,
-) -> Result<Sequence, Refusal> {
-    try_claim(shared, count, lossless).map_err(|obstacle| match obstacle {
+pub(super) fn claim_now<S: Store>(shared: &Shared<S>, lossless: bool) -> Result<Claimed, Refusal> {
+    try_claim(shared, 1, lossless).map_err(|obstacle| match obstacle {
         Obstacle::Closed => Refusal::Closed,
         Obstacle::Gate | Obstacle::Slot => Refusal::Full,
     })
 }
 
+/// Whether a claim would find room now; nothing is claimed.
+pub(super) fn has_room<S: Store>(shared: &Shared<S>) -> Result<(), Refusal> {
+    if shared.is_abandoned() {
+        return Err(Refusal::Closed);
+    }
+    let next = shared.ring.head().claimed();
+    let open = next < shared.gate.limit() || next < shared.gate.look(next);
+    if open && shared.ring.is_left(next) { Ok(()) } else { Err(Refusal::Full) }
+}
+
 struct Claim<'a, S> {
     shared: &'a Shared<S>,
-    count: u64,
+    most: u64,
     lossless: bool,
     /// What was in the way at the last look.
     obstacle: Obstacle,
 }
 
 impl<S: Store> Wait for Claim<'_, S> {
-    type Found = Result<Sequence, Refusal>;
+    type Found = Result<Claimed, Refusal>;
 
     fn event(&self) -> &Event {
         match self.obstacle {
@@ -205,8 +226,8 @@ impl<S: Store> Wait for Claim<'_, S> {
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
-        match try_claim(self.shared, self.count, self.lossless) {
-            Ok(first) => Look::Found(Ok(first)),
+        match try_claim(self.shared, self.most, self.lossless) {
+            Ok(claimed) => Look::Found(Ok(claimed)),
             Err(Obstacle::Closed) => Look::Found(Err(Refusal::Closed)),
             Err(obstacle) => {
                 self.obstacle = obstacle;

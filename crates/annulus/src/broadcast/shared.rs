@@ -1,6 +1,8 @@
 //! What the two sides of a ring share.
 
-use crate::ring::{Gate, Ring, Sequence, Store};
+use alloc::sync::Arc;
+
+use crate::ring::{Gate, Ring, Sequence, Stamp, Store};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::Event;
 
@@ -14,6 +16,8 @@ pub(crate) struct Shared<S> {
     pub(super) published: Event,
     /// Where those sleep who wait for a cursor to move: publishers at the gate, stages behind others.
     pub(super) moved: Event,
+    /// Tells it from other rings.
+    pub(super) identity: Identity,
     publishers: Side,
     /// Subscribers, and what can make new ones.
     receivers: Side,
@@ -27,6 +31,7 @@ impl<S: Store> Shared<S> {
             ring,
             published: Event::new(),
             moved: Event::new(),
+            identity: Identity::new(),
             publishers: Side::new(),
             receivers: Side::new(),
         }
@@ -57,6 +62,8 @@ impl<S: Store> Shared<S> {
     pub(super) fn receiver_goes(&self) {
         if self.receivers.one_less() && !mutated!("abandoned_wakes_nobody") {
             self.moved.notify();
+            // One of many publishers may wait there for another.
+            self.published.notify();
         }
     }
 
@@ -87,9 +94,22 @@ impl<S: Store> Shared<S> {
     #[cold]
     #[inline(never)]
     pub(super) fn is_drained(&self, cursor: Sequence) -> bool {
-        use crate::ring::Stamp;
         self.is_closed()
             && (mutated!("close_no_second_look") || self.ring.stamp(cursor) < Stamp::done(cursor))
+    }
+}
+
+/// Something that no other ring has, also not one that comes later: who keeps a share in it keeps its address in use.
+#[derive(Clone)]
+pub(super) struct Identity(Arc<u8>);
+
+impl Identity {
+    fn new() -> Self {
+        Self(Arc::new(0))
+    }
+
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
@@ -112,12 +132,15 @@ impl Side {
 
     /// Says whether it was the last.
     fn one_less(&self) -> bool {
+        let ordering = if mutated!("side_left_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the fence below, for what this handle did before.
-        if self.handles.fetch_sub(1, Ordering::Release) != 1 {
+        if self.handles.fetch_sub(1, ordering) != 1 && !mutated!("side_gone_with_the_first") {
             return false;
         }
-        // Acquire: what all the others did comes before the store.
-        fence(Ordering::Acquire);
+        if !mutated!("side_no_fence") {
+            // Acquire: what all the others did comes before the store.
+            fence(Ordering::Acquire);
+        }
         let ordering = if mutated!("close_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in `are_gone`; the last message comes before it.
         self.gone.store(true, ordering);

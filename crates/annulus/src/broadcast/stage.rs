@@ -19,8 +19,8 @@ use core::fmt;
 
 use super::Subscriber;
 use super::handle::{Handle, Role};
-use super::mode::{Hooks, Mode};
-use super::shared::Shared;
+use super::mode::{Hooks, Mode, Unstaged};
+use super::shared::{Identity, Shared};
 use crate::error::UpstreamError;
 use crate::message::Message;
 use crate::ring::{Sequence, Store};
@@ -38,25 +38,23 @@ struct Progress {
     processed: AtomicU64,
     /// Its latest skip ended here: what it passed over before was not processed.
     floor: AtomicU64,
-    /// Tells the ring: the address of what its handles share.
-    ring: usize,
-}
-
-/// What tells one ring from another.
-fn ring_of<S>(shared: &Shared<S>) -> usize {
-    core::ptr::from_ref(shared).addr()
+    /// Which ring it is of.
+    ring: Identity,
+    /// Whether the stage loses nothing, so that those after it don't either.
+    lossless: bool,
 }
 
 /// Nobody waits for it.
 const OPEN: u64 = u64::MAX;
 
 impl Progress {
-    fn new<S: Store>(shared: &Shared<S>, start: Sequence) -> Arc<Self> {
+    fn new<S: Store>(shared: &Shared<S>, start: Sequence, lossless: bool) -> Arc<Self> {
         Arc::new(Self {
             processed: AtomicU64::new(start.get()),
             // What came before it joined does not concern it.
             floor: AtomicU64::new(Sequence::FIRST.get()),
-            ring: ring_of(shared),
+            ring: shared.identity.clone(),
+            lossless,
         })
     }
 
@@ -136,12 +134,12 @@ impl DependencyBarrier {
     ///
     /// # Errors
     ///
-    /// [`UpstreamError`]: they are stages of different rings; it says which is the first of another ring.
+    /// [`UpstreamError::AnotherRing`]: they are stages of different rings; it says which is the first of another ring than the first.
     pub fn try_new(upstreams: &[&dyn Upstream]) -> Result<Self, UpstreamError> {
         let upstreams: Vec<_> = upstreams.iter().map(|upstream| upstream.progress().clone()).collect();
         let barrier = Self { upstreams };
         if let Some(first) = barrier.upstreams.first() {
-            barrier.check_ring(first.0.ring)?;
+            barrier.check_ring(&first.0.ring)?;
         }
         Ok(barrier)
     }
@@ -151,9 +149,17 @@ impl DependencyBarrier {
         Self { upstreams: Vec::new() }
     }
 
-    fn check_ring(&self, ring: usize) -> Result<(), UpstreamError> {
-        match self.upstreams.iter().position(|upstream| upstream.0.ring != ring) {
-            Some(index) => Err(UpstreamError { index }),
+    fn check_ring(&self, ring: &Identity) -> Result<(), UpstreamError> {
+        match self.upstreams.iter().position(|upstream| !upstream.0.ring.is(ring)) {
+            Some(index) => Err(UpstreamError::AnotherRing { index }),
+            None => Ok(()),
+        }
+    }
+
+    /// Who loses nothing can't follow who does.
+    fn check_lossless(&self) -> Result<(), UpstreamError> {
+        match self.upstreams.iter().position(|upstream| !upstream.0.lossless) {
+            Some(index) => Err(UpstreamError::Lossy { index }),
             None => Ok(()),
         }
     }
@@ -252,7 +258,7 @@ impl<R: Role> Role for StageSeat<R> {
     }
 }
 
-impl<M: Mode> Mode for Staged<M> {
+impl<M: Unstaged> Mode for Staged<M> {
     type TryRecvError = M::TryRecvError;
 
     #[inline(always)]
@@ -261,13 +267,13 @@ impl<M: Mode> Mode for Staged<M> {
     }
 }
 
-impl<M: Mode> Hooks for Staged<M> {
+impl<M: Unstaged> Hooks for Staged<M> {
     type Seat = StageSeat<M::Seat>;
     const LOSSLESS: bool = M::LOSSLESS;
 
     fn fork<S: Store>(seat: &Self::Seat, shared: &Shared<S>, cursor: Sequence) -> Self::Seat {
         let inner = M::fork(&seat.inner, shared, cursor);
-        StageSeat::new(inner, Progress::new(shared, cursor), cursor, seat.before.clone())
+        StageSeat::new(inner, Progress::new(shared, cursor, M::LOSSLESS), cursor, seat.before.clone())
     }
 
     #[inline]
@@ -310,16 +316,29 @@ impl<M: Mode> Hooks for Staged<M> {
     }
 
     #[inline]
-    fn event<'a, S: Store>(seat: &Self::Seat, shared: &'a Shared<S>) -> &'a Event {
-        // Those before it can process only what was published, so it is enough to wait for them, while there are any.
-        if seat.allowed == OPEN { &shared.published } else { &shared.moved }
+    fn event<'a, S: Store>(seat: &Self::Seat, shared: &'a Shared<S>, cursor: Sequence) -> &'a Event {
+        // What those before it have processed may still have to be published: one that joined beside many publishers began behind what
+        // others had claimed and not yet written.
+        if cursor.get() < seat.allowed && !mutated!("stage_sleeps_at_the_wrong_event") {
+            &shared.published
+        } else {
+            &shared.moved
+        }
     }
 }
 
 /// Stages: see [`Subscriber::after`].
-impl<T: Message, M: Mode> Subscriber<T, M> {
+impl<T: Message, M: Unstaged> Subscriber<T, M> {
     /// Turns it into a stage that sees a message only after all of `upstreams` have *processed* it, and that others can follow in
-    /// turn. With no upstreams it waits for nobody, and only can be followed.
+    /// turn. With no upstreams it waits for nobody, and only can be followed. It keeps its place and its counters.
+    ///
+    /// A stage follows those that it was made with: a second `after` does not compile, and so no circle can be made.
+    ///
+    /// ```compile_fail,E0599
+    /// let (publisher, subscribable) = annulus::channel::<u64>(8);
+    /// let (first, second) = (subscribable.subscribe_tracked(), subscribable.subscribe_tracked());
+    /// let stage = subscribable.subscribe().after(&[&first]).after(&[&second]);
+    /// ```
     ///
     /// An upstream has processed a message when it comes back to receive the next one, or when it says [`done`](Self::done). What an
     /// upstream *lost* it has not processed, so those after it lose it too, and count it as lagged. On a lossless ring nobody loses
@@ -337,7 +356,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Panics
     ///
-    /// If an upstream is of another ring; [`try_after`](Self::try_after) returns an error instead.
+    /// If an upstream is of another ring, or a lossless subscriber is to follow a lossy one;
+    /// [`try_after`](Self::try_after) returns an error instead.
     ///
     /// # Examples
     ///
@@ -367,7 +387,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`UpstreamError`] says which upstream is of another ring.
+    /// [`UpstreamError`] says which upstream can't be followed, and why.
     pub fn try_after(self, upstreams: &[&dyn Upstream]) -> Result<Subscriber<T, Staged<M>>, UpstreamError> {
         self.try_after_barrier(&DependencyBarrier::try_new(upstreams)?)
     }
@@ -376,7 +396,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Panics
     ///
-    /// If the barrier is of another ring.
+    /// As [`after`](Self::after).
     #[must_use]
     #[track_caller]
     pub fn after_barrier(self, barrier: &DependencyBarrier) -> Subscriber<T, Staged<M>> {
@@ -387,28 +407,31 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`UpstreamError`]: the barrier is of another ring.
+    /// As of [`try_after`](Self::try_after).
     pub fn try_after_barrier(
         self,
         barrier: &DependencyBarrier,
     ) -> Result<Subscriber<T, Staged<M>>, UpstreamError> {
-        let (shared, cursor) = self.into_parts();
-        Ok(Subscriber::new(stage(shared, cursor, barrier)?, cursor))
+        self.try_becoming(|shared, cursor| stage::<M, _>(shared, cursor, barrier))
     }
 }
 
-/// A handle that becomes a stage's.
-pub(super) fn stage<S: Store, R: Role>(
-    handle: Handle<S, R>,
+/// A handle at `cursor` that becomes a stage's.
+#[allow(clippy::type_complexity, reason = "the handle of a stage")]
+pub(super) fn stage<M: Unstaged, S: Store>(
+    handle: Handle<S, M::Seat>,
     cursor: Sequence,
     barrier: &DependencyBarrier,
-) -> Result<Handle<S, StageSeat<R>>, UpstreamError> {
-    barrier.check_ring(ring_of(&*handle))?;
-    let progress = Progress::new(&*handle, cursor);
+) -> Result<Handle<S, StageSeat<M::Seat>>, UpstreamError> {
+    barrier.check_ring(&handle.identity)?;
+    if M::LOSSLESS {
+        barrier.check_lossless()?;
+    }
+    let progress = Progress::new(&*handle, cursor, M::LOSSLESS);
     Ok(handle.becoming(|seat| StageSeat::new(seat, progress, cursor, barrier.clone())))
 }
 
-impl<T: Message, M: Mode> Subscriber<T, Staged<M>> {
+impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// Says that everything received so far is processed, without waiting for the next receive to say so.
     ///
     /// Call it before a pause. Calling it again changes nothing.
@@ -418,10 +441,10 @@ impl<T: Message, M: Mode> Subscriber<T, Staged<M>> {
     }
 }
 
-impl<T: Message, M: Mode> Tracked for Subscriber<T, Staged<M>> {
+impl<T: Message, M: Unstaged> Tracked for Subscriber<T, Staged<M>> {
     fn progress(&self) -> &StageProgress {
         self.seat().progress()
     }
 }
 
-impl<T: Message, M: Mode> Upstream for Subscriber<T, Staged<M>> {}
+impl<T: Message, M: Unstaged> Upstream for Subscriber<T, Staged<M>> {}

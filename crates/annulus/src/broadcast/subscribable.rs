@@ -112,8 +112,7 @@ impl<T: Message> Subscribable<T, Lossless> {
     /// A subscriber that begins with the oldest message that can be promised; publishers wait for it.
     ///
     /// Publishers look at their subscribers once in half a ring, so what they may overwrite before the next look can't be
-    /// promised: at least half of the latest `capacity − watermark` messages are there, all of them where publishers stand at
-    /// their limit. From its first message on it misses nothing. Otherwise as [`subscribe`](Self::subscribe).
+    /// promised: at least half of the latest `capacity − watermark` messages are there, often more. From its first message on it misses nothing. Otherwise as [`subscribe`](Self::subscribe).
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);

@@ -28,7 +28,7 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 /// - [`Lossy`]: nobody waits for it. If publishers lap it, it loses the oldest messages, and
 ///   [`total_lagged`](Self::total_lagged) counts them exactly.
 /// - [`Lossless`](crate::Lossless): publishers wait for it, so it loses nothing. Dropping it, as by a panic of its thread, lets
-///   them go on.
+///   them go on. (Forgetting it, by [`mem::forget`](core::mem::forget) or in a cycle of `Arc`s, holds them up for ever.)
 /// - [`Staged`](crate::Staged): one of these that follows other subscribers: see [`after`](Self::after).
 ///
 /// At every moment `total_received() + total_lagged()` is how far its cursor has come.
@@ -62,9 +62,13 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         Self { shared, cursor: start, start, lagged: 0, lapse: Lapse::none() }
     }
 
-    /// The handle and the cursor, for a subscriber of another mode at the same place.
-    pub(super) fn into_parts(self) -> (Handle<Copied<T>, M::Seat>, Sequence) {
-        (self.shared, self.cursor)
+    /// The same subscriber in another mode, if `change` allows it: at its place, with its counters.
+    pub(super) fn try_becoming<Q: Mode, E>(
+        self,
+        change: impl FnOnce(Handle<Copied<T>, M::Seat>, Sequence) -> Result<Handle<Copied<T>, Q::Seat>, E>,
+    ) -> Result<Subscriber<T, Q>, E> {
+        let Self { shared, cursor, start, lagged, lapse } = self;
+        Ok(Subscriber { shared: change(shared, cursor)?, cursor, start, lagged, lapse })
     }
 
     /// How it is bound to others.
@@ -279,6 +283,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// however fast the publisher is, and never waits; what it is lapped by counts as lagged. Dropping it early leaves the
     /// rest to be received.
     ///
+    /// With many publishers it also ends at the first message that is still being written, though later ones may be there.
+    ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
     /// let mut subscriber = subscribable.subscribe();
@@ -310,7 +316,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     /// How many messages could be received now: those published and not yet received, at most the ring's capacity (what
-    /// lies further back has been overwritten). More may come meanwhile; with a publisher at rest it is exact, but for a
+    /// lies further back has been overwritten). With many publishers, those that are being written are among them. More may come meanwhile; with a publisher at rest it is exact, but for a
     /// subscriber that is lapped a second time before it has read half a ring, which passes over some of them: see
     /// [`try_recv`](Self::try_recv).
     ///
@@ -521,8 +527,8 @@ impl<T: Message> Subscriber<T> {
         }
     }
 
-    /// Passes over all messages but the newest, which the next receive returns, and says how many: they count as lagged.
-    /// Never goes back; 0 where at most one message is pending.
+    /// Passes over all messages but the newest, which the next receive returns (once it is written, with many publishers), and says how
+    /// many: they count as lagged. Never goes back; 0 where at most one message is pending.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
@@ -541,7 +547,7 @@ impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
     type Found = Result<T, Closed>;
 
     fn event(&self) -> &Event {
-        M::event(self.seat(), &self.shared)
+        M::event(self.seat(), &self.shared, self.cursor)
     }
 
     fn poll(&mut self) -> Look<Self::Found> {

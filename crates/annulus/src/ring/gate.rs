@@ -134,11 +134,6 @@ impl Gate {
         }
     }
 
-    /// How far publishers may go on without another look.
-    pub(crate) fn window(&self) -> usize {
-        self.window as usize
-    }
-
     /// The largest limit that a look has found: messages before it may be written.
     #[inline]
     pub(crate) fn limit(&self) -> Sequence {

@@ -26,7 +26,7 @@ use core::ptr::NonNull;
 
 use crate::error::CapacityError;
 use crate::hint::unlikely;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, mutated};
 pub(crate) use copied::Copied;
 pub(crate) use gate::{Gate, Pass};
 use head::Head;
@@ -112,12 +112,10 @@ impl<S: Store> Ring<S> {
         unsafe { self.slots().stamp(sequence) }
     }
 
-    /// Whether the slot of `sequence` was left by the writer of the lap before, so that the one who claimed `sequence` may write.
-    ///
-    /// Acquire: pairs with W4, so everything that writer did to the slot comes before what the caller does to it.
-    #[inline]
+    /// As [`Slots::is_left`].
     pub(crate) fn is_left(&self, sequence: Sequence) -> bool {
-        self.stamp(sequence) == Stamp::of_the_lap_before(sequence, self.capacity())
+        // SAFETY: the ring lives as long as this borrow of it.
+        unsafe { self.slots().is_left(sequence, self.capacity()) }
     }
 
     /// How far the publishers have come.
@@ -195,7 +193,21 @@ impl<S: Store> Slots<S> {
     /// The ring lives.
     #[inline]
     pub(crate) unsafe fn stamp(self, sequence: Sequence) -> Stamp {
+        let ordering = if mutated!("stamp_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // SAFETY: the caller's promise.
-        Stamp::from_bits(unsafe { self.stamp_word(sequence) }.load(Ordering::Acquire))
+        Stamp::from_bits(unsafe { self.stamp_word(sequence) }.load(ordering))
+    }
+
+    /// C2: whether the slot of `sequence` was left by the writer of the lap before, so that the one who claimed `sequence` may write.
+    ///
+    /// Acquire: pairs with W4, so everything that writer did to the slot comes before what the caller does to it.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives, and has that `capacity`.
+    #[inline]
+    pub(crate) unsafe fn is_left(self, sequence: Sequence, capacity: usize) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.stamp(sequence) == Stamp::of_the_lap_before(sequence, capacity) }
     }
 }

@@ -6,7 +6,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use crate::broadcast::handle::{Handle, Publishing};
-use crate::broadcast::room::{Refusal, claim, claim_by, claim_now};
+use crate::broadcast::room::{Claimed, Refusal, claim, claim_by, claim_now, has_room};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, TryPublishError};
@@ -54,8 +54,8 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     pub fn publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), PublishError<()>> {
         change(&mut self.spare);
         match claim(&self.shared, 1, true) {
-            Ok(sequence) => {
-                self.swap_in(sequence);
+            Ok(Claimed { first, .. }) => {
+                self.swap_in(first);
                 Ok(())
             }
             Err(_) => Err(PublishError(())),
@@ -75,8 +75,8 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     ) -> Result<(), PublishError<()>> {
         change(&mut self.spare);
         match claim_by(&self.shared, 1, true, strategy, None) {
-            Ok(sequence) => {
-                self.swap_in(sequence);
+            Ok(Claimed { first, .. }) => {
+                self.swap_in(first);
                 Ok(())
             }
             Err(_) => Err(PublishError(())),
@@ -122,8 +122,8 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     ) -> Result<(), PublishTimeoutError<()>> {
         change(&mut self.spare);
         match claim_by(&self.shared, 1, true, WaitStrategy::default(), deadline) {
-            Ok(sequence) => {
-                self.swap_in(sequence);
+            Ok(Claimed { first, .. }) => {
+                self.swap_in(first);
                 Ok(())
             }
             Err(Refusal::Full) => Err(PublishTimeoutError::Timeout(())),
@@ -135,8 +135,9 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     ///
     /// # Errors
     ///
-    /// [`Full`](TryPublishError::Full), [`Closed`](TryPublishError::Closed). The closure runs before this is known, so the next one gets
-    /// the event as this one left it.
+    /// [`Full`](TryPublishError::Full), [`Closed`](TryPublishError::Closed). The closure has not run, unless the room went to another
+    /// publisher while it did; then the next one gets the event as it left it. So a closure that may be tried again sets what it means
+    /// to set, rather than adding to it.
     ///
     /// # Examples
     ///
@@ -149,10 +150,13 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     /// ```
     #[inline]
     pub fn try_publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), TryPublishError<()>> {
-        change(&mut self.spare);
-        match claim_now(&self.shared, 1, true) {
-            Ok(sequence) => {
-                self.swap_in(sequence);
+        let claimed = has_room(&self.shared).and_then(|()| {
+            change(&mut self.spare);
+            claim_now(&self.shared, true)
+        });
+        match claimed {
+            Ok(Claimed { first, .. }) => {
+                self.swap_in(first);
                 Ok(())
             }
             Err(Refusal::Full) => Err(TryPublishError::Full(())),

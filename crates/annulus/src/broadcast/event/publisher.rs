@@ -5,12 +5,13 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use crate::broadcast::handle::{Handle, Publishing};
-use crate::broadcast::room::{Refusal, look_for_room, wait_for_room, wait_for_room_by};
+use crate::broadcast::room::Refusal;
+use crate::broadcast::single::Single;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, TryPublishError};
-use crate::ring::{Owned, Sequence};
-use crate::wait::{Deadline, WaitStrategy};
+use crate::ring::Owned;
+use crate::wait::WaitStrategy;
 
 /// The writing end of a ring of owned events, made by [`event_channel`](crate::event_channel).
 ///
@@ -19,17 +20,12 @@ use crate::wait::{Deadline, WaitStrategy};
 ///
 /// Dropping it closes the ring: subscribers process what is left, then get `Closed`.
 pub struct EventPublisher<T> {
-    shared: Handle<Owned<T>, Publishing>,
-    /// The next sequence to publish.
-    next: Sequence,
-    /// Messages before this one may be written without another look at the gate.
-    limit: Sequence,
+    single: Single<Owned<T>>,
 }
 
 impl<T: Send + Sync> EventPublisher<T> {
     pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Publishing>) -> Self {
-        let next = shared.ring.first();
-        Self { shared, next, limit: next }
+        Self { single: Single::new(shared) }
     }
 
     /// Lets `change` at the next event and publishes it. Waits with the default [`WaitStrategy`] while the slowest subscriber has
@@ -50,14 +46,13 @@ impl<T: Send + Sync> EventPublisher<T> {
     /// ```
     #[inline]
     pub fn publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), PublishError<F>> {
-        if !self.may_write() {
-            match wait_for_room(&self.shared, self.next) {
-                Ok(limit) => self.limit = limit,
-                Err(_) => return Err(PublishError(change)),
+        match self.single.admit() {
+            Ok(()) => {
+                self.put(change);
+                Ok(())
             }
+            Err(_) => Err(PublishError(change)),
         }
-        self.put(change);
-        Ok(())
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -71,7 +66,7 @@ impl<T: Send + Sync> EventPublisher<T> {
         change: F,
         strategy: WaitStrategy,
     ) -> Result<(), PublishError<F>> {
-        match self.admit(strategy, None) {
+        match self.single.admit_by(strategy, None) {
             Ok(()) => {
                 self.put(change);
                 Ok(())
@@ -128,9 +123,9 @@ impl<T: Send + Sync> EventPublisher<T> {
     fn publish_until<F: FnOnce(&mut T)>(
         &mut self,
         change: F,
-        deadline: Deadline,
+        deadline: Option<Instant>,
     ) -> Result<(), PublishTimeoutError<F>> {
-        match self.admit(WaitStrategy::default(), deadline) {
+        match self.single.admit_by(WaitStrategy::default(), deadline) {
             Ok(()) => {
                 self.put(change);
                 Ok(())
@@ -159,61 +154,48 @@ impl<T: Send + Sync> EventPublisher<T> {
     /// ```
     #[inline]
     pub fn try_publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), TryPublishError<F>> {
-        if !self.may_write() {
-            match look_for_room(&self.shared, self.next) {
-                Ok(limit) => self.limit = limit,
-                Err(Refusal::Full) => return Err(TryPublishError::Full(change)),
-                Err(Refusal::Closed) => return Err(TryPublishError::Closed(change)),
+        match self.single.try_admit() {
+            Ok(()) => {
+                self.put(change);
+                Ok(())
             }
+            Err(Refusal::Full) => Err(TryPublishError::Full(change)),
+            Err(Refusal::Closed) => Err(TryPublishError::Closed(change)),
         }
-        self.put(change);
-        Ok(())
     }
 
     /// How many events have been published.
     #[inline]
     #[must_use]
     pub fn published(&self) -> u64 {
-        self.next.since(self.shared.ring.first())
+        self.single.published()
     }
 
     /// How many events the ring has: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
+        self.single.shared.ring.capacity()
     }
 
     /// Whether nobody is left to receive: publishing will fail from now on.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.shared.is_abandoned()
-    }
-
-    #[inline(always)]
-    fn may_write(&self) -> bool {
-        self.next < self.limit && !self.shared.is_abandoned()
-    }
-
-    #[inline(always)]
-    fn admit(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
-        if !self.may_write() {
-            self.limit = wait_for_room_by(&self.shared, self.next, strategy, deadline)?;
-        }
-        Ok(())
+        self.single.shared.is_abandoned()
     }
 
     /// Changes and publishes the next event, for which there is room.
     #[inline(always)]
     fn put(&mut self, change: impl FnOnce(&mut T)) {
-        let (shared, sequence) = (&self.shared, self.next);
-        // SAFETY: the handle keeps the ring alive. This is the ring's only publisher, and `next` is below the gate's limit, so every
+        let Single { shared, next, .. } = &mut self.single;
+        let sequence = *next;
+        // SAFETY: the handle keeps the ring alive. This is the ring's only publisher, and the event was admitted, so every
         // subscriber is done with the event a lap before (`gate.rs`).
         unsafe {
             shared.slots().change(sequence, change);
             shared.slots().finish(sequence);
         }
         shared.ring.head().passed(sequence);
-        self.next = sequence.next();
+        *next = sequence.next();
         shared.published.notify();
     }
 }

@@ -8,7 +8,7 @@ use core::ops::Deref;
 use std::time::{Duration, Instant};
 
 use crate::broadcast::handle::Handle;
-use crate::broadcast::mode::{Lossless, Mode};
+use crate::broadcast::mode::{Lossless, Mode, Unstaged};
 use crate::broadcast::stage::{DependencyBarrier, StageProgress, Staged, Tracked, Upstream, stage};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
@@ -456,7 +456,7 @@ impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
     type Found = Result<(), Closed>;
 
     fn event(&self) -> &Event {
-        M::event(self.shared.role(), &self.shared)
+        M::event(self.shared.role(), &self.shared, self.cursor)
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
@@ -469,7 +469,7 @@ impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
 }
 
 /// Stages: as of a [`Subscriber`](crate::Subscriber::after), but an event is processed when its closure returns.
-impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Unstaged> EventSubscriber<T, M> {
     /// Turns it into a stage that sees an event only after all of `upstreams` have processed it, and that others can follow in turn.
     /// A dropped upstream opens the gate.
     ///
@@ -498,7 +498,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`UpstreamError`] says which upstream is of another ring.
+    /// [`UpstreamError`] says which upstream can't be followed, and why.
     pub fn try_after(
         self,
         upstreams: &[&dyn Upstream],
@@ -510,7 +510,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Panics
     ///
-    /// If the barrier is of another ring.
+    /// As [`after`](Self::after).
     #[must_use]
     #[track_caller]
     pub fn after_barrier(self, barrier: &DependencyBarrier) -> EventSubscriber<T, Staged<M>> {
@@ -521,23 +521,23 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`UpstreamError`]: the barrier is of another ring.
+    /// As of [`try_after`](Self::try_after).
     pub fn try_after_barrier(
         self,
         barrier: &DependencyBarrier,
     ) -> Result<EventSubscriber<T, Staged<M>>, UpstreamError> {
-        let cursor = self.cursor;
-        Ok(EventSubscriber::new(stage(self.shared, cursor, barrier)?, cursor))
+        let Self { shared, cursor, start } = self;
+        Ok(EventSubscriber { shared: stage::<M, _>(shared, cursor, barrier)?, cursor, start })
     }
 }
 
-impl<T: Send + Sync, M: Mode> Tracked for EventSubscriber<T, Staged<M>> {
+impl<T: Send + Sync, M: Unstaged> Tracked for EventSubscriber<T, Staged<M>> {
     fn progress(&self) -> &StageProgress {
         self.shared.role().progress()
     }
 }
 
-impl<T: Send + Sync, M: Mode> Upstream for EventSubscriber<T, Staged<M>> {}
+impl<T: Send + Sync, M: Unstaged> Upstream for EventSubscriber<T, Staged<M>> {}
 
 impl<T: Send + Sync, M: Mode> Clone for EventSubscriber<T, M> {
     /// A subscriber with the same cursor, and counters at zero.

@@ -1,0 +1,71 @@
+//! The only publisher of a lossless ring: its handle, its sequence, and how far the gate lets it go.
+
+use super::handle::{Handle, Publishing};
+use super::room::{Refusal, look_for_room, wait_for_room, wait_for_room_by};
+use crate::ring::{Sequence, Store};
+use crate::sync::mutated;
+use crate::wait::{Deadline, WaitStrategy};
+
+/// What [`Publisher`](super::Publisher) and [`EventPublisher`](super::EventPublisher) are made of.
+///
+/// Between two looks at the gate it compares two of its own numbers and reads one constant flag. Cold paths take and return values, so
+/// that it can live in registers.
+pub(super) struct Single<S: Store> {
+    pub(super) shared: Handle<S, Publishing>,
+    /// The next sequence to publish; the ring's head is a lower bound of it.
+    pub(super) next: Sequence,
+    /// Where subscribers are waited for: messages before this one may be written without another look at the gate.
+    limit: Sequence,
+}
+
+impl<S: Store> Single<S> {
+    pub(super) fn new(shared: Handle<S, Publishing>) -> Self {
+        let next = shared.ring.first();
+        Self { shared, next, limit: next }
+    }
+
+    /// How many messages have been published.
+    #[inline]
+    pub(super) fn published(&self) -> u64 {
+        self.next.since(self.shared.ring.first())
+    }
+
+    /// How many messages may be written without another look at the gate.
+    #[inline]
+    pub(super) fn room(&self) -> usize {
+        usize::try_from(self.limit.since(self.next)).unwrap_or(usize::MAX)
+    }
+
+    /// Makes sure that the next message may be written, waiting by the default strategy. Never [`Refusal::Full`].
+    #[inline(always)]
+    pub(super) fn admit(&mut self) -> Result<(), Refusal> {
+        if !self.may_write() {
+            self.limit = wait_for_room(&self.shared, self.next)?;
+        }
+        Ok(())
+    }
+
+    /// As [`admit`](Self::admit), by `strategy`; [`Refusal::Full`] once `deadline` has passed.
+    #[inline(always)]
+    pub(super) fn admit_by(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
+        if !self.may_write() {
+            self.limit = wait_for_room_by(&self.shared, self.next, strategy, deadline)?;
+        }
+        Ok(())
+    }
+
+    /// As [`admit`](Self::admit), without waiting.
+    #[inline(always)]
+    pub(super) fn try_admit(&mut self) -> Result<(), Refusal> {
+        if !self.may_write() {
+            self.limit = look_for_room(&self.shared, self.next)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the next message may be written without a look at the gate.
+    #[inline(always)]
+    fn may_write(&self) -> bool {
+        (self.next < self.limit || mutated!("lossless_overtakes")) && !self.shared.is_abandoned()
+    }
+}

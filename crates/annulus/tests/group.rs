@@ -1,0 +1,73 @@
+//! A group whose members part and come together again.
+
+use annulus::TryRecvError;
+
+/// A member's own lapse takes it past a group that was not asked since: it waits there, and is taken along.
+#[test]
+fn a_member_that_lapsed_past_the_group_is_taken_along() {
+    let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+    let mut group = subscribable.subscribe_group::<2>();
+    group.pause(1);
+    publisher.publish(0);
+    assert_eq!(group.try_recv(), Ok(0));
+    publisher.publish_batch(&[1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(group.try_recv_member(1), Err(TryRecvError::Lagged { skipped: 4 }));
+    assert_eq!((group.cursor(0), group.cursor(1)), (1, 4));
+    assert_eq!(group.try_recv_member(1), Err(TryRecvError::Empty), "its next message comes with the group's");
+    assert_eq!(group.try_recv(), Err(TryRecvError::Lagged { skipped: 3 }));
+    assert_eq!(group.aligned_count(), 2);
+    assert_eq!(group.try_recv(), Ok(4));
+    assert_eq!((group.total_received(0), group.total_lagged(0)), (2, 3));
+    assert_eq!((group.total_received(1), group.total_lagged(1)), (1, 4));
+}
+
+/// Where nobody is left in the group, the member that lapsed past it becomes the group.
+#[test]
+fn a_group_without_members_starts_again_with_the_first_that_is_asked() {
+    let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+    let mut group = subscribable.subscribe_group::<2>();
+    publisher.publish(0);
+    group.pause(0);
+    group.pause(1);
+    assert_eq!(group.try_recv(), Err(TryRecvError::Empty));
+    publisher.publish_batch(&[1, 2, 3, 4, 5, 6, 7]);
+    // At the group's place it is the group's: nobody lost anything yet.
+    assert_eq!(group.try_recv_member(1), Err(TryRecvError::Empty));
+    assert_eq!((group.aligned_count(), group.is_aligned(1)), (1, true));
+    assert_eq!(group.try_recv(), Err(TryRecvError::Lagged { skipped: 4 }));
+    assert_eq!(group.try_recv(), Ok(4));
+    group.pause(1);
+    assert_eq!(group.aligned_count(), 0);
+    publisher.publish_batch(&[8, 9]);
+    // The other one is behind, lapses, and passes the group by, which leads nobody.
+    assert_eq!(group.try_recv_member(0), Err(TryRecvError::Lagged { skipped: 6 }));
+    assert_eq!((group.aligned_count(), group.is_aligned(0)), (1, true));
+    assert_eq!(group.try_recv(), Ok(6));
+    for member in 0..2 {
+        assert_eq!(
+            group.total_received(member) + group.total_lagged(member),
+            group.cursor(member),
+            "member {member}"
+        );
+    }
+}
+
+/// On a lossless ring publishers wait for a member that paused.
+#[test]
+fn publishers_wait_for_a_paused_member() {
+    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+    let mut group = subscribable.subscribe_group::<3>();
+    publisher.publish_batch(&[0, 1]).unwrap();
+    group.pause(2);
+    let mut buffer = [0; 8];
+    assert_eq!(group.recv_batch(&mut buffer), 2);
+    assert!(publisher.try_publish(2).unwrap_err().is_full());
+    assert_eq!(group.pending(2), 2);
+    assert_eq!(group.try_recv_member(2), Ok(0));
+    publisher.try_publish(2).unwrap();
+    assert_eq!(group.try_recv(), Ok(2));
+    assert_eq!(group.try_recv_member(2), Ok(1));
+    assert_eq!(group.try_recv_member(2), Ok(2));
+    assert_eq!(group.aligned_count(), 3);
+    assert!((0..3).all(|member| group.total_received(member) == 3));
+}
