@@ -136,8 +136,7 @@ impl<T: Message> Publisher<T, Lossless> {
                 self.put(&message);
                 Ok(())
             }
-            Err(Refusal::Full) => Err(PublishTimeoutError::Timeout(message)),
-            Err(Refusal::Closed) => Err(PublishTimeoutError::Closed(message)),
+            Err(refusal) => Err(refusal.of_timeout(message)),
         }
     }
 
@@ -170,8 +169,7 @@ impl<T: Message> Publisher<T, Lossless> {
                 self.put(&message);
                 Ok(())
             }
-            Err(Refusal::Full) => Err(TryPublishError::Full(message)),
-            Err(Refusal::Closed) => Err(TryPublishError::Closed(message)),
+            Err(refusal) => Err(refusal.of_try(message)),
         }
     }
 
@@ -258,12 +256,8 @@ impl<T: Message> Publisher<T, Lossless> {
         messages: &'m [T],
         deadline: Deadline,
     ) -> Result<(), PublishTimeoutError<&'m [T]>> {
-        self.put_with_room(messages, WaitStrategy::default(), deadline).map_err(|(rest, refusal)| {
-            match refusal {
-                Refusal::Full => PublishTimeoutError::Timeout(rest),
-                Refusal::Closed => PublishTimeoutError::Closed(rest),
-            }
-        })
+        self.put_with_room(messages, WaitStrategy::default(), deadline)
+            .map_err(|(rest, refusal)| refusal.of_timeout(rest))
     }
 
     /// Whether nobody is left to receive: publishing will fail from now on.

@@ -65,8 +65,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
                 self.put(first, &message);
                 Ok(())
             }
-            Err(Refusal::Full) => Err(TryPublishError::Full(message)),
-            Err(Refusal::Closed) => Err(TryPublishError::Closed(message)),
+            Err(refusal) => Err(refusal.of_try(message)),
         }
     }
 
@@ -113,8 +112,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
                 self.put(first, &message);
                 Ok(())
             }
-            Err(Refusal::Full) => Err(PublishTimeoutError::Timeout(message)),
-            Err(Refusal::Closed) => Err(PublishTimeoutError::Closed(message)),
+            Err(refusal) => Err(refusal.of_timeout(message)),
         }
     }
 
@@ -364,12 +362,8 @@ impl<T: Message> MpPublisher<T, Lossless> {
         messages: &'m [T],
         deadline: Deadline,
     ) -> Result<(), PublishTimeoutError<&'m [T]>> {
-        self.put_with_room(messages, WaitStrategy::default(), deadline).map_err(|(rest, refusal)| {
-            match refusal {
-                Refusal::Full => PublishTimeoutError::Timeout(rest),
-                Refusal::Closed => PublishTimeoutError::Closed(rest),
-            }
-        })
+        self.put_with_room(messages, WaitStrategy::default(), deadline)
+            .map_err(|(rest, refusal)| refusal.of_timeout(rest))
     }
 
     /// Whether nobody is left to receive: publishing will fail from now on.

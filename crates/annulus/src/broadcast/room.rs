@@ -7,6 +7,9 @@
 //! ```
 
 use super::shared::Shared;
+#[cfg(feature = "std")]
+use crate::error::PublishTimeoutError;
+use crate::error::TryPublishError;
 use crate::ring::{Sequence, Stamp, Store};
 use crate::sync::{mutated, pause};
 use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
@@ -18,6 +21,25 @@ pub(super) enum Refusal {
     Full,
     /// Nobody is left who could receive.
     Closed,
+}
+
+impl Refusal {
+    /// What a verb that does not wait says of it.
+    pub(super) fn of_try<V>(self, value: V) -> TryPublishError<V> {
+        match self {
+            Self::Full => TryPublishError::Full(value),
+            Self::Closed => TryPublishError::Closed(value),
+        }
+    }
+
+    /// What a verb that waits for a time says of it.
+    #[cfg(feature = "std")]
+    pub(super) fn of_timeout<V>(self, value: V) -> PublishTimeoutError<V> {
+        match self {
+            Self::Full => PublishTimeoutError::Timeout(value),
+            Self::Closed => PublishTimeoutError::Closed(value),
+        }
+    }
 }
 
 /// Waits for room for message `next` of the only publisher, by the default strategy, and returns the new limit. Never

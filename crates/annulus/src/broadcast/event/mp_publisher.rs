@@ -6,7 +6,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use crate::broadcast::handle::{Handle, Publishing};
-use crate::broadcast::room::{Claimed, Refusal, claim, claim_by, claim_now, has_room};
+use crate::broadcast::room::{Claimed, claim, claim_by, claim_now, has_room};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, TryPublishError};
@@ -126,8 +126,7 @@ impl<T: Send + Sync> MpEventPublisher<T> {
                 self.swap_in(first);
                 Ok(())
             }
-            Err(Refusal::Full) => Err(PublishTimeoutError::Timeout(())),
-            Err(Refusal::Closed) => Err(PublishTimeoutError::Closed(())),
+            Err(refusal) => Err(refusal.of_timeout(())),
         }
     }
 
@@ -159,8 +158,7 @@ impl<T: Send + Sync> MpEventPublisher<T> {
                 self.swap_in(first);
                 Ok(())
             }
-            Err(Refusal::Full) => Err(TryPublishError::Full(())),
-            Err(Refusal::Closed) => Err(TryPublishError::Closed(())),
+            Err(refusal) => Err(refusal.of_try(())),
         }
     }
 

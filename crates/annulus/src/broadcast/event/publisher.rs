@@ -5,7 +5,6 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use crate::broadcast::handle::{Handle, Publishing};
-use crate::broadcast::room::Refusal;
 use crate::broadcast::single::Single;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
@@ -130,8 +129,7 @@ impl<T: Send + Sync> EventPublisher<T> {
                 self.put(change);
                 Ok(())
             }
-            Err(Refusal::Full) => Err(PublishTimeoutError::Timeout(change)),
-            Err(Refusal::Closed) => Err(PublishTimeoutError::Closed(change)),
+            Err(refusal) => Err(refusal.of_timeout(change)),
         }
     }
 
@@ -159,8 +157,7 @@ impl<T: Send + Sync> EventPublisher<T> {
                 self.put(change);
                 Ok(())
             }
-            Err(Refusal::Full) => Err(TryPublishError::Full(change)),
-            Err(Refusal::Closed) => Err(TryPublishError::Closed(change)),
+            Err(refusal) => Err(refusal.of_try(change)),
         }
     }
 
