@@ -2,6 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::fmt::Write;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -59,4 +60,102 @@ fn messages_allocate_nothing() {
         }
     });
     assert_eq!(count, 0);
+}
+
+/// Publishes and receives in step, so that nobody waits, after a first round that may allocate places for cursors.
+fn steady(mut step: impl FnMut(u64)) {
+    step(0);
+    assert_eq!(allocations(|| (1..100).for_each(&mut step)), 0);
+}
+
+#[test]
+fn lossless_messages_allocate_nothing() {
+    let (mut publisher, subscribable) = annulus::channel_bounded::<[u64; 40]>(16, 2);
+    let mut subscriber = subscribable.subscribe();
+    let mut tap = subscribable.subscribe_lossy();
+    let mut buffer = [[0; 40]; 16];
+    steady(|round| {
+        publisher.publish([round; 40]).unwrap();
+        publisher.publish_batch(&[[round; 40]; 8]).unwrap();
+        publisher.try_publish([round; 40]).unwrap();
+        publisher.publish_with(|| [round; 40]).unwrap();
+        publisher.publish_timeout([round; 40], std::time::Duration::ZERO).unwrap();
+        let _ = publisher.publish_batch_timeout(&[[round; 40]; 8], std::time::Duration::from_micros(1));
+        let joined = subscribable.subscribe();
+        drop((joined.clone(), joined, subscribable.subscribe_from_oldest()));
+        let _ =
+            (subscriber.try_recv(), subscriber.recv(), subscriber.recv_timeout(std::time::Duration::ZERO));
+        subscriber.recv_batch(&mut buffer);
+        subscriber.drain().for_each(drop);
+        let _ = (tap.latest(), tap.pending());
+    });
+}
+
+#[test]
+fn many_publishers_allocate_nothing() {
+    let (publisher, subscribable) = annulus::channel_mpmc::<[u64; 40]>(16);
+    let (other, other_subscribable) = annulus::channel_mpmc_bounded::<[u64; 40]>(16, 0);
+    let mut subscriber = subscribable.subscribe();
+    let mut other_subscriber = other_subscribable.subscribe();
+    steady(|round| {
+        publisher.publish([round; 40]);
+        publisher.publish_batch(&[[round; 40]; 20]);
+        drop(publisher.clone());
+        other.publish([round; 40]).unwrap();
+        other.publish_batch(&[[round; 40]; 8]).unwrap();
+        let _ = (other.clone().try_publish([round; 40]), subscriber.try_recv(), subscriber.recv());
+        let _ = subscriber.latest();
+        other_subscriber.drain().for_each(drop);
+    });
+}
+
+#[test]
+fn owned_events_allocate_nothing() {
+    let text = || String::with_capacity(64);
+    let (mut publisher, subscribable) = annulus::event_channel(8, text);
+    let (mut other, other_subscribable) = annulus::event_channel_mpmc(8, text);
+    let mut subscriber = subscribable.subscribe();
+    let mut other_subscriber = other_subscribable.subscribe();
+    steady(|round| {
+        for _ in 0..6 {
+            let change = |text: &mut String| {
+                text.clear();
+                write!(text, "round {round}").unwrap();
+            };
+            publisher.publish(change).unwrap();
+            other.publish(change).unwrap();
+        }
+        subscriber.process(|text| assert!(text.starts_with("round"))).unwrap();
+        subscriber.peek().unwrap().pass();
+        subscriber.process_batch(99, |text, _| assert_eq!(text.capacity(), 64)).unwrap();
+        while other_subscriber.try_process(|text| assert_eq!(text.capacity(), 64)).is_ok() {}
+    });
+}
+
+#[test]
+fn groups_allocate_nothing() {
+    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(16, 0);
+    let mut group = subscribable.subscribe_group::<20>();
+    steady(|round| {
+        publisher.publish_batch(&[round; 8]).unwrap();
+        (0..20).step_by(3).for_each(|member| group.pause(member));
+        while group.try_recv().is_ok() {}
+        for member in 0..20 {
+            while group.try_recv_member(member).is_ok() {}
+        }
+        assert_eq!((group.aligned_count(), group.total_received(3)), (20, 8 * (round + 1)));
+    });
+}
+
+#[test]
+fn stages_allocate_nothing() {
+    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(16, 0);
+    let mut first = subscribable.subscribe_tracked();
+    let mut last = subscribable.subscribe().after(&[&first]);
+    steady(|round| {
+        publisher.publish_batch(&[round; 8]).unwrap();
+        first.drain().for_each(drop);
+        first.done();
+        assert_eq!(last.drain().count(), 8);
+    });
 }

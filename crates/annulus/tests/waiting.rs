@@ -1,18 +1,15 @@
 //! Sleeping and waking on real threads: nobody burns a core while idle, nobody is forgotten.
+//!
+//! Of a lossy ring with one publisher. Publishers that sleep, and stages, are in `asleep.rs`, and every ring idle in `conformance/`.
+
+mod support;
 
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::{Closed, RecvTimeoutError, WaitStrategy};
-
-/// What this thread has used of a core so far, in nanoseconds.
-#[cfg(target_os = "linux")]
-fn cpu_time_ns() -> u64 {
-    let line = std::fs::read_to_string("/proc/thread-self/schedstat")
-        .expect("Linux tells a thread's time on the core");
-    line.split_whitespace().next().unwrap().parse().unwrap()
-}
+use support::{Pauses, soak_time, time_on_a_core, time_on_a_core_since};
 
 /// A subscriber that waits for half a second uses next to nothing of a core; spinning would use all of it.
 #[test]
@@ -23,10 +20,10 @@ fn an_idle_subscriber_uses_no_cpu() {
     let mut subscriber = subscribable.subscribe();
     let (awake, woken) = mpsc::channel();
     let reader = thread::spawn(move || {
-        let before = cpu_time_ns();
+        let before = time_on_a_core();
         awake.send(()).unwrap();
         assert_eq!(subscriber.recv(), Ok(7));
-        Duration::from_nanos(cpu_time_ns() - before)
+        time_on_a_core_since(before).unwrap()
     });
     woken.recv().unwrap();
     thread::sleep(IDLE);
@@ -42,10 +39,10 @@ fn an_idle_subscriber_with_a_timeout_uses_no_cpu() {
     const IDLE: Duration = Duration::from_millis(500);
     let (_publisher, subscribable) = annulus::channel::<u64>(8);
     let mut subscriber = subscribable.subscribe();
-    let (before, begun) = (cpu_time_ns(), Instant::now());
+    let (before, begun) = (time_on_a_core(), Instant::now());
     assert_eq!(subscriber.recv_timeout(IDLE), Err(RecvTimeoutError::Timeout));
     assert!(begun.elapsed() >= IDLE, "gave up after {:?}", begun.elapsed());
-    let used = Duration::from_nanos(cpu_time_ns() - before);
+    let used = time_on_a_core_since(before).unwrap();
     assert!(used < IDLE / 10, "idle for {IDLE:?}, {used:?} of it on a core");
 }
 
@@ -144,16 +141,6 @@ fn a_batch_wakes_a_sleeper() {
     assert!(begun.elapsed() < STUCK / 2, "found at its deadline, not woken");
 }
 
-/// How long the soak runs: seconds, from `ANNULUS_SOAK_SECONDS`, or a short while.
-fn soak_time() -> Duration {
-    match std::env::var("ANNULUS_SOAK_SECONDS") {
-        Ok(seconds) => {
-            Duration::from_secs(seconds.parse().expect("ANNULUS_SOAK_SECONDS is a whole number of seconds"))
-        }
-        Err(_) => Duration::from_millis(if cfg!(miri) { 0 } else { 1500 }),
-    }
-}
-
 /// Two threads hand a number back and forth and pause at random, so that each is now asleep, now about to sleep, now awake
 /// when the other publishes. One of them sends its number at the end of a burst that may lap the other. A lost wake-up stands
 /// still: the other side's deadline tells.
@@ -174,7 +161,7 @@ fn no_wake_up_is_lost_under_random_pauses() {
         }
     });
     let mut pause = Pauses::new(1);
-    let (begun, time) = (Instant::now(), soak_time());
+    let (begun, time) = (Instant::now(), soak_time(Duration::from_millis(1500)));
     let mut rounds = 0;
     while begun.elapsed() < time || rounds < 3 {
         pause.rest();
@@ -192,37 +179,4 @@ fn no_wake_up_is_lost_under_random_pauses() {
     drop(ping);
     echo.join().unwrap();
     println!("{rounds} round trips in {:?}", begun.elapsed());
-}
-
-/// Pauses of every length that could matter, from a small generator (xorshift).
-struct Pauses(u64);
-
-impl Pauses {
-    fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// Mostly sleeps at once, sometimes after a spin of random length.
-    fn strategy(&mut self) -> WaitStrategy {
-        let spin = (self.next() % 64) as u32;
-        WaitStrategy::Block { spin_iters: spin * (spin % 2), yield_iters: spin % 3 }
-    }
-
-    fn rest(&mut self) {
-        match self.next() % 16 {
-            0 => thread::sleep(Duration::from_micros(self.next() % 200)),
-            1 => thread::yield_now(),
-            2 => (0..self.next() % 4000).for_each(|_| std::hint::spin_loop()),
-            // About as long as a message takes from core to core: so the other side publishes while this one lies down.
-            3..=10 => (0..self.next() % 1000).for_each(|turn| _ = std::hint::black_box(turn)),
-            _ => {}
-        }
-    }
 }

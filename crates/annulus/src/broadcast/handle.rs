@@ -8,6 +8,7 @@ use core::ops::Deref;
 use super::shared::Shared;
 use crate::message::Message;
 use crate::ring::{Copied, Missing, Owned, Pass, Sequence, Slots, Store, Whole};
+use crate::sync::mutated;
 
 /// What a handle is to its ring, and what ends with it.
 ///
@@ -42,7 +43,9 @@ impl Role for Seated {
     fn leave<S: Store>(self, shared: &Shared<S>) {
         // SAFETY: the gate in `shared` is where the pass comes from; this is where it is given up.
         unsafe { self.0.leave() };
-        shared.moved.notify();
+        if !mutated!("gate_leave_wakes_nobody") {
+            shared.moved.notify();
+        }
         shared.receiver_goes();
     }
 }
@@ -126,8 +129,10 @@ impl<S: Store, R: Role> Handle<S, R> {
         });
         self.receiver_comes();
         let seat = Seated(pass);
-        // A publisher may have been held up by the cursor that the cell began with.
-        self.moved.notify();
+        if !mutated!("gate_join_wakes_nobody") {
+            // A publisher may have been held up by the cursor that the cell began with.
+            self.moved.notify();
+        }
         (self.another(seat), start)
     }
 }

@@ -48,8 +48,10 @@ impl<S: Store> Shared<S> {
             if !mutated!("close_wakes_nobody") {
                 self.published.notify();
             }
-            // A stage waits there for those before it, and for the end.
-            self.moved.notify();
+            if !mutated!("close_wakes_no_stage") {
+                // A stage waits there for those before it, and for the end.
+                self.moved.notify();
+            }
         }
     }
 

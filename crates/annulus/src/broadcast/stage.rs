@@ -69,6 +69,9 @@ impl Progress {
 
     /// P1 and P2.
     fn skip_to(&self, sequence: Sequence) {
+        if mutated!("stage_floor_after_processed") {
+            self.reach(sequence.get());
+        }
         if !mutated!("stage_lag_counts_as_processed") {
             // P1. Relaxed: P2 orders it.
             self.floor.store(sequence.get(), Ordering::Relaxed);
@@ -136,12 +139,16 @@ impl DependencyBarrier {
     ///
     /// [`UpstreamError::AnotherRing`]: they are stages of different rings; it says which is the first of another ring than the first.
     pub fn try_new(upstreams: &[&dyn Upstream]) -> Result<Self, UpstreamError> {
-        let upstreams: Vec<_> = upstreams.iter().map(|upstream| upstream.progress().clone()).collect();
-        let barrier = Self { upstreams };
+        let barrier = Self::of(upstreams);
         if let Some(first) = barrier.upstreams.first() {
             barrier.check_ring(&first.0.ring)?;
         }
         Ok(barrier)
+    }
+
+    /// Of any rings.
+    pub(super) fn of(upstreams: &[&dyn Upstream]) -> Self {
+        Self { upstreams: upstreams.iter().map(|upstream| upstream.progress().clone()).collect() }
     }
 
     /// Waits for nobody.
@@ -183,8 +190,9 @@ impl DependencyBarrier {
     fn look(&self) -> (u64, Sequence) {
         let (mut processed, mut floor) = (OPEN, Sequence::FIRST);
         for StageProgress(upstream) in &self.upstreams {
+            let ordering = if mutated!("stage_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
             // P4. Acquire: pairs with P2.
-            let reached = upstream.processed.load(Ordering::Acquire);
+            let reached = upstream.processed.load(ordering);
             if reached != OPEN {
                 processed = processed.min(reached);
                 // P5. Relaxed: at least as new as what P4 saw.
@@ -236,7 +244,9 @@ impl<R> StageSeat<R> {
         if self.told != cursor {
             self.told = cursor;
             self.progress.0.reach(cursor.get());
-            shared.moved.notify();
+            if !mutated!("stage_done_wakes_nobody") {
+                shared.moved.notify();
+            }
         }
     }
 }
@@ -253,7 +263,9 @@ impl<R: Role> Role for StageSeat<R> {
         if !mutated!("stage_never_opens") {
             self.progress.0.reach(OPEN);
         }
-        shared.moved.notify();
+        if !mutated!("stage_drop_wakes_nobody") {
+            shared.moved.notify();
+        }
         self.inner.leave(shared);
     }
 }
@@ -380,7 +392,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     #[must_use]
     #[track_caller]
     pub fn after(self, upstreams: &[&dyn Upstream]) -> Subscriber<T, Staged<M>> {
-        self.after_barrier(&DependencyBarrier::new(upstreams))
+        self.try_after(upstreams).unwrap_or_else(|error| panic!("Subscriber::after: {error}"))
     }
 
     /// As [`after`](Self::after), but returns an error where that panics. The subscriber is then gone, and holds nobody up.
@@ -389,7 +401,8 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     ///
     /// [`UpstreamError`] says which upstream can't be followed, and why.
     pub fn try_after(self, upstreams: &[&dyn Upstream]) -> Result<Subscriber<T, Staged<M>>, UpstreamError> {
-        self.try_after_barrier(&DependencyBarrier::try_new(upstreams)?)
+        // Not `try_new`: which of them is of another ring is told by this one, not by the first of them.
+        self.try_after_barrier(&DependencyBarrier::of(upstreams))
     }
 
     /// As [`after`](Self::after), for upstreams that several subscribers follow.

@@ -111,8 +111,9 @@ impl Pass {
         if mutated!("gate_never_left") {
             return;
         }
+        let ordering = if mutated!("gate_left_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: the caller's promise. Release: as in `advance`.
-        unsafe { self.0.as_ref() }.cursor.store(FREE, Ordering::Release);
+        unsafe { self.0.as_ref() }.cursor.store(FREE, ordering);
     }
 }
 
@@ -137,8 +138,9 @@ impl Gate {
     /// The largest limit that a look has found: messages before it may be written.
     #[inline]
     pub(crate) fn limit(&self) -> Sequence {
+        let ordering = if mutated!("gate_limit_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with the Release in `look`; what that look saw read comes before what is written now.
-        Sequence::new(self.limit.load(Ordering::Acquire))
+        Sequence::new(self.limit.load(ordering))
     }
 
     /// Looks at every cursor, for a publisher that is about to write message `head` or claim it: messages before the result may be
@@ -147,7 +149,8 @@ impl Gate {
     #[inline(never)]
     pub(crate) fn look(&self, head: Sequence) -> Sequence {
         // G1. A maximum, because of many publishers one may come late. Release: who joins sees the messages before `head`.
-        self.scanned.fetch_max(head.get(), Ordering::Release);
+        let ordering = if mutated!("gate_scanned_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        self.scanned.fetch_max(head.get(), ordering);
         if !mutated!("gate_no_publisher_fence") {
             // G2. Pairs with J2.
             fence(Ordering::SeqCst);
@@ -212,13 +215,15 @@ impl Gate {
     /// A second pass at `cursor`, for a subscriber that stands there with a pass of its own and does not move meanwhile.
     pub(crate) fn fork(&self, cursor: Sequence) -> Pass {
         let pass = self.take(cursor);
+        let ordering = if mutated!("gate_fork_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in `look`.
-        self.forks.fetch_add(1, Ordering::Release);
+        self.forks.fetch_add(1, ordering);
         pass
     }
 
     /// A free cell, now with `cursor` in it.
     fn take(&self, cursor: Sequence) -> Pass {
+        let ordering = if mutated!("gate_taken_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         let mut link = &self.cells;
         loop {
             let chunk = match NonNull::new(link.load(Ordering::Acquire)) {
@@ -229,7 +234,7 @@ impl Gate {
             let chunk = unsafe { chunk.as_ref() };
             for cell in &chunk.cells {
                 // Acquire: pairs with the Release in `Pass::leave`. What its last owner read comes before all that follows from here.
-                let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+                let (success, failure) = (ordering, Ordering::Relaxed);
                 let taken = cell.cursor.load(Ordering::Relaxed) == FREE
                     && cell.cursor.compare_exchange(FREE, cursor.get(), success, failure).is_ok();
                 if taken {
@@ -243,8 +248,9 @@ impl Gate {
     /// Links a new chunk, unless somebody else just did.
     fn grow(link: &AtomicPtr<Chunk>) -> NonNull<Chunk> {
         let new = Box::into_raw(Box::new(Chunk::new()));
+        let success = if mutated!("gate_chunk_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         // Release: pairs with the Acquire of whoever follows the link.
-        match link.compare_exchange(core::ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
+        match link.compare_exchange(core::ptr::null_mut(), new, success, Ordering::Acquire) {
             // SAFETY: it comes from a `Box`.
             Ok(_) => unsafe { NonNull::new_unchecked(new) },
             Err(theirs) => {

@@ -491,7 +491,7 @@ impl<T: Send + Sync, M: Unstaged> EventSubscriber<T, M> {
     #[must_use]
     #[track_caller]
     pub fn after(self, upstreams: &[&dyn Upstream]) -> EventSubscriber<T, Staged<M>> {
-        self.after_barrier(&DependencyBarrier::new(upstreams))
+        self.try_after(upstreams).unwrap_or_else(|error| panic!("EventSubscriber::after: {error}"))
     }
 
     /// As [`after`](Self::after), but returns an error where that panics. The subscriber is then gone, and holds nobody up.
@@ -503,7 +503,8 @@ impl<T: Send + Sync, M: Unstaged> EventSubscriber<T, M> {
         self,
         upstreams: &[&dyn Upstream],
     ) -> Result<EventSubscriber<T, Staged<M>>, UpstreamError> {
-        self.try_after_barrier(&DependencyBarrier::try_new(upstreams)?)
+        // Not `try_new`: which of them is of another ring is told by this one, not by the first of them.
+        self.try_after_barrier(&DependencyBarrier::of(upstreams))
     }
 
     /// As [`after`](Self::after), for upstreams that several subscribers follow.

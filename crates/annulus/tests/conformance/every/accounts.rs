@@ -1,0 +1,105 @@
+//! What was lost, to the message, and what there is room for, to the slot.
+
+use annulus::{Builder, TryPublishError, TryRecvError};
+
+use super::{CAPACITIES, STARTS};
+use crate::rings::{Publish, Receive, Ring};
+
+/// `received + lagged` is how far the cursor came, at every moment and at the end, whatever was lost on the way: nothing is
+/// counted twice, nothing left out. A lossless ring has nothing to count.
+pub(crate) fn received_and_lagged_is_how_far_it_came<R: Ring>() {
+    for &capacity in CAPACITIES {
+        for &start in STARTS {
+            let (mut publisher, source) = R::begin(capacity, start);
+            let mut subscriber = R::subscribe(&source);
+            let (mut number, mut told, mut received) = (0, 0, 0);
+            // Bursts from nothing to three rings, or to what there is room for, and a few receives after each.
+            for burst in (0..).step_by(1 + capacity / 3).take(10) {
+                for _ in 0..burst {
+                    if R::LOSSLESS && publisher.try_publish(number).is_err() {
+                        break;
+                    }
+                    if !R::LOSSLESS {
+                        publisher.publish(number).unwrap();
+                    }
+                    number += 1;
+                }
+                for _ in 0..2 {
+                    let before = subscriber.cursor() - start;
+                    match subscriber.try_recv() {
+                        Ok(message) => {
+                            assert_eq!(message, before);
+                            received += 1;
+                        }
+                        Err(TryRecvError::Lagged { skipped }) => {
+                            assert!(!R::LOSSLESS, "a lossless ring lost {skipped}");
+                            assert!(number - before > capacity as u64, "nothing was overwritten");
+                            assert!(subscriber.cursor() - start <= number);
+                            assert_eq!(subscriber.cursor() - start, before + skipped);
+                            told += skipped;
+                        }
+                        Err(TryRecvError::Empty) => assert_eq!(before, number),
+                        Err(TryRecvError::Closed) => panic!("it is open"),
+                    }
+                    assert_eq!((subscriber.received(), subscriber.lagged()), (received, told));
+                    assert_eq!(subscriber.cursor() - start, received + told);
+                }
+            }
+            drop(publisher);
+            while subscriber.recv().is_ok() {}
+            assert_eq!(subscriber.cursor() - start, number);
+            assert_eq!(subscriber.received() + subscriber.lagged(), number);
+            assert!(!R::LOSSLESS || subscriber.lagged() == 0);
+        }
+    }
+}
+
+/// A publisher that waits fills `capacity − watermark` slots and not one more, and one that does not wait is never full.
+pub(crate) fn a_full_ring_is_full_and_no_fuller<R: Ring>() {
+    for &capacity in CAPACITIES {
+        for watermark in [0, 1, capacity / 2, capacity - 1] {
+            let start = STARTS[(capacity + watermark) % STARTS.len()];
+            let builder = Builder::new(capacity).watermark(watermark).first(start);
+            let (mut publisher, source) = R::make(builder).unwrap();
+            // What came before it joined takes no room.
+            (0..watermark as u64).for_each(|number| publisher.publish(number).unwrap());
+            let mut subscriber = R::subscribe(&source);
+            let room = capacity - watermark;
+            let mut number = 0;
+            for lap in 0..3 * capacity {
+                let before = number;
+                while number < before + 2 * room as u64 && publisher.try_publish(number).is_ok() {
+                    number += 1;
+                }
+                let accepted = (number - before) as usize;
+                if R::LOSSLESS {
+                    // The first time the whole room, then what each receive gave back.
+                    let expected = if lap == 0 { room } else { (lap - 1) % room + 1 };
+                    assert_eq!(accepted, expected, "capacity {capacity}, watermark {watermark}, turn {lap}");
+                    assert_eq!(publisher.try_publish(number), Err(TryPublishError::Full(())));
+                    assert_eq!(subscriber.pending(), room as u64);
+                } else {
+                    assert_eq!(accepted, 2 * room);
+                }
+                for _ in 0..=lap % room {
+                    let _ = subscriber.try_recv();
+                }
+            }
+        }
+    }
+}
+
+/// With nobody subscribed a publisher never waits, before the first joins as after the last has left.
+pub(crate) fn nobody_is_waited_for_where_nobody_listens<R: Ring>() {
+    for &capacity in CAPACITIES {
+        let (mut publisher, source) = R::new(capacity);
+        for _ in 0..3 {
+            (0..=3 * capacity as u64).for_each(|number| publisher.try_publish(number).unwrap());
+            (0..=3 * capacity as u64).for_each(|number| publisher.publish(number).unwrap());
+            let subscribers = [R::subscribe(&source), R::subscribe(&source)];
+            (0..capacity as u64).for_each(|number| publisher.publish(number).unwrap());
+            assert_eq!(publisher.try_publish(0).is_err(), R::LOSSLESS);
+            drop(subscribers);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The ends of a ring: what was published before the close arrives, then everybody is told; and a publisher without receivers is told.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use annulus::{Closed, PublishError, RecvTimeoutError, TryPublishError, TryRecvError};
+
+use super::{join, without_standing_still};
+use crate::rings::{Got, Publish, Receive, Ring};
+
+/// After the close each verb drains the ring, and from then on says so, again and again: `Closed`, or nothing from those that end.
+pub(crate) fn what_came_before_the_close_arrives_by_every_verb<R: Ring>() {
+    for verb in R::Subscriber::verbs() {
+        for left in [0, 1, 5, 8] {
+            let (mut publisher, source) = R::new(8);
+            let mut subscriber = R::subscribe(&source);
+            let mut behind = subscriber.fork();
+            (0..left).for_each(|number| publisher.publish(number).unwrap());
+            assert!(!subscriber.is_closed() && !R::is_closed(&source));
+            drop(publisher);
+            assert!(subscriber.is_closed() && R::is_closed(&source));
+            let mut received = Vec::new();
+            let end = loop {
+                match (verb.ask)(&mut subscriber) {
+                    Got::Messages(messages) => received.extend(messages),
+                    end => break end,
+                }
+            };
+            assert_eq!(received, (0..left).collect::<Vec<_>>(), "{}", verb.name);
+            assert!(matches!(end, Got::Closed | Got::Nothing), "{}: {end:?}", verb.name);
+            assert_eq!((verb.ask)(&mut subscriber), end, "{}", verb.name);
+            assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
+            assert_eq!(subscriber.recv(), Err(Closed));
+            assert_eq!(subscriber.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
+            assert_eq!(subscriber.recv_deadline(Instant::now()), Err(RecvTimeoutError::Closed));
+            assert_eq!(subscriber.pending(), 0);
+            if let Some(behind) = &mut behind {
+                (0..left).for_each(|number| assert_eq!(behind.recv(), Ok(number)));
+                assert_eq!(behind.recv(), Err(Closed));
+            }
+        }
+    }
+}
+
+/// Nobody is kept waiting by a ring that was closed before they came; what is promised of it is there.
+pub(crate) fn joining_a_closed_ring_finds_its_end<R: Ring>() {
+    for published in [0, 1, 8, 20] {
+        let (mut publisher, source) = R::new(8);
+        (0..published).for_each(|number| publisher.publish(number).unwrap());
+        drop(publisher);
+        let mut late = R::subscribe(&source);
+        assert_eq!((late.cursor(), late.pending()), (published, 0));
+        assert_eq!(late.recv(), Err(Closed));
+        if let Some(mut oldest) = R::from_oldest(&source) {
+            let start = oldest.cursor();
+            (start..published).for_each(|number| assert_eq!(oldest.recv(), Ok(number)));
+            assert_eq!(oldest.recv(), Err(Closed));
+            assert!(published - start >= published.min(4), "half of what stands is promised");
+        }
+    }
+}
+
+/// Each end keeps the ring alive for itself, whichever goes first. (Miri sees what leaks or is used too late.)
+pub(crate) fn ends_may_go_in_any_order<R: Ring>() {
+    // The publisher first.
+    let (mut publisher, source) = R::new(4);
+    let mut subscriber = R::subscribe(&source);
+    publisher.publish(1).unwrap();
+    drop((publisher, source));
+    assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(Closed)));
+
+    // The source first, then the subscriber.
+    let (mut publisher, source) = R::new(4);
+    let subscriber = R::subscribe(&source);
+    drop(source);
+    assert!(!publisher.is_abandoned());
+    publisher.publish(1).unwrap();
+    drop(subscriber);
+    drop(publisher);
+
+    // A clone of the source is as good as the source.
+    let (mut publisher, source) = R::new(4);
+    let clone = source.clone();
+    drop(source);
+    let mut subscriber = R::subscribe(&clone);
+    drop(clone);
+    publisher.publish(1).unwrap();
+    assert_eq!(subscriber.recv(), Ok(1));
+
+    // A clone of the publisher keeps it open.
+    let (publisher, source) = R::new(4);
+    let mut subscriber = R::subscribe(&source);
+    if let Some(mut other) = publisher.another() {
+        drop(publisher);
+        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
+        other.publish(1).unwrap();
+        drop(other);
+        assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(Closed)));
+    }
+}
+
+/// Once nobody can ever receive, publishers who would wait are told instead, and get their message back.
+pub(crate) fn who_is_left_alone_is_told<R: Ring>() {
+    let (mut publisher, source) = R::new(2);
+    let subscriber = R::subscribe(&source);
+    (0..2).for_each(|number| publisher.publish(number).unwrap());
+    drop(source);
+    assert!(!publisher.is_abandoned());
+    drop(subscriber);
+    // A tap's publisher waits for others, and has nobody either.
+    let told = publisher.is_abandoned();
+    assert!(told || !R::LOSSLESS);
+    if told {
+        assert_eq!(publisher.publish(9), Err(PublishError(())));
+        assert_eq!(publisher.try_publish(9), Err(TryPublishError::Closed(())));
+        assert_eq!(publisher.publish_batch(&[7, 8, 9]), Err(PublishError(())));
+        assert_eq!(publisher.published(), 2);
+        if let Some(mut other) = publisher.another() {
+            assert_eq!(other.publish(9), Err(PublishError(())));
+        }
+    }
+}
+
+/// Who waits without a deadline is woken by the last publisher's end.
+pub(crate) fn a_close_wakes_who_waits<R: Ring>() {
+    for pause_ms in [0, 5] {
+        without_standing_still(move || {
+            let (publisher, source) = R::new(8);
+            let waiting = [(); 3].map(|()| {
+                let mut subscriber = R::subscribe(&source);
+                thread::spawn(move || subscriber.recv())
+            });
+            // Not a synchronisation: it lets them lie down, so that there is somebody to wake.
+            thread::sleep(Duration::from_millis(pause_ms));
+            drop(publisher);
+            assert!(join(waiting).iter().all(|end| *end == Err(Closed)));
+        });
+    }
+}

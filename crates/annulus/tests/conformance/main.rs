@@ -1,0 +1,84 @@
+//! One set of properties, over every ring and every way to receive from it.
+//!
+//! ```text
+//! rings/   what the properties see of a ring, and each ring as that
+//! every/   the properties
+//! verbs/   what one ring alone promises at its edges
+//! model/   the lossless rings and the groups against a plain model, in random steps
+//! ```
+//!
+//! A property is a function over [`rings::Ring`]; the macro below makes one test of it for each ring. A new ring joins by a `ring!` in
+//! `rings/` and a line here, a new property by a function in `every/` and a line in the macro.
+
+mod every;
+mod model;
+mod rings;
+#[path = "../support/mod.rs"]
+mod support;
+mod verbs;
+
+/// The tests of each ring, in a module of its name.
+macro_rules! conformance {
+    ($($module:ident: $ring:ident),* $(,)?) => {$(
+        mod $module {
+            use crate::every::{accounts, close, idle, joining, laps, order, panics, timeouts};
+            use crate::model::lossless;
+            use crate::rings::$ring as Ring;
+
+            conformance! { @tests
+                laps::come_in_order_at_every_capacity_and_start,
+                laps::every_verb_receives_everything_in_order,
+                accounts::received_and_lagged_is_how_far_it_came,
+                accounts::a_full_ring_is_full_and_no_fuller,
+                accounts::nobody_is_waited_for_where_nobody_listens,
+                order::threads_agree_on_one_order,
+                close::what_came_before_the_close_arrives_by_every_verb,
+                close::joining_a_closed_ring_finds_its_end,
+                close::ends_may_go_in_any_order,
+                close::who_is_left_alone_is_told,
+                close::a_close_wakes_who_waits,
+                joining::a_joiner_begins_with_the_next_message,
+                joining::the_oldest_that_is_promised_is_there,
+                joining::a_clone_is_where_its_original_is,
+                joining::joiners_beside_a_publisher_miss_nothing,
+                panics::a_closure_that_panics_publishes_nothing,
+                panics::a_handler_that_panics_is_done_with_its_message,
+                panics::a_subscriber_that_panics_holds_nobody_up,
+                panics::a_publisher_that_panics_closes_if_it_was_the_last,
+                timeouts::a_timeout_ends_in_time_and_not_before,
+                timeouts::a_message_in_time_is_received,
+                idle::many_who_wait_use_no_core_and_all_wake,
+                lossless::agrees_with_its_model,
+            }
+        }
+    )*};
+    (@tests $($file:ident::$property:ident),* $(,)?) => {$(
+        #[test]
+        fn $property() {
+            $file::$property::<Ring>();
+        }
+    )*};
+}
+
+conformance! {
+    lossy: Lossy,
+    lossless: Lossless,
+    mpmc: Mpmc,
+    mpmc_lossless: MpmcLossless,
+    events: Events,
+    mpmc_events: MpmcEvents,
+    tap: Tap,
+    mpmc_tap: MpmcTap,
+    group: Grouped,
+    group_lossless: GroupedLossless,
+    group_mpmc: GroupedMpmc,
+    group_mpmc_lossless: GroupedMpmcLossless,
+    tracked: Tracked,
+    tracked_lossless: TrackedLossless,
+    behind: Behind,
+    behind_lossless: BehindLossless,
+    behind_mpmc: BehindMpmc,
+    behind_mpmc_lossless: BehindMpmcLossless,
+    behind_events: BehindEvents,
+    behind_mpmc_events: BehindMpmcEvents,
+}

@@ -1,0 +1,227 @@
+//! Groups: each member is a reader of its own, whether it stands with the others or apart.
+
+use annulus::{
+    Lossless, Lossy, Mode, PollError, Publisher, Subscribable, SubscriberGroup, TryRecvError, channel,
+    channel_bounded,
+};
+use proptest::prelude::*;
+
+use super::random_cases;
+
+const MEMBERS: usize = 3;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Publish(u64),
+    TryRecv,
+    RecvBatch(usize),
+    Pause(usize),
+    TryRecvMember(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (1_u64..8).prop_map(Step::Publish),
+        1 => (1_u64..300).prop_map(Step::Publish),
+        8 => Just(Step::TryRecv),
+        2 => (0_usize..10).prop_map(Step::RecvBatch),
+        2 => (0..MEMBERS).prop_map(Step::Pause),
+        12 => (0..MEMBERS).prop_map(Step::TryRecvMember),
+    ]
+}
+
+/// What a member must say of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Member {
+    cursor: u64,
+    received: u64,
+    lagged: u64,
+    apart: bool,
+}
+
+struct Model<M: Mode> {
+    group: SubscriberGroup<u64, MEMBERS, M>,
+    capacity: u64,
+    published: u64,
+    /// Where the aligned ones are, or were.
+    lead: u64,
+    members: [Member; MEMBERS],
+}
+
+impl<M: Mode<TryRecvError: Into<TryRecvError>>> Model<M> {
+    /// What one receive at `cursor` must return, where `result` tells how far a lapse went; the member's new account.
+    fn receive(&self, member: Member, result: Result<u64, TryRecvError>) -> Member {
+        let Member { cursor, received, lagged, .. } = member;
+        let oldest = self.published.saturating_sub(self.capacity);
+        match result {
+            Ok(number) => {
+                assert_eq!(number, cursor);
+                assert!(oldest <= cursor && cursor < self.published);
+                Member { cursor: cursor + 1, received: received + 1, ..member }
+            }
+            Err(TryRecvError::Lagged { skipped }) => {
+                assert!(cursor < oldest, "nothing it needs was overwritten");
+                let resume = cursor + skipped;
+                assert!((oldest..=oldest + self.capacity / 2).contains(&resume));
+                Member { cursor: resume, lagged: lagged + skipped, ..member }
+            }
+            Err(error) => {
+                assert_eq!((error, cursor), (TryRecvError::Empty, self.published));
+                member
+            }
+        }
+    }
+
+    /// What a receive of the group was to every aligned member.
+    fn for_the_aligned(&mut self, result: Result<u64, TryRecvError>) {
+        for index in 0..MEMBERS {
+            if !self.members[index].apart {
+                self.members[index] = self.receive(self.members[index], result);
+                self.lead = self.members[index].cursor;
+            }
+        }
+    }
+
+    fn nobody_is_aligned(&self) -> bool {
+        self.members.iter().all(|member| member.apart)
+    }
+
+    /// A member that stands where the others do goes on with them; so does one ahead of a group that has nobody left.
+    fn align(&mut self, index: usize) {
+        let cursor = self.members[index].cursor;
+        if cursor == self.lead || (cursor > self.lead && self.nobody_is_aligned()) {
+            self.members[index].apart = false;
+            self.lead = cursor;
+        }
+    }
+
+    fn try_recv(&mut self) {
+        let result = self.group.try_recv().map_err(Into::into);
+        if self.nobody_is_aligned() {
+            assert_eq!(result, Err(TryRecvError::Empty));
+        } else {
+            self.for_the_aligned(result);
+            (0..MEMBERS).for_each(|index| self.align(index));
+        }
+    }
+
+    fn recv_batch(&mut self, length: usize) {
+        // It ends where a member stands ahead of the others.
+        let ahead =
+            self.members.iter().map(|member| member.cursor).filter(|&cursor| cursor > self.lead).min();
+        let most = ahead.map_or(length, |ahead| length.min((ahead - self.lead) as usize));
+        let mut buffer = vec![u64::MAX; length];
+        let count = self.group.recv_batch(&mut buffer);
+        if self.nobody_is_aligned() {
+            assert_eq!(count, 0);
+            return;
+        }
+        for &number in &buffer[..count] {
+            // A lapse on the way is counted in silence.
+            let skipped = number - self.lead;
+            if skipped > 0 {
+                self.for_the_aligned(Err(TryRecvError::Lagged { skipped }));
+            }
+            self.for_the_aligned(Ok(number));
+        }
+        assert!(count == most || self.lead == self.published, "{count} of {most}, at {}", self.lead);
+        (0..MEMBERS).for_each(|index| self.align(index));
+    }
+
+    fn try_recv_member(&mut self, index: usize) {
+        self.align(index);
+        let result = self.group.try_recv_member(index).map_err(Into::into);
+        if self.members[index].apart && self.members[index].cursor < self.lead {
+            self.members[index] = self.receive(self.members[index], result);
+            self.align(index);
+        } else {
+            assert_eq!(result, Err(TryRecvError::Empty));
+        }
+    }
+
+    fn apply(&mut self, step: &Step, publish: &mut impl FnMut(u64) -> bool) {
+        match *step {
+            Step::Publish(count) => {
+                (0..count).for_each(|_| self.published += u64::from(publish(self.published)));
+            }
+            Step::TryRecv => self.try_recv(),
+            Step::RecvBatch(length) => self.recv_batch(length),
+            Step::Pause(index) => {
+                self.group.pause(index);
+                self.members[index].apart = true;
+            }
+            Step::TryRecvMember(index) => self.try_recv_member(index),
+        }
+        self.check();
+    }
+
+    fn check(&self) {
+        for (index, &member) in self.members.iter().enumerate() {
+            let real = Member {
+                cursor: self.group.cursor(index),
+                received: self.group.total_received(index),
+                lagged: self.group.total_lagged(index),
+                apart: !self.group.is_aligned(index),
+            };
+            assert_eq!(real, member, "member {index}");
+            assert_eq!(member.received + member.lagged, member.cursor);
+            let pending = (self.published - member.cursor).min(self.capacity);
+            assert_eq!(self.group.pending(index), pending);
+        }
+        let aligned = self.members.iter().filter(|member| !member.apart).count();
+        assert_eq!(self.group.aligned_count(), aligned);
+    }
+
+    /// How far the slowest member is behind.
+    fn behind(&self) -> u64 {
+        // The lead holds its place too, for whoever comes back to it.
+        let cursors = self.members.iter().map(|member| member.cursor);
+        self.published - cursors.chain([self.lead]).min().unwrap_or(0)
+    }
+}
+
+fn model<M: Mode>(capacity: usize, group: SubscriberGroup<u64, MEMBERS, M>) -> Model<M> {
+    Model { group, capacity: capacity as u64, published: 0, lead: 0, members: [Member::default(); MEMBERS] }
+}
+
+#[test]
+fn a_lossy_group_agrees_with_its_model() {
+    random_cases(step(), |capacity, _, steps| {
+        let (mut publisher, subscribable): (Publisher<u64>, Subscribable<u64>) = channel(capacity);
+        let mut model: Model<Lossy> = model(capacity, subscribable.subscribe_group());
+        for step in steps {
+            model.apply(step, &mut |number| {
+                publisher.publish(number);
+                true
+            });
+        }
+    });
+}
+
+#[test]
+fn a_lossless_group_agrees_with_its_model() {
+    random_cases(step(), |capacity, watermark, steps| {
+        let (mut publisher, subscribable) = channel_bounded(capacity, watermark);
+        let room = (capacity - watermark) as u64;
+        let mut model: Model<Lossless> = model(capacity, subscribable.subscribe_group());
+        for step in steps {
+            let mut behind = model.behind();
+            model.apply(step, &mut |number| {
+                let published = publisher.try_publish(number).is_ok();
+                assert_eq!(published, behind < room, "the slowest member is {behind} of {room} behind");
+                behind += u64::from(published);
+                published
+            });
+        }
+        let mut members = model.members;
+        drop(publisher);
+        for (index, member) in members.iter_mut().enumerate().filter(|(_, member)| member.apart) {
+            while let Ok(number) = model.group.try_recv_member(index) {
+                assert_eq!(number, member.cursor);
+                member.cursor += 1;
+            }
+            let end = if model.group.is_aligned(index) { PollError::Empty } else { PollError::Closed };
+            assert_eq!(model.group.try_recv_member(index), Err(end));
+        }
+    });
+}

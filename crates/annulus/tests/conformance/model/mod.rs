@@ -1,0 +1,34 @@
+//! Rings against plain models, in random steps on one thread. A model knows exactly what must come.
+//!
+//! The lossy subscriber has its model in `tests/model.rs`.
+
+mod groups;
+pub(crate) mod lossless;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+const CASES: u32 = if cfg!(miri) {
+    2
+} else if cfg!(debug_assertions) {
+    60
+} else {
+    250
+};
+
+/// The most steps of one case.
+const STEPS: usize = if cfg!(miri) { 30 } else { 300 };
+
+/// Runs `check` on random rings (capacity, watermark) and steps.
+fn random_cases<S: Strategy>(step: S, check: impl Fn(usize, usize, &[S::Value])) {
+    let capacity = prop_oneof![2_usize..=8, 2_usize..=200];
+    let ring = capacity.prop_flat_map(|capacity| (Just(capacity), prop_oneof![Just(0), 0..capacity]));
+    let steps = proptest::collection::vec(step, 1..STEPS);
+    let config = ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() };
+    TestRunner::new(config)
+        .run(&(ring, steps), |((capacity, watermark), steps)| {
+            check(capacity, watermark, &steps);
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+}

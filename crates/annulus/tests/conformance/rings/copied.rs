@@ -1,0 +1,201 @@
+//! Rings whose messages are copied.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{Duration, Instant};
+
+use annulus::{
+    Closed, Lossless as Bound, Mode, MpPublisher, PublishError, Publisher, RecvTimeoutError, Subscribable,
+    Subscriber, TryPublishError, TryRecvError, WaitStrategy,
+};
+
+use super::{Publish, Receive, Verb, ring, verbs};
+
+ring!(Lossy, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Subscriber<u64>,
+    |builder| builder.lossy(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+ring!(Lossless, lossless: true, many: false,
+    Publisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
+    |builder| builder.lossless(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+ring!(Mpmc, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, Subscriber<u64>,
+    |builder| builder.mpmc(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+ring!(MpmcLossless, lossless: true, many: true,
+    MpPublisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
+    |builder| builder.mpmc_lossless(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+ring!(Tap, lossless: false, many: false,
+    Publisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64>,
+    |builder| builder.lossless(), |source| source.subscribe_lossy(), oldest: |_none| None);
+ring!(MpmcTap, lossless: false, many: true,
+    MpPublisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64>,
+    |builder| builder.mpmc_lossless(), |source| source.subscribe_lossy(), oldest: |_none| None);
+
+/// What a publishing verb returns, with the value that comes back checked and taken out.
+trait Told {
+    type Without;
+    fn about(self, number: u64) -> Self::Without;
+}
+
+impl Told for () {
+    type Without = Result<(), PublishError<()>>;
+
+    fn about(self, _: u64) -> Self::Without {
+        Ok(())
+    }
+}
+
+impl Told for Result<(), PublishError<u64>> {
+    type Without = Result<(), PublishError<()>>;
+
+    fn about(self, number: u64) -> Self::Without {
+        self.map_err(|error| {
+            assert_eq!(error.into_inner(), number);
+            PublishError(())
+        })
+    }
+}
+
+impl Told for Result<(), TryPublishError<u64>> {
+    type Without = Result<(), TryPublishError<()>>;
+
+    fn about(self, number: u64) -> Self::Without {
+        self.map_err(|error| {
+            assert_eq!(error.into_inner(), number);
+            if error.is_full() { TryPublishError::Full(()) } else { TryPublishError::Closed(()) }
+        })
+    }
+}
+
+impl Told for Result<(), PublishError<&[u64]>> {
+    type Without = Result<(), PublishError<()>>;
+
+    fn about(self, last: u64) -> Self::Without {
+        self.map_err(|error| {
+            assert_eq!(error.into_inner().last(), Some(&last));
+            PublishError(())
+        })
+    }
+}
+
+/// A publisher of copied messages: what it does where the rings differ.
+macro_rules! publisher {
+    ($publisher:ty, try_publish: |$this:ident, $number:ident| $try:expr, is_abandoned: |$of:ident| $abandoned:expr,
+     another: |$original:ident| $another:expr $(,)?) => {
+        impl Publish for $publisher {
+            fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+                (*self).publish(number).about(number)
+            }
+
+            fn try_publish(&mut self, $number: u64) -> Result<(), TryPublishError<()>> {
+                let $this = self;
+                $try
+            }
+
+            fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+                (*self).publish_batch(numbers).about(numbers.last().copied().unwrap_or_default())
+            }
+
+            fn publish_panicking(&mut self) {
+                let publish = || (*self).publish_with(|| resume_unwind(Box::new("on purpose")));
+                catch_unwind(AssertUnwindSafe(publish)).expect_err("it was to panic");
+            }
+
+            fn published(&self) -> u64 {
+                self.published()
+            }
+
+            fn capacity(&self) -> usize {
+                self.capacity()
+            }
+
+            fn is_abandoned(&self) -> bool {
+                let $of = self;
+                $abandoned
+            }
+
+            fn another(&self) -> Option<Self> {
+                let $original = self;
+                $another
+            }
+        }
+    };
+}
+
+publisher!(Publisher<u64>, try_publish: |publisher, number| Publish::publish(publisher, number).map_err(Into::into),
+    is_abandoned: |_none| false, another: |_none| None);
+publisher!(Publisher<u64, Bound>, try_publish: |publisher, number| (*publisher).try_publish(number).about(number),
+    is_abandoned: |publisher| publisher.is_closed(), another: |_none| None);
+publisher!(MpPublisher<u64>, try_publish: |publisher, number| (*publisher).try_publish(number).about(number),
+    is_abandoned: |_none| false, another: |publisher| Some(publisher.clone()));
+publisher!(MpPublisher<u64, Bound>, try_publish: |publisher, number| (*publisher).try_publish(number).about(number),
+    is_abandoned: |publisher| publisher.is_closed(), another: |publisher| Some(publisher.clone()));
+
+impl<M: Mode<TryRecvError: Into<TryRecvError>> + 'static> Receive for Subscriber<u64, M>
+where
+    Subscriber<u64, M>: Send,
+{
+    fn try_recv(&mut self) -> Result<u64, TryRecvError> {
+        self.try_recv().map_err(Into::into)
+    }
+
+    fn recv(&mut self) -> Result<u64, Closed> {
+        self.recv()
+    }
+
+    fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {
+        self.recv_timeout(timeout)
+    }
+
+    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+        self.recv_deadline(deadline)
+    }
+
+    fn panic_on_next(&mut self) -> bool {
+        false
+    }
+
+    fn cursor(&self) -> u64 {
+        self.cursor()
+    }
+
+    fn received(&self) -> u64 {
+        self.total_received()
+    }
+
+    fn lagged(&self) -> u64 {
+        self.total_lagged()
+    }
+
+    fn pending(&self) -> u64 {
+        self.pending()
+    }
+
+    fn capacity(&self) -> usize {
+        self.capacity()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn fork(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
+    fn verbs() -> Vec<Verb<Self>> {
+        verbs! {
+            "try_recv", false, |subscriber| Receive::try_recv(subscriber);
+            "recv", true, |subscriber| subscriber.recv();
+            "recv_with", true, |subscriber| subscriber.recv_with(WaitStrategy::YieldSpin);
+            "recv_timeout", false, |subscriber| subscriber.recv_timeout(Duration::ZERO);
+            "recv_deadline", false, |subscriber| subscriber.recv_deadline(Instant::now());
+            "recv_batch", false, |subscriber| {
+                let mut buffer = [u64::MAX; 3];
+                let count = subscriber.recv_batch(&mut buffer);
+                assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
+                buffer[..count].to_vec()
+            };
+            "drain", false, |subscriber| subscriber.drain().collect::<Vec<_>>();
+            "drain, a part of it", false, |subscriber| subscriber.drain().next();
+            "iter", true, |subscriber| subscriber.iter().next();
+            "into_iter", true, |subscriber| (&mut *subscriber).into_iter().next();
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Three members that receive as one: the group as a whole must do what a subscriber does, and each member's account too.
+
+use std::time::{Duration, Instant};
+
+use annulus::{
+    Closed, Lossless, Mode, MpPublisher, Publisher, RecvTimeoutError, Subscribable, SubscriberGroup,
+    TryRecvError, WaitStrategy,
+};
+
+use super::{Receive, Verb, ring, verbs};
+
+/// How many members.
+const MEMBERS: usize = 3;
+
+type Group = SubscriberGroup<u64, MEMBERS>;
+type BoundGroup = SubscriberGroup<u64, MEMBERS, Lossless>;
+
+ring!(Grouped, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Group,
+    |builder| builder.lossy(), |source| source.subscribe_group(), oldest: |_none| None);
+ring!(GroupedLossless, lossless: true, many: false,
+    Publisher<u64, Lossless>, Subscribable<u64, Lossless>, BoundGroup,
+    |builder| builder.lossless(), |source| source.subscribe_group(), oldest: |_none| None);
+ring!(GroupedMpmc, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, Group,
+    |builder| builder.mpmc(), |source| source.subscribe_group(), oldest: |_none| None);
+ring!(GroupedMpmcLossless, lossless: true, many: true,
+    MpPublisher<u64, Lossless>, Subscribable<u64, Lossless>, BoundGroup,
+    |builder| builder.mpmc_lossless(), |source| source.subscribe_group(), oldest: |_none| None);
+
+/// What all members say.
+fn agreed<T: PartialEq + std::fmt::Debug>(of: impl Fn(usize) -> T) -> T {
+    let first = of(0);
+    (1..MEMBERS).for_each(|member| assert_eq!(of(member), first, "members are aligned"));
+    first
+}
+
+impl<M: Mode<TryRecvError: Into<TryRecvError>> + 'static> Receive for SubscriberGroup<u64, MEMBERS, M>
+where
+    SubscriberGroup<u64, MEMBERS, M>: Send,
+{
+    fn try_recv(&mut self) -> Result<u64, TryRecvError> {
+        self.try_recv().map_err(Into::into)
+    }
+
+    fn recv(&mut self) -> Result<u64, Closed> {
+        self.recv()
+    }
+
+    fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {
+        self.recv_timeout(timeout)
+    }
+
+    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+        self.recv_deadline(deadline)
+    }
+
+    fn panic_on_next(&mut self) -> bool {
+        false
+    }
+
+    fn cursor(&self) -> u64 {
+        agreed(|member| self.cursor(member))
+    }
+
+    fn received(&self) -> u64 {
+        agreed(|member| self.total_received(member))
+    }
+
+    fn lagged(&self) -> u64 {
+        agreed(|member| self.total_lagged(member))
+    }
+
+    fn pending(&self) -> u64 {
+        // Not compared: publishers may run.
+        self.pending(0)
+    }
+
+    fn capacity(&self) -> usize {
+        self.capacity()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn fork(&self) -> Option<Self> {
+        None
+    }
+
+    fn verbs() -> Vec<Verb<Self>> {
+        verbs! {
+            "try_recv", false, |group| Receive::try_recv(group);
+            "recv", true, |group| group.recv();
+            "recv_with", true, |group| group.recv_with(WaitStrategy::YieldSpin);
+            "recv_timeout", false, |group| group.recv_timeout(Duration::ZERO);
+            "recv_deadline", false, |group| group.recv_deadline(Instant::now());
+            "recv_batch", false, |group| {
+                let mut buffer = [0; 3];
+                let count = group.recv_batch(&mut buffer);
+                buffer[..count].to_vec()
+            };
+            "one pauses and catches up", false, |group| {
+                group.pause(1);
+                let got = Receive::try_recv(group);
+                while !group.is_aligned(1) {
+                    let _ = group.try_recv_member(1);
+                }
+                got
+            };
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! What the properties see of a ring: messages are numbers, whatever carries them.
+//!
+//! ```text
+//! mod      Ring, Publish, Receive, Verb: what every ring has in common
+//! copied   rings of u64, lossy and lossless, one publisher and many; taps
+//! owned    rings of vectors that are changed in place
+//! group    three members that receive as one
+//! stage    one that follows nobody, and one that follows another in step
+//! ```
+
+mod copied;
+mod group;
+mod owned;
+mod stage;
+
+use std::time::{Duration, Instant};
+
+use annulus::{
+    Builder, CapacityError, Closed, PublishError, RecvTimeoutError, TryPublishError, TryRecvError,
+};
+
+pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
+pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
+pub(crate) use owned::{Events, MpmcEvents};
+pub(crate) use stage::{
+    Behind, BehindEvents, BehindLossless, BehindMpmc, BehindMpmcEvents, BehindMpmcLossless, Tracked,
+    TrackedLossless,
+};
+
+/// One kind of ring, and one way to receive from it.
+pub(crate) trait Ring: 'static {
+    /// Publishers wait for these subscribers.
+    const LOSSLESS: bool;
+    /// There may be many publishers.
+    const MANY: bool;
+
+    type Publisher: Publish;
+    type Source: Clone + Send + Sync + 'static;
+    type Subscriber: Receive;
+
+    fn make(builder: Builder) -> Result<(Self::Publisher, Self::Source), CapacityError>;
+    fn subscribe(source: &Self::Source) -> Self::Subscriber;
+    /// `None` where this way to receive has no such form.
+    fn from_oldest(source: &Self::Source) -> Option<Self::Subscriber>;
+    fn is_closed(source: &Self::Source) -> bool;
+
+    /// A ring of `capacity` that begins with message `first`.
+    fn begin(capacity: usize, first: u64) -> (Self::Publisher, Self::Source) {
+        Self::make(Builder::new(capacity).first(first)).expect("a ring of this capacity can be made")
+    }
+
+    fn new(capacity: usize) -> (Self::Publisher, Self::Source) {
+        Self::begin(capacity, 0)
+    }
+}
+
+/// A publisher of numbers.
+pub(crate) trait Publish: Sized + Send + 'static {
+    /// Waits where the ring does.
+    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>>;
+    /// Never waits.
+    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>>;
+    /// In one call where there is one.
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>>;
+    /// By a closure that panics.
+    fn publish_panicking(&mut self);
+    /// How many all publishers of the ring have published.
+    fn published(&self) -> u64;
+    fn capacity(&self) -> usize;
+    /// Nobody is left to receive.
+    fn is_abandoned(&self) -> bool;
+    /// `None` where there can only be one.
+    fn another(&self) -> Option<Self>;
+}
+
+/// A subscriber of numbers.
+pub(crate) trait Receive: Sized + Send + 'static {
+    fn try_recv(&mut self) -> Result<u64, TryRecvError>;
+    fn recv(&mut self) -> Result<u64, Closed>;
+    fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError>;
+    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError>;
+    /// The next message but for `panic`: what handles it does that. Nothing of the kind where messages are copied out.
+    fn panic_on_next(&mut self) -> bool;
+    fn cursor(&self) -> u64;
+    fn received(&self) -> u64;
+    fn lagged(&self) -> u64;
+    fn pending(&self) -> u64;
+    fn capacity(&self) -> usize;
+    fn is_closed(&self) -> bool;
+    /// A clone; `None` where there can be none.
+    fn fork(&self) -> Option<Self>;
+    /// Everything that receives.
+    fn verbs() -> Vec<Verb<Self>>;
+}
+
+/// One way to ask for messages.
+pub(crate) struct Verb<S> {
+    pub(crate) name: &'static str,
+    /// It waits where nothing is there, so it is asked only where something is, or where the ring is closed.
+    pub(crate) waits: bool,
+    pub(crate) ask: fn(&mut S) -> Got,
+}
+
+/// What a verb came back with.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Got {
+    /// At least one.
+    Messages(Vec<u64>),
+    /// That many were lost.
+    Lagged(u64),
+    /// None now; or none for ever, from a verb that does not tell the two apart.
+    Nothing,
+    Closed,
+}
+
+impl From<Vec<u64>> for Got {
+    fn from(messages: Vec<u64>) -> Self {
+        if messages.is_empty() { Self::Nothing } else { Self::Messages(messages) }
+    }
+}
+
+impl From<Option<u64>> for Got {
+    fn from(message: Option<u64>) -> Self {
+        message.map_or(Self::Nothing, |message| Self::Messages(vec![message]))
+    }
+}
+
+impl From<Result<u64, TryRecvError>> for Got {
+    fn from(result: Result<u64, TryRecvError>) -> Self {
+        match result {
+            Ok(message) => Self::Messages(vec![message]),
+            Err(TryRecvError::Empty) => Self::Nothing,
+            Err(TryRecvError::Lagged { skipped }) => Self::Lagged(skipped),
+            Err(TryRecvError::Closed) => Self::Closed,
+        }
+    }
+}
+
+impl From<Result<u64, Closed>> for Got {
+    fn from(result: Result<u64, Closed>) -> Self {
+        result.map_or(Self::Closed, |message| Self::Messages(vec![message]))
+    }
+}
+
+impl From<Result<u64, RecvTimeoutError>> for Got {
+    fn from(result: Result<u64, RecvTimeoutError>) -> Self {
+        match result {
+            Ok(message) => Self::Messages(vec![message]),
+            Err(RecvTimeoutError::Timeout) => Self::Nothing,
+            Err(RecvTimeoutError::Closed) => Self::Closed,
+        }
+    }
+}
+
+/// A list of verbs: a name, whether it waits, and what it does.
+macro_rules! verbs {
+    ($($name:literal, $waits:literal, |$subscriber:ident| $ask:expr;)*) => {
+        vec![$(crate::rings::Verb {
+            name: $name,
+            waits: $waits,
+            ask: |$subscriber| crate::rings::Got::from($ask),
+        }),*]
+    };
+}
+pub(crate) use verbs;
+
+/// A ring: its name, its nature, its types, and how to make and join it.
+macro_rules! ring {
+    ($name:ident, lossless: $lossless:literal, many: $many:literal, $publisher:ty, $source:ty, $subscriber:ty,
+     |$builder:ident| $make:expr, |$from:ident| $subscribe:expr, oldest: |$past:ident| $oldest:expr $(,)?) => {
+        pub(crate) struct $name;
+
+        impl crate::rings::Ring for $name {
+            const LOSSLESS: bool = $lossless;
+            const MANY: bool = $many;
+            type Publisher = $publisher;
+            type Source = $source;
+            type Subscriber = $subscriber;
+
+            fn make(
+                $builder: annulus::Builder,
+            ) -> Result<(Self::Publisher, Self::Source), annulus::CapacityError> {
+                $make
+            }
+
+            fn subscribe($from: &Self::Source) -> Self::Subscriber {
+                $subscribe
+            }
+
+            fn from_oldest($past: &Self::Source) -> Option<Self::Subscriber> {
+                $oldest
+            }
+
+            fn is_closed(source: &Self::Source) -> bool {
+                source.is_closed()
+            }
+        }
+    };
+}
+pub(crate) use ring;

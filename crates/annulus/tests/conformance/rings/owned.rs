@@ -1,0 +1,230 @@
+//! Rings of owned events. An event is a vector of one to four copies of its number, so one that is half-changed shows.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{Duration, Instant};
+
+use annulus::{
+    Closed, EventPublisher, EventSubscribable, EventSubscriber, Mode, MpEventPublisher, PollError,
+    PublishError, RecvTimeoutError, TryPublishError, TryRecvError, WaitStrategy,
+};
+
+use super::{Got, Publish, Receive, Verb, ring, verbs};
+
+ring!(Events, lossless: true, many: false,
+    EventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
+    |builder| builder.events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+ring!(MpmcEvents, lossless: true, many: true,
+    MpEventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
+    |builder| builder.mpmc_events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+
+/// The event of a number.
+fn change(number: u64) -> impl FnOnce(&mut Vec<u64>) {
+    move |event| {
+        event.clear();
+        event.resize(1 + (number % 4) as usize, number);
+    }
+}
+
+/// The number of an event.
+#[allow(clippy::ptr_arg, reason = "the type of the events")]
+fn number(event: &Vec<u64>) -> u64 {
+    let number = event[0];
+    assert!(event.iter().all(|&copy| copy == number), "half of another event: {event:?}");
+    assert_eq!(event.len() as u64, 1 + number % 4, "half of another event: {event:?}");
+    number
+}
+
+/// A closure that leaves the event half-changed and panics.
+fn on_purpose(event: &mut Vec<u64>) {
+    event.push(u64::MAX);
+    resume_unwind(Box::new("on purpose"))
+}
+
+impl Publish for EventPublisher<Vec<u64>> {
+    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+        self.publish(change(number)).map_err(|_| PublishError(()))
+    }
+
+    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
+        self.try_publish(change(number)).map_err(|error| match error {
+            TryPublishError::Full(_) => TryPublishError::Full(()),
+            TryPublishError::Closed(_) => TryPublishError::Closed(()),
+        })
+    }
+
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+        numbers.iter().try_for_each(|&number| Publish::publish(self, number))
+    }
+
+    fn publish_panicking(&mut self) {
+        catch_unwind(AssertUnwindSafe(|| self.publish(on_purpose).unwrap())).unwrap_err();
+    }
+
+    fn published(&self) -> u64 {
+        self.published()
+    }
+
+    fn capacity(&self) -> usize {
+        self.capacity()
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn another(&self) -> Option<Self> {
+        None
+    }
+}
+
+impl Publish for MpEventPublisher<Vec<u64>> {
+    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+        self.publish(change(number))
+    }
+
+    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
+        self.try_publish(change(number))
+    }
+
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+        numbers.iter().try_for_each(|&number| Publish::publish(self, number))
+    }
+
+    fn publish_panicking(&mut self) {
+        catch_unwind(AssertUnwindSafe(|| self.publish(on_purpose).unwrap())).unwrap_err();
+    }
+
+    fn published(&self) -> u64 {
+        self.published()
+    }
+
+    fn capacity(&self) -> usize {
+        self.capacity()
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn another(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+}
+
+impl<M: Mode + 'static> Receive for EventSubscriber<Vec<u64>, M>
+where
+    EventSubscriber<Vec<u64>, M>: Send,
+{
+    fn try_recv(&mut self) -> Result<u64, TryRecvError> {
+        self.try_process(number).map_err(Into::into)
+    }
+
+    fn recv(&mut self) -> Result<u64, Closed> {
+        self.process(number)
+    }
+
+    fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {
+        self.process_timeout(timeout, number)
+    }
+
+    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+        self.process_deadline(deadline, number)
+    }
+
+    fn panic_on_next(&mut self) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.process(|_| resume_unwind(Box::new("on purpose"))))).is_err()
+    }
+
+    fn cursor(&self) -> u64 {
+        self.cursor()
+    }
+
+    fn received(&self) -> u64 {
+        self.total_received()
+    }
+
+    fn lagged(&self) -> u64 {
+        0
+    }
+
+    fn pending(&self) -> u64 {
+        self.pending()
+    }
+
+    fn capacity(&self) -> usize {
+        self.capacity()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+
+    fn fork(&self) -> Option<Self> {
+        Some(self.clone())
+    }
+
+    fn verbs() -> Vec<Verb<Self>> {
+        verbs! {
+            "try_process", false, |subscriber| Receive::try_recv(subscriber);
+            "process", true, |subscriber| subscriber.process(number);
+            "process_with", true, |subscriber| subscriber.process_with(WaitStrategy::YieldSpin, number);
+            "process_timeout", false, |subscriber| subscriber.process_timeout(Duration::ZERO, number);
+            "process_deadline", false, |subscriber| subscriber.process_deadline(Instant::now(), number);
+            "try_process_batch", false, |subscriber| batch(|look| match subscriber.try_process_batch(3, look) {
+                Err(PollError::Empty) => Err(RecvTimeoutError::Timeout),
+                Err(PollError::Closed) => Err(RecvTimeoutError::Closed),
+                Ok(count) => Ok(count),
+            });
+            "process_batch", true, |subscriber| batch(|look| Ok(subscriber.process_batch(3, look)?));
+            "process_batch_with", true, |subscriber| {
+                batch(|look| Ok(subscriber.process_batch_with(WaitStrategy::YieldSpin, 3, look)?))
+            };
+            "process_batch_timeout", false, |subscriber| {
+                batch(|look| subscriber.process_batch_timeout(Duration::ZERO, 3, look))
+            };
+            "process_batch_deadline", false, |subscriber| {
+                batch(|look| subscriber.process_batch_deadline(Instant::now(), usize::MAX, look))
+            };
+            "peek", false, |subscriber| peek(subscriber);
+            "wait", true, |subscriber| subscriber.wait().map(|()| peek(subscriber).unwrap());
+            "wait_with", true, |subscriber| {
+                subscriber.wait_with(WaitStrategy::YieldSpin).map(|()| peek(subscriber).unwrap())
+            };
+            "wait_timeout", false, |subscriber| {
+                subscriber.wait_timeout(Duration::ZERO).map(|()| peek(subscriber).unwrap())
+            };
+            "wait_deadline", false, |subscriber| {
+                subscriber.wait_deadline(Instant::now()).map(|()| peek(subscriber).unwrap())
+            };
+        }
+    }
+}
+
+/// The next event by reference: looked at twice, then passed.
+fn peek<M: Mode>(subscriber: &mut EventSubscriber<Vec<u64>, M>) -> Option<u64> {
+    let seen = subscriber.peek().map(|event| number(&event));
+    let event = subscriber.peek()?;
+    assert_eq!(Some(number(&event)), seen);
+    event.pass();
+    seen
+}
+
+/// What `ask` handed to the closure it got; the count and the flags must be true.
+fn batch(ask: impl FnOnce(&mut dyn FnMut(&Vec<u64>, bool)) -> Result<usize, RecvTimeoutError>) -> Got {
+    let mut seen = Vec::new();
+    let mut ends = Vec::new();
+    let result = ask(&mut |event, end_of_batch| {
+        seen.push(number(event));
+        ends.push(end_of_batch);
+    });
+    assert_eq!(ends.iter().rposition(|&end| end), seen.len().checked_sub(1), "the last, and");
+    assert_eq!(ends.iter().filter(|&&end| end).count(), usize::from(!seen.is_empty()), "only the last");
+    match result {
+        Ok(count) => {
+            assert_eq!(count, seen.len());
+            Got::Messages(seen)
+        }
+        Err(RecvTimeoutError::Timeout) => Got::Nothing,
+        Err(RecvTimeoutError::Closed) => Got::Closed,
+    }
+}

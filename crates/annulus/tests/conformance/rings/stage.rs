@@ -1,0 +1,169 @@
+//! Stages: one that follows nobody, and one that follows another, which goes ahead in step.
+//!
+//! Stages on threads of their own are in `verbs/stages.rs`.
+
+use std::time::{Duration, Instant};
+
+use annulus::{
+    Closed, EventPublisher, EventSubscribable, EventSubscriber, Lossless, Lossy, MpEventPublisher,
+    MpPublisher, Publisher, RecvTimeoutError, Staged, Subscribable, Subscriber, TryRecvError,
+};
+
+use super::{Receive, Verb, ring, verbs};
+
+type Stage<M> = Subscriber<u64, Staged<M>>;
+type EventStage = EventSubscriber<Vec<u64>, Staged<Lossless>>;
+
+ring!(Tracked, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Stage<Lossy>,
+    |builder| builder.lossy(), |source| source.subscribe_tracked(),
+    oldest: |source| Some(source.subscribe_from_oldest().after(&[])));
+ring!(TrackedLossless, lossless: true, many: false,
+    Publisher<u64, Lossless>, Subscribable<u64, Lossless>, Stage<Lossless>,
+    |builder| builder.lossless(), |source| source.subscribe_tracked(),
+    oldest: |source| Some(source.subscribe_from_oldest().after(&[])));
+
+/// What makes one stage behind another.
+macro_rules! pair {
+    ($source:ident) => {{
+        let before = $source.subscribe_tracked();
+        let stage = $source.subscribe().after(&[&before]);
+        InStep { before, stage }
+    }};
+}
+
+ring!(Behind, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, InStep<Stage<Lossy>>,
+    |builder| builder.lossy(), |source| pair!(source), oldest: |_none| None);
+ring!(BehindLossless, lossless: true, many: false,
+    Publisher<u64, Lossless>, Subscribable<u64, Lossless>, InStep<Stage<Lossless>>,
+    |builder| builder.lossless(), |source| pair!(source), oldest: |_none| None);
+ring!(BehindMpmc, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, InStep<Stage<Lossy>>,
+    |builder| builder.mpmc(), |source| pair!(source), oldest: |_none| None);
+ring!(BehindMpmcLossless, lossless: true, many: true,
+    MpPublisher<u64, Lossless>, Subscribable<u64, Lossless>, InStep<Stage<Lossless>>,
+    |builder| builder.mpmc_lossless(), |source| pair!(source), oldest: |_none| None);
+ring!(BehindEvents, lossless: true, many: false,
+    EventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, InStep<EventStage>,
+    |builder| builder.events(Vec::new), |source| pair!(source), oldest: |_none| None);
+ring!(BehindMpmcEvents, lossless: true, many: true,
+    MpEventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, InStep<EventStage>,
+    |builder| builder.mpmc_events(Vec::new), |source| pair!(source), oldest: |_none| None);
+
+/// A stage and the one before it, which processes everything that is there whenever the stage is asked.
+pub(crate) struct InStep<S> {
+    before: S,
+    stage: S,
+}
+
+/// What says that all was processed.
+pub(crate) trait Done: Receive {
+    fn done(&mut self);
+}
+
+impl Done for Stage<Lossy> {
+    fn done(&mut self) {
+        self.done();
+    }
+}
+
+impl Done for Stage<Lossless> {
+    fn done(&mut self) {
+        self.done();
+    }
+}
+
+impl Done for EventStage {
+    fn done(&mut self) {}
+}
+
+impl<S: Done> InStep<S> {
+    fn lead(&mut self) -> &mut S {
+        while !matches!(self.before.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
+        self.before.done();
+        &mut self.stage
+    }
+
+    /// Both wait, in turn.
+    fn wait_for(&mut self, deadline: Option<Instant>) -> Result<u64, RecvTimeoutError> {
+        loop {
+            match self.lead().try_recv() {
+                Ok(number) => return Ok(number),
+                Err(TryRecvError::Closed) => return Err(RecvTimeoutError::Closed),
+                Err(TryRecvError::Lagged { .. }) => {}
+                Err(TryRecvError::Empty) => {
+                    match deadline {
+                        None => _ = self.before.recv(),
+                        Some(deadline) => match self.before.recv_deadline(deadline) {
+                            Err(RecvTimeoutError::Timeout) => return Err(RecvTimeoutError::Timeout),
+                            Ok(_) | Err(RecvTimeoutError::Closed) => {}
+                        },
+                    }
+                    self.before.done();
+                }
+            }
+        }
+    }
+}
+
+impl<S: Done> Receive for InStep<S> {
+    fn try_recv(&mut self) -> Result<u64, TryRecvError> {
+        self.lead().try_recv()
+    }
+
+    fn recv(&mut self) -> Result<u64, Closed> {
+        self.wait_for(None).map_err(|error| match error {
+            RecvTimeoutError::Closed => Closed,
+            RecvTimeoutError::Timeout => unreachable!("there was no deadline"),
+        })
+    }
+
+    fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {
+        self.wait_for(Instant::now().checked_add(timeout))
+    }
+
+    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+        self.wait_for(Some(deadline))
+    }
+
+    fn panic_on_next(&mut self) -> bool {
+        self.lead().panic_on_next()
+    }
+
+    fn cursor(&self) -> u64 {
+        self.stage.cursor()
+    }
+
+    fn received(&self) -> u64 {
+        self.stage.received()
+    }
+
+    fn lagged(&self) -> u64 {
+        self.stage.lagged()
+    }
+
+    fn pending(&self) -> u64 {
+        // What the one before is done with, and what it has not received.
+        self.stage.pending() + self.before.pending()
+    }
+
+    fn capacity(&self) -> usize {
+        self.stage.capacity()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.stage.is_closed()
+    }
+
+    fn fork(&self) -> Option<Self> {
+        // Its clone would follow the one before as it does, but somebody else leads that one.
+        None
+    }
+
+    fn verbs() -> Vec<Verb<Self>> {
+        verbs! {
+            "try_recv", false, |pair| pair.try_recv();
+            "recv", true, |pair| pair.recv();
+            "recv_timeout", false, |pair| pair.recv_timeout(Duration::ZERO);
+            "recv_deadline", false, |pair| pair.recv_deadline(Instant::now());
+        }
+    }
+}

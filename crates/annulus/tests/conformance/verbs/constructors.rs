@@ -1,0 +1,132 @@
+//! Capacities that can't be had: an error that names the value, or a panic that names the function too; never an abort.
+
+#![allow(clippy::disallowed_types, reason = "what the test counts is none of the library's atomics")]
+
+use std::panic::{UnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use annulus::{
+    Builder, CapacityError, channel_bounded, channel_mpmc, channel_mpmc_bounded, event_channel,
+    event_channel_mpmc, try_channel, try_channel_bounded, try_channel_mpmc, try_channel_mpmc_bounded,
+    try_event_channel, try_event_channel_mpmc,
+};
+
+/// What each constructor says to a capacity, for messages (or events) of one word.
+fn refusals(capacity: usize) -> [CapacityError; 6] {
+    [
+        try_channel::<u64>(capacity).unwrap_err(),
+        try_channel_bounded::<u64>(capacity, 0).unwrap_err(),
+        try_channel_mpmc::<u64>(capacity).unwrap_err(),
+        try_channel_mpmc_bounded::<u64>(capacity, 0).unwrap_err(),
+        try_event_channel(capacity, || 0_u64).unwrap_err(),
+        try_event_channel_mpmc(capacity, || 0_u64).unwrap_err(),
+    ]
+}
+
+#[test]
+fn a_capacity_too_small_is_named() {
+    for capacity in [0, 1] {
+        for error in refusals(capacity) {
+            assert_eq!(error, CapacityError::TooSmall { capacity, minimum: 2 });
+            assert_eq!(
+                error.to_string(),
+                format!("capacity {capacity} is too small: this ring needs at least 2 slots")
+            );
+        }
+    }
+}
+
+#[test]
+fn a_capacity_too_large_is_an_error_and_not_an_abort() {
+    for capacity in [usize::MAX, usize::MAX / 16, usize::MAX / 16 + 1, usize::MAX / 64] {
+        for error in refusals(capacity) {
+            assert_eq!(error, CapacityError::TooLarge { capacity, slot_bytes: 16 });
+            assert!(error.to_string().contains(&capacity.to_string()), "{error}");
+            assert!(error.to_string().contains("16 bytes"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_watermark_leaves_a_slot_at_least() {
+    for (capacity, watermark) in [(2, 2), (2, 3), (8, 8), (8, usize::MAX)] {
+        for error in [
+            try_channel_bounded::<u64>(capacity, watermark).unwrap_err(),
+            try_channel_mpmc_bounded::<u64>(capacity, watermark).unwrap_err(),
+        ] {
+            assert_eq!(error, CapacityError::Watermark { watermark, capacity });
+            let text = error.to_string();
+            assert!(text.contains(&format!("watermark {watermark} ")), "{text}");
+            assert!(text.contains(&format!("it may be {} at most", capacity - 1)), "{text}");
+        }
+    }
+    assert!(try_channel_bounded::<u64>(2, 1).is_ok());
+    assert!(try_channel_mpmc_bounded::<u64>(8, 7).is_ok());
+}
+
+#[test]
+fn the_numbers_of_messages_must_not_run_out() {
+    let error = Builder::new(2).first(u64::MAX).lossy::<u64>().unwrap_err();
+    let CapacityError::FirstSequence { first, largest } = error else { panic!("{error}") };
+    assert_eq!(first, u64::MAX);
+    assert!(largest >= 1 << 62 && error.to_string().contains(&largest.to_string()), "{error}");
+    assert!(Builder::new(2).first(largest).lossy::<u64>().is_ok());
+    assert!(Builder::new(2).first(largest + 1).lossy::<u64>().is_err());
+}
+
+/// Where the `try_` form has an error, the other panics with it, and with its own name.
+#[test]
+fn panics_name_the_function_and_the_value() {
+    fn text<R>(action: impl FnOnce() -> R + UnwindSafe) -> String {
+        let Err(panic) = catch_unwind(action) else { panic!("it was to panic") };
+        *panic.downcast::<String>().expect("a formatted text")
+    }
+    let too_small = "capacity 1 is too small: this ring needs at least 2 slots";
+    for (text, name) in [
+        (text(|| annulus::channel::<u64>(1)), "channel"),
+        (text(|| channel_bounded::<u64>(1, 0)), "channel_bounded"),
+        (text(|| channel_mpmc::<u64>(1)), "channel_mpmc"),
+        (text(|| channel_mpmc_bounded::<u64>(1, 0)), "channel_mpmc_bounded"),
+        (text(|| event_channel(1, || 0)), "event_channel"),
+        (text(|| event_channel_mpmc(1, || 0)), "event_channel_mpmc"),
+    ] {
+        assert_eq!(text, format!("annulus::{name}: {too_small}"));
+    }
+    let watermark = text(|| channel_bounded::<u64>(4, 4));
+    assert!(watermark.starts_with("annulus::channel_bounded: watermark 4 leaves no slot"), "{watermark}");
+}
+
+/// The factory makes what the ring holds, and one more for each of many publishers; nothing for a ring that can't be had.
+#[test]
+fn a_factory_is_asked_as_often_as_needed() {
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+    let make = || MADE.fetch_add(1, Ordering::Relaxed);
+    let made = || MADE.swap(0, Ordering::Relaxed);
+    try_event_channel(1, make).unwrap_err();
+    try_event_channel_mpmc(usize::MAX, make).unwrap_err();
+    assert_eq!(made(), 0);
+    let one = event_channel(5, make);
+    assert_eq!(made(), 5);
+    let many = event_channel_mpmc(5, make);
+    assert_eq!(made(), 6);
+    let clone = many.0.clone();
+    assert_eq!(made(), 1);
+    drop((one, many, clone));
+    assert_eq!(made(), 0);
+}
+
+/// The longest ring of the smallest messages, and of events without a size.
+#[test]
+fn what_has_no_size_can_be_sent() {
+    let (mut publisher, subscribable) = channel_bounded::<()>(3, 0);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish_batch(&[(); 3]).unwrap();
+    assert!(publisher.try_publish(()).is_err());
+    assert_eq!(subscriber.drain().count(), 3);
+
+    let (mut publisher, subscribable) = event_channel(2, || ());
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish(|()| ()).unwrap();
+    assert_eq!(subscriber.try_process(|()| 1), Ok(1));
+    assert!(subscriber.try_process(|()| 1).is_err());
+}

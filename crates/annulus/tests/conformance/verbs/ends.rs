@@ -1,0 +1,119 @@
+//! Which handles are `Clone`, `Send`, `Sync`, an error, and what they print.
+
+use annulus::{
+    CapacityError, Closed, DependencyBarrier, EventPublisher, EventSubscribable, EventSubscriber, Lossless,
+    Lossy, MpEventPublisher, MpPublisher, PollError, PublishError, PublishTimeoutError, Publisher, Ref,
+    Staged, Subscribable, Subscriber, SubscriberGroup, TryPublishError, UpstreamError,
+};
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+use std::cell::Cell;
+use std::rc::Rc;
+
+assert_impl_all!(Publisher<u64, Lossless>: Send);
+assert_not_impl_any!(Publisher<u64, Lossless>: Clone);
+assert_impl_all!(MpPublisher<u64>: Clone, Send, Sync);
+assert_impl_all!(MpPublisher<u64, Lossless>: Clone, Send, Sync);
+assert_impl_all!(EventPublisher<String>: Send);
+assert_not_impl_any!(EventPublisher<String>: Clone);
+assert_impl_all!(MpEventPublisher<String>: Clone, Send);
+
+assert_impl_all!(Subscribable<u64, Lossless>: Clone, Send, Sync);
+assert_impl_all!(EventSubscribable<String>: Clone, Send, Sync);
+
+assert_impl_all!(Subscriber<u64, Lossless>: Clone, Send, IntoIterator);
+assert_impl_all!(Subscriber<u64, Staged<Lossy>>: Clone, Send, IntoIterator);
+assert_impl_all!(Subscriber<u64, Staged<Lossless>>: Clone, Send, IntoIterator);
+assert_impl_all!(EventSubscriber<String>: Clone, Send);
+assert_impl_all!(EventSubscriber<String, Staged<Lossless>>: Clone, Send);
+assert_impl_all!(SubscriberGroup<u64, 3>: Send);
+assert_impl_all!(SubscriberGroup<u64, 3, Lossless>: Send);
+assert_impl_all!(DependencyBarrier: Clone, Send, Sync);
+assert_impl_all!(Ref<'static, String>: std::ops::Deref<Target = String>);
+
+// Values that must not be read, or moved, by several threads, must not go through a ring by reference.
+assert_not_impl_any!(EventSubscriber<Cell<u64>>: Send);
+assert_not_impl_any!(EventPublisher<Rc<u64>>: Send);
+assert_not_impl_any!(MpEventPublisher<Rc<u64>>: Send);
+assert_not_impl_any!(EventSubscribable<Cell<u64>>: Send, Sync);
+
+assert_impl_all!(CapacityError: std::error::Error, Copy, Eq, Send, Sync);
+assert_impl_all!(Closed: std::error::Error, Copy, Eq, Send, Sync);
+assert_impl_all!(PollError: std::error::Error, Copy, Eq, Send, Sync);
+assert_impl_all!(UpstreamError: std::error::Error, Copy, Eq, Send, Sync);
+assert_impl_all!(PublishError<u64>: std::error::Error, Copy, Eq, Send, Sync);
+assert_impl_all!(TryPublishError<u64>: std::error::Error, Copy, Eq, Send, Sync);
+assert_impl_all!(PublishTimeoutError<u64>: std::error::Error, Copy, Eq, Send, Sync);
+
+/// An error says what happened, never the value: that may be a closure, or large, or secret.
+#[test]
+fn errors_say_what_to_do_and_nothing_of_the_value() {
+    let secret = "a secret";
+    for (debug, display, part) in [
+        (format!("{:?}", PublishError(secret)), PublishError(secret).to_string(), "nobody is left"),
+        (format!("{:?}", TryPublishError::Full(secret)), TryPublishError::Full(secret).to_string(), "full"),
+        (
+            format!("{:?}", TryPublishError::Closed(secret)),
+            TryPublishError::Closed(secret).to_string(),
+            "nobody is left",
+        ),
+        (
+            format!("{:?}", PublishTimeoutError::Timeout(secret)),
+            PublishTimeoutError::Timeout(secret).to_string(),
+            "in time",
+        ),
+        (
+            format!("{:?}", PublishTimeoutError::Closed(secret)),
+            PublishTimeoutError::Closed(secret).to_string(),
+            "nobody is left",
+        ),
+    ] {
+        assert!(!debug.contains(secret) && !display.contains(secret), "{debug}: {display}");
+        assert!(display.contains(part), "{display}");
+    }
+    assert_eq!(PublishError(7).into_inner(), 7);
+    assert_eq!(
+        [TryPublishError::Full(7), TryPublishError::Closed(7)].map(|error| error.is_full()),
+        [true, false]
+    );
+    assert_eq!(TryPublishError::from(PublishError(7)), TryPublishError::Closed(7));
+    assert_eq!(TryPublishError::Full(7).into_inner(), 7);
+    assert_eq!(PublishTimeoutError::from(PublishError(7)).into_inner(), 7);
+    assert_eq!(PollError::Empty.to_string(), annulus::TryRecvError::Empty.to_string());
+    assert_eq!(annulus::TryRecvError::from(PollError::Closed), annulus::TryRecvError::Closed);
+}
+
+#[test]
+fn debug_output_says_how_far_each_end_is() {
+    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(4, 0);
+    let mut subscriber = subscribable.subscribe();
+    let mut stage = subscribable.subscribe_tracked();
+    let barrier = DependencyBarrier::new(&[&stage]);
+    publisher.publish_batch(&[1, 2]).unwrap();
+    subscriber.try_recv().unwrap();
+    stage.try_recv().unwrap();
+    stage.done();
+    assert_eq!(format!("{publisher:?}"), "Publisher { published: 2, capacity: 4 }");
+    assert_eq!(format!("{subscriber:?}"), "Subscriber { cursor: 1, received: 1, lagged: 0, .. }");
+    assert_eq!(format!("{barrier:?}"), "DependencyBarrier { upstreams: 1, processed: Some(1) }");
+    drop(stage);
+    assert_eq!(format!("{barrier:?}"), "DependencyBarrier { upstreams: 1, processed: None }");
+
+    let (publisher, subscribable) = annulus::channel_mpmc::<u64>(4);
+    let mut group = subscribable.subscribe_group::<2>();
+    group.pause(0);
+    publisher.publish(1);
+    assert_eq!(format!("{publisher:?}"), "MpPublisher { published: 1, capacity: 4 }");
+    assert!(format!("{group:?}").starts_with("SubscriberGroup { members: 2, aligned: 1"), "{group:?}");
+
+    let (mut publisher, subscribable) = annulus::event_channel(4, || 7);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish(|_| ()).unwrap();
+    assert_eq!(format!("{publisher:?}"), "EventPublisher { published: 1, capacity: 4 }");
+    assert_eq!(format!("{subscribable:?}"), "EventSubscribable { capacity: 4, closed: false }");
+    assert_eq!(format!("{:?}", subscriber.peek()), "Some(7)");
+    assert_eq!(format!("{subscriber:?}"), "EventSubscriber { cursor: 0, received: 0, .. }");
+
+    let (mut publisher, _subscribable) = annulus::event_channel_mpmc(4, || 7);
+    publisher.publish(|_| ()).unwrap();
+    assert_eq!(format!("{publisher:?}"), "MpEventPublisher { published: 1, capacity: 4 }");
+}

@@ -1,0 +1,27 @@
+//! What one ring alone promises at its edges.
+//!
+//! ```text
+//! ends          which handles are Clone, Send, Sync, an error
+//! constructors  capacities that can't be had, and what their errors say
+//! room          publishers that wait: in time, in batches, behind a watermark
+//! batches       a batch of one of many publishers stays together
+//! events        references, batches, closures inside closures
+//! drops         owned values go exactly once
+//! taps          who is never waited for
+//! clones        made while publishers look at everybody
+//! groups        pausing, catching up, counters
+//! stages        what counts as processed, what opens a stage's gate, errors
+//! graphs        stages on threads: nobody sees what was not processed before
+//! ```
+
+mod batches;
+mod clones;
+mod constructors;
+mod drops;
+mod ends;
+mod events;
+mod graphs;
+mod groups;
+mod room;
+mod stages;
+mod taps;

@@ -1,0 +1,90 @@
+//! What several test programs need: a clock of the core, a soak's length, pauses at random, and a watch over threads that wait.
+
+#![allow(dead_code, reason = "no program needs all of it")]
+
+use std::panic::resume_unwind;
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use annulus::WaitStrategy;
+
+/// Longer than anything takes, however loaded the machine is: who waits that long was not woken.
+pub(crate) const STUCK: Duration = Duration::from_secs(if cfg!(miri) { 3600 } else { 30 });
+
+/// Runs `action`, and fails where it stands still: where threads wait without a deadline, that is what a lost wake-up looks like.
+pub(crate) fn without_standing_still(action: impl FnOnce() + Send + 'static) {
+    let (done, over) = mpsc::channel::<()>();
+    let thread = thread::spawn(move || {
+        action();
+        // Dropped by a panic too.
+        drop(done);
+    });
+    let waited = over.recv_timeout(STUCK.max(2 * soak_time(Duration::ZERO)));
+    assert_ne!(waited, Err(mpsc::RecvTimeoutError::Timeout), "it stands still");
+    join([thread]);
+}
+
+/// What this thread has used of a core so far, where the system tells.
+pub(crate) fn time_on_a_core() -> Option<Duration> {
+    if !cfg!(target_os = "linux") || cfg!(miri) {
+        return None;
+    }
+    let line = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells it");
+    Some(Duration::from_nanos(line.split_whitespace().next().unwrap().parse().unwrap()))
+}
+
+/// What it has used since then.
+pub(crate) fn time_on_a_core_since(before: Option<Duration>) -> Option<Duration> {
+    Some(time_on_a_core()?.saturating_sub(before?))
+}
+
+/// Waits for all of `threads`, and returns what they return.
+pub(crate) fn join<T>(threads: impl IntoIterator<Item = JoinHandle<T>>) -> Vec<T> {
+    let wait = |thread: JoinHandle<T>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+    threads.into_iter().map(wait).collect()
+}
+
+/// How long a soak runs: seconds, from `ANNULUS_SOAK_SECONDS`, or as long as it takes in CI.
+pub(crate) fn soak_time(in_ci: Duration) -> Duration {
+    match std::env::var("ANNULUS_SOAK_SECONDS") {
+        Ok(seconds) => {
+            Duration::from_secs(seconds.parse().expect("ANNULUS_SOAK_SECONDS is a whole number of seconds"))
+        }
+        Err(_) if cfg!(miri) => Duration::ZERO,
+        Err(_) => in_ci,
+    }
+}
+
+/// Pauses of every length that could matter, from a small generator (xorshift).
+pub(crate) struct Pauses(u64);
+
+impl Pauses {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// Mostly sleeps at once, sometimes after a spin of random length.
+    pub(crate) fn strategy(&mut self) -> WaitStrategy {
+        let spin = (self.next() % 64) as u32;
+        WaitStrategy::Block { spin_iters: spin * (spin % 2), yield_iters: spin % 3 }
+    }
+
+    pub(crate) fn rest(&mut self) {
+        match self.next() % 16 {
+            0 => thread::sleep(Duration::from_micros(self.next() % 200)),
+            1 => thread::yield_now(),
+            2 => (0..self.next() % 4000).for_each(|_| std::hint::spin_loop()),
+            // About as long as a message takes from core to core: so the other side publishes while this one lies down.
+            3..=10 => (0..self.next() % 1000).for_each(|turn| _ = std::hint::black_box(turn)),
+            _ => {}
+        }
+    }
+}
