@@ -5,8 +5,9 @@
 #![cfg(annulus_loom)]
 
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
-use annulus::{Lossless, Message, PollError, Subscriber, TryRecvError, WaitStrategy};
+use annulus::{Lossless, Message, PollError, Publisher, Subscriber, TryRecvError, WaitStrategy};
 
 /// Sleeps at once.
 pub const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
@@ -94,29 +95,49 @@ pub fn receive_checked<T: Checked>(subscriber: &mut Subscriber<T>, times: usize)
     receive(subscriber, times).into_iter().map(check).collect()
 }
 
-/// Receives from a lossless ring until it is closed, and returns the numbers of the messages. A lost message would be a panic in the
-/// library.
-pub fn receive_all<T: Checked>(subscriber: &mut Subscriber<T, Lossless>) -> Vec<u64> {
+/// Receives from a lossless ring: calls `try_recv` up to `times` times, ends at the first `Closed`, and returns the numbers of the messages.
+/// A message that was overwritten would be a panic in the library.
+pub fn receive_lossless<T: Checked>(subscriber: &mut Subscriber<T, Lossless>, times: usize) -> Vec<u64> {
     let mut received = Vec::new();
-    loop {
+    for _ in 0..times {
         match subscriber.try_recv() {
             Ok(message) => received.push(message.number()),
             Err(PollError::Empty) => loom::thread::yield_now(),
-            Err(PollError::Closed) => return received,
+            Err(PollError::Closed) => break,
         }
     }
+    received
 }
 
-/// Runs `model` in every interleaving and with every value that a load may return, up to three preemptions, and says how many
-/// executions that were.
+/// Publishes the messages from number `first` on to a lossless ring, with up to `tries` calls of `try_publish`, and returns the number after
+/// the last one.
+pub fn publish_tries<T: Checked>(publisher: &mut Publisher<T, Lossless>, first: u64, tries: usize) -> u64 {
+    let mut next = first;
+    for _ in 0..tries {
+        match publisher.try_publish(T::of(next)) {
+            Ok(()) => next += 1,
+            Err(_) => loom::thread::yield_now(),
+        }
+    }
+    next
+}
+
+/// Runs `model` in every interleaving and with every value that a load may return, up to three preemptions, and says how many executions
+/// that were (`--nocapture` shows it).
 pub fn check(model: impl Fn() + Sync + Send + 'static) {
+    check_up_to(3, model);
+}
+
+/// As [`check`], up to `preemptions` of them, for a model that would take minutes.
+pub fn check_up_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound.get_or_insert(3);
+    builder.preemption_bound.get_or_insert(preemptions);
+    let begun = Instant::now();
     let executions = Arc::new(Mutex::new(0_u64));
     let count = Arc::clone(&executions);
     builder.check(move || {
         *count.lock().unwrap() += 1;
         model();
     });
-    println!("{} executions", executions.lock().unwrap());
+    println!("{} executions in {:.1?}", executions.lock().unwrap(), begun.elapsed());
 }

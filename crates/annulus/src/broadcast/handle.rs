@@ -43,10 +43,11 @@ impl Role for Seated {
     fn leave<S: Store>(self, shared: &Shared<S>) {
         // SAFETY: the gate in `shared` is where the pass comes from; this is where it is given up.
         unsafe { self.0.leave() };
+        // Before the notify: a publisher that waits for the last subscriber then learns that it was the last.
+        shared.receiver_goes();
         if !mutated!("gate_leave_wakes_nobody") {
             shared.moved.notify();
         }
-        shared.receiver_goes();
     }
 }
 

@@ -6,6 +6,7 @@ use core::iter::FusedIterator;
 use super::{Lossy, Mode, Subscriber};
 use crate::message::Message;
 use crate::ring::Sequence;
+use crate::sync::mutated;
 
 /// The messages that were there when [`Subscriber::drain`] was called.
 #[must_use = "an iterator does nothing until it is asked"]
@@ -27,7 +28,9 @@ impl<T: Message, M: Mode> Iterator for Drain<'_, T, M> {
     fn next(&mut self) -> Option<T> {
         self.subscriber.begin();
         let message = self.subscriber.next_before(&mut Some(self.end));
-        self.subscriber.release();
+        if !mutated!("drain_releases_nothing") {
+            self.subscriber.release();
+        }
         if message.is_none() {
             // With many publishers it may have come to one that is still being written: that is its end, whatever comes of it.
             self.end = Sequence::FIRST;

@@ -242,8 +242,8 @@ impl<S: Store> Wait for Claim<'_, S> {
 
     fn event(&self) -> &Event {
         match self.obstacle {
-            Obstacle::Slot => &self.shared.published,
-            Obstacle::Gate | Obstacle::Closed => &self.shared.moved,
+            Obstacle::Slot if !mutated!("claim_sleeps_at_the_gate") => &self.shared.published,
+            _ => &self.shared.moved,
         }
     }
 

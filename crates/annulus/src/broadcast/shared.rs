@@ -60,13 +60,12 @@ impl<S: Store> Shared<S> {
         self.receivers.one_more();
     }
 
-    /// One receiving handle less. With the last, nobody will ever receive: a publisher that waits is woken.
+    /// One receiving handle less. With the last, nobody will ever receive.
+    ///
+    /// Nobody is woken for that: a publisher waits for a seat, which notifies when it is given up, or for another publisher's write, which
+    /// notifies when it is done.
     pub(super) fn receiver_goes(&self) {
-        if self.receivers.one_less() && !mutated!("abandoned_wakes_nobody") {
-            self.moved.notify();
-            // One of many publishers may wait there for another.
-            self.published.notify();
-        }
+        self.receivers.one_less();
     }
 
     /// Whether it is worth to ask [`is_closed`](Self::is_closed).

@@ -356,7 +356,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     /// upstream *lost* it has not processed, so those after it lose it too, and count it as lagged. On a lossless ring nobody loses
     /// anything.
     ///
-    /// An upstream that is dropped no longer counts, also when its thread panics: the gate opens, or those after it would stand still for
+    /// An upstream that is dropped no longer counts, nor what it lost, also when its thread panics: the gate opens, or those after it would stand still for
     /// ever. Where a message must not be acted on unless an upstream really is done with it, catch the upstream's panics, or let it
     /// leave word of its own (the flags of the example `diamond` do).
     ///

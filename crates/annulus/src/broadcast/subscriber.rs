@@ -271,7 +271,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
                 }
                 count += 1;
             }
-            self.release();
+            if !mutated!("batch_releases_nothing") {
+                self.release();
+            }
             if count < before + part.len() {
                 break;
             }

@@ -149,8 +149,7 @@ impl Gate {
     #[inline(never)]
     pub(crate) fn look(&self, head: Sequence) -> Sequence {
         // G1. A maximum, because of many publishers one may come late. Release: who joins sees the messages before `head`.
-        let ordering = if mutated!("gate_scanned_relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        self.scanned.fetch_max(head.get(), ordering);
+        self.scanned.fetch_max(head.get(), Ordering::Release);
         if !mutated!("gate_no_publisher_fence") {
             // G2. Pairs with J2.
             fence(Ordering::SeqCst);

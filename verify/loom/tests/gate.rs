@@ -1,0 +1,169 @@
+//! The gate: publishers of a lossless ring never overwrite what a subscriber needs, whoever joins, leaves or is cloned meanwhile.
+//!
+//! A subscriber that was overwritten would be told by the slot's stamps, and the library panics there. The publishers here try a few times
+//! instead of waiting, so nobody has to be woken.
+#![cfg(annulus_loom)]
+
+use annulus::{Lossless, Publisher, Subscriber};
+use annulus_loom::{Checked, check, publish_tries, receive, receive_lossless};
+use loom::thread::{self, JoinHandle};
+
+/// A thread that tries to publish, from message `first` on, and closes the ring. It returns how many messages there are now.
+fn publishing<T: Checked>(
+    mut publisher: Publisher<T, Lossless>,
+    first: u64,
+    tries: usize,
+) -> JoinHandle<u64> {
+    thread::spawn(move || publish_tries(&mut publisher, first, tries))
+}
+
+/// Receives a few times under the running publisher, then what is left, and asserts that it was all from the cursor on.
+fn misses_nothing<T: Checked>(
+    subscriber: &mut Subscriber<T, Lossless>,
+    times: usize,
+    writer: JoinHandle<u64>,
+) {
+    let start = subscriber.cursor();
+    let mut received = receive_lossless(subscriber, times);
+    let end = writer.join().unwrap();
+    received.extend(receive_lossless(subscriber, usize::MAX));
+    assert_eq!(received, (start..end).collect::<Vec<_>>());
+}
+
+/// The publisher comes to its limit while the subscriber receives.
+#[test]
+fn the_publisher_does_not_overtake() {
+    for watermark in [0, 1] {
+        check(move || {
+            let (publisher, subscribable) = annulus::channel_bounded::<[u64; 2]>(2, watermark);
+            let mut subscriber = subscribable.subscribe();
+            let writer = publishing(publisher, 0, 4);
+            misses_nothing(&mut subscriber, 2, writer);
+        });
+    }
+}
+
+/// Who joins for what comes next misses nothing from its start on.
+#[test]
+fn joining_at_the_next() {
+    for watermark in [0, 1] {
+        check(move || {
+            let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, watermark);
+            publisher.publish(Checked::of(0)).unwrap();
+            let writer = publishing(publisher, 1, 3);
+            let mut subscriber = subscribable.subscribe();
+            assert!(subscriber.cursor() > 0, "message 0 happens before");
+            misses_nothing(&mut subscriber, 1, writer);
+        });
+    }
+}
+
+/// Who joins at the oldest message has what it was promised at once, and misses nothing from there on.
+#[test]
+fn joining_at_the_oldest() {
+    for watermark in [0, 1] {
+        check(move || {
+            let (publisher, subscribable) = annulus::channel_bounded::<u64>(2, watermark);
+            let writer = publishing(publisher, 0, 4);
+            let mut subscriber = subscribable.subscribe_from_oldest();
+            let start = subscriber.cursor();
+            if start > 0 {
+                // The publisher looked at the gate after this message.
+                assert_eq!(receive_lossless(&mut subscriber, 1), [start]);
+            }
+            misses_nothing(&mut subscriber, 1, writer);
+        });
+    }
+}
+
+/// Who leaves no longer holds the publisher up; who stays does.
+#[test]
+fn leaving_under_a_publisher_at_its_limit() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let [leaver, mut stayer] = [(); 2].map(|()| subscribable.subscribe());
+        assert_eq!(publish_tries(&mut publisher, 0, 2), 2);
+        let writer = thread::spawn(move || {
+            let next = publish_tries(&mut publisher, 2, 2);
+            (next, publisher)
+        });
+        let leaving = thread::spawn(move || drop(leaver));
+        let mut received = receive_lossless(&mut stayer, 2);
+        leaving.join().unwrap();
+        let (next, mut publisher) = writer.join().unwrap();
+        // Both of the first two were received, so there is room for two more.
+        assert_eq!(publish_tries(&mut publisher, next, 2), 4.min(next + 2));
+        drop(publisher);
+        received.extend(receive_lossless(&mut stayer, 3));
+        assert_eq!(received, [0, 1, 2, 3]);
+    });
+}
+
+/// A subscriber joins, perhaps in the cell that another leaves, while the publisher looks.
+#[test]
+fn joining_where_another_leaves() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let leaver = subscribable.subscribe();
+        assert_eq!(publish_tries(&mut publisher, 0, 2), 2);
+        let writer = publishing(publisher, 2, 2);
+        let leaving = thread::spawn(move || drop(leaver));
+        let mut subscriber = subscribable.subscribe_from_oldest();
+        misses_nothing(&mut subscriber, 1, writer);
+        leaving.join().unwrap();
+    });
+}
+
+/// Two subscribers join at once and get a cell each, and room is made for both.
+#[test]
+fn two_join_at_once() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        publisher.publish(Checked::of(0)).unwrap();
+        let other = subscribable.clone();
+        let joining = thread::spawn(move || other.subscribe());
+        let mut here = subscribable.subscribe();
+        let mut there = joining.join().unwrap();
+        assert_eq!((here.cursor(), there.cursor()), (1, 1));
+        let next = publish_tries(&mut publisher, 1, 3);
+        assert_eq!(next, 3, "they hold the publisher up");
+        assert_eq!(receive_lossless(&mut here, 2), [1, 2]);
+        assert_eq!(publish_tries(&mut publisher, 3, 1), 3, "the other one still does");
+        assert_eq!(receive_lossless(&mut there, 2), [1, 2]);
+        assert_eq!(publish_tries(&mut publisher, 3, 1), 4);
+    });
+}
+
+/// A clone needs what its original needed, also where the original moves on at once. The clone's cell comes before the original's in the
+/// list, so that a look may have passed it.
+#[test]
+fn a_clone_keeps_its_place() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let [leaver, mut original] = [(); 2].map(|()| subscribable.subscribe());
+        drop(leaver);
+        assert_eq!(publish_tries(&mut publisher, 0, 2), 2);
+        let writer = publishing(publisher, 2, 1);
+        let mut clone = original.clone();
+        assert_eq!(receive_lossless(&mut original, 1), [0]);
+        misses_nothing(&mut clone, 1, writer);
+    });
+}
+
+/// Nobody waits for a tap, and it is told what it loses; who is waited for loses nothing.
+#[test]
+fn a_tap_beside() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let mut tap = subscribable.subscribe_lossy();
+        let mut subscriber = subscribable.subscribe();
+        let writer = publishing(publisher, 0, 3);
+        let tapping = thread::spawn(move || {
+            for (sequence, number) in receive(&mut tap, 2) {
+                assert_eq!(sequence, number);
+            }
+        });
+        misses_nothing(&mut subscriber, 2, writer);
+        tapping.join().unwrap();
+    });
+}

@@ -1,0 +1,105 @@
+//! The gate of many publishers: they share one limit, and none of them overwrites what a subscriber needs.
+#![cfg(annulus_loom)]
+
+use annulus::{Lossless, MpPublisher};
+use annulus_loom::{Checked, SPIN, check, receive, receive_lossless};
+use loom::thread::{self, JoinHandle};
+
+/// A thread that tries once to publish each of `numbers`, and returns those that it published, beside its publisher.
+fn trying<const N: usize>(
+    publisher: &MpPublisher<[u64; 2], Lossless>,
+    numbers: [u64; N],
+) -> JoinHandle<(Vec<u64>, MpPublisher<[u64; 2], Lossless>)> {
+    let publisher = publisher.clone();
+    thread::spawn(move || {
+        let published = |number: &u64| publisher.try_publish(Checked::of(*number)).is_ok();
+        (numbers.into_iter().filter(published).collect(), publisher)
+    })
+}
+
+/// Two publishers at their limit, one subscriber that receives: each message that was published arrives once, those of each publisher in
+/// order.
+#[test]
+fn two_publishers_at_their_limit() {
+    for watermark in [0, 1] {
+        check(move || {
+            let (publisher, subscribable) = annulus::channel_mpmc_bounded(2, watermark);
+            let mut subscriber = subscribable.subscribe();
+            publisher.publish(Checked::of(0)).unwrap();
+            let [first, second] = [[10, 11], [20, 21]].map(|numbers| trying(&publisher, numbers));
+            let mut received = receive_lossless(&mut subscriber, 1);
+            let (mut published, _first) = first.join().unwrap();
+            let (of_second, _second) = second.join().unwrap();
+            received.extend(receive_lossless(&mut subscriber, 4));
+            assert_eq!(received[0], 0);
+            for numbers in [&published, &of_second] {
+                let arrived = received.iter().filter(|&number| numbers.contains(number));
+                assert!(arrived.eq(numbers), "{numbers:?} in {received:?}");
+            }
+            published.extend(of_second);
+            assert_eq!(received.len(), 1 + published.len(), "nothing twice: {received:?}");
+        });
+    }
+}
+
+/// Who joins under two publishers misses nothing from its start on.
+#[test]
+fn joining_under_two_publishers() {
+    for from_oldest in [false, true] {
+        check(move || {
+            let (publisher, subscribable) = annulus::channel_mpmc_bounded(2, 0);
+            for number in [0, 1] {
+                publisher.publish(Checked::of(number)).unwrap();
+            }
+            let [first, second] = [[10], [20]].map(|numbers| trying(&publisher, numbers));
+            let mut subscriber =
+                if from_oldest { subscribable.subscribe_from_oldest() } else { subscribable.subscribe() };
+            let start = subscriber.cursor();
+            let mut received = receive_lossless(&mut subscriber, 1);
+            let ends = [first.join().unwrap(), second.join().unwrap()];
+            received.extend(receive_lossless(&mut subscriber, 4));
+            let published = 2 + ends.iter().map(|(numbers, _)| numbers.len() as u64).sum::<u64>();
+            assert_eq!(publisher.published(), published);
+            assert_eq!(received.len() as u64, published - start);
+        });
+    }
+}
+
+/// Where only a tap listens, no cursor holds publishers up: the writer of the lap before does, or the tap would read a mixture.
+#[test]
+fn with_a_tap_alone() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_mpmc_bounded(2, 0);
+        let mut tap = subscribable.subscribe_lossy();
+        let first = trying(&publisher, [10, 11]);
+        publisher.publish_by(Checked::of(20), SPIN).unwrap();
+        let mut received = receive(&mut tap, 1);
+        let (published, _first) = first.join().unwrap();
+        received.extend(receive(&mut tap, 3));
+        assert_eq!(tap.cursor(), 1 + published.len() as u64);
+        received.sort_unstable_by_key(|&(_, number)| number);
+        assert!(received.is_sorted_by(|(_, a), (_, b)| a < b), "twice: {received:?}");
+    });
+}
+
+/// A batch larger than the ring goes through in parts, in order, beside a message of another publisher.
+#[test]
+fn a_batch_waits_for_room() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_mpmc_bounded::<u64>(2, 0);
+        let mut subscriber = subscribable.subscribe();
+        let other = publisher.clone();
+        let writer = thread::spawn(move || {
+            other.publish_batch_by(&[10, 11, 12].map(Checked::of), SPIN).unwrap();
+        });
+        let tried = publisher.try_publish(Checked::of(20)).is_ok();
+        drop(publisher);
+        let mut received = Vec::new();
+        while received.len() < 3 + usize::from(tried) {
+            received.extend(receive_lossless(&mut subscriber, 1));
+        }
+        writer.join().unwrap();
+        received.retain(|&number| number != 20);
+        assert_eq!(received, [10, 11, 12]);
+    });
+}

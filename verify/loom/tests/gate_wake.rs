@@ -1,0 +1,174 @@
+//! Publishers that sleep at the gate: whatever lets them go on wakes them. A lost wake-up is a deadlock, which loom reports.
+#![cfg(annulus_loom)]
+
+use annulus::{Lossless, Publisher, Subscribable, Subscriber};
+use annulus_loom::{BLOCK, Checked, check, check_up_to, receive_lossless};
+use loom::thread;
+
+/// A ring of two slots with one subscriber, and its publisher at the limit.
+fn full() -> (Publisher<u64, Lossless>, Subscribable<u64, Lossless>, Subscriber<u64, Lossless>) {
+    let (mut publisher, subscribable) = annulus::channel_bounded(2, 0);
+    let subscriber = subscribable.subscribe();
+    publisher.publish_batch(&[0, 1].map(Checked::of)).unwrap();
+    (publisher, subscribable, subscriber)
+}
+
+/// The subscriber lives on after it has received: only that can wake the publisher.
+#[test]
+fn a_receive_wakes_the_publisher() {
+    check(|| {
+        let (mut publisher, _subscribable, mut subscriber) = full();
+        let reader = thread::spawn(move || {
+            assert_eq!(subscriber.try_recv(), Ok(u64::of(0)));
+            subscriber
+        });
+        publisher.publish_by(Checked::of(2), BLOCK).unwrap();
+        assert_eq!(receive_lossless(&mut reader.join().unwrap(), 2), [1, 2]);
+    });
+}
+
+/// Two receives, two messages: the second must wake a publisher that went back to sleep after the first.
+#[test]
+fn each_of_two_receives_wakes() {
+    check(|| {
+        let (mut publisher, _subscribable, mut subscriber) = full();
+        let reader = thread::spawn(move || {
+            assert_eq!(receive_lossless(&mut subscriber, 2), [0, 1]);
+            subscriber
+        });
+        publisher.publish_by(Checked::of(2), BLOCK).unwrap();
+        publisher.publish_by(Checked::of(3), BLOCK).unwrap();
+        assert_eq!(receive_lossless(&mut reader.join().unwrap(), 2), [2, 3]);
+    });
+}
+
+/// So do a batch of receives, at its end, and a drain.
+#[test]
+fn receiving_many_wakes_the_publisher() {
+    for drain in [false, true] {
+        check(move || {
+            let (mut publisher, _subscribable, mut subscriber) = full();
+            let reader = thread::spawn(move || {
+                let received =
+                    if drain { subscriber.drain().count() } else { subscriber.recv_batch(&mut [0; 2]) };
+                assert!(received >= 2, "both happen before");
+                subscriber
+            });
+            publisher.publish_by(Checked::of(2), BLOCK).unwrap();
+            drop(reader.join().unwrap());
+        });
+    }
+}
+
+/// Publisher and subscriber wait for each other in turn, through both ends of the ring.
+#[test]
+fn they_wake_each_other() {
+    check_up_to(2, || {
+        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 1);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || {
+            for number in 0..3 {
+                assert_eq!(subscriber.recv_with(BLOCK), Ok(u64::of(number)));
+            }
+        });
+        for number in 0..3 {
+            publisher.publish_by(Checked::of(number), BLOCK).unwrap();
+        }
+        reader.join().unwrap();
+    });
+}
+
+/// A batch larger than the ring wakes its reader before it waits for room.
+#[test]
+fn a_batch_and_its_reader_wake_each_other() {
+    check_up_to(2, || {
+        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || [(); 3].map(|()| subscriber.recv_with(BLOCK).unwrap()));
+        publisher.publish_batch_by(&[0, 1, 2].map(Checked::of), BLOCK).unwrap();
+        assert_eq!(reader.join().unwrap(), [0, 1, 2].map(u64::of));
+    });
+}
+
+/// Who leaves wakes the publisher it held up. Somebody who may join lives on.
+#[test]
+fn who_leaves_wakes_the_publisher() {
+    check(|| {
+        let (mut publisher, _subscribable, subscriber) = full();
+        let leaving = thread::spawn(move || drop(subscriber));
+        publisher.publish_by(Checked::of(2), BLOCK).unwrap();
+        leaving.join().unwrap();
+    });
+}
+
+/// When the last one goes who could receive, a publisher that sleeps is woken: it gets its message out, or back.
+#[test]
+fn the_last_one_out_wakes_the_publisher() {
+    check(|| {
+        let (mut publisher, subscribable, subscriber) = full();
+        let leaving = thread::spawn(move || drop((subscribable, subscriber)));
+        let result = publisher.publish_by(Checked::of(2), BLOCK);
+        leaving.join().unwrap();
+        if let Err(error) = result {
+            assert_eq!(error.into_inner(), u64::of(2));
+        }
+        assert!(publisher.is_closed());
+        assert_eq!(publisher.publish_by(Checked::of(3), BLOCK).unwrap_err().into_inner(), u64::of(3));
+    });
+}
+
+/// Who joins holds the publisher up at an early cursor for a moment. Once it stands where it begins, it wakes the publisher.
+#[test]
+fn who_joins_wakes_the_publisher() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        publisher.publish_batch(&[0, 1].map(Checked::of)).unwrap();
+        let joining = thread::spawn(move || {
+            let subscriber = subscribable.subscribe();
+            assert!(subscriber.cursor() >= 2, "message 1 happens before");
+            (subscriber, subscribable)
+        });
+        publisher.publish_by(Checked::of(2), BLOCK).unwrap();
+        publisher.publish_by(Checked::of(3), BLOCK).unwrap();
+        drop(joining.join().unwrap());
+    });
+}
+
+/// Where nobody holds publishers up, one that comes round to a slot still being written is woken by the writer of that one.
+#[test]
+fn the_writer_a_lap_before_wakes_a_publisher() {
+    check(|| {
+        let (publisher, _subscribable) = annulus::channel_mpmc_bounded::<u64>(2, 0);
+        let other = publisher.clone();
+        let first = thread::spawn(move || {
+            other.publish_by(Checked::of(10), BLOCK).unwrap();
+            other
+        });
+        for number in [20, 21] {
+            publisher.publish_by(Checked::of(number), BLOCK).unwrap();
+        }
+        drop(first.join().unwrap());
+        assert_eq!(publisher.published(), 3);
+    });
+}
+
+/// Two publishers sleep at the gate; each receive lets one of them through.
+#[test]
+fn a_receive_wakes_both_publishers() {
+    check_up_to(2, || {
+        let (publisher, subscribable) = annulus::channel_mpmc_bounded::<u64>(2, 0);
+        let mut subscriber = subscribable.subscribe();
+        publisher.publish_batch(&[0, 1].map(Checked::of)).unwrap();
+        let writers = [10, 20].map(|number| {
+            let publisher = publisher.clone();
+            thread::spawn(move || publisher.publish_by(Checked::of(number), BLOCK).unwrap())
+        });
+        assert_eq!(receive_lossless(&mut subscriber, 2), [0, 1]);
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        let mut received = receive_lossless(&mut subscriber, 2);
+        received.sort_unstable();
+        assert_eq!(received, [10, 20]);
+    });
+}

@@ -1,0 +1,199 @@
+//! Many publishers: each claims its own sequences, waits for the writer a lap before, and all messages have one order.
+#![cfg(annulus_loom)]
+
+use annulus::{MpPublisher, TryRecvError};
+use annulus_loom::{Checked, SPIN, check, receive};
+use loom::thread::{self, JoinHandle};
+
+/// A thread that publishes the messages of `numbers`, one by one, and gives the publisher back.
+fn publishing<T: Checked, const N: usize>(
+    publisher: &MpPublisher<T>,
+    numbers: [u64; N],
+) -> JoinHandle<MpPublisher<T>> {
+    let publisher = publisher.clone();
+    thread::spawn(move || {
+        for number in numbers {
+            publisher.publish_by(T::of(number), SPIN);
+        }
+        publisher
+    })
+}
+
+/// Asserts that no message came twice, and that those of each publisher (its number over ten) came in its own order.
+fn in_order(received: &[(u64, u64)]) {
+    for (place, &(_, number)) in received.iter().enumerate() {
+        for &(_, later) in &received[place + 1..] {
+            assert!(number / 10 != later / 10 || number < later, "{later} after {number}");
+        }
+    }
+}
+
+/// The first publisher claims twice and the other once, so one of them may have to wait for a slot of the lap before. The reader, from
+/// the beginning, looks twice meanwhile and then for what is left.
+fn two_publishers_lap_a_reader<T: Checked>() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_mpmc::<T>(2);
+        let mut subscriber = subscribable.subscribe();
+        let first = publishing(&publisher, [10, 11]);
+        let second = publishing(&publisher, [20]);
+        let mut received = receive(&mut subscriber, 2);
+        drop((first.join().unwrap(), second.join().unwrap()));
+        received.extend(receive(&mut subscriber, 3));
+        in_order(&received);
+        assert_eq!((publisher.published(), subscriber.cursor()), (3, 3));
+        let standing = receive(&mut subscribable.subscribe_from_oldest(), 3);
+        assert_eq!(standing.len(), 2, "{standing:?}");
+        in_order(&standing);
+    });
+}
+
+#[test]
+fn one_word_payload() {
+    two_publishers_lap_a_reader::<u64>();
+}
+
+#[test]
+fn two_word_payload() {
+    two_publishers_lap_a_reader::<[u64; 2]>();
+}
+
+/// Three publishers and two slots.
+#[test]
+fn three_publishers() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_mpmc::<[u64; 2]>(2);
+        let mut subscriber = subscribable.subscribe();
+        let publishers = [10, 20].map(|number| publishing(&publisher, [number]));
+        publisher.publish_by(Checked::of(30), SPIN);
+        let mut received = receive(&mut subscriber, 2);
+        for publisher in publishers {
+            drop(publisher.join().unwrap());
+        }
+        received.extend(receive(&mut subscriber, 3));
+        in_order(&received);
+        assert_eq!((publisher.published(), subscriber.cursor()), (3, 3));
+    });
+}
+
+/// Two subscribers see the same message at each sequence.
+#[test]
+fn all_see_one_order() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        let [mut here, mut there] = [(); 2].map(|()| subscribable.subscribe());
+        let publishers = [10, 20].map(|number| publishing(&publisher, [number]));
+        let reader = thread::spawn(move || receive(&mut there, 2));
+        let mut received = receive(&mut here, 2);
+        for publisher in publishers {
+            drop(publisher.join().unwrap());
+        }
+        received.extend(receive(&mut here, 2));
+        assert_eq!(received.len(), 2);
+        for message in reader.join().unwrap() {
+            assert!(received.contains(&message), "{message:?} is not in {received:?}");
+        }
+    });
+}
+
+/// Who joins begins after all that happens before, and everything from there on is received or counted.
+#[test]
+fn joining_under_publishers() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        publisher.publish_by(Checked::of(0), SPIN);
+        let publishers = [10, 20].map(|number| publishing(&publisher, [number]));
+        let mut subscriber = subscribable.subscribe();
+        let start = subscriber.cursor();
+        assert!((1..=3).contains(&start), "message 0 happens before");
+        let mut received = receive(&mut subscriber, 1);
+        for publisher in publishers {
+            drop(publisher.join().unwrap());
+        }
+        received.extend(receive(&mut subscriber, 3));
+        in_order(&received);
+        assert_eq!(received.len() as u64, 3 - start);
+    });
+}
+
+/// `latest` never goes back and never delivers twice, also where a message before the newest is still being written.
+#[test]
+fn latest_moves_forward() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let first = publishing(&publisher, [10, 11]);
+        let second = publishing(&publisher, [20]);
+        let mut received = Vec::new();
+        for _ in 0..2 {
+            let before = subscriber.cursor();
+            match subscriber.latest() {
+                Some(message) => {
+                    assert!(subscriber.cursor() > before, "delivered twice");
+                    received.push((subscriber.cursor() - 1, message.number()));
+                }
+                None => assert_eq!(subscriber.cursor(), before),
+            }
+        }
+        drop((first.join().unwrap(), second.join().unwrap()));
+        received.extend(subscriber.latest().map(|message| (subscriber.cursor() - 1, message.number())));
+        in_order(&received);
+        assert_eq!(subscriber.total_received() + subscriber.total_lagged(), 3);
+    });
+}
+
+/// A batch is one claim: nothing of another publisher comes between its messages.
+#[test]
+fn a_batch_stays_together() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(4);
+        let mut subscriber = subscribable.subscribe();
+        let other = publishing(&publisher, [20]);
+        publisher.publish_batch(&[10, 11].map(Checked::of));
+        drop(other.join().unwrap());
+        let received = receive(&mut subscriber, 3).into_iter().map(|(_, number)| number).collect::<Vec<_>>();
+        assert!(received == [10, 11, 20] || received == [20, 10, 11], "{received:?}");
+    });
+}
+
+/// `try_publish` says "full" while a writer of the lap before is at work, and what it publishes is published once.
+#[test]
+fn trying_waits_for_nobody() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let other = publishing(&publisher, [20]);
+        let tried = [10, 11].map(|number| publisher.try_publish(Checked::of(number)).is_ok());
+        drop(other.join().unwrap());
+        let published = tried.iter().filter(|&&published| published).count() as u64 + 1;
+        assert_eq!(publisher.published(), published);
+        in_order(&receive(&mut subscriber, 4));
+        assert_eq!(subscriber.cursor(), published);
+    });
+}
+
+/// The last publisher to leave closes the ring, and what every one of them published comes before that.
+#[test]
+fn the_last_one_out_closes() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let other = publisher.clone();
+        let publishers = [(10, publisher), (20, other)].map(|(number, publisher)| {
+            thread::spawn(move || publisher.publish_by(Checked::of(number), SPIN))
+        });
+        let mut received = Vec::new();
+        loop {
+            match subscriber.try_recv() {
+                Ok(message) => received.push(message.number()),
+                Err(TryRecvError::Empty) => thread::yield_now(),
+                Err(TryRecvError::Closed) => break,
+                Err(error @ TryRecvError::Lagged { .. }) => panic!("{error}"),
+            }
+        }
+        received.sort_unstable();
+        assert_eq!(received, [10, 20]);
+        for publisher in publishers {
+            publisher.join().unwrap();
+        }
+    });
+}

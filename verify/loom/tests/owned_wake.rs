@@ -1,0 +1,89 @@
+//! Owned events, where somebody sleeps: an event wakes a subscriber, and a subscriber that is done with one, or leaves, wakes a publisher.
+#![cfg(annulus_loom)]
+
+use annulus::Closed;
+use annulus_loom::{BLOCK, check};
+use loom::thread;
+
+/// The publisher lives on: only its event can wake the subscriber.
+#[test]
+fn an_event_wakes_a_subscriber() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::event_channel(2, || 0);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || subscriber.process_with(BLOCK, |&number| number));
+        assert!(publisher.publish(|number| *number = 1).is_ok());
+        assert_eq!(reader.join().unwrap(), Ok(1));
+        drop(publisher);
+    });
+}
+
+#[test]
+fn an_event_of_one_of_many_wakes_a_subscriber() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::event_channel_mpmc(2, || 0);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || subscriber.process_with(BLOCK, |&number| number));
+        assert!(publisher.publish(|number| *number = 1).is_ok());
+        assert_eq!(reader.join().unwrap(), Ok(1));
+        drop(publisher);
+    });
+}
+
+#[test]
+fn a_close_wakes_a_subscriber() {
+    check(|| {
+        let (publisher, subscribable) = annulus::event_channel(2, || 0);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || subscriber.wait_with(BLOCK));
+        drop(publisher);
+        assert_eq!(reader.join().unwrap(), Err(Closed));
+    });
+}
+
+/// The subscriber lives on: only its cursor can wake the publisher.
+#[test]
+fn who_is_done_with_an_event_wakes_a_publisher() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::event_channel(2, || 0);
+        let mut subscriber = subscribable.subscribe();
+        for next in [1, 2] {
+            assert!(publisher.publish(|number| *number = next).is_ok());
+        }
+        let writer = thread::spawn(move || publisher.publish_by(|number| *number = 3, BLOCK).is_ok());
+        assert_eq!(subscriber.try_process(|&number| number), Ok(1));
+        assert!(writer.join().unwrap());
+        drop(subscriber);
+    });
+}
+
+#[test]
+fn who_is_done_with_an_event_wakes_one_of_many_publishers() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::event_channel_mpmc(2, || 0);
+        let mut subscriber = subscribable.subscribe();
+        for next in [1, 2] {
+            assert!(publisher.publish(|number| *number = next).is_ok());
+        }
+        let writer = thread::spawn(move || publisher.publish_by(|number| *number = 3, BLOCK).is_ok());
+        assert_eq!(subscriber.try_process(|&number| number), Ok(1));
+        assert!(writer.join().unwrap());
+        drop(subscriber);
+    });
+}
+
+/// Who leaves wakes the publisher too; the ring is not abandoned, because more may subscribe.
+#[test]
+fn who_leaves_wakes_a_publisher() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::event_channel(2, || 0);
+        let subscriber = subscribable.subscribe();
+        for next in [1, 2] {
+            assert!(publisher.publish(|number| *number = next).is_ok());
+        }
+        let writer = thread::spawn(move || publisher.publish_by(|number| *number = 3, BLOCK).is_ok());
+        drop(subscriber);
+        assert!(writer.join().unwrap());
+        drop(subscribable);
+    });
+}
