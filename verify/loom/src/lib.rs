@@ -124,11 +124,19 @@ pub fn publish_tries<T: Checked>(publisher: &mut Publisher<T, Lossless>, first: 
 
 /// Runs `model` in every interleaving and with every value that a load may return, up to three preemptions, and says how many executions
 /// that were (`--nocapture` shows it).
+///
+/// # Panics
+///
+/// If the model fails in one of them.
 pub fn check(model: impl Fn() + Sync + Send + 'static) {
     check_up_to(3, model);
 }
 
 /// As [`check`], up to `preemptions` of them, for a model that would take minutes.
+///
+/// # Panics
+///
+/// If the model fails.
 pub fn check_up_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);

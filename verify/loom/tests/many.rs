@@ -171,6 +171,19 @@ fn trying_waits_for_nobody() {
     });
 }
 
+/// `try_publish` says "full" only where the ring is: a publisher that was faster is no reason.
+#[test]
+fn trying_succeeds_where_there_is_room() {
+    check(|| {
+        let (publisher, _subscribable) = annulus::channel_mpmc::<u64>(4);
+        let other = publisher.clone();
+        let first = thread::spawn(move || (other.try_publish(Checked::of(10)), other));
+        assert_eq!(publisher.try_publish(Checked::of(20)), Ok(()));
+        let (tried, _other) = first.join().unwrap();
+        assert_eq!(tried, Ok(()));
+    });
+}
+
 /// The last publisher to leave closes the ring, and what every one of them published comes before that.
 #[test]
 fn the_last_one_out_closes() {

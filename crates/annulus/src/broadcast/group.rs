@@ -83,20 +83,10 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
     /// As of [`Subscriber::try_recv`]; a lag is counted for each aligned member. `Empty` too where no member is aligned.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
-        if unlikely(self.aligned < N) {
-            return self.try_recv_without_all();
-        }
-        self.lead.try_recv()
-    }
-
-    #[cold]
-    fn try_recv_without_all(&mut self) -> Result<T, M::TryRecvError> {
-        if self.aligned == 0 {
+        if unlikely(self.aligned == 0) {
             return Err(PollError::Empty.into());
         }
-        let result = self.lead.try_recv();
-        self.align_all_there();
-        result
+        self.lead.try_recv()
     }
 
     /// Receives the next message for all aligned members, waiting for it with the default [`WaitStrategy`]. Goes on after a lag.
@@ -125,9 +115,7 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
     #[inline]
     pub fn recv_with(&mut self, strategy: WaitStrategy) -> Result<T, Closed> {
         self.someone_is_aligned();
-        let result = self.lead.recv_with(strategy);
-        self.align_all_there();
-        result
+        self.lead.recv_with(strategy)
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock.
@@ -143,9 +131,7 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         self.someone_is_aligned();
-        let result = self.lead.recv_timeout(timeout);
-        self.align_all_there();
-        result
+        self.lead.recv_timeout(timeout)
     }
 
     /// As [`recv`](Self::recv), but gives up at `deadline`.
@@ -161,29 +147,13 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
         self.someone_is_aligned();
-        let result = self.lead.recv_deadline(deadline);
-        self.align_all_there();
-        result
+        self.lead.recv_deadline(deadline)
     }
 
     /// Receives up to `buffer.len()` messages for all aligned members, as [`Subscriber::recv_batch`]. Never waits; 0 too where no member
-    /// is aligned. Where a member stands before the group (see [`try_recv_member`](Self::try_recv_member)), it ends there.
+    /// is aligned.
     pub fn recv_batch(&mut self, buffer: &mut [T]) -> usize {
-        if self.aligned == 0 {
-            return 0;
-        }
-        // Not past a member that is to be taken along.
-        let ahead = self
-            .apart()
-            .map(|apart| apart.subscriber.cursor())
-            .filter(|&cursor| cursor > self.lead.cursor())
-            .min();
-        let most = ahead.map_or(buffer.len(), |cursor| {
-            usize::try_from(cursor - self.lead.cursor()).map_or(buffer.len(), |most| most.min(buffer.len()))
-        });
-        let count = self.lead.recv_batch(&mut buffer[..most]);
-        self.align_all_there();
-        count
+        if self.aligned == 0 { 0 } else { self.lead.recv_batch(buffer) }
     }
 
     /// How many members are aligned: each receive of the group is theirs.
@@ -220,28 +190,31 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
     /// Receives the next message for `member` alone, which paused before. When that brings it to where the group is, it is aligned
     /// again. Never waits.
     ///
-    /// On a lossy ring a lapse may take it past a group that was not asked since. Then it waits there for the group to come; should the
-    /// group have no member left, it becomes the group.
+    /// A member never goes past the group: where a lapse would take it further, the group was lapped as well. The member then lags up to
+    /// the group's place and is aligned; the rest of the loss comes with the group's next receive.
     ///
     /// # Errors
     ///
-    /// As of [`Subscriber::try_recv`], for this member. `Empty` too where it is at the group's place or past it: its next
+    /// As of [`Subscriber::try_recv`], for this member. `Empty` too where it is at the group's place: it is aligned then, and its next
     /// message comes with the group's.
     ///
     /// # Panics
     ///
     /// If there is no such member.
     pub fn try_recv_member(&mut self, member: usize) -> Result<T, M::TryRecvError> {
-        self.align_if_there(member);
-        let behind = self.cursor(member) < self.lead.cursor();
-        match &mut self.members[member].apart {
-            Some(apart) if behind => {
-                let result = apart.subscriber.try_recv();
-                self.align_if_there(member);
-                result
-            }
-            _ => Err(PollError::Empty.into()),
+        let (before, lead) = (self.cursor(member), self.lead.cursor());
+        if before == lead {
+            self.align(member);
         }
+        let Some(apart) = &mut self.members[member].apart else {
+            return Err(PollError::Empty.into());
+        };
+        let result = apart.subscriber.try_recv();
+        let after = apart.subscriber.cursor();
+        if after >= lead {
+            self.align(member);
+        }
+        if after > lead { Err(M::lagged(lead - before)) } else { result }
     }
 
     /// The sequence of the message that comes next for `member`.
@@ -326,36 +299,17 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
         assert!(self.aligned > 0, "every member of the group is paused: nobody would receive");
     }
 
-    fn apart(&self) -> impl Iterator<Item = &Apart<T, M>> {
-        self.members.iter().filter_map(|member| member.apart.as_ref())
-    }
-
-    /// Aligns every member that the lead has come to.
-    #[inline]
-    fn align_all_there(&mut self) {
-        if unlikely(self.aligned < N) {
-            (0..N).for_each(|member| self.align_if_there(member));
-        }
-    }
-
-    /// Aligns `member` if it stands where the lead does, or if it went past a lead that leads nobody.
-    #[track_caller]
-    fn align_if_there(&mut self, member: usize) {
+    /// Aligns `member`, which has come to where the lead is, or lapsed past it.
+    fn align(&mut self, member: usize) {
         let (received, lagged) = (self.total_received(member), self.total_lagged(member));
-        let lead = self.lead.cursor();
         let place = &mut self.members[member];
-        let Some(apart) = place.apart.take_if(|apart| {
-            let cursor = apart.subscriber.cursor();
-            cursor == lead || (cursor > lead && self.aligned == 0)
-        }) else {
-            return;
-        };
-        if apart.subscriber.cursor() > lead {
-            self.lead = apart.subscriber;
+        if let Some(apart) = place.apart.take() {
+            // What it passed over beyond the lead, the lead has yet to lose for it.
+            let lagged = lagged - (apart.subscriber.cursor() - self.lead.cursor());
+            place.received_apart = received.wrapping_sub(self.lead.total_received());
+            place.lagged_apart = lagged.wrapping_sub(self.lead.total_lagged());
+            self.aligned += 1;
         }
-        place.received_apart = received.wrapping_sub(self.lead.total_received());
-        place.lagged_apart = lagged.wrapping_sub(self.lead.total_lagged());
-        self.aligned += 1;
     }
 }
 

@@ -135,6 +135,11 @@ impl Gate {
         }
     }
 
+    /// Messages for which it is worth to look: a quarter of the window, at least one.
+    pub(crate) fn handful(&self) -> u64 {
+        (self.window / 4).max(1)
+    }
+
     /// The largest limit that a look has found: messages before it may be written.
     #[inline]
     pub(crate) fn limit(&self) -> Sequence {
@@ -149,7 +154,8 @@ impl Gate {
     #[inline(never)]
     pub(crate) fn look(&self, head: Sequence) -> Sequence {
         // G1. A maximum, because of many publishers one may come late. Release: who joins sees the messages before `head`.
-        self.scanned.fetch_max(head.get(), Ordering::Release);
+        let ordering = if mutated!("gate_scanned_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        self.scanned.fetch_max(head.get(), ordering);
         if !mutated!("gate_no_publisher_fence") {
             // G2. Pairs with J2.
             fence(Ordering::SeqCst);

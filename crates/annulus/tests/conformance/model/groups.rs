@@ -86,12 +86,10 @@ impl<M: Mode<TryRecvError: Into<TryRecvError>>> Model<M> {
         self.members.iter().all(|member| member.apart)
     }
 
-    /// A member that stands where the others do goes on with them; so does one ahead of a group that has nobody left.
+    /// A member that stands where the others do goes on with them.
     fn align(&mut self, index: usize) {
-        let cursor = self.members[index].cursor;
-        if cursor == self.lead || (cursor > self.lead && self.nobody_is_aligned()) {
+        if self.members[index].cursor == self.lead {
             self.members[index].apart = false;
-            self.lead = cursor;
         }
     }
 
@@ -101,15 +99,10 @@ impl<M: Mode<TryRecvError: Into<TryRecvError>>> Model<M> {
             assert_eq!(result, Err(TryRecvError::Empty));
         } else {
             self.for_the_aligned(result);
-            (0..MEMBERS).for_each(|index| self.align(index));
         }
     }
 
     fn recv_batch(&mut self, length: usize) {
-        // It ends where a member stands ahead of the others.
-        let ahead =
-            self.members.iter().map(|member| member.cursor).filter(|&cursor| cursor > self.lead).min();
-        let most = ahead.map_or(length, |ahead| length.min((ahead - self.lead) as usize));
         let mut buffer = vec![u64::MAX; length];
         let count = self.group.recv_batch(&mut buffer);
         if self.nobody_is_aligned() {
@@ -124,19 +117,27 @@ impl<M: Mode<TryRecvError: Into<TryRecvError>>> Model<M> {
             }
             self.for_the_aligned(Ok(number));
         }
-        assert!(count == most || self.lead == self.published, "{count} of {most}, at {}", self.lead);
-        (0..MEMBERS).for_each(|index| self.align(index));
+        assert!(count == length || self.lead == self.published, "{count} of {length}, at {}", self.lead);
     }
 
     fn try_recv_member(&mut self, index: usize) {
         self.align(index);
         let result = self.group.try_recv_member(index).map_err(Into::into);
-        if self.members[index].apart && self.members[index].cursor < self.lead {
-            self.members[index] = self.receive(self.members[index], result);
-            self.align(index);
-        } else {
+        let member = self.members[index];
+        if !member.apart {
             assert_eq!(result, Err(TryRecvError::Empty));
+            return;
         }
+        self.members[index] = match result {
+            // A lapse never takes it past the others, who have to lapse too then.
+            Err(TryRecvError::Lagged { skipped }) if member.cursor + skipped == self.lead => {
+                assert!(member.cursor < self.published.saturating_sub(self.capacity));
+                Member { cursor: self.lead, lagged: member.lagged + skipped, ..member }
+            }
+            _ => self.receive(member, result),
+        };
+        assert!(self.members[index].cursor <= self.lead);
+        self.align(index);
     }
 
     fn apply(&mut self, step: &Step, publish: &mut impl FnMut(u64) -> bool) {

@@ -50,68 +50,6 @@ fn a_paused_member_lags_alone() {
     assert_eq!([group.total_lagged(0), group.total_lagged(1)], [12, 6]);
 }
 
-/// A lapse may take a member past the others: it waits there for them, and goes on with them.
-#[test]
-fn a_member_that_a_lapse_took_ahead_waits_for_the_others() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
-    let mut group = subscribable.subscribe_group::<2>();
-    publisher.publish(0);
-    group.pause(0);
-    assert_eq!(group.try_recv(), Ok(0));
-    (1..10).for_each(|number| publisher.publish(number));
-    assert_eq!(group.try_recv_member(0), Err(TryRecvError::Lagged { skipped: 6 }));
-    assert_eq!([group.cursor(0), group.cursor(1)], [6, 1]);
-    assert_eq!(group.try_recv_member(0), Err(TryRecvError::Empty), "the others have to come first");
-    assert_eq!(group.try_recv(), Err(TryRecvError::Lagged { skipped: 5 }));
-    assert_eq!(group.aligned_count(), 2, "they stand together now");
-    let mut buffer = [0; 9];
-    assert_eq!(group.recv_batch(&mut buffer), 4);
-    assert_eq!((group.total_received(0), group.total_lagged(0)), (4, 6));
-    assert_eq!((group.total_received(1), group.total_lagged(1)), (5, 5));
-}
-
-/// A batch ends where a member waits ahead of the others, and takes it along from there.
-#[test]
-fn a_batch_does_not_pass_a_member_ahead() {
-    let (mut publisher, subscribable) = channel::<u64>(64);
-    let mut group = subscribable.subscribe_group::<2>();
-    group.pause(0);
-    let mut buffer = [0; 200];
-    (0..64).for_each(|number| publisher.publish(number));
-    assert_eq!(group.recv_batch(&mut buffer), 64);
-    // Two lapses: the second goes on past messages that stand, and past the others.
-    (64..66).for_each(|number| publisher.publish(number));
-    assert_eq!(group.try_recv_member(0), Err(TryRecvError::Lagged { skipped: 2 }));
-    (66..128).for_each(|number| publisher.publish(number));
-    assert_eq!(group.try_recv_member(0), Err(TryRecvError::Lagged { skipped: 63 }));
-    assert_eq!([group.cursor(0), group.cursor(1)], [65, 64]);
-    assert_eq!((group.recv_batch(&mut buffer), group.aligned_count()), (1, 2));
-    assert_eq!((group.recv_batch(&mut buffer), buffer[0]), (63, 65));
-    assert_eq!([group.total_received(0), group.total_received(1)], [63, 128]);
-}
-
-/// Where all pause, the one that a lapse takes ahead becomes the group.
-#[test]
-fn a_group_goes_on_with_who_is_ahead_where_it_leads_nobody() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
-    let mut group = subscribable.subscribe_group::<2>();
-    publisher.publish(0);
-    group.pause(0);
-    assert_eq!(group.try_recv(), Ok(0));
-    group.pause(1);
-    (1..10).for_each(|number| publisher.publish(number));
-    assert_eq!(group.try_recv_member(0), Err(TryRecvError::Lagged { skipped: 6 }));
-    assert_eq!([group.is_aligned(0), group.is_aligned(1)], [true, false]);
-    assert_eq!(group.recv(), Ok(6));
-    assert_eq!(group.try_recv_member(1), Err(TryRecvError::Lagged { skipped: 5 }));
-    assert_eq!(group.try_recv_member(1), Ok(6));
-    assert_eq!(group.aligned_count(), 2);
-    assert_eq!(
-        [0, 1].map(|member| (group.total_received(member), group.total_lagged(member))),
-        [(1, 6), (2, 5)]
-    );
-}
-
 /// A verb that waits, for a group of two.
 type Waits = fn(&mut annulus::SubscriberGroup<u64, 2>) -> bool;
 

@@ -1,0 +1,66 @@
+//! A publisher that waits for its readers, with messages changed and read where they lie.
+
+use std::array;
+
+use super::{Annulus, Gated, Named, PhotonRing, Publisher, Reader};
+
+pub struct AnnulusEvents;
+
+impl Named for AnnulusEvents {
+    const NAME: &'static str = Annulus::NAME;
+}
+
+impl<const READERS: usize> Gated<READERS> for AnnulusEvents {
+    type Publisher = annulus::EventPublisher<u64>;
+    type Reader = annulus::EventSubscriber<u64>;
+
+    fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
+        let (publisher, subscribable) = annulus::event_channel(capacity, || 0);
+        (publisher, array::from_fn(|_| subscribable.subscribe()))
+    }
+}
+
+impl Publisher<u64> for annulus::EventPublisher<u64> {
+    #[inline(always)]
+    fn publish(&mut self, message: u64) {
+        let published = self.publish(|event| *event = message);
+        assert!(published.is_ok(), "the readers are there");
+    }
+}
+
+impl Reader for annulus::EventSubscriber<u64> {
+    #[inline(always)]
+    fn poll(&mut self, mut receive: impl FnMut(u64)) -> bool {
+        self.try_process(|event| receive(*event)).is_ok()
+    }
+}
+
+pub struct PhotonRingEvents;
+
+impl Named for PhotonRingEvents {
+    const NAME: &'static str = PhotonRing::NAME;
+}
+
+impl<const READERS: usize> Gated<READERS> for PhotonRingEvents {
+    type Publisher = photon_ring::EventPublisher<u64>;
+    type Reader = photon_ring::EventSubscriber<u64>;
+
+    fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
+        let (publisher, subscribable) = photon_ring::event_channel(capacity, || 0);
+        (publisher, array::from_fn(|_| subscribable.subscribe()))
+    }
+}
+
+impl Publisher<u64> for photon_ring::EventPublisher<u64> {
+    #[inline(always)]
+    fn publish(&mut self, message: u64) {
+        self.publish(|event| *event = message);
+    }
+}
+
+impl Reader for photon_ring::EventSubscriber<u64> {
+    #[inline(always)]
+    fn poll(&mut self, mut receive: impl FnMut(u64)) -> bool {
+        self.process(|event| receive(*event)).is_some()
+    }
+}

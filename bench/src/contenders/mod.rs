@@ -1,0 +1,175 @@
+//! The rings under test, behind one interface, so that every one of them runs the same loops.
+//!
+//! The methods are what a user calls, inlined; an adapter that did anything of its own would be measured too.
+//!
+//! ```text
+//! lossy      one publisher that waits for nobody
+//! shared     many publishers that wait for nobody
+//! group      one subscriber for ten consumers
+//! called     any lossy ring, with its methods never inlined
+//! lossless   a publisher that waits for its readers
+//! events     the same, with messages changed and read where they lie
+//! disruptor  a library with such rings only
+//! ```
+
+mod called;
+mod disruptor;
+mod events;
+mod group;
+mod lossless;
+mod lossy;
+mod shared;
+
+use std::fmt::Debug;
+
+pub use called::Called;
+pub use disruptor::{Disruptor, DisruptorOfMany};
+pub use events::{AnnulusEvents, PhotonRingEvents};
+pub use group::{AnnulusGroup, GROUP};
+pub use lossless::{AnnulusLossless, PhotonRingBounded};
+pub use lossy::{Annulus, PhotonRing};
+pub use shared::{AnnulusShared, PhotonRingShared};
+
+/// What every contender can carry.
+pub trait Payload: annulus::Message + photon_ring::Pod {}
+impl<T: annulus::Message + photon_ring::Pod> Payload for T {}
+
+/// A library, or one of several ways to use it.
+pub trait Named {
+    /// The package, as `Cargo.lock` has it, or what tells this way from the others in its row.
+    const NAME: &'static str;
+}
+
+pub trait Publisher<T>: Send {
+    /// Waits where the ring is lossless and full.
+    fn publish(&mut self, message: T);
+}
+
+pub trait Subscriber<T>: Send {
+    type Error: Debug;
+    fn try_recv(&mut self) -> Result<T, Self::Error>;
+    /// The sequence of the next message.
+    fn cursor(&self) -> u64;
+    /// Messages that it did not get.
+    fn total_lagged(&self) -> u64;
+}
+
+/// A lossy broadcast ring.
+pub trait Contender: Named {
+    type Publisher<T: Payload>: Publisher<T>;
+    type Subscriber<T: Payload>: Subscriber<T>;
+    /// A ring with one subscriber, which sees all messages.
+    fn channel<T: Payload>(capacity: usize) -> (Self::Publisher<T>, Self::Subscriber<T>);
+}
+
+/// A ring whose publisher waits for `READERS` readers, each of which sees all messages.
+pub trait Gated<const READERS: usize>: Named {
+    type Publisher: Publisher<u64>;
+    type Reader: Reader;
+    fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]);
+}
+
+pub trait Reader: Send {
+    /// Gives the next message to `receive`, if it is there, and says whether it was.
+    fn poll(&mut self, receive: impl FnMut(u64)) -> bool;
+}
+
+/// Messages in a batch.
+pub const BATCH: usize = 64;
+
+pub trait BatchPublisher: Send {
+    /// Waits for room.
+    fn publish_batch(&mut self, messages: &[u64; BATCH]);
+}
+
+pub trait BatchReader: Send {
+    /// The messages that are there, up to [`BATCH`] of them, by way of `buffer` where the library wants one.
+    fn poll_batch(&mut self, buffer: &mut [u64; BATCH], each: impl FnMut(u64)) -> u64;
+}
+
+/// The version of `package` that this program was built with.
+pub fn version_of(package: &str) -> &'static str {
+    version_in(include_str!("../../Cargo.lock"), package).unwrap_or("?")
+}
+
+fn version_in<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
+    let name = format!("name = \"{package}\"");
+    let mut lines = lock.lines().skip_while(|line| *line != name).skip(1);
+    lines.next()?.strip_prefix("version = \"")?.strip_suffix('"')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_lossy_rings_are_driven_by_the_same_code() {
+        fn works<C: Contender>() {
+            let (mut publisher, mut subscriber) = C::channel::<u64>(4);
+            assert!(subscriber.try_recv().is_err());
+            publisher.publish(7);
+            assert_eq!(subscriber.try_recv().unwrap(), 7);
+            assert_eq!(subscriber.cursor(), 1);
+        }
+        works::<Annulus>();
+        works::<AnnulusShared>();
+        works::<AnnulusGroup>();
+        works::<PhotonRing>();
+        works::<PhotonRingShared>();
+        works::<Called<Annulus>>();
+    }
+
+    #[test]
+    fn all_lossless_rings_are_driven_by_the_same_code() {
+        fn works<C: Gated<READERS>, const READERS: usize>() {
+            let (mut publisher, mut readers) = C::channel(4);
+            for lap in 0..3 {
+                (0..4).for_each(|i| publisher.publish(4 * lap + i));
+                for reader in &mut readers {
+                    let mut received = vec![];
+                    while reader.poll(|message| received.push(message)) {}
+                    assert_eq!(received, Vec::from_iter(4 * lap..4 * lap + 4));
+                }
+            }
+        }
+        works::<AnnulusLossless, 1>();
+        works::<AnnulusLossless, 2>();
+        works::<AnnulusEvents, 1>();
+        works::<PhotonRingBounded, 1>();
+        works::<PhotonRingBounded, 2>();
+        works::<PhotonRingEvents, 1>();
+        works::<Disruptor, 1>();
+        works::<DisruptorOfMany, 2>();
+    }
+
+    #[test]
+    fn batches_arrive_whole_and_in_order() {
+        fn works<C: Gated<1>>()
+        where
+            C::Publisher: BatchPublisher,
+            C::Reader: BatchReader,
+        {
+            let (mut publisher, [mut reader]) = C::channel(2 * BATCH);
+            let sent: [u64; BATCH] = std::array::from_fn(|i| i as u64);
+            for _ in 0..4 {
+                publisher.publish_batch(&sent);
+                let (mut buffer, mut received) = ([0; BATCH], vec![]);
+                while reader.poll_batch(&mut buffer, |message| received.push(message)) > 0 {}
+                assert_eq!(received, sent);
+            }
+        }
+        works::<AnnulusLossless>();
+        works::<PhotonRingBounded>();
+        works::<Disruptor>();
+    }
+
+    #[test]
+    fn versions_are_found_in_the_lock_file() {
+        let lock = "[[package]]\nname = \"a-b\"\nversion = \"1.2.3\"\n\n[[package]]\nname = \"a\"\nversion = \"4.5.6\"\n";
+        assert_eq!(version_in(lock, "a"), Some("4.5.6"));
+        assert_eq!(version_in(lock, "b"), None);
+        for package in [Annulus::NAME, PhotonRing::NAME, Disruptor::NAME] {
+            assert_ne!(version_of(package), "?");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Rings whose publisher waits for its readers.
+//!
+//! Each row has its loops in a module of its own.
+
+use super::{Row, contenders};
+use crate::contenders::{AnnulusLossless, Disruptor, DisruptorOfMany, Named, PhotonRing, PhotonRingBounded};
+use crate::floor;
+
+pub fn rows() -> [Row; 4] {
+    use batches::stream_batches;
+    use to_four::stream_to_four;
+    use to_one::stream;
+    use to_two::stream_to_two;
+
+    let row = |name, about| Row::new(name, about, 4096, 1_024_000).on_two_cores();
+    [
+        row("lossless, one reader", "u64, published one by one, received one by one on the other core")
+            .entries(contenders!(stream: AnnulusLossless, PhotonRingBounded, Disruptor))
+            .floor(EVERY_LINE, floor::hand_every_line_over)
+            .target(PhotonRing::NAME, 0.55)
+            .aim(0.40)
+            .target(Disruptor::NAME, 0.85)
+            .aim(0.60),
+        row(
+            "lossless, batches of 64",
+            "u64, published in batches of 64, received on the other core into a buffer of 64",
+        )
+        .entries(contenders!(stream_batches: AnnulusLossless, PhotonRingBounded, Disruptor))
+        .floor(EVERY_LINE, floor::hand_every_line_over_in_batches)
+        .target(EVERY_LINE, 1.30),
+        row(
+            "lossless, two readers",
+            "u64, published one by one, a thread on the other core polls two readers in turn; the time of a message that \
+             both have received",
+        )
+        .entries(contenders!(stream_to_two: AnnulusLossless, PhotonRingBounded, DisruptorOfMany))
+        .target(PhotonRing::NAME, 0.60),
+        row("lossless, four readers", "the same with four readers, which one thread polls in turn")
+            .entries(contenders!(stream_to_four: AnnulusLossless, PhotonRingBounded, DisruptorOfMany))
+            .target(PhotonRing::NAME, 0.60),
+    ]
+}
+
+const EVERY_LINE: &str = "handing every line over";
+
+mod to_one {
+    use crate::contenders::Gated;
+    use crate::rows::{Plan, Sample, stream};
+
+    pub fn stream<C: Gated<1>>(plan: &Plan) -> Sample {
+        stream::stream::<C, 1>(plan)
+    }
+}
+
+mod to_two {
+    use crate::contenders::Gated;
+    use crate::rows::{Plan, Sample, stream};
+
+    pub fn stream_to_two<C: Gated<2>>(plan: &Plan) -> Sample {
+        stream::stream::<C, 2>(plan)
+    }
+}
+
+mod to_four {
+    use crate::contenders::Gated;
+    use crate::rows::{Plan, Sample, stream};
+
+    pub fn stream_to_four<C: Gated<4>>(plan: &Plan) -> Sample {
+        stream::stream::<C, 4>(plan)
+    }
+}
+
+mod batches {
+    use crate::contenders::{BatchPublisher, BatchReader, Gated};
+    use crate::rows::{Plan, Sample, stream};
+
+    pub fn stream_batches<C: Gated<1>>(plan: &Plan) -> Sample
+    where
+        C::Publisher: BatchPublisher,
+        C::Reader: BatchReader,
+    {
+        stream::stream_batches::<C>(plan)
+    }
+}

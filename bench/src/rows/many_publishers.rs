@@ -1,0 +1,113 @@
+//! Rings that several threads publish to.
+
+use std::hint::spin_loop;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use super::{LIVE_WARM_UP, Plan, Row, Sample, contenders, mix, ns_each, one_thread, phases};
+use crate::contenders::{
+    AnnulusShared, Contender, Named, PhotonRing, PhotonRingShared, Publisher, Subscriber,
+};
+use crate::cores::pin;
+use crate::floor;
+
+pub fn rows() -> [Row; 2] {
+    [
+        Row::new(
+            "multi-producer publish + receive",
+            "u64, on one thread, one message published to a ring for many publishers, then received and checked",
+            one_thread::CAPACITY,
+            8_000_000,
+        )
+        .entries(contenders!(publish_and_receive: AnnulusShared, PhotonRingShared))
+        .target(PhotonRing::NAME, 0.70),
+        Row::new(
+            "two publishers at once",
+            "u64, a thread on each core publishes half of the messages, a subscriber is attached; afterwards it must find \
+             the end of what each published, in order, and have counted what it lost",
+            one_thread::CAPACITY,
+            1_000_000,
+        )
+        .on_two_cores()
+        .entries(contenders!(publish_from_both: AnnulusShared, PhotonRingShared))
+        .floor("claiming and storing 16-byte slots", floor::claim_and_store_slots)
+        .target(PhotonRing::NAME, 0.45),
+    ]
+}
+
+#[inline(never)]
+fn publish_and_receive<C: Contender>(plan: &Plan) -> Sample {
+    one_thread::publish_and_receive::<C>(plan)
+}
+
+#[inline(never)]
+fn publish_from_both<C: Contender>(plan: &Plan) -> Sample
+where
+    C::Publisher<u64>: Clone,
+{
+    let (publisher, mut subscriber) = C::channel::<u64>(plan.capacity);
+    let work = [0, 1].map(|who| {
+        let mut publisher = publisher.clone();
+        move |phase: Range<u64>| {
+            for i in phase {
+                publisher.publish(tagged(who, i));
+            }
+        }
+    });
+    let ns = side_by_side(plan, work);
+    check_the_end(&mut subscriber, LIVE_WARM_UP + plan.messages / 2);
+    ns.into()
+}
+
+/// What publisher `who` publishes as its message `i`.
+#[inline(always)]
+fn tagged(who: u64, i: u64) -> u64 {
+    mix(2 * i + who)
+}
+
+/// Each of two publishers has published `each` messages, and `subscriber` has not looked yet.
+fn check_the_end(subscriber: &mut impl Subscriber<u64>, each: u64) {
+    assert!(subscriber.try_recv().is_err(), "it lagged");
+    let mut found = vec![];
+    while let Ok(value) = subscriber.try_recv() {
+        found.push(value);
+    }
+    assert_eq!(subscriber.cursor(), 2 * each);
+    assert_eq!(subscriber.total_lagged() + found.len() as u64, 2 * each);
+    let mut left = [each; 2];
+    for value in found.into_iter().rev() {
+        let from = (0..2).find(|&who| value == tagged(who, left[who as usize] - 1));
+        left[from.expect("the message before, of one or the other") as usize] -= 1;
+    }
+}
+
+/// Has two threads, each on a core of its own, begin their share of each phase at the same time. Nanoseconds a message, those
+/// of both counted, until the second is done.
+pub fn side_by_side<W: FnMut(Range<u64>) + Send>(plan: &Plan, [here, there]: [W; 2]) -> f64 {
+    let arrived = AtomicUsize::new(0);
+    let meet = |time: usize| {
+        arrived.fetch_add(1, Ordering::AcqRel);
+        while arrived.load(Ordering::Acquire) < 2 * time {
+            spin_loop();
+        }
+    };
+    let run = |mut work: W| {
+        let mut begun = Instant::now();
+        for (time, phase) in (1..).zip(phases(LIVE_WARM_UP, plan.messages / 2)) {
+            meet(time);
+            begun = Instant::now();
+            work(phase);
+        }
+        meet(3);
+        ns_each(begun, plan.messages)
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            pin(plan.cores.there);
+            run(there)
+        });
+        run(here)
+    })
+}

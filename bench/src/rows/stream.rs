@@ -1,0 +1,93 @@
+//! A stream from one thread to another, of which no message is lost.
+//!
+//! All of it is inlined where it is called, so that a row whose functions have a module to themselves has one call site of
+//! each of a ring's functions, and all contenders are inlined alike (`inlining` says why).
+
+use std::hint::spin_loop;
+use std::ops::Range;
+use std::thread;
+use std::time::Instant;
+
+use super::{LIVE_WARM_UP, Plan, Sample, mix, ns_each, phases};
+use crate::contenders::{BATCH, BatchPublisher, BatchReader, Gated, Publisher, Reader};
+use crate::cores::pin;
+
+/// Calls `publish` with the sequences of a warm-up and then with those of the messages that are timed, while `receive` runs on
+/// the other core, which returns once it has had as many as it is called with. The time is that until it does.
+#[inline(always)]
+pub fn across(plan: &Plan, publish: impl FnMut(Range<u64>), receive: impl FnOnce(u64) + Send) -> Sample {
+    thread::scope(|scope| {
+        // Its own, as a thread that publishes has it: borrowed from outside, its sequence would live in memory.
+        let mut publish = publish;
+        let receiver = scope.spawn(move || {
+            pin(plan.cores.there);
+            receive(LIVE_WARM_UP + plan.messages);
+        });
+        let mut begun = Instant::now();
+        for phase in phases(LIVE_WARM_UP, plan.messages) {
+            begun = Instant::now();
+            publish(phase);
+        }
+        receiver.join().expect("every message was there, and that of its sequence");
+        ns_each(begun, plan.messages).into()
+    })
+}
+
+/// One by one. Where there are several readers, one thread polls them in turn.
+#[inline(always)]
+pub fn stream<C: Gated<READERS>, const READERS: usize>(plan: &Plan) -> Sample {
+    let (mut publisher, mut readers) = C::channel(plan.capacity);
+    let publish = move |phase: Range<u64>| {
+        for i in phase {
+            publisher.publish(mix(i));
+        }
+    };
+    let receive = move |total: u64| {
+        let mut next = [0; READERS];
+        let mut left = total * READERS as u64;
+        while left > 0 {
+            let before = left;
+            for (reader, next) in readers.iter_mut().zip(&mut next) {
+                let received = reader.poll(|message| assert!(message == mix(*next)));
+                *next += u64::from(received);
+                left -= u64::from(received);
+            }
+            if left == before {
+                spin_loop();
+            }
+        }
+    };
+    across(plan, publish, receive)
+}
+
+/// In batches of [`BATCH`].
+#[inline(always)]
+pub fn stream_batches<C: Gated<1>>(plan: &Plan) -> Sample
+where
+    C::Publisher: BatchPublisher,
+    C::Reader: BatchReader,
+{
+    let (mut publisher, [mut reader]) = C::channel(plan.capacity);
+    let mut batch = [0; BATCH];
+    let publish = move |phase: Range<u64>| {
+        for first in phase.step_by(BATCH) {
+            for (message, i) in batch.iter_mut().zip(first..) {
+                *message = mix(i);
+            }
+            publisher.publish_batch(&batch);
+        }
+    };
+    let receive = move |total| {
+        let (mut buffer, mut next) = ([0; BATCH], 0);
+        while next < total {
+            let count = reader.poll_batch(&mut buffer, |message| {
+                assert!(message == mix(next));
+                next += 1;
+            });
+            if count == 0 {
+                spin_loop();
+            }
+        }
+    };
+    across(plan, publish, receive)
+}
