@@ -60,6 +60,23 @@ fn receiving_many_wakes_the_publisher() {
     }
 }
 
+/// A publisher of a larger ring would rather have room for a few messages, but goes on with room for one when no more comes: here nobody
+/// notifies again.
+#[test]
+fn a_little_room_is_enough_in_the_end() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(16, 0);
+        let mut subscriber = subscribable.subscribe();
+        (0..16).for_each(|number| publisher.publish(Checked::of(number)).unwrap());
+        let reader = thread::spawn(move || {
+            assert_eq!(subscriber.try_recv(), Ok(u64::of(0)));
+            subscriber
+        });
+        publisher.publish_by(Checked::of(16), BLOCK).unwrap();
+        drop(reader.join().unwrap());
+    });
+}
+
 /// Publisher and subscriber wait for each other in turn, through both ends of the ring.
 #[test]
 fn they_wake_each_other() {

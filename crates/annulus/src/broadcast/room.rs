@@ -115,7 +115,7 @@ impl<S: Store> Wait for Room<'_, S> {
             Ok(limit) if limit.since(self.next) < self.shared.gate.handful() && self.patience > 0 => {
                 self.patience -= 1;
                 // Not `Nothing`: there is room, and nobody may notify again.
-                Look::Again
+                if mutated!("room_and_asleep") { Look::Nothing } else { Look::Again }
             }
             Err(Refusal::Full) => Look::Nothing,
             found => Look::Found(found),
