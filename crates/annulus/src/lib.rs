@@ -18,6 +18,8 @@
 //! | a reader that sees a message only after others have processed it | [`Subscriber::after`], [`DependencyBarrier`] |
 //! | a reader on a lossless ring that nobody waits for | [`subscribe_lossy`](Subscribable::subscribe_lossy) |
 //!
+//! What is too large to be copied goes into a buffer of a [`pool`], and its 4-byte handle through any of these rings.
+//!
 //! Queues, in which each message reaches one consumer, are on their way; the README says what exists.
 //!
 //! # Ten lines
@@ -67,6 +69,7 @@ mod broadcast;
 mod error;
 mod hint;
 mod message;
+pub mod pool;
 mod ring;
 mod shutdown;
 mod sync;

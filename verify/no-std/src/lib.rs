@@ -60,6 +60,17 @@ pub fn many() -> Option<usize> {
     Some(subscriber.recv().ok()? as usize + reader.process(|event| event[4]).ok()?)
 }
 
+/// A buffer, by its handle through a ring.
+#[must_use]
+pub fn pooled() -> Option<usize> {
+    let pool = annulus::pool::BufferPool::new(100, 4);
+    let (mut publisher, subscribable) = annulus::channel(4);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish(pool.alloc()?.into_handle());
+    let buffer = pool.redeem(subscriber.recv().ok()?).ok()?;
+    Some(buffer.len() + pool.available())
+}
+
 #[cfg(test)]
 mod tests {
     #[test]
@@ -68,5 +79,6 @@ mod tests {
         assert_eq!(super::large(), Some([7; 64]));
         assert_eq!(super::lossless(), Some(21));
         assert_eq!(super::many(), Some(7));
+        assert_eq!(super::pooled(), Some(103));
     }
 }

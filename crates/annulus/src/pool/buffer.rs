@@ -1,0 +1,157 @@
+//! A slab and its owner.
+
+use core::fmt;
+use core::mem::ManuallyDrop;
+use core::ops::{Deref, DerefMut};
+use core::ptr::NonNull;
+
+use super::Handle;
+use super::shared::Shared;
+
+/// A slab of a [`BufferPool`](super::BufferPool) that nobody else has: [`slab_bytes`](super::BufferPool::slab_bytes) bytes to read and to
+/// write.
+///
+/// It holds what the slab's last owner left in it, zeros at first; never memory that nobody has written.
+///
+/// Dropping it puts the slab back; the next [`alloc`](super::BufferPool::alloc) is likely to return the same one, while it is still in the
+/// processor's cache. That takes one compare-exchange, repeated only if another thread was faster. It may be moved to any thread
+/// and dropped there, also after the last `BufferPool` is gone: its memory lives as long as it does.
+///
+/// ```
+/// use annulus::pool::BufferPool;
+///
+/// let pool = BufferPool::new(5, 1);
+/// let mut buffer = pool.alloc().unwrap();
+/// buffer.copy_from_slice(b"hello");
+/// assert!(buffer.ends_with(b"lo"));
+///
+/// drop(buffer);
+/// assert_eq!(&*pool.alloc().unwrap(), b"hello"); // what its last owner left
+/// ```
+///
+/// What is freed can't be used, nor freed again:
+///
+/// ```compile_fail,E0382
+/// # let pool = annulus::pool::BufferPool::new(64, 1);
+/// let buffer = pool.alloc().unwrap();
+/// drop(buffer);
+/// let first = buffer[0]; // use of moved value
+/// ```
+///
+/// ```compile_fail,E0382
+/// # let pool = annulus::pool::BufferPool::new(64, 1);
+/// let buffer = pool.alloc().unwrap();
+/// drop(buffer);
+/// drop(buffer); // use of moved value
+/// ```
+///
+/// ```compile_fail,E0505
+/// # let pool = annulus::pool::BufferPool::new(64, 1);
+/// let buffer = pool.alloc().unwrap();
+/// let bytes = &buffer[..];
+/// drop(buffer); // it is borrowed
+/// assert!(bytes.is_empty());
+/// ```
+#[must_use = "a buffer that is dropped goes back to its pool"]
+pub struct Buffer {
+    /// Lives as long as this buffer owns a slab of it.
+    shared: NonNull<Shared>,
+    /// Which slab; below the pool's count.
+    index: u32,
+}
+
+// SAFETY: whoever has the buffer has the slab, on whichever thread; what the buffer points to is `Sync`.
+unsafe impl Send for Buffer {}
+// SAFETY: a shared buffer lets threads read bytes, nothing else.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// # Safety
+    ///
+    /// The caller owns slab `index` of `shared`, and gives it to the buffer.
+    #[inline]
+    pub(super) unsafe fn new(shared: NonNull<Shared>, index: u32) -> Self {
+        Self { shared, index }
+    }
+
+    /// Turns the buffer into a 4-byte handle for a ring; [`BufferPool::redeem`](super::BufferPool::redeem) turns that back, on this
+    /// thread or another, and who redeems it sees the bytes as they are now. Never waits.
+    ///
+    /// The slab is neither free nor owned until then. If nobody redeems the handle, it stays so until the pool is dropped: on a lossy
+    /// ring a message that is overwritten unread takes its slab along. If the pool is gone already, so is the slab.
+    ///
+    /// ```
+    /// use annulus::pool::{BufferPool, Handle};
+    ///
+    /// let pool = BufferPool::new(2048, 16);
+    /// let (mut publisher, subscribable) = annulus::channel_bounded::<Handle>(16, 0);
+    /// let mut subscriber = subscribable.subscribe();
+    ///
+    /// let mut packet = pool.alloc().unwrap();
+    /// packet[..4].copy_from_slice(b"ping");
+    /// publisher.publish(packet.into_handle()).unwrap();
+    ///
+    /// let packet = pool.redeem(subscriber.recv().unwrap()).unwrap();
+    /// assert_eq!(&packet[..4], b"ping");
+    /// ```
+    ///
+    /// What is on its way can't be used:
+    ///
+    /// ```compile_fail,E0382
+    /// # let pool = annulus::pool::BufferPool::new(64, 1);
+    /// let mut buffer = pool.alloc().unwrap();
+    /// let handle = buffer.into_handle();
+    /// buffer[0] = 1; // use of moved value
+    /// ```
+    #[inline]
+    pub fn into_handle(self) -> Handle {
+        let buffer = ManuallyDrop::new(self);
+        // SAFETY: the buffer owns the slab, and ends here without its drop.
+        unsafe { Shared::hand_out(buffer.shared, buffer.index) }
+    }
+}
+
+impl Drop for Buffer {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the buffer owns the slab, and ends here.
+        unsafe { Shared::free(self.shared, self.index) };
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the buffer owns the slab, so it is there, and only `deref_mut` writes to it, which takes the buffer for itself.
+        unsafe { self.shared.as_ref().slabs().bytes(self.index) }
+    }
+}
+
+impl DerefMut for Buffer {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: the buffer owns the slab, so it is there, and nobody else has the buffer.
+        unsafe { self.shared.as_ref().slabs().bytes_mut(self.index) }
+    }
+}
+
+impl AsRef<[u8]> for Buffer {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl AsMut<[u8]> for Buffer {
+    fn as_mut(&mut self) -> &mut [u8] {
+        self
+    }
+}
+
+/// Says which slab it is, not what is in it.
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer").field("slab", &self.index).finish_non_exhaustive()
+    }
+}

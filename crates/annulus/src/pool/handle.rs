@@ -1,0 +1,126 @@
+//! A slab's name in four bytes, and how the four bytes are split.
+
+use bytemuck::{Pod, Zeroable};
+
+/// A [`Buffer`](super::Buffer) on its way: 4 bytes that any ring can carry.
+///
+/// Made by [`Buffer::into_handle`](super::Buffer::into_handle), and good for one
+/// [`BufferPool::redeem`](super::BufferPool::redeem). It is a [`Message`](crate::Message) and a [`Pod`], so it may be a field of a
+/// message too. It owns nothing: a handle that is lost, overwritten in a lossy ring, or never redeemed leaves its slab out of the pool
+/// for as long as the pool lives.
+///
+/// Any four bytes make a handle, and none makes harm: the pool looks at each before it gives a slab away.
+///
+/// ```
+/// use annulus::pool::{BufferPool, Handle};
+///
+/// let pool = BufferPool::new(256, 4);
+/// let handle = pool.alloc().unwrap().into_handle();
+///
+/// // A queue of `u32`, a register, a file: whatever carries four bytes.
+/// let bits: u32 = handle.to_bits();
+/// assert!(pool.redeem(Handle::from_bits(bits)).is_ok());
+/// assert!(pool.redeem(handle).is_err()); // good once
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+#[must_use = "a slab whose handle is lost stays out of its pool"]
+pub struct Handle(u32);
+
+// SAFETY: it is a transparent `u32`, of which zero is a value.
+unsafe impl Zeroable for Handle {}
+// SAFETY: it is a transparent `u32`: no padding, any bits are a value, no pointer and no cell inside.
+unsafe impl Pod for Handle {}
+
+impl Handle {
+    /// The handle as a number. What the bits mean is the pool's affair.
+    ///
+    /// ```
+    /// # use annulus::pool::Handle;
+    /// assert_eq!(Handle::from_bits(7).to_bits(), 7);
+    /// ```
+    #[must_use]
+    pub const fn to_bits(self) -> u32 {
+        self.0
+    }
+
+    /// The handle of a number, whether or not a pool ever made it. A pool refuses what it did not make.
+    ///
+    /// ```
+    /// # use annulus::pool::{BufferPool, Handle};
+    /// let pool = BufferPool::new(256, 4);
+    /// assert!(pool.redeem(Handle::from_bits(0)).is_err());
+    /// ```
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+}
+
+/// How a pool splits the bits of its handles: as many low ones as the last index takes name the slab, the others are its generation.
+///
+/// ```text
+///  31                index_bits                 0
+/// ┌───────────────────┬──────────────────────────┐
+/// │ generation        │ index                    │
+/// └───────────────────┴──────────────────────────┘
+/// ```
+#[derive(Clone, Copy)]
+pub(super) struct Split {
+    index_bits: u32,
+}
+
+impl Split {
+    /// Fewer would make a generation come round again too soon.
+    const GENERATION_BITS_MIN: u32 = 8;
+
+    /// The most slabs that leave a generation its bits.
+    pub(super) const SLABS_MAX: usize = 1 << (u32::BITS - Self::GENERATION_BITS_MIN);
+
+    /// For `count` slabs: at least one, and [`SLABS_MAX`](Self::SLABS_MAX) at most.
+    pub(super) const fn of(count: usize) -> Self {
+        debug_assert!(count >= 1 && count <= Self::SLABS_MAX);
+        // The bits of the last index: 0 for one slab, up to 24.
+        Self { index_bits: usize::BITS - (count - 1).leading_zeros() }
+    }
+
+    /// From 8, with the most slabs, to 32, with one.
+    pub(super) const fn generation_bits(self) -> u32 {
+        u32::BITS - self.index_bits
+    }
+
+    /// The generation that `number` stands for: its low bits.
+    pub(super) const fn generation(self, number: u32) -> u32 {
+        number & (u32::MAX >> self.index_bits)
+    }
+
+    pub(super) const fn join(self, index: u32, generation: u32) -> Handle {
+        Handle(generation << self.index_bits | index)
+    }
+
+    /// The index, which may name a slab that is not there, and the generation.
+    pub(super) const fn split(self, handle: Handle) -> (u32, u32) {
+        (handle.0 & ((1 << self.index_bits) - 1), handle.0 >> self.index_bits)
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_bits_as_the_last_index_takes() {
+        let cases =
+            [(1, 32), (2, 31), (3, 30), (4, 30), (5, 29), (256, 24), (257, 23), (Split::SLABS_MAX, 8)];
+        for (count, bits) in cases {
+            let split = Split::of(count);
+            assert_eq!(split.generation_bits(), bits, "{count} slabs");
+            let last = (count - 1) as u32;
+            for index in [0, last / 2, last] {
+                for generation in [0, 1, split.generation(u32::MAX)] {
+                    assert_eq!(split.split(split.join(index, generation)), (index, generation));
+                }
+            }
+            assert_eq!(split.generation(split.generation(u32::MAX).wrapping_add(1)), 0, "it comes round");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! One atomic word for each slab: who has the slab, and the generation of its handles.
+//!
+//! ```text
+//!            alloc                    into_handle                 redeem
+//!  free ───────────────▶ owned ───────────────────▶ in a handle ──────────▶ owned, generation + 1
+//!    ◀───────────────────┘ drop
+//!
+//!  63                     32 31                      0
+//! ┌─────────────────────────┬─────────────────────────┐
+//! │ link                    │ generation              │
+//! └─────────────────────────┴─────────────────────────┘
+//! ```
+//!
+//! The link of a free slab is the index of the next free one, or `END`. `OWNED`, `IN_HANDLE` and `ORPHANED` are links that no index
+//! reaches. The one step for which threads race is out of a handle: one compare-exchange of the whole word, so of all who hold the
+//! handle one wins, and afterwards the generation is another. Every other step is made by the slab's only owner.
+
+use crate::sync::{AtomicU64, Ordering, mutated};
+
+/// No slab follows.
+pub(super) const END: u32 = u32::MAX;
+/// A `Buffer` has the slab.
+const OWNED: u32 = u32::MAX - 1;
+/// A handle has it.
+const IN_HANDLE: u32 = u32::MAX - 2;
+/// The pool is closed, and has looked at this slab.
+const ORPHANED: u32 = u32::MAX - 3;
+
+const fn pack(link: u32, generation: u32) -> u64 {
+    (link as u64) << 32 | generation as u64
+}
+
+const fn link_of(bits: u64) -> u32 {
+    (bits >> 32) as u32
+}
+
+/// All of it is one atomic, so a reference to it may be an argument while another thread gives the memory back: the last step of an
+/// owner is one of these calls.
+#[repr(transparent)]
+pub(super) struct Word(AtomicU64);
+
+impl Word {
+    /// Of a free slab.
+    pub(super) fn free(next: u32, generation: u32) -> Self {
+        Self(AtomicU64::new(pack(next, generation)))
+    }
+
+    /// Whether the slab was free at that moment.
+    pub(super) fn is_free(&self) -> bool {
+        // Relaxed: a number for people; nobody touches a slab because of it.
+        let link = link_of(self.0.load(Ordering::Relaxed));
+        link < ORPHANED || link == END
+    }
+
+    /// L2: the link, of a slab that was on top of the free list. Anything, if it no longer is.
+    #[inline]
+    pub(super) fn link(&self) -> u32 {
+        // Relaxed: comes from L4 of the push that the caller saw (L1, Acquire), or is newer, and then L3 fails.
+        link_of(self.0.load(Ordering::Relaxed))
+    }
+
+    /// L4, by the owner: the slab that will follow in the free list.
+    #[inline]
+    pub(super) fn set_link(&self, next: u32) {
+        // Relaxed: the owner's own; L5 (Release) publishes it.
+        let generation = self.0.load(Ordering::Relaxed) as u32;
+        self.0.store(pack(next, generation), Ordering::Relaxed);
+    }
+
+    /// By the owner, who has just taken the slab off the free list.
+    #[inline]
+    pub(super) fn set_owned(&self) {
+        self.set_link(OWNED);
+    }
+
+    /// H1, by the owner: the slab goes into a handle, of the generation returned. `None` if the pool was closed: then the slab
+    /// belongs to nobody any more.
+    ///
+    /// After it the caller may touch the slab no more; and if it was not `None`, nothing of the pool.
+    #[inline]
+    pub(super) fn hand_out(&self) -> Option<u32> {
+        // Relaxed: the generation changes in `redeem` only, and nobody can redeem what is owned.
+        let generation = self.0.load(Ordering::Relaxed) as u32;
+        let ordering = if mutated!("pool_handle_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with the Acquire of H2 and of K3, so who has the slab next sees what the owner wrote. A swap rather than a
+        // store: of this and K3 one sees the other.
+        let before = self.0.swap(pack(IN_HANDLE, generation), ordering);
+        (link_of(before) != ORPHANED).then_some(generation)
+    }
+
+    /// H2, by anybody: out of the handle of `generation`, to be at `next` afterwards. One of all who try gets `Ok`, and is the owner;
+    /// the others learn the slab's generation.
+    #[inline]
+    pub(super) fn redeem(&self, generation: u32, next: u32) -> Result<(), u32> {
+        let next = if mutated!("pool_generation_stays") { generation } else { next };
+        let (out, owned) = (pack(IN_HANDLE, generation), pack(OWNED, next));
+        if mutated!("pool_handle_not_atomic") {
+            let seen = self.0.load(Ordering::Acquire);
+            if seen != out {
+                return Err(seen as u32);
+            }
+            self.0.store(owned, Ordering::Relaxed);
+            return Ok(());
+        }
+        let ordering = if mutated!("pool_redeem_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        // Acquire: pairs with the Release of H1. Relaxed where it fails: the caller touches nothing then.
+        let exchanged = self.0.compare_exchange(out, owned, ordering, Ordering::Relaxed);
+        exchanged.map(drop).map_err(|seen| seen as u32)
+    }
+
+    /// K2, by who closes the pool, of a slab in the free list: nobody has it. Returns what followed.
+    pub(super) fn bury(&self) -> u32 {
+        // Relaxed: the slab came with K1 (Acquire), and has no owner.
+        let next = link_of(self.0.load(Ordering::Relaxed));
+        self.0.store(pack(ORPHANED, 0), Ordering::Relaxed);
+        next
+    }
+
+    /// K3, by who closes the pool: tells the slab's `Buffer`, if there is one, that it is on its own. Returns whether there is.
+    pub(super) fn orphan(&self) -> bool {
+        let ordering = if mutated!("pool_orphan_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        // Acquire: pairs with the Release of H1. Either H1 comes first, then nobody has the slab, and what was done with it comes before the
+        // end of its memory; or K3 comes first, then H1 finds it.
+        let before = link_of(self.0.swap(pack(ORPHANED, 0), ordering));
+        before != ORPHANED && before != IN_HANDLE
+    }
+}
