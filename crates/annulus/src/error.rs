@@ -1,7 +1,14 @@
 //! Errors: small, comparable, and each says what to do about it.
 
+mod refused;
+
 use core::error::Error;
 use core::fmt;
+
+pub(crate) use refused::Refusal;
+pub use refused::{PublishError, SendError, TryPublishError, TrySendError};
+#[cfg(feature = "std")]
+pub use refused::{PublishTimeoutError, SendTimeoutError};
 
 /// Why [`try_recv`](crate::Subscriber::try_recv) returned no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,7 +74,7 @@ pub struct Closed;
 
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the publisher is gone and every message was received")
+        f.write_str("the other side is gone, or closed the ring, and every message was received")
     }
 }
 
@@ -176,142 +183,6 @@ impl fmt::Display for CapacityError {
 
 impl Error for CapacityError {}
 
-/// The value that could not be published, because nobody is left who could receive it: all subscribers are gone, and everything
-/// that could make one.
-///
-/// Of [`publish`](crate::Publisher::publish) and its like on rings whose publishers wait. For a batch it is what was not published.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct PublishError<T>(
-    /// What was to be published.
-    pub T,
-);
-
-impl<T> PublishError<T> {
-    /// What was to be published.
-    pub fn into_inner(self) -> T {
-        self.0
-    }
-}
-
-impl<T> fmt::Display for PublishError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody is left to receive: every subscriber is gone, and all that could make one")
-    }
-}
-
-/// Says nothing of the value, which may be a closure.
-impl<T> fmt::Debug for PublishError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PublishError").finish_non_exhaustive()
-    }
-}
-
-impl<T> Error for PublishError<T> {}
-
-/// Why a value could not be published at once, and the value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TryPublishError<T> {
-    /// There is no room: the slowest subscriber, or a publisher a lap behind, has not left the slot yet.
-    Full(T),
-    /// Nobody is left who could receive it.
-    Closed(T),
-}
-
-impl<T> TryPublishError<T> {
-    /// What was to be published.
-    pub fn into_inner(self) -> T {
-        match self {
-            Self::Full(value) | Self::Closed(value) => value,
-        }
-    }
-
-    /// Whether it may work later.
-    pub fn is_full(&self) -> bool {
-        matches!(self, Self::Full(_))
-    }
-}
-
-impl<T> fmt::Display for TryPublishError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Full(_) => f.write_str("the ring is full: the slowest subscriber has to receive first"),
-            Self::Closed(_) => PublishError(()).fmt(f),
-        }
-    }
-}
-
-/// Says nothing of the value, which may be a closure.
-impl<T> fmt::Debug for TryPublishError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full(_) => "Full(..)",
-            Self::Closed(_) => "Closed(..)",
-        })
-    }
-}
-
-impl<T> Error for TryPublishError<T> {}
-
-impl<T> From<PublishError<T>> for TryPublishError<T> {
-    fn from(error: PublishError<T>) -> Self {
-        Self::Closed(error.0)
-    }
-}
-
-/// Why a value could not be published in time, and the value. For a batch it is what was not published.
-#[cfg(feature = "std")]
-#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PublishTimeoutError<T> {
-    /// The time passed, and there was no room.
-    Timeout(T),
-    /// Nobody is left who could receive it.
-    Closed(T),
-}
-
-#[cfg(feature = "std")]
-impl<T> PublishTimeoutError<T> {
-    /// What was to be published.
-    pub fn into_inner(self) -> T {
-        match self {
-            Self::Timeout(value) | Self::Closed(value) => value,
-        }
-    }
-}
-
-#[cfg(feature = "std")]
-impl<T> fmt::Display for PublishTimeoutError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Timeout(_) => {
-                f.write_str("no room came in time: the slowest subscriber has to receive first")
-            }
-            Self::Closed(_) => PublishError(()).fmt(f),
-        }
-    }
-}
-
-/// Says nothing of the value, which may be a closure.
-#[cfg(feature = "std")]
-impl<T> fmt::Debug for PublishTimeoutError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Timeout(_) => "Timeout(..)",
-            Self::Closed(_) => "Closed(..)",
-        })
-    }
-}
-
-#[cfg(feature = "std")]
-impl<T> Error for PublishTimeoutError<T> {}
-
-#[cfg(feature = "std")]
-impl<T> From<PublishError<T>> for PublishTimeoutError<T> {
-    fn from(error: PublishError<T>) -> Self {
-        Self::Closed(error.0)
-    }
-}
-
 /// Why a subscriber can't follow an upstream that was given to [`after`](crate::Subscriber::after) or to a
 /// [`DependencyBarrier`](crate::DependencyBarrier).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -346,3 +217,24 @@ impl fmt::Display for UpstreamError {
 }
 
 impl Error for UpstreamError {}
+
+/// Why no producer could join a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RegisterError {
+    /// The queue is closed: nobody will receive what it would send.
+    Closed,
+    /// There is no memory for its ring.
+    Capacity(CapacityError),
+}
+
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed => SendError(()).fmt(f),
+            Self::Capacity(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for RegisterError {}

@@ -70,8 +70,10 @@ mod error;
 mod hint;
 mod message;
 pub mod pool;
+pub mod queue;
 mod ring;
 mod shutdown;
+mod side;
 mod sync;
 mod wait;
 
@@ -85,11 +87,14 @@ pub use broadcast::{
     try_channel_mpmc_bounded, try_event_channel, try_event_channel_mpmc,
 };
 pub use error::{
-    CapacityError, Closed, PollError, PublishError, TryPublishError, TryRecvError, UpstreamError,
+    CapacityError, Closed, PollError, PublishError, RegisterError, SendError, TryPublishError, TryRecvError,
+    TrySendError, UpstreamError,
 };
 #[cfg(feature = "std")]
-pub use error::{PublishTimeoutError, RecvTimeoutError};
+pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};
 pub use message::Message;
+#[doc(inline)]
+pub use queue::{mpsc, spsc};
 pub use shutdown::Shutdown;
 pub use wait::WaitStrategy;
 

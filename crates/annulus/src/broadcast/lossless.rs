@@ -3,11 +3,10 @@
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::room::Refusal;
 use super::{Lossless, Publisher};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
-use crate::error::{PublishError, TryPublishError};
+use crate::error::{PublishError, Refusal, TryPublishError};
 use crate::message::Message;
 use crate::wait::{Deadline, WaitStrategy};
 
@@ -136,7 +135,7 @@ impl<T: Message> Publisher<T, Lossless> {
                 self.put(&message);
                 Ok(())
             }
-            Err(refusal) => Err(refusal.of_timeout(message)),
+            Err(refusal) => Err(PublishTimeoutError::of(refusal, message)),
         }
     }
 
@@ -169,7 +168,7 @@ impl<T: Message> Publisher<T, Lossless> {
                 self.put(&message);
                 Ok(())
             }
-            Err(refusal) => Err(refusal.of_try(message)),
+            Err(refusal) => Err(TryPublishError::of(refusal, message)),
         }
     }
 
@@ -257,7 +256,7 @@ impl<T: Message> Publisher<T, Lossless> {
         deadline: Deadline,
     ) -> Result<(), PublishTimeoutError<&'m [T]>> {
         self.put_with_room(messages, WaitStrategy::default(), deadline)
-            .map_err(|(rest, refusal)| refusal.of_timeout(rest))
+            .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
     }
 
     /// Whether nobody is left to receive: publishing will fail from now on.

@@ -9,11 +9,11 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::handle::{Handle, Publishing};
-use super::room::{Claimed, Refusal, claim, claim_by, claim_now, wait_for_slot, wait_for_slot_by};
+use super::room::{Claimed, claim, claim_by, claim_now, wait_for_slot, wait_for_slot_by};
 use super::{Lossless, Lossy, Mode};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
-use crate::error::{PublishError, TryPublishError};
+use crate::error::{PublishError, Refusal, TryPublishError};
 use crate::message::Message;
 use crate::ring::{Copied, Sequence};
 use crate::sync::mutated;
@@ -65,7 +65,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
                 self.put(first, &message);
                 Ok(())
             }
-            Err(refusal) => Err(refusal.of_try(message)),
+            Err(refusal) => Err(TryPublishError::of(refusal, message)),
         }
     }
 
@@ -112,7 +112,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
                 self.put(first, &message);
                 Ok(())
             }
-            Err(refusal) => Err(refusal.of_timeout(message)),
+            Err(refusal) => Err(PublishTimeoutError::of(refusal, message)),
         }
     }
 
@@ -363,7 +363,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
         deadline: Deadline,
     ) -> Result<(), PublishTimeoutError<&'m [T]>> {
         self.put_with_room(messages, WaitStrategy::default(), deadline)
-            .map_err(|(rest, refusal)| refusal.of_timeout(rest))
+            .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
     }
 
     /// Whether nobody is left to receive: publishing will fail from now on.

@@ -7,40 +7,10 @@
 //! ```
 
 use super::shared::Shared;
-#[cfg(feature = "std")]
-use crate::error::PublishTimeoutError;
-use crate::error::TryPublishError;
+use crate::error::Refusal;
 use crate::ring::{Sequence, Stamp, Store};
 use crate::sync::{mutated, pause};
-use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
-
-/// Why a publisher gets no slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    /// Somebody is in the way, and goes on some day.
-    Full,
-    /// Nobody is left who could receive.
-    Closed,
-}
-
-impl Refusal {
-    /// What a verb that does not wait says of it.
-    pub(super) fn of_try<V>(self, value: V) -> TryPublishError<V> {
-        match self {
-            Self::Full => TryPublishError::Full(value),
-            Self::Closed => TryPublishError::Closed(value),
-        }
-    }
-
-    /// What a verb that waits for a time says of it.
-    #[cfg(feature = "std")]
-    pub(super) fn of_timeout<V>(self, value: V) -> PublishTimeoutError<V> {
-        match self {
-            Self::Full => PublishTimeoutError::Timeout(value),
-            Self::Closed => PublishTimeoutError::Closed(value),
-        }
-    }
-}
+use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_until};
 
 /// Waits for room for message `next` of the only publisher, by the default strategy, and returns the new limit. Never
 /// [`Refusal::Full`].
@@ -62,9 +32,8 @@ pub(super) fn wait_for_room_by<S: Store>(
     strategy: WaitStrategy,
     deadline: Deadline,
 ) -> Result<Sequence, Refusal> {
-    let patience = if deadline.is_none() { PATIENCE } else { 0 };
-    wait_until(&mut Room { shared, next, pauses: 0, patience }, strategy, deadline)
-        .unwrap_or(Err(Refusal::Full))
+    let patience = Patience::new(shared.gate.handful(), deadline);
+    wait_until(&mut Room { shared, next, patience }, strategy, deadline).unwrap_or(Err(Refusal::Full))
 }
 
 /// As [`wait_for_room`], but looks once.
@@ -80,24 +49,11 @@ pub(super) fn look_for_room<S: Store>(shared: &Shared<S>, next: Sequence) -> Res
 }
 
 /// The only publisher at its limit.
-///
-/// Each look takes the cells from the subscribers that it waits for, who then need a line transfer for their next message. A publisher that
-/// went on with each single slot would look for every message, and slow down those it waits for. So it pauses longer after each look,
-/// and for a few looks, some microseconds, it waits for an eighth of the ring rather than for a slot.
 struct Room<'a, S> {
     shared: &'a Shared<S>,
     next: Sequence,
-    /// Before the next look.
-    pauses: u32,
-    /// Looks for which a little room is not enough. None where there is a deadline.
-    patience: u32,
+    patience: Patience,
 }
-
-/// Looks of a publisher that may wait for ever.
-const PATIENCE: u32 = 8;
-
-/// The longest pause between two looks at the gate, in pause instructions: about a microsecond.
-const MOST_PAUSES: u32 = 32;
 
 impl<S: Store> Wait for Room<'_, S> {
     type Found = Result<Sequence, Refusal>;
@@ -107,18 +63,11 @@ impl<S: Store> Wait for Room<'_, S> {
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
-        (0..self.pauses).for_each(|_| pause());
-        // (Under loom a pause gives way to others; one tells as much as many.)
-        let most = if cfg!(annulus_loom) { 0 } else { MOST_PAUSES };
-        self.pauses = (2 * self.pauses + 1).min(most);
+        self.patience.pause();
         match look_for_room(self.shared, self.next) {
-            Ok(limit) if limit.since(self.next) < self.shared.gate.handful() && self.patience > 0 => {
-                self.patience -= 1;
-                // Not `Nothing`: there is room, and nobody may notify again.
-                if mutated!("room_and_asleep") { Look::Nothing } else { Look::Again }
-            }
+            Ok(limit) => self.patience.judge(limit.since(self.next), Ok(limit)),
             Err(Refusal::Full) => Look::Nothing,
-            found => Look::Found(found),
+            Err(refusal) => Look::Found(Err(refusal)),
         }
     }
 }

@@ -3,7 +3,8 @@
 use alloc::sync::Arc;
 
 use crate::ring::{Gate, Ring, Sequence, Stamp, Store};
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated};
+use crate::side::Side;
+use crate::sync::mutated;
 use crate::wait::Event;
 
 /// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is constant while
@@ -71,8 +72,8 @@ impl<S: Store> Shared<S> {
     /// Whether it is worth to ask [`is_closed`](Self::is_closed).
     #[inline]
     pub(super) fn may_be_closed(&self) -> bool {
-        // Relaxed: only a hint; a poll that finds nothing does no more than this.
-        self.publishers.gone.load(Ordering::Relaxed)
+        // A poll that finds nothing does no more than this.
+        self.publishers.may_be_gone()
     }
 
     /// Whether all publishers are gone. Who sees true also sees their last message: look once more before believing that
@@ -111,46 +112,5 @@ impl Identity {
 
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-/// The handles of one side, and whether the last of them is gone. That never changes back: a handle is made only from another one of
-/// its side.
-struct Side {
-    handles: AtomicUsize,
-    gone: AtomicBool,
-}
-
-impl Side {
-    fn new() -> Self {
-        Self { handles: AtomicUsize::new(1), gone: AtomicBool::new(false) }
-    }
-
-    fn one_more(&self) {
-        // Relaxed: the caller has a handle, so the count is not 0 and can't become it meanwhile.
-        self.handles.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Says whether it was the last.
-    fn one_less(&self) -> bool {
-        let ordering = if mutated!("side_left_relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        // Release: pairs with the fence below, for what this handle did before.
-        if self.handles.fetch_sub(1, ordering) != 1 && !mutated!("side_gone_with_the_first") {
-            return false;
-        }
-        if !mutated!("side_no_fence") {
-            // Acquire: what all the others did comes before the store.
-            fence(Ordering::Acquire);
-        }
-        let ordering = if mutated!("close_relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        // Release: pairs with the Acquire in `are_gone`; the last message comes before it.
-        self.gone.store(true, ordering);
-        true
-    }
-
-    #[inline]
-    fn are_gone(&self) -> bool {
-        // Acquire: pairs with the Release in `one_less`.
-        self.gone.load(Ordering::Acquire)
     }
 }

@@ -1,7 +1,8 @@
 //! The only publisher of a lossless ring: its handle, its sequence, and how far the gate lets it go.
 
 use super::handle::{Handle, Publishing};
-use super::room::{Refusal, look_for_room, wait_for_room, wait_for_room_by};
+use super::room::{look_for_room, wait_for_room, wait_for_room_by};
+use crate::error::Refusal;
 use crate::ring::{Sequence, Store};
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};

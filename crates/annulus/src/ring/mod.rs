@@ -6,17 +6,20 @@
 //! head        how far the publishers have come: a lower bound and the walk that completes it, or the claims of many
 //! copied      storage for messages that are copied through words (slot: the seqlock; copy: words and vectors)
 //! owned       storage for messages that stay in their slots and are changed in place
+//! lane        a queue between one writer and one reader, without stamps (cells: its storage)
 //! index       sequence → slot number, for any capacity, without a division
 //! sequence    the numbers of messages, and the encoding of a stamp
 //! ```
 //!
 //! Arrows point down. The families (`broadcast`, later `queue`) add who may write, who waits, and when it closes.
 
+mod cells;
 mod copied;
 mod copy;
 mod gate;
 mod head;
 mod index;
+mod lane;
 mod owned;
 mod sequence;
 mod slot;
@@ -27,11 +30,13 @@ use core::ptr::NonNull;
 use crate::error::CapacityError;
 use crate::hint::unlikely;
 use crate::sync::{AtomicU64, Ordering, mutated};
+pub(crate) use cells::Cells;
 pub(crate) use copied::Copied;
 pub(crate) use gate::{Gate, Pass};
 use head::Head;
 pub(crate) use head::{Frontier, Writers};
 use index::Index;
+pub(crate) use lane::{Lane, Place};
 pub(crate) use owned::Owned;
 pub(crate) use sequence::{Sequence, Stamp};
 pub(crate) use slot::{Missing, Whole};

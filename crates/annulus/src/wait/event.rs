@@ -61,21 +61,48 @@ impl Event {
     /// Wakes everybody who registered before a poll could see the caller's last store.
     #[inline]
     pub(crate) fn notify(&self) {
+        if unlikely(!self.is_quiet()) {
+            self.wake();
+        }
+    }
+
+    /// N2 and N3: whether nobody sleeps here who has not seen the caller's last store. Where it is true, the same holds for other looks
+    /// that the caller takes after this one, if who changes what they look at calls [`barrier`](Self::barrier) before it looks for
+    /// the store; where it is false, the caller needs [`fence`](Self::fence) before them.
+    #[inline]
+    pub(crate) fn is_quiet(&self) -> bool {
         // N2, for the compiler; pairs with S2, which makes every core execute a barrier.
         fence::light();
         // N3. Relaxed: N2 and S2 decide what it sees. (The constant bit is seen whatever else is.)
-        if unlikely(self.word.load(Ordering::Relaxed) & (SLEEPER | FENCE_BOTH_SIDES) != 0) {
-            self.wake();
+        self.word.load(Ordering::Relaxed) & (SLEEPER | FENCE_BOTH_SIDES) == 0
+    }
+
+    /// N2, where the light one is not enough.
+    pub(crate) fn fence(&self) {
+        if self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 && !mutated!("event_no_light_fence") {
+            fence::full();
+        }
+    }
+
+    /// The other side of [`is_quiet`](Self::is_quiet), for who changes something that a waker looks at: each waker sees the change, or
+    /// the caller sees what that waker stored before. False where the system refused it.
+    pub(crate) fn barrier(&self) -> bool {
+        fence::heavy(self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0)
+    }
+
+    /// As [`barrier`](Self::barrier), for who can't go without. Where the system refuses it (a sandbox that forbids itself the system call
+    /// after it made its rings), it waits a millisecond instead, in which a processor carries out what it has begun.
+    pub(crate) fn barrier_at_any_price(&self) {
+        if !self.barrier() {
+            std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
 
     #[cold]
     #[inline(never)]
     fn wake(&self) {
-        if self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 && !mutated!("event_no_light_fence") {
-            // N2, where the sleeper can't make up for it; pairs with S2. What follows is N3.
-            fence::full();
-        }
+        // N2, where the sleeper can't make up for it; pairs with S2. What follows is N3.
+        self.fence();
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);

@@ -4,6 +4,7 @@
 //! mod        wait_until: poll, spin, sleep, whichever family asks
 //! strategy   WaitStrategy, the public choice
 //! spin       one turn of a spinning strategy
+//! patience   how a writer waits for room
 //! event      the eventcount: one word that says whether anybody sleeps
 //! park       sleep until a word changes: futex, or a lock and a condition variable
 //! fence      the light fence of the waker and the heavy one of the sleeper
@@ -18,11 +19,13 @@ mod event;
 mod fence;
 #[cfg(feature = "std")]
 mod park;
+mod patience;
 mod spin;
 mod strategy;
 
 use crate::sync::mutated;
 pub(crate) use event::Event;
+pub(crate) use patience::Patience;
 use spin::Spin;
 pub use strategy::WaitStrategy;
 

@@ -126,7 +126,7 @@ impl<T: Send + Sync> MpEventPublisher<T> {
                 self.swap_in(first);
                 Ok(())
             }
-            Err(refusal) => Err(refusal.of_timeout(())),
+            Err(refusal) => Err(PublishTimeoutError::of(refusal, ())),
         }
     }
 
@@ -158,7 +158,7 @@ impl<T: Send + Sync> MpEventPublisher<T> {
                 self.swap_in(first);
                 Ok(())
             }
-            Err(refusal) => Err(refusal.of_try(())),
+            Err(refusal) => Err(TryPublishError::of(refusal, ())),
         }
     }
 

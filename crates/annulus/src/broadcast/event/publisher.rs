@@ -129,7 +129,7 @@ impl<T: Send + Sync> EventPublisher<T> {
                 self.put(change);
                 Ok(())
             }
-            Err(refusal) => Err(refusal.of_timeout(change)),
+            Err(refusal) => Err(PublishTimeoutError::of(refusal, change)),
         }
     }
 
@@ -157,7 +157,7 @@ impl<T: Send + Sync> EventPublisher<T> {
                 self.put(change);
                 Ok(())
             }
-            Err(refusal) => Err(refusal.of_try(change)),
+            Err(refusal) => Err(TryPublishError::of(refusal, change)),
         }
     }
 

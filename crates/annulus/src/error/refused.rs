@@ -1,0 +1,204 @@
+//! Why a value was refused. These errors give it back.
+
+use core::error::Error;
+use core::fmt;
+
+/// Why there is no slot for a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Somebody is in the way, and goes on some day.
+    Full,
+    /// Nobody is left who could receive.
+    Closed,
+}
+
+/// Three errors that give a value back: of verbs that wait, of those that don't, and of those that wait for a time.
+macro_rules! give_back {
+    (
+        $(#[$of_waiting:meta])* waits: $Waiting:ident, closed: $closed:literal;
+        $(#[$of_trying:meta])* tries: $Trying:ident, $(#[$full_meta:meta])* full: $full:literal;
+        $(#[$of_timed:meta])* timed: $Timed:ident, late: $late:literal;
+        $(#[$value:meta])* value;
+        $(#[$closed_meta:meta])* variant;
+    ) => {
+        $(#[$of_waiting])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        pub struct $Waiting<T>(
+            $(#[$value])*
+            pub T,
+        );
+
+        impl<T> $Waiting<T> {
+            $(#[$value])*
+            pub fn into_inner(self) -> T {
+                self.0
+            }
+        }
+
+        impl<T> fmt::Display for $Waiting<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str($closed)
+            }
+        }
+
+        /// Says nothing of the value, which may be a closure.
+        impl<T> fmt::Debug for $Waiting<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($Waiting)).finish_non_exhaustive()
+            }
+        }
+
+        impl<T> Error for $Waiting<T> {}
+
+        $(#[$of_trying])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $Trying<T> {
+            $(#[$full_meta])*
+            Full(T),
+            $(#[$closed_meta])*
+            Closed(T),
+        }
+
+        impl<T> $Trying<T> {
+            $(#[$value])*
+            pub fn into_inner(self) -> T {
+                match self {
+                    Self::Full(value) | Self::Closed(value) => value,
+                }
+            }
+
+            /// Whether it may work later.
+            pub fn is_full(&self) -> bool {
+                matches!(self, Self::Full(_))
+            }
+
+            pub(crate) fn of(refusal: Refusal, value: T) -> Self {
+                match refusal {
+                    Refusal::Full => Self::Full(value),
+                    Refusal::Closed => Self::Closed(value),
+                }
+            }
+        }
+
+        impl<T> fmt::Display for $Trying<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    Self::Full(_) => f.write_str($full),
+                    Self::Closed(_) => f.write_str($closed),
+                }
+            }
+        }
+
+        /// Says nothing of the value, which may be a closure.
+        impl<T> fmt::Debug for $Trying<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {
+                    Self::Full(_) => "Full(..)",
+                    Self::Closed(_) => "Closed(..)",
+                })
+            }
+        }
+
+        impl<T> Error for $Trying<T> {}
+
+        impl<T> From<$Waiting<T>> for $Trying<T> {
+            fn from(error: $Waiting<T>) -> Self {
+                Self::Closed(error.0)
+            }
+        }
+
+        $(#[$of_timed])*
+        #[cfg(feature = "std")]
+        #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $Timed<T> {
+            /// The time passed, and there was no room.
+            Timeout(T),
+            $(#[$closed_meta])*
+            Closed(T),
+        }
+
+        #[cfg(feature = "std")]
+        impl<T> $Timed<T> {
+            $(#[$value])*
+            pub fn into_inner(self) -> T {
+                match self {
+                    Self::Timeout(value) | Self::Closed(value) => value,
+                }
+            }
+
+            pub(crate) fn of(refusal: Refusal, value: T) -> Self {
+                match refusal {
+                    Refusal::Full => Self::Timeout(value),
+                    Refusal::Closed => Self::Closed(value),
+                }
+            }
+        }
+
+        #[cfg(feature = "std")]
+        impl<T> fmt::Display for $Timed<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    Self::Timeout(_) => f.write_str($late),
+                    Self::Closed(_) => f.write_str($closed),
+                }
+            }
+        }
+
+        /// Says nothing of the value, which may be a closure.
+        #[cfg(feature = "std")]
+        impl<T> fmt::Debug for $Timed<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {
+                    Self::Timeout(_) => "Timeout(..)",
+                    Self::Closed(_) => "Closed(..)",
+                })
+            }
+        }
+
+        #[cfg(feature = "std")]
+        impl<T> Error for $Timed<T> {}
+
+        #[cfg(feature = "std")]
+        impl<T> From<$Waiting<T>> for $Timed<T> {
+            fn from(error: $Waiting<T>) -> Self {
+                Self::Closed(error.0)
+            }
+        }
+    };
+}
+
+give_back! {
+    /// The value that could not be published, because nobody is left who could receive it: all subscribers are gone, and everything
+    /// that could make one.
+    ///
+    /// Of [`publish`](crate::Publisher::publish) and its like on rings whose publishers wait. For a batch it is what was not published.
+    waits: PublishError, closed: "nobody is left to receive: every subscriber is gone, and all that could make one";
+    /// Why a value could not be published at once, and the value.
+    tries: TryPublishError,
+        /// There is no room: the slowest subscriber, or a publisher a lap behind, has not left the slot yet.
+        full: "the ring is full: the slowest subscriber has to receive first";
+    /// Why a value could not be published in time, and the value. For a batch it is what was not published.
+    timed: PublishTimeoutError, late: "no room came in time: the slowest subscriber has to receive first";
+    /// What was to be published.
+    value;
+    /// Nobody is left who could receive it.
+    variant;
+}
+
+give_back! {
+    /// The value that could not be sent, because the queue is closed: every consumer is gone, or somebody closed it.
+    ///
+    /// Of [`send`](crate::queue::Producer::send) and its like. For a slice it is what was not sent.
+    waits: SendError, closed: "the queue is closed: every consumer is gone, or somebody closed it";
+    /// Why a value could not be sent at once, and the value.
+    tries: TrySendError,
+        /// There is no room: a consumer has to receive first.
+        full: "the queue is full: a consumer has to receive first";
+    /// Why a value could not be sent in time, and the value. For a slice it is what was not sent.
+    timed: SendTimeoutError, late: "no room came in time: a consumer has to receive first";
+    /// What was to be sent.
+    value;
+    /// The queue is closed.
+    variant;
+}

@@ -1,0 +1,103 @@
+//! [`Builder`]: the one place where queues are made.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::hub::Plan;
+use super::kind::Kind;
+use super::{Consumer, Producer};
+use crate::error::CapacityError;
+
+/// How a queue is to be; `K` says which kind. The `channel` functions are short forms of it.
+///
+/// | preset | slots of each ring | for |
+/// | --- | --- | --- |
+/// | [`ultra_low_latency`](Self::ultra_low_latency) | 1,024 | messages of a word stay in the first-level cache |
+/// | [`low_latency`](Self::low_latency) | 4,096 | they stay in the second-level cache |
+/// | [`default`](Self::default) | 65,536 | most uses |
+/// | [`high_throughput`](Self::high_throughput) | 262,144 | bursts |
+///
+/// ```
+/// use annulus::spsc;
+///
+/// let (mut producer, mut consumer) = spsc::Builder::low_latency().build::<u64>()?;
+/// producer.send(1).unwrap();
+/// assert_eq!(consumer.recv(), Ok(1));
+/// assert_eq!(consumer.capacity(), 4096);
+/// # Ok::<(), annulus::CapacityError>(())
+/// ```
+pub struct Builder<K> {
+    plan: Plan,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K: Kind> Builder<K> {
+    /// Rings of exactly `capacity` slots. Any number from 1 up will do, and none is rounded.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self { plan: Plan { capacity, first: 0 }, kind: PhantomData }
+    }
+
+    /// Rings of 4,096 slots.
+    #[must_use]
+    pub fn low_latency() -> Self {
+        Self::new(1 << 12)
+    }
+
+    /// Rings of 1,024 slots.
+    #[must_use]
+    pub fn ultra_low_latency() -> Self {
+        Self::new(1 << 10)
+    }
+
+    /// Rings of 262,144 slots.
+    #[must_use]
+    pub fn high_throughput() -> Self {
+        Self::new(1 << 18)
+    }
+
+    /// The number of each ring's first message, which nothing shows: the tests begin before the numbers wrap.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn first(mut self, first: u64) -> Self {
+        self.plan.first = first;
+        self
+    }
+
+    /// Makes the queue, for messages of type `T`. Allocates all its slots, and touches them.
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots.
+    pub fn build<T: Send>(self) -> Result<(Producer<T, K>, Consumer<T, K>), CapacityError> {
+        let (write, read) = K::ends(self.plan)?;
+        Ok((Producer { end: write }, Consumer { end: read }))
+    }
+
+    /// As [`build`](Self::build), for the short forms that can't fail.
+    #[track_caller]
+    pub(super) fn build_or_panic<T: Send>(self) -> (Producer<T, K>, Consumer<T, K>) {
+        self.build().unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// Rings of 65,536 slots.
+impl<K: Kind> Default for Builder<K> {
+    fn default() -> Self {
+        Self::new(1 << 16)
+    }
+}
+
+impl<K> Clone for Builder<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Builder<K> {}
+
+impl<K: Kind> fmt::Debug for Builder<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("kind", &K::NAME).field("plan", &self.plan).finish()
+    }
+}

@@ -1,0 +1,435 @@
+//! [`Consumer`].
+
+use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use super::iter::{Drain, IntoIter, Iter};
+use super::kind::{InPlace, Kind, Read};
+#[cfg(feature = "std")]
+use crate::error::RecvTimeoutError;
+use crate::error::{Closed, PollError};
+use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
+
+/// Receives messages: each message of the queue reaches one consumer.
+///
+/// Made by [`spsc::channel`](crate::spsc::channel), [`mpsc::channel`](crate::mpsc::channel) and their like; `K` says which. All verbs may be mixed at
+/// will: each takes up where the one before stopped.
+///
+/// Where there are several rings, consumers take from them in turn, no more than 128 messages from one while others have some, and a
+/// verb that finds nothing means that nothing was there.
+pub struct Consumer<T: Send, K: Kind> {
+    pub(super) end: K::Read<T>,
+}
+
+impl<T: Send, K: Kind> Consumer<T, K> {
+    /// Receives the next message if there is one. Never waits, allocates nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Empty`](PollError::Empty): nothing is there. [`Closed`](PollError::Closed): the queue is closed, and everything that was sent was
+    /// received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::PollError;
+    ///
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// assert_eq!(consumer.try_recv(), Err(PollError::Empty));
+    /// producer.send(5).unwrap();
+    /// drop(producer);
+    /// assert_eq!(consumer.try_recv(), Ok(5));
+    /// assert_eq!(consumer.try_recv(), Err(PollError::Closed));
+    /// ```
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<T, PollError> {
+        loop {
+            if let Some(value) = self.end.try_take() {
+                return Ok(value);
+            }
+            if !self.end.hub().may_be_closed() {
+                return Err(PollError::Empty);
+            }
+            if self.end.settle() {
+                return Err(PollError::Closed);
+            }
+        }
+    }
+
+    /// Receives the next message. Waits for one with the default [`WaitStrategy`].
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`]: the queue is closed, and everything that was sent was received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// let writer = std::thread::spawn(move || producer.send("hello"));
+    /// assert_eq!(consumer.recv(), Ok("hello"));
+    /// writer.join().unwrap().unwrap();
+    /// assert_eq!(consumer.recv(), Err(annulus::Closed));
+    /// ```
+    #[inline]
+    pub fn recv(&mut self) -> Result<T, Closed> {
+        self.recv_with(WaitStrategy::default())
+    }
+
+    /// As [`recv`](Self::recv), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv`](Self::recv).
+    #[inline]
+    pub fn recv_with(&mut self, strategy: WaitStrategy) -> Result<T, Closed> {
+        match self.end.try_take() {
+            Some(value) => Ok(value),
+            None => self.wait(strategy, None).unwrap_or(Err(Closed)),
+        }
+    }
+
+    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero
+    /// one still receives what is there.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (producer, mut consumer) = annulus::spsc::channel::<u32>(4);
+    /// let error = consumer.recv_timeout(Duration::from_millis(1)).unwrap_err();
+    /// assert_eq!(error, annulus::RecvTimeoutError::Timeout);
+    /// # drop(producer);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_until(Instant::now().checked_add(timeout))
+    }
+
+    /// As [`recv_timeout`](Self::recv_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv_timeout`](Self::recv_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
+        self.recv_until(Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn recv_until(&mut self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
+        match self.end.try_take() {
+            Some(value) => Ok(value),
+            None => match self.wait(WaitStrategy::default(), deadline) {
+                Some(found) => found.map_err(RecvTimeoutError::from),
+                None => Err(RecvTimeoutError::Timeout),
+            },
+        }
+    }
+
+    /// Waits for a message, or for the end; `None` once `deadline` has passed.
+    #[cold]
+    #[inline(never)]
+    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Option<Result<T, Closed>> {
+        wait_until(&mut Next(self), strategy, deadline)
+    }
+
+    /// Receives messages into `values`, from its start on, as many as are there and fit, and returns how many. Never waits. What was in
+    /// these places before is dropped. 0 where nothing is there, closed or not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// let mut values = [0; 2];
+    /// assert_eq!(consumer.recv_into(&mut values), 2);
+    /// assert_eq!(values, [1, 2]);
+    /// assert_eq!(consumer.recv_into(&mut values), 1);
+    /// ```
+    #[inline]
+    pub fn recv_into(&mut self, values: &mut [T]) -> usize {
+        let mut places = values.iter_mut();
+        self.consume_up_to(places.len(), |value| {
+            *places.next().expect("no more messages than places") = value;
+        })
+    }
+
+    /// Hands every message that is there to `handler`, in each ring until what was there when its turn came, and returns how many that
+    /// were. Never waits. Slots are given back once for a ring, when it is done.
+    ///
+    /// If `handler` panics, the messages that it got count as received, the one it panicked with too, and the others stay.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// let mut sum = 0;
+    /// assert_eq!(consumer.consume(|number| sum += number), 3);
+    /// assert_eq!(sum, 6);
+    /// ```
+    #[inline]
+    pub fn consume(&mut self, mut handler: impl FnMut(T)) -> usize {
+        let mut consumed = 0;
+        for visit in 0..self.end.begin_round() {
+            if visit > 0 {
+                self.end.next_in_round();
+            }
+            let here = self.end.here();
+            consumed += self.take_here(here, &mut handler);
+        }
+        self.look_for_the_end(consumed);
+        consumed
+    }
+
+    /// Hands `count` messages of one ring to `handler`; they are there, unless another consumer takes them.
+    #[inline]
+    fn take_here(&mut self, count: usize, handler: &mut impl FnMut(T)) -> usize {
+        let mut left = count;
+        while left > 0 {
+            match self.end.take_some(left, &mut *handler) {
+                0 => break,
+                taken => left -= taken,
+            }
+        }
+        count - left
+    }
+
+    /// As [`consume`](Self::consume), but no more than `most` messages, and from the rings in turn as [`try_recv`](Self::try_recv) would take them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// let mut taken = Vec::new();
+    /// assert_eq!(consumer.consume_up_to(2, |number| taken.push(number)), 2);
+    /// assert_eq!(taken, [1, 2]);
+    /// ```
+    #[inline]
+    pub fn consume_up_to(&mut self, most: usize, mut handler: impl FnMut(T)) -> usize {
+        let consumed = self.take_here(most, &mut handler);
+        self.look_for_the_end(consumed);
+        consumed
+    }
+
+    /// Where nothing was found on a closed queue, the next call will know why.
+    #[inline]
+    fn look_for_the_end(&mut self, found: usize) {
+        if found == 0 && self.end.hub().may_be_closed() {
+            self.end.settle();
+        }
+    }
+
+    /// Drops up to `most` messages, as [`try_recv`](Self::try_recv) would take them, and returns how many were there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// assert_eq!(consumer.skip(2), 2);
+    /// assert_eq!(consumer.recv(), Ok(3));
+    /// assert_eq!(consumer.skip(2), 0);
+    /// ```
+    pub fn skip(&mut self, most: usize) -> usize {
+        self.consume_up_to(most, drop)
+    }
+
+    /// The messages that are there now: in each ring, until what was there when its turn came. Never waits, and ends, however fast the producers
+    /// are. What is not asked for stays in the queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// assert_eq!(consumer.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    /// assert_eq!(consumer.drain().next(), None);
+    /// ```
+    pub fn drain(&mut self) -> Drain<'_, T, K> {
+        Drain::new(self)
+    }
+
+    /// Every message, waited for until the queue is closed and empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// drop(producer);
+    /// assert_eq!(consumer.iter().sum::<i32>(), 6);
+    /// ```
+    pub fn iter(&mut self) -> Iter<'_, T, K> {
+        Iter::new(self)
+    }
+
+    /// How many messages have been sent and not received, in all rings. A snapshot, and never more than all rings hold. O(rings).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.end.len()
+    }
+
+    /// Whether nothing is there. A snapshot: a producer may have sent something when it returns. O(rings).
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many messages each ring holds: what was asked for, exactly.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.end.hub().plan.capacity
+    }
+
+    /// Closes the queue, and wakes everybody who waits. Sends fail from now on; what was sent before can still be received. No effect on
+    /// a closed queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send(1).unwrap();
+    /// consumer.close();
+    /// assert!(producer.send(2).is_err());
+    /// assert_eq!(consumer.iter().collect::<Vec<_>>(), [1]);
+    /// ```
+    pub fn close(&self) {
+        self.end.hub().close();
+    }
+
+    /// Whether the queue is closed. There may be messages left.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.end.hub().is_closed()
+    }
+
+    /// Whether the queue is closed, and everything that was sent was received. If so, it stays so.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send(1).unwrap();
+    /// drop(producer);
+    /// assert!(consumer.is_closed() && !consumer.is_fully_drained());
+    /// consumer.recv().unwrap();
+    /// assert!(consumer.is_fully_drained());
+    /// ```
+    #[must_use]
+    pub fn is_fully_drained(&mut self) -> bool {
+        // A first false decides where the queue ends.
+        self.is_closed() && (self.end.settle() || self.end.settle())
+    }
+}
+
+impl<T: Send, K: InPlace> Consumer<T, K> {
+    /// The next messages of one ring that lie beside each other, to be read in place; empty where nothing is there. They stay in the queue until
+    /// [`advance`](Self::advance). Never waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// assert_eq!(consumer.readable(), [1, 2, 3]);
+    /// consumer.advance(2);
+    /// assert_eq!(consumer.readable(), [3]);
+    /// ```
+    #[inline]
+    pub fn readable(&mut self) -> &[T] {
+        K::read_end(&mut self.end).readable()
+    }
+
+    /// Drops the first `count` messages of [`readable`](Self::readable), and gives their slots back at once.
+    ///
+    /// # Panics
+    ///
+    /// If `count` is above the number of messages that `readable` would return without a new look: nothing is dropped then.
+    #[inline]
+    pub fn advance(&mut self, count: usize) {
+        if count > 0 {
+            K::current(&mut self.end).advance(count);
+        }
+    }
+
+    /// The next message, which stays in the queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send(1).unwrap();
+    /// assert_eq!(consumer.peek(), Some(&1));
+    /// assert_eq!(consumer.recv(), Ok(1));
+    /// assert_eq!(consumer.peek(), None);
+    /// ```
+    #[inline]
+    pub fn peek(&mut self) -> Option<&T> {
+        self.readable().first()
+    }
+
+    /// The first `most` messages of [`readable`](Self::readable), or as many as there are.
+    #[inline]
+    pub fn peek_many(&mut self, most: usize) -> &[T] {
+        let readable = self.readable();
+        &readable[..most.min(readable.len())]
+    }
+}
+
+/// The next message, or the end.
+struct Next<'c, T: Send, K: Kind>(&'c mut Consumer<T, K>);
+
+impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
+    type Found = Result<T, Closed>;
+
+    fn event(&self) -> &Event {
+        self.0.end.event()
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match self.0.try_recv() {
+            Ok(value) => Look::Found(Ok(value)),
+            Err(PollError::Empty) => Look::Nothing,
+            Err(PollError::Closed) => Look::Found(Err(Closed)),
+        }
+    }
+}
+
+impl<'c, T: Send, K: Kind> IntoIterator for &'c mut Consumer<T, K> {
+    type Item = T;
+    type IntoIter = Iter<'c, T, K>;
+
+    fn into_iter(self) -> Iter<'c, T, K> {
+        self.iter()
+    }
+}
+
+impl<T: Send, K: Kind> IntoIterator for Consumer<T, K> {
+    type Item = T;
+    type IntoIter = IntoIter<T, K>;
+
+    fn into_iter(self) -> IntoIter<T, K> {
+        IntoIter::new(self)
+    }
+}
+
+impl<T: Send, K: Kind> fmt::Debug for Consumer<T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Consumer")
+            .field("kind", &K::NAME)
+            .field("len", &self.len())
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}

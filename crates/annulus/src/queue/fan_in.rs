@@ -1,0 +1,259 @@
+//! The consumer of many lanes: one for each producer, which join and leave while it runs.
+//!
+//! It looks at the lanes that were lately busy, in turn, and takes a budget from each. A lane in which it found nothing for long it takes
+//! off its list: it unlists it (M1), calls a barrier (M2) and looks once more (M3). A producer that finds its lane unlisted, after its
+//! store and a fence (L4), calls the consumer (`Hub::call`). So either M3 sees the message or the producer sees M1, no message is ever hidden
+//! from the next poll, and a poll costs what there is to take and one load, however many producers have joined.
+//!
+//! A lane whose producer has left goes back to the hub when it is empty.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::hub::Hub;
+use super::kind::Read;
+use super::read::ReadEnd;
+use crate::ring::Lane;
+use crate::sync::mutated;
+use crate::wait::Event;
+
+/// Messages from one lane before the others have their turn.
+const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
+
+/// Looks in a row that found nothing, before a lane is taken off the list.
+const QUIET: u32 = if cfg!(annulus_loom) { 1 } else { 1024 };
+
+/// Lanes beside the current one that stay on the list though they are quiet.
+const KEPT: usize = if cfg!(annulus_loom) { 0 } else { 2 };
+
+/// Room on the list from the start.
+const ROOM: usize = 64;
+
+/// The consumer of all lanes of a hub.
+pub(crate) struct FanIn<T> {
+    pub(super) hub: Arc<Hub<Lane<T>>>,
+    /// The lane to take from next. It is the last to be given up.
+    pub(super) current: ReadEnd<T>,
+    /// The others on the list.
+    others: Vec<ReadEnd<T>>,
+    /// Whose turn is next.
+    turn: usize,
+    /// Whether it is decided where each lane ends.
+    settled: bool,
+}
+
+// SAFETY: a share in a hub and members of it, which may go where messages may go.
+unsafe impl<T: Send> Send for FanIn<T> {}
+// SAFETY: what a shared reference allows is atomic.
+unsafe impl<T: Send> Sync for FanIn<T> {}
+
+impl<T> FanIn<T> {
+    /// The one consumer of `hub`, which begins with `current`.
+    pub(super) fn new(hub: Arc<Hub<Lane<T>>>, current: ReadEnd<T>) -> Self {
+        Self { hub, current, others: Vec::with_capacity(ROOM), turn: 0, settled: false }
+    }
+
+    /// Whether something is there; then it is in the current lane.
+    #[inline(always)]
+    pub(super) fn has_some(&mut self) -> bool {
+        self.current.known() != 0 || self.find()
+    }
+
+    /// Looks for a lane with a message, from the next on.
+    #[inline(never)]
+    fn find(&mut self) -> bool {
+        self.meet_callers();
+        loop {
+            // The current one comes last: it had its turn.
+            for _ in 0..=self.others.len() {
+                self.change_turns();
+                if self.current.look(BUDGET) {
+                    self.current.quiet = 0;
+                    return true;
+                }
+                self.current.quiet = self.current.quiet.saturating_add(1);
+                self.give_up_if_left();
+            }
+            if !self.meet_callers() {
+                break;
+            }
+        }
+        self.is_crowded() && self.thin_out()
+    }
+
+    /// Whether there are lanes to be taken off the list.
+    fn is_crowded(&self) -> bool {
+        self.others.len() > KEPT && self.others.iter().any(|end| end.quiet >= QUIET)
+    }
+
+    /// Makes the next lane the current one.
+    fn change_turns(&mut self) {
+        if self.turn >= self.others.len() {
+            self.turn = 0;
+        }
+        // So the turn is at least 1 afterwards, if there are others.
+        if let Some(next) = self.others.get_mut(self.turn) {
+            core::mem::swap(next, &mut self.current);
+            self.turn += 1;
+        }
+    }
+
+    /// Gives the current lane back to the hub, if its producer has left and it is empty, and there is another.
+    fn give_up_if_left(&mut self) {
+        if self.others.is_empty() || !self.current.member().has_left() {
+            return;
+        }
+        // Once more: the last messages come before the leave.
+        if self.current.look(BUDGET) && !mutated!("left_no_second_look") {
+            return;
+        }
+        // It came from where the one before it is now: that one is current again, and the order of the others stays.
+        self.turn -= 1;
+        let before = self.others.remove(self.turn);
+        let left = core::mem::replace(&mut self.current, before);
+        left.member().give_up();
+    }
+
+    /// Puts the lanes that call on the list; says whether there were any.
+    #[inline]
+    fn meet_callers(&mut self) -> bool {
+        if self.settled || !self.hub.is_called() {
+            return false;
+        }
+        for member in self.hub.callers() {
+            if member != self.current.member {
+                self.others.push(ReadEnd::new(member));
+            }
+        }
+        true
+    }
+
+    /// Takes quiet lanes off the list. Says whether one of them had something after all; it is the current one then.
+    #[cold]
+    #[inline(never)]
+    fn thin_out(&mut self) -> bool {
+        // M1.
+        let mut spare = self.others.len() - KEPT;
+        for end in self.others.iter_mut().filter(|end| end.quiet >= QUIET) {
+            if spare > 0 {
+                spare -= 1;
+                end.member().unlist();
+                end.quiet = UNLISTED;
+            }
+        }
+        // M2. Pairs with the fence of L4.
+        let fenced = mutated!("unlist_no_barrier") || self.hub.sent.barrier();
+        let mut index = 0;
+        while index < self.others.len() {
+            let end = &mut self.others[index];
+            if end.quiet == UNLISTED {
+                end.quiet = 0;
+                // M3. Where there was no barrier, nothing can be told from what is not there.
+                let stays = !fenced || end.look(BUDGET) || end.member().has_left();
+                if (!stays || mutated!("unlist_no_second_look")) || !end.member().relist() {
+                    // If it is its producer that has listed it again, it calls.
+                    self.others.swap_remove(index);
+                    continue;
+                }
+            }
+            index += 1;
+        }
+        // Those that stayed are looked at again, by the next call.
+        match self.others.iter().position(|end| end.known() != 0) {
+            Some(busy) => {
+                core::mem::swap(&mut self.others[busy], &mut self.current);
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// In place of how long a lane was quiet: it is about to leave the list.
+const UNLISTED: u32 = u32::MAX;
+
+impl<T> Read<T> for FanIn<T> {
+    type Lane = Lane<T>;
+
+    #[inline(always)]
+    fn hub(&self) -> &Hub<Lane<T>> {
+        &self.hub
+    }
+
+    fn event(&self) -> &Event {
+        &self.hub.sent
+    }
+
+    #[inline(always)]
+    fn try_take(&mut self) -> Option<T> {
+        // SAFETY: something is there, in the current lane.
+        self.has_some().then(|| unsafe { self.current.take() })
+    }
+
+    #[inline]
+    fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize {
+        if self.has_some() { self.current.take_some(most, each) } else { 0 }
+    }
+
+    fn begin_round(&mut self) -> usize {
+        self.meet_callers();
+        // As `find` does.
+        self.others.retain_mut(|end| {
+            let goes = end.quiet > 0 && end.member().has_left() && !end.look(BUDGET);
+            if goes {
+                end.member().give_up();
+            }
+            !goes
+        });
+        if self.is_crowded() {
+            self.thin_out();
+        }
+        1 + self.others.len()
+    }
+
+    fn next_in_round(&mut self) {
+        self.change_turns();
+    }
+
+    fn here(&mut self) -> usize {
+        let some = self.current.look(usize::MAX);
+        self.current.quiet = if some { 0 } else { self.current.quiet.saturating_add(1) };
+        self.current.known()
+    }
+
+    #[cold]
+    fn settle(&mut self) -> bool {
+        if self.settled {
+            return !self.has_some();
+        }
+        if self.hub.is_closed() {
+            self.hub.sent.barrier_at_any_price();
+            self.settled = true;
+            // Every lane there ever was, on the list or not: a producer that joined later sees the close, and ends its lane itself.
+            self.current.seal();
+            self.others.clear();
+            for member in self.hub.members().map(core::ptr::NonNull::from) {
+                if member != self.current.member {
+                    let mut end = ReadEnd::new(member);
+                    end.seal();
+                    if end.look(usize::MAX) {
+                        self.others.push(end);
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    fn len(&self) -> usize {
+        self.hub.members().map(|member| member.lane.len()).sum()
+    }
+}
+
+impl<T> Drop for FanIn<T> {
+    fn drop(&mut self) {
+        self.hub.consumer_goes();
+        self.settle();
+        while self.take_some(usize::MAX, drop) != 0 {}
+    }
+}

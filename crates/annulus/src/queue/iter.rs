@@ -1,0 +1,116 @@
+//! The iterators over a consumer's messages: one that ends with what is there, two that wait.
+
+use core::fmt;
+use core::iter::FusedIterator;
+
+use super::Consumer;
+use super::kind::{Kind, Read};
+
+/// The messages that are there now; made by [`Consumer::drain`].
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct Drain<'c, T: Send, K: Kind> {
+    consumer: &'c mut Consumer<T, K>,
+    /// Messages left in this ring.
+    here: usize,
+    /// Rings after this one.
+    rings: usize,
+}
+
+impl<'c, T: Send, K: Kind> Drain<'c, T, K> {
+    pub(super) fn new(consumer: &'c mut Consumer<T, K>) -> Self {
+        let rings = consumer.end.begin_round() - 1;
+        let here = consumer.end.here();
+        Self { consumer, here, rings }
+    }
+}
+
+impl<T: Send, K: Kind> Iterator for Drain<'_, T, K> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        loop {
+            if self.here > 0 {
+                self.here -= 1;
+                let mut value = None;
+                // (As many are there, unless another consumer takes them.)
+                if self.consumer.end.take_some(1, |taken| value = Some(taken)) == 1 {
+                    return value;
+                }
+                self.here = 0;
+            }
+            if self.rings == 0 {
+                return None;
+            }
+            self.rings -= 1;
+            self.consumer.end.next_in_round();
+            self.here = self.consumer.end.here();
+        }
+    }
+}
+
+impl<T: Send, K: Kind> FusedIterator for Drain<'_, T, K> {}
+
+/// Messages, waited for until the queue is closed and empty; made by [`Consumer::iter`].
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct Iter<'c, T: Send, K: Kind> {
+    consumer: &'c mut Consumer<T, K>,
+}
+
+impl<'c, T: Send, K: Kind> Iter<'c, T, K> {
+    pub(super) fn new(consumer: &'c mut Consumer<T, K>) -> Self {
+        Self { consumer }
+    }
+}
+
+impl<T: Send, K: Kind> Iterator for Iter<'_, T, K> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.consumer.recv().ok()
+    }
+}
+
+impl<T: Send, K: Kind> FusedIterator for Iter<'_, T, K> {}
+
+/// As [`Iter`], with the consumer inside; made by its `into_iter`.
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct IntoIter<T: Send, K: Kind> {
+    consumer: Consumer<T, K>,
+}
+
+impl<T: Send, K: Kind> IntoIter<T, K> {
+    pub(super) fn new(consumer: Consumer<T, K>) -> Self {
+        Self { consumer }
+    }
+}
+
+impl<T: Send, K: Kind> Iterator for IntoIter<T, K> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.consumer.recv().ok()
+    }
+}
+
+impl<T: Send, K: Kind> FusedIterator for IntoIter<T, K> {}
+
+impl<T: Send, K: Kind> fmt::Debug for Drain<'_, T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Drain").field("here", &self.here).field("rings", &self.rings).finish_non_exhaustive()
+    }
+}
+
+impl<T: Send, K: Kind> fmt::Debug for Iter<'_, T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Iter").field(&self.consumer).finish()
+    }
+}
+
+impl<T: Send, K: Kind> fmt::Debug for IntoIter<T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("IntoIter").field(&self.consumer).finish()
+    }
+}

@@ -1,0 +1,114 @@
+//! What the four kinds of queue have in common, and what tells them apart. The public handles are written once, over these.
+
+use super::hub::{Hub, Plan};
+use super::read::ReadEnd;
+use super::write::WriteEnd;
+use crate::error::{CapacityError, Refusal};
+use crate::wait::{Deadline, Event, WaitStrategy};
+
+/// A kind of queue: who sends and who receives. [`Spsc`](crate::spsc::Spsc), [`Mpsc`](crate::mpsc::Mpsc) and their like are kinds; there are no
+/// others, because the trait can't be implemented outside this crate.
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait Kind: Parts {}
+
+/// A kind of queue whose messages lie beside each other, so that they can be written and read in place.
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait InPlace: Kind + Lanes {}
+
+/// A kind of queue to which producers come while it runs.
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait Joinable: Kind + Join {}
+
+/// What a queue of a kind is made of.
+pub(crate) trait Parts: Sized + 'static {
+    /// A producer's end.
+    type Write<T: Send>: Write<T> + Send + Sync;
+    /// A consumer's end.
+    type Read<T: Send>: Read<T> + Send + Sync;
+    /// What its handles are called in debug output.
+    const NAME: &'static str;
+
+    /// The ends of a new queue.
+    fn ends<T: Send>(plan: Plan) -> Result<(Self::Write<T>, Self::Read<T>), CapacityError>;
+}
+
+/// The lanes of a kind whose messages lie beside each other.
+pub(crate) trait Lanes: Parts {
+    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T>;
+
+    /// The lane to take from next. Where it has no message, no lane has.
+    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T>;
+
+    /// The lane that the last look was at.
+    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T>;
+}
+
+/// How a producer joins.
+pub(crate) trait Join: Parts {
+    /// Another producer, with a ring of its own.
+    fn another<T: Send>(write: &Self::Write<T>) -> Result<Self::Write<T>, CapacityError>;
+}
+
+/// A producer's end. `put` and its like never wait.
+pub(crate) trait Write<T> {
+    /// What the hub has for lanes.
+    type Lane;
+
+    fn hub(&self) -> &Hub<Self::Lane>;
+
+    /// Whether there is room for a message. If so, nobody else takes it.
+    fn has_room(&mut self) -> bool;
+
+    /// Sends `value`, or gives it back where the queue was closed before.
+    ///
+    /// # Safety
+    ///
+    /// The last call of this end was [`has_room`](Self::has_room), which said so, or a [`wait`](Self::wait) that succeeded.
+    unsafe fn put(&mut self, value: T) -> Result<(), T>;
+
+    /// Sends as many of `values` as there is room for, from the first on; none where the queue is closed.
+    fn put_some(&mut self, values: &[T]) -> usize
+    where
+        T: Copy;
+
+    /// Waits for room for one message.
+    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal>;
+
+    /// How many messages lie in its ring.
+    fn len(&self) -> usize;
+}
+
+/// A consumer's end.
+pub(crate) trait Read<T> {
+    /// What the hub has for lanes.
+    type Lane;
+
+    fn hub(&self) -> &Hub<Self::Lane>;
+
+    /// Where to wait for a message.
+    fn event(&self) -> &Event;
+
+    /// Takes the next message, if there is one.
+    fn try_take(&mut self) -> Option<T>;
+
+    /// Hands up to `most` messages of one ring to `each`, as [`try_take`](Self::try_take) would take them, and says how many that were; 0
+    /// means that nothing was there. If `each` panics, the messages it got count as taken, and the others stay.
+    fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize;
+
+    /// Begins to visit every lane once: makes a first lane the next to take from, and returns how many there are to visit.
+    fn begin_round(&mut self) -> usize {
+        1
+    }
+
+    /// Makes another lane of the round the next to take from.
+    fn next_in_round(&mut self) {}
+
+    /// How many messages lie in the lane that is the next to take from.
+    fn here(&mut self) -> usize;
+
+    /// Once the queue is closed: whether nothing is left nor will come, for good. After a first false something may be there.
+    fn settle(&mut self) -> bool;
+
+    /// How many messages lie in all its rings.
+    fn len(&self) -> usize;
+}

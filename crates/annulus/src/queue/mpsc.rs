@@ -1,0 +1,115 @@
+//! Many producers, one consumer: a ring for each producer, so that no producer is in the way of another.
+//!
+//! A producer is cloned, or [registered](super::Producer::register), at any time and without stopping anyone; when it is dropped, what it sent is
+//! still received, and its ring goes to the next one that comes. Messages of one producer arrive in the order of sending. The consumer
+//! takes from the rings in turn.
+//!
+//! ```
+//! let (producer, mut consumer) = annulus::mpsc::channel(64);
+//! for worker in 0..4 {
+//!     let mut producer = producer.clone();
+//!     std::thread::spawn(move || producer.send(worker * 10).unwrap());
+//! }
+//! drop(producer); // the queue closes with its last producer
+//! assert_eq!(consumer.iter().sum::<i32>(), 60);
+//! ```
+
+use alloc::sync::Arc;
+
+use super::fan_in::FanIn;
+use super::hub::{Plan, Start};
+use super::kind::{InPlace, Join, Joinable, Kind, Lanes, Parts};
+use super::read::ReadEnd;
+use super::write::WriteEnd;
+use crate::error::CapacityError;
+use crate::ring::Lane;
+
+/// Many producers, one consumer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mpsc {}
+
+/// A producer of a queue with many producers.
+pub type Producer<T> = super::Producer<T, Mpsc>;
+
+/// The consumer of a queue with many producers.
+pub type Consumer<T> = super::Consumer<T, Mpsc>;
+
+/// How such a queue is to be.
+pub type Builder = super::Builder<Mpsc>;
+
+/// A queue whose rings, one for each producer, hold `capacity` messages each, exactly.
+///
+/// # Panics
+///
+/// If `capacity` is 0, or memory has no room for so many; [`try_channel`] says so instead.
+#[must_use]
+#[track_caller]
+pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
+    Builder::new(capacity).build_or_panic()
+}
+
+/// As [`channel`], for a capacity that may not do.
+///
+/// # Errors
+///
+/// [`CapacityError`]: the capacity is 0, or memory has no room for so many.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::CapacityError;
+///
+/// let error = annulus::mpsc::try_channel::<u8>(0).unwrap_err();
+/// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
+/// ```
+pub fn try_channel<T: Send>(capacity: usize) -> Result<(Producer<T>, Consumer<T>), CapacityError> {
+    Builder::new(capacity).build()
+}
+
+impl Kind for Mpsc {}
+impl InPlace for Mpsc {}
+impl Joinable for Mpsc {}
+
+impl Parts for Mpsc {
+    type Write<T: Send> = WriteEnd<T>;
+    type Read<T: Send> = FanIn<T>;
+    const NAME: &'static str = "mpsc";
+
+    fn ends<T: Send>(plan: Plan) -> Result<(WriteEnd<T>, FanIn<T>), CapacityError> {
+        let Start { hub, member } = Start::new(plan, |plan| Lane::new(plan.capacity, plan.first))?;
+        // SAFETY: a member lives as long as its hub.
+        unsafe { member.as_ref() }.relist();
+        Ok((WriteEnd::new(Arc::clone(&hub), member), FanIn::new(hub, ReadEnd::new(member))))
+    }
+}
+
+impl Lanes for Mpsc {
+    fn write_end<T: Send>(write: &mut WriteEnd<T>) -> &mut WriteEnd<T> {
+        write
+    }
+
+    #[inline]
+    fn read_end<T: Send>(read: &mut FanIn<T>) -> &mut ReadEnd<T> {
+        read.has_some();
+        &mut read.current
+    }
+
+    #[inline]
+    fn current<T: Send>(read: &mut FanIn<T>) -> &mut ReadEnd<T> {
+        &mut read.current
+    }
+}
+
+impl Join for Mpsc {
+    fn another<T: Send>(write: &WriteEnd<T>) -> Result<WriteEnd<T>, CapacityError> {
+        write.another()
+    }
+}
+
+impl<T: Send> Consumer<T> {
+    /// How many rings there are, of producers that are there and for those that come. Never more than there were producers at once, and one.
+    #[must_use]
+    pub fn rings(&self) -> usize {
+        self.end.hub.members().count()
+    }
+}

@@ -1,0 +1,347 @@
+//! [`Producer`].
+
+use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use super::kind::{InPlace, Joinable, Kind, Write};
+use super::reservation::Reservation;
+#[cfg(feature = "std")]
+use crate::error::SendTimeoutError;
+use crate::error::{Refusal, RegisterError, SendError, TrySendError};
+#[cfg(feature = "std")]
+use crate::wait::Deadline;
+use crate::wait::WaitStrategy;
+
+/// Sends messages, each of which reaches one consumer.
+///
+/// Made by [`spsc::channel`](crate::spsc::channel), [`mpsc::channel`](crate::mpsc::channel) and their like; `K` says which. Where there may be
+/// several producers, each has a ring of its own. Messages of one producer arrive in the order of sending.
+///
+/// # Close
+///
+/// A queue is closed when its last producer is gone, when its last consumer is gone, or when somebody calls [`close`](Self::close). From then
+/// on every send fails and gives its value back. What was sent before is received: a send that returned `Ok` beside a close has either
+/// come before it, or the consumers were gone.
+pub struct Producer<T: Send, K: Kind> {
+    pub(super) end: K::Write<T>,
+}
+
+impl<T: Send, K: Kind> Producer<T, K> {
+    /// Sends `value` if there is room. Never waits, allocates nothing; O(`size_of::<T>()`).
+    ///
+    /// # Errors
+    ///
+    /// [`Full`](TrySendError::Full): the ring holds as many messages as its capacity. [`Closed`](TrySendError::Closed): the queue is closed.
+    /// Both give the value back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{TrySendError, spsc};
+    ///
+    /// let (mut producer, mut consumer) = spsc::channel(1);
+    /// assert!(producer.try_send("one").is_ok());
+    /// assert!(producer.try_send("two") == Err(TrySendError::Full("two")));
+    /// assert_eq!(consumer.recv(), Ok("one"));
+    /// drop(consumer);
+    /// assert!(producer.try_send("two") == Err(TrySendError::Closed("two")));
+    /// ```
+    #[inline]
+    pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
+        if self.end.has_room() {
+            // SAFETY: there is room.
+            unsafe { self.end.put(value) }.map_err(TrySendError::Closed)
+        } else {
+            let refusal = if self.is_closed() { Refusal::Closed } else { Refusal::Full };
+            Err(TrySendError::of(refusal, value))
+        }
+    }
+
+    /// Sends `value`. Waits with the default [`WaitStrategy`] while the ring is full.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] gives the value back: the queue is closed, or was closed while this waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::spsc;
+    ///
+    /// let (mut producer, consumer) = spsc::channel(2);
+    /// let reader = std::thread::spawn(move || consumer.into_iter().sum::<u64>());
+    /// for number in 1..=100 {
+    ///     producer.send(number)?; // waits for the reader
+    /// }
+    /// drop(producer);
+    /// assert_eq!(reader.join().unwrap(), 5050);
+    /// # Ok::<(), annulus::SendError<u64>>(())
+    /// ```
+    #[inline]
+    pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
+        self.send_with(value, WaitStrategy::default())
+    }
+
+    /// As [`send`](Self::send), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`send`](Self::send).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{WaitStrategy, spsc};
+    ///
+    /// let (mut producer, mut consumer) = spsc::channel(2);
+    /// producer.send_with('a', WaitStrategy::BusySpin)?;
+    /// assert_eq!(consumer.recv(), Ok('a'));
+    /// # Ok::<(), annulus::SendError<char>>(())
+    /// ```
+    #[inline]
+    pub fn send_with(&mut self, value: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
+        if !self.end.has_room() && self.end.wait(strategy, None).is_err() {
+            return Err(SendError(value));
+        }
+        // SAFETY: there is room.
+        unsafe { self.end.put(value) }.map_err(SendError)
+    }
+
+    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero
+    /// one still sends where there is room.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as [`send`](Self::send). Both give
+    /// the value back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{SendTimeoutError, spsc};
+    /// use std::time::Duration;
+    ///
+    /// let (mut producer, consumer) = spsc::channel(1);
+    /// producer.send(1).unwrap();
+    /// let error = producer.send_timeout(2, Duration::from_millis(1)).unwrap_err();
+    /// assert!(error == SendTimeoutError::Timeout(2));
+    /// # drop(consumer);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn send_timeout(&mut self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        self.send_until(value, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`send_timeout`](Self::send_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`send_timeout`](Self::send_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn send_deadline(&mut self, value: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
+        self.send_until(value, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
+        if !self.end.has_room() {
+            if let Err(refusal) = self.end.wait(WaitStrategy::default(), deadline) {
+                return Err(SendTimeoutError::of(refusal, value));
+            }
+        }
+        // SAFETY: there is room.
+        unsafe { self.end.put(value) }.map_err(SendTimeoutError::Closed)
+    }
+
+    /// Sends as many of `values` as there is room for, from the first on, and returns how many; 0 also where the queue is closed. Never
+    /// waits. The consumer sees them all at once.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(3);
+    /// assert_eq!(producer.send_slice(&[1, 2, 3, 4]), 3);
+    /// assert_eq!(consumer.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    /// ```
+    #[inline]
+    pub fn send_slice(&mut self, values: &[T]) -> usize
+    where
+        T: Copy,
+    {
+        self.end.put_some(values)
+    }
+
+    /// Sends all of `values`, in order, waiting for room with the default [`WaitStrategy`] as often as it takes. They may be more than the
+    /// ring holds.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] gives back those that were not sent: the queue is closed, or was closed meanwhile.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, consumer) = annulus::spsc::channel(2);
+    /// let reader = std::thread::spawn(move || consumer.into_iter().collect::<Vec<_>>());
+    /// producer.send_all(&[1, 2, 3, 4, 5]).unwrap();
+    /// drop(producer);
+    /// assert_eq!(reader.join().unwrap(), [1, 2, 3, 4, 5]);
+    /// ```
+    #[inline]
+    pub fn send_all<'v>(&mut self, values: &'v [T]) -> Result<(), SendError<&'v [T]>>
+    where
+        T: Copy,
+    {
+        let mut rest = values;
+        while !rest.is_empty() {
+            let sent = self.end.put_some(rest);
+            rest = &rest[sent..];
+            // Nothing was sent where the ring is full, or closed.
+            if sent == 0 && self.end.wait(WaitStrategy::default(), None).is_err() {
+                return Err(SendError(rest));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many messages of this producer's ring have not been received. A snapshot: a consumer may have taken more when it returns.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.end.len()
+    }
+
+    /// Whether everything in this producer's ring has been received. If so, it stays so until this producer sends.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether this producer's ring is full. If it is not, nobody else can change that.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(1);
+    /// assert!(!producer.is_full());
+    /// producer.send(1).unwrap();
+    /// assert!(producer.is_full());
+    /// consumer.recv().unwrap();
+    /// assert!(!producer.is_full());
+    /// ```
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.len() == self.capacity()
+    }
+
+    /// How many messages this producer's ring holds: what was asked for, exactly.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.end.hub().plan.capacity
+    }
+
+    /// Closes the queue for all its producers, and wakes everybody who waits. Consumers receive what was sent before. No effect on a closed
+    /// queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send(1).unwrap();
+    /// producer.close();
+    /// assert_eq!(producer.send(2).unwrap_err().into_inner(), 2);
+    /// assert_eq!(consumer.recv(), Ok(1));
+    /// assert_eq!(consumer.recv(), Err(annulus::Closed));
+    /// ```
+    pub fn close(&self) {
+        self.end.hub().close();
+    }
+
+    /// Whether the queue is closed: every send fails from now on.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.end.hub().is_closed()
+    }
+}
+
+impl<T: Send, K: InPlace> Producer<T, K> {
+    /// Reserves up to `most` free slots that lie beside each other, to be written in place and sent at once. Fewer where the ring has
+    /// fewer, or ends before. Never waits.
+    ///
+    /// `None` where no slot is free, where the queue is closed, and for `most` of 0. Nothing is sent until one of the [`Reservation`]'s
+    /// verbs commits; dropping it sends nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel::<u32>(8);
+    /// let reservation = producer.reserve(5).expect("the ring is empty");
+    /// assert_eq!(reservation.write_iter((1..).map(|n| n * n)), 5);
+    /// assert_eq!(consumer.readable(), [1, 4, 9, 16, 25]);
+    /// ```
+    #[inline]
+    pub fn reserve(&mut self, most: usize) -> Option<Reservation<'_, T>> {
+        if self.is_closed() {
+            return None;
+        }
+        Reservation::new(K::write_end(&mut self.end), most)
+    }
+}
+
+impl<T: Send, K: Joinable> Producer<T, K> {
+    /// Another producer of this queue, with a ring of its own: a new one, or that of a producer that has left. Stops nobody. O(rings); allocates
+    /// a ring where none is free.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`](RegisterError::Closed): the queue is closed. [`Capacity`](RegisterError::Capacity): there is no memory for another ring.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut first, mut consumer) = annulus::mpsc::channel(8);
+    /// let mut second = first.register()?;
+    /// first.send(1).unwrap();
+    /// second.send(2).unwrap();
+    /// drop((first, second));
+    /// let mut all: Vec<_> = consumer.iter().collect();
+    /// all.sort();
+    /// assert_eq!(all, [1, 2]);
+    /// # Ok::<(), annulus::RegisterError>(())
+    /// ```
+    pub fn register(&self) -> Result<Self, RegisterError> {
+        if self.is_closed() {
+            return Err(RegisterError::Closed);
+        }
+        let end = K::another(&self.end).map_err(RegisterError::Capacity)?;
+        if self.is_closed() { Err(RegisterError::Closed) } else { Ok(Self { end }) }
+    }
+}
+
+/// Another producer of the queue, with a ring of its own; see [`register`](Producer::register).
+impl<T: Send, K: Joinable> Clone for Producer<T, K> {
+    /// On a closed queue, a producer whose sends all fail.
+    ///
+    /// # Panics
+    ///
+    /// If there is no memory for another ring. [`register`](Producer::register) says so instead.
+    fn clone(&self) -> Self {
+        match K::another(&self.end) {
+            Ok(end) => Self { end },
+            Err(error) => panic!("no ring for another producer: {error}"),
+        }
+    }
+}
+
+impl<T: Send, K: Kind> fmt::Debug for Producer<T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Producer")
+            .field("kind", &K::NAME)
+            .field("len", &self.len())
+            .field("capacity", &self.capacity())
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}

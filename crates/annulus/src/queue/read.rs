@@ -1,0 +1,229 @@
+//! The consumer's end of a lane: L5 to L8 of `ring/lane.rs`.
+
+use alloc::sync::Arc;
+use core::ptr::NonNull;
+
+use super::hub::{Hub, Member};
+use super::kind::Read;
+use crate::ring::{Lane, Place};
+use crate::sync::mutated;
+use crate::wait::Event;
+
+/// The one consumer of a lane. It is good as long as the hub of its lane lives, which is up to who has it.
+pub(crate) struct ReadEnd<T> {
+    pub(super) member: NonNull<Member<Lane<T>>>,
+    /// The next message.
+    head: Place,
+    /// There is something before this one; there may be more.
+    limit: u64,
+    /// Where the lane ends, once that is decided.
+    end: Option<u64>,
+    /// How many looks in a row found nothing.
+    pub(super) quiet: u32,
+}
+
+impl<T> ReadEnd<T> {
+    /// The consumer of `member`, a lane that nobody else receives from.
+    pub(super) fn new(member: NonNull<Member<Lane<T>>>) -> Self {
+        // SAFETY: a member lives as long as its hub.
+        let lane = unsafe { &member.as_ref().lane };
+        let head = lane.place(lane.head());
+        Self { member, head, limit: head.number, end: None, quiet: 0 }
+    }
+
+    #[inline(always)]
+    pub(super) fn member(&self) -> &Member<Lane<T>> {
+        // SAFETY: who has this end keeps the hub alive.
+        unsafe { self.member.as_ref() }
+    }
+
+    #[inline(always)]
+    fn lane(&self) -> &Lane<T> {
+        &self.member().lane
+    }
+
+    /// How many messages are known to be there.
+    #[inline(always)]
+    pub(super) fn known(&self) -> usize {
+        self.limit.wrapping_sub(self.head.number) as usize
+    }
+
+    /// L5: learns what is there, up to `most` messages, and says whether that is any.
+    #[inline(always)]
+    pub(super) fn look(&mut self, most: usize) -> bool {
+        let tail = match self.end {
+            None => self.lane().tail(),
+            Some(end) => end,
+        };
+        let there = tail.wrapping_sub(self.head.number).min(most as u64);
+        self.limit = self.head.number.wrapping_add(there);
+        there != 0
+    }
+
+    /// L6 to L8.
+    ///
+    /// # Safety
+    ///
+    /// A message is known to be there.
+    #[inline(always)]
+    pub(super) unsafe fn take(&mut self) -> T {
+        // SAFETY: it lies before the tail, so the slot is full and this end's (L5).
+        let value = unsafe { self.lane().cells().take(self.head.slot) };
+        self.pass(1);
+        value
+    }
+
+    /// L7 and L8: the next `count` messages are moved out.
+    #[inline(always)]
+    fn pass(&mut self, count: usize) {
+        self.head = self.head.forward(count, self.lane().capacity());
+        self.lane().release(self.head.number);
+        if !mutated!("lane_release_wakes_nobody") {
+            self.member().taken.notify();
+        }
+    }
+
+    /// The known messages that lie beside each other.
+    pub(super) fn readable(&self) -> &[T] {
+        let count = self.known().min(self.lane().capacity() - self.head.slot);
+        // SAFETY: they lie before the tail (L5), and the borrow of this end keeps anybody from taking them.
+        unsafe { self.lane().cells().values(self.head.slot..self.head.slot + count) }
+    }
+
+    /// Hands up to `most` of the known messages to `each`, and gives all their slots back at once.
+    #[inline]
+    pub(super) fn take_some(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
+        let count = most.min(self.known());
+        if count == 0 {
+            return 0;
+        }
+        let slots = self.lane().capacity();
+        let mut slot = self.head.slot;
+        let mut taken = Taken { end: self, count: 0 };
+        while taken.count < count {
+            if !mutated!("consume_counts_late") {
+                // Before the call: a message that was handed out is not handed out again.
+                taken.count += 1;
+            }
+            // SAFETY: it lies before the tail, so the slot is full and this end's.
+            each(unsafe { taken.end.lane().cells().take(slot) });
+            if mutated!("consume_counts_late") {
+                taken.count += 1;
+            }
+            slot = if slot + 1 == slots { 0 } else { slot + 1 };
+        }
+        count
+    }
+
+    /// Drops the first `count` of [`readable`](Self::readable).
+    ///
+    /// # Panics
+    ///
+    /// If they are not as many.
+    pub(super) fn advance(&mut self, count: usize) {
+        let there = self.readable().len();
+        assert!(count <= there, "can't advance by {count} messages: {there} are readable");
+        self.take_some(count, drop);
+    }
+
+    /// E1: decides where the lane ends, unless its producer did. The caller has seen that the queue is closed, and called
+    /// [`Event::barrier`](crate::wait::Event::barrier).
+    pub(super) fn seal(&mut self) {
+        let tail = if mutated!("seal_at_the_known") { self.limit } else { self.lane().tail() };
+        self.end = Some(self.lane().seal(tail));
+    }
+
+    /// Whether it is decided where the lane ends.
+    pub(super) fn is_sealed(&self) -> bool {
+        self.end.is_some()
+    }
+}
+
+/// Messages that are being handed out; on drop they are passed, all at once.
+struct Taken<'a, T> {
+    end: &'a mut ReadEnd<T>,
+    count: usize,
+}
+
+impl<T> Drop for Taken<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.end.pass(self.count);
+    }
+}
+
+/// The consumer of a queue that has one lane.
+pub(crate) struct One<T> {
+    pub(super) hub: Arc<Hub<Lane<T>>>,
+    pub(super) end: ReadEnd<T>,
+}
+
+// SAFETY: a share in a hub and a member of it, which may go where messages may go.
+unsafe impl<T: Send> Send for One<T> {}
+// SAFETY: what a shared reference allows is atomic.
+unsafe impl<T: Send> Sync for One<T> {}
+
+impl<T> One<T> {
+    /// Whether something is there.
+    #[inline(always)]
+    pub(super) fn has_some(&mut self) -> bool {
+        self.end.known() != 0 || self.end.look(usize::MAX)
+    }
+}
+
+impl<T> Read<T> for One<T> {
+    type Lane = Lane<T>;
+
+    #[inline(always)]
+    fn hub(&self) -> &Hub<Lane<T>> {
+        &self.hub
+    }
+
+    fn event(&self) -> &Event {
+        &self.hub.sent
+    }
+
+    #[inline(always)]
+    fn try_take(&mut self) -> Option<T> {
+        // SAFETY: something is there.
+        self.has_some().then(|| unsafe { self.end.take() })
+    }
+
+    #[inline]
+    fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize {
+        if self.end.known() < most {
+            self.end.look(usize::MAX);
+        }
+        self.end.take_some(most, each)
+    }
+
+    fn here(&mut self) -> usize {
+        self.end.look(usize::MAX);
+        self.end.known()
+    }
+
+    #[cold]
+    fn settle(&mut self) -> bool {
+        if self.end.is_sealed() {
+            return !self.has_some();
+        }
+        if self.hub.is_closed() {
+            self.hub.sent.barrier_at_any_price();
+            self.end.seal();
+        }
+        false
+    }
+
+    fn len(&self) -> usize {
+        self.end.member().lane.len()
+    }
+}
+
+impl<T> Drop for One<T> {
+    fn drop(&mut self) {
+        self.hub.consumer_goes();
+        self.hub.sent.barrier_at_any_price();
+        self.end.seal();
+        while self.take_some(usize::MAX, drop) != 0 {}
+    }
+}

@@ -1,0 +1,157 @@
+//! [`Reservation`]: slots that a producer writes in place.
+
+use core::fmt;
+use core::mem::MaybeUninit;
+
+use super::write::WriteEnd;
+
+/// Free slots of a producer's ring that lie beside each other; made by [`Producer::reserve`](crate::queue::Producer::reserve).
+///
+/// Each verb that commits takes the reservation and sends what it wrote, all at once, as the next messages. Dropping the reservation sends
+/// nothing. Where the queue was closed meanwhile, nothing is sent, the verbs return 0, and what they wrote is dropped.
+#[must_use = "nothing is sent until a verb commits"]
+pub struct Reservation<'p, T> {
+    end: &'p mut WriteEnd<T>,
+    /// At least 1, and no more than there are free slots beside each other.
+    slots: usize,
+}
+
+impl<'p, T> Reservation<'p, T> {
+    /// Up to `most` slots; `None` where there is none.
+    #[inline]
+    pub(super) fn new(end: &'p mut WriteEnd<T>, most: usize) -> Option<Self> {
+        let slots = end.free_slots(most).len();
+        (slots != 0).then_some(Self { end, slots })
+    }
+
+    /// How many slots are reserved: at least 1.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "it is never empty")]
+    pub fn len(&self) -> usize {
+        self.slots
+    }
+
+    /// Writes and sends what `values` yields, until it ends or the slots are full, and returns how many. If it panics, nothing is sent, and what was
+    /// written is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// let sent = producer.reserve(3).unwrap().write_iter(["a", "b"].map(String::from));
+    /// assert_eq!(sent, 2);
+    /// assert_eq!(consumer.drain().collect::<String>(), "ab");
+    /// ```
+    #[inline]
+    pub fn write_iter(self, values: impl IntoIterator<Item = T>) -> usize {
+        let mut written = Written { slots: self.end.free_slots(self.slots), count: 0 };
+        let mut values = values.into_iter();
+        while written.count < written.slots.len() {
+            let Some(value) = values.next() else { break };
+            written.slots[written.count].write(value);
+            written.count += 1;
+        }
+        let count = written.count;
+        core::mem::forget(written);
+        // SAFETY: they were written, and they are still free slots of this end.
+        unsafe { self.end.publish_slots(count) }
+    }
+
+    /// Copies `values` and sends them, as many as there are slots, and returns how many.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// assert_eq!(producer.reserve(2).unwrap().write_slice(&[1, 2, 3]), 2);
+    /// assert_eq!(consumer.drain().collect::<Vec<_>>(), [1, 2]);
+    /// ```
+    #[inline]
+    pub fn write_slice(self, values: &[T]) -> usize
+    where
+        T: Copy,
+    {
+        let count = self.slots.min(values.len());
+        // SAFETY: as many; a `T` is a `MaybeUninit<T>`.
+        let values = unsafe { core::slice::from_raw_parts(values.as_ptr().cast(), count) };
+        self.end.free_slots(count).copy_from_slice(values);
+        // SAFETY: they were written just now.
+        unsafe { self.end.publish_slots(count) }
+    }
+
+    /// Writes `value` to every slot and sends them all, and returns how many.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// assert_eq!(producer.reserve(10).unwrap().fill(7), 4);
+    /// assert_eq!(consumer.readable(), [7, 7, 7, 7]);
+    /// ```
+    #[inline]
+    pub fn fill(self, value: T) -> usize
+    where
+        T: Copy,
+    {
+        self.end.free_slots(self.slots).fill(MaybeUninit::new(value));
+        // SAFETY: they were written just now.
+        unsafe { self.end.publish_slots(self.slots) }
+    }
+
+    /// The slots, to be written by hand and then [committed](Self::commit).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel::<u32>(4);
+    /// let mut reservation = producer.reserve(2).unwrap();
+    /// for (slot, value) in reservation.as_uninit().iter_mut().zip([10, 20]) {
+    ///     slot.write(value);
+    /// }
+    /// // SAFETY: both slots were written.
+    /// assert_eq!(unsafe { reservation.commit(2) }, 2);
+    /// assert_eq!(consumer.recv(), Ok(10));
+    /// ```
+    #[inline]
+    pub fn as_uninit(&mut self) -> &mut [MaybeUninit<T>] {
+        self.end.free_slots(self.slots)
+    }
+
+    /// Sends the first `count` slots and returns how many are sent: all, or none where the queue was closed meanwhile (they are dropped then).
+    /// A `count` of 0 sends nothing.
+    ///
+    /// # Safety
+    ///
+    /// The first `count` slots were written.
+    ///
+    /// # Panics
+    ///
+    /// If `count` is above [`len`](Self::len). Nothing is sent then.
+    #[inline]
+    pub unsafe fn commit(self, count: usize) -> usize {
+        assert!(count <= self.slots, "can't commit {count} slots: {} are reserved", self.slots);
+        // SAFETY: the caller wrote them, and there are as many.
+        unsafe { self.end.publish_slots(count) }
+    }
+}
+
+impl<T> fmt::Debug for Reservation<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reservation").field("len", &self.slots).finish_non_exhaustive()
+    }
+}
+
+/// Slots that were written, and are dropped if what writes them panics.
+struct Written<'a, T> {
+    slots: &'a mut [MaybeUninit<T>],
+    count: usize,
+}
+
+impl<T> Drop for Written<'_, T> {
+    fn drop(&mut self) {
+        for slot in &mut self.slots[..self.count] {
+            // SAFETY: it was written, and nobody else will read it.
+            unsafe { slot.assume_init_drop() };
+        }
+    }
+}

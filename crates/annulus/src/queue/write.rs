@@ -1,0 +1,276 @@
+//! The producer's end of a lane: L1 to L4 of `ring/lane.rs`.
+
+use alloc::sync::Arc;
+use core::mem::{ManuallyDrop, MaybeUninit};
+use core::ptr::NonNull;
+
+use super::hub::{Hub, Member};
+use super::kind::Write;
+use crate::error::Refusal;
+use crate::hint::unlikely;
+use crate::ring::{Lane, Place};
+use crate::sync::mutated;
+use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_until};
+
+/// The one producer of a lane.
+///
+/// What must wait, or is rare, is in functions that take and return values: so a producer whose methods are inlined lives in
+/// registers, and stores nothing beside its messages and the tail.
+pub(crate) struct WriteEnd<T> {
+    hub: ManuallyDrop<Arc<Hub<Lane<T>>>>,
+    member: NonNull<Member<Lane<T>>>,
+    /// The next message.
+    tail: Place,
+    /// There is room before this one; there may be more.
+    limit: u64,
+}
+
+// SAFETY: a share in a hub and a member of it, which may go where messages may go.
+unsafe impl<T: Send> Send for WriteEnd<T> {}
+// SAFETY: what a shared reference allows is atomic.
+unsafe impl<T: Send> Sync for WriteEnd<T> {}
+
+impl<T> WriteEnd<T> {
+    /// The producer of `member`, a lane that nobody else sends on. It counts as a producer of the hub already.
+    pub(super) fn new(hub: Arc<Hub<Lane<T>>>, member: NonNull<Member<Lane<T>>>) -> Self {
+        // SAFETY: a member lives as long as its hub.
+        let lane = unsafe { &member.as_ref().lane };
+        // Nobody else writes it; whoever had it before gave it up (Release, Acquire).
+        let tail = lane.place(lane.tail());
+        Self { hub: ManuallyDrop::new(hub), member, tail, limit: tail.number }
+    }
+
+    /// Another producer, with a lane of its own, which the consumer knows of. On a closed queue all its sends fail.
+    pub(super) fn another(&self) -> Result<Self, crate::error::CapacityError>
+    where
+        T: Send,
+    {
+        let member = self.hub.join(|plan| Lane::new(plan.capacity, plan.first))?;
+        self.hub.producer_comes();
+        let end = Self::new(Arc::clone(&self.hub), member);
+        end.member().base.store(end.tail.number, crate::sync::Ordering::Relaxed);
+        self.hub.call(member);
+        // The consumer that ends the queue comes by every lane that it sees; so does this one, if it may not have been seen.
+        if !self.hub.sent.is_quiet() {
+            self.hub.sent.fence();
+        }
+        if self.hub.may_be_closed() && !mutated!("join_unsealed") {
+            end.member().lane.seal(end.tail.number);
+        }
+        Ok(end)
+    }
+
+    #[inline(always)]
+    fn member(&self) -> &Member<Lane<T>> {
+        // SAFETY: a member lives as long as its hub, in which this is a share.
+        unsafe { self.member.as_ref() }
+    }
+
+    #[inline(always)]
+    fn lane(&self) -> &Lane<T> {
+        &self.member().lane
+    }
+
+    /// How many slots are known to be free.
+    #[inline(always)]
+    fn room(&self) -> usize {
+        self.limit.wrapping_sub(self.tail.number) as usize
+    }
+
+    /// L1, where the known room is less than `wanted`.
+    #[inline(always)]
+    fn look_for(&mut self, wanted: usize) {
+        if self.room() < wanted {
+            self.limit = self.lane().room_until();
+        }
+    }
+
+    /// L3 and L4 for the next `count` messages, which lie in their slots; false where the queue was closed before: they are the caller's then.
+    #[inline(always)]
+    fn publish(&mut self, count: usize) -> bool {
+        if unlikely(self.hub.may_be_closed()) && !mutated!("close_unsettled") {
+            return false;
+        }
+        let after = self.tail.forward(count, self.lane().capacity());
+        self.lane().publish(after.number);
+        // The fence in `is_quiet` comes before the other two looks. Closed is rarely, unlisted is rarely.
+        let calm = self.hub.sent.is_quiet() && !self.hub.may_be_closed() && self.member().is_listed();
+        if unlikely(!calm) && !attend(&self.hub, self.member, after.number) {
+            // The consumer will not look any more, and nobody else goes by the tail, but it counts.
+            self.lane().publish(self.tail.number);
+            return false;
+        }
+        self.tail = after;
+        true
+    }
+
+    /// Up to `most` contiguous free slots; empty where there is none.
+    pub(super) fn free_slots(&mut self, most: usize) -> &mut [MaybeUninit<T>] {
+        self.look_for(most);
+        let count = most.min(self.room()).min(self.lane().capacity() - self.tail.slot);
+        // SAFETY: they are behind the tail and there is room for them (L1), so the slots are this end's alone; the borrow of this end keeps it so.
+        unsafe { self.lane().cells().uninit(self.tail.slot..self.tail.slot + count) }
+    }
+
+    /// Sends the first `count` of the [`free_slots`](Self::free_slots); returns how many are sent: all, or none where the queue was closed
+    /// meanwhile. Then they are dropped.
+    ///
+    /// # Safety
+    ///
+    /// They were written, and there were as many.
+    pub(super) unsafe fn publish_slots(&mut self, count: usize) -> usize {
+        if count == 0 {
+            return 0;
+        }
+        if self.publish(count) {
+            return count;
+        }
+        for slot in self.tail.slot..self.tail.slot + count {
+            // SAFETY: the caller wrote it; the lane ends before it (`publish`), so nobody else looks at it.
+            drop(unsafe { self.lane().cells().take(slot) });
+        }
+        0
+    }
+}
+
+/// L4, where something is to be done. Returns whether the messages before `tail` are sent; if not, the queue was closed before.
+#[cold]
+#[inline(never)]
+fn attend<T>(hub: &Hub<Lane<T>>, member: NonNull<Member<Lane<T>>>, tail: u64) -> bool {
+    hub.sent.fence();
+    // SAFETY: a member lives as long as its hub.
+    let lane = unsafe { &member.as_ref().lane };
+    // E2. Messages up to the end are the consumer's; the end is behind all of these or before the first.
+    let sent = !hub.may_be_closed() || mutated!("close_unsettled") || lane.seal(tail) == tail;
+    // SAFETY: as above.
+    if !unsafe { member.as_ref() }.is_listed() && !mutated!("call_nobody") {
+        hub.call(member);
+    }
+    hub.sent.notify();
+    sent
+}
+
+impl<T: Send> Write<T> for WriteEnd<T> {
+    type Lane = Lane<T>;
+
+    #[inline(always)]
+    fn hub(&self) -> &Hub<Lane<T>> {
+        &self.hub
+    }
+
+    #[inline(always)]
+    fn has_room(&mut self) -> bool {
+        self.look_for(1);
+        self.room() != 0 || mutated!("lane_overwrites")
+    }
+
+    #[inline(always)]
+    unsafe fn put(&mut self, value: T) -> Result<(), T> {
+        let slot = self.tail.slot;
+        // SAFETY: there is room, so the slot is this end's alone.
+        unsafe { self.lane().cells().write(slot, value) };
+        if self.publish(1) {
+            Ok(())
+        } else {
+            // SAFETY: written above, and the lane ends before it.
+            Err(unsafe { self.lane().cells().take(slot) })
+        }
+    }
+
+    #[inline]
+    fn put_some(&mut self, values: &[T]) -> usize
+    where
+        T: Copy,
+    {
+        self.look_for(values.len());
+        let count = values.len().min(self.room());
+        if count == 0 {
+            return 0;
+        }
+        let (slot, slots) = (self.tail.slot, self.lane().capacity());
+        let (first, second) = values[..count].split_at(count.min(slots - slot));
+        for (range, part) in [(slot..slot + first.len(), first), (0..second.len(), second)] {
+            // SAFETY: there is room for all of them (L1), so the slots are this end's alone.
+            let free = unsafe { self.lane().cells().uninit(range) };
+            // SAFETY: as many as the range has; a `T` is a `MaybeUninit<T>`.
+            free.copy_from_slice(unsafe { core::slice::from_raw_parts(part.as_ptr().cast(), part.len()) });
+        }
+        if self.publish(count) { count } else { 0 }
+    }
+
+    #[inline(always)]
+    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
+        self.limit = wait_for_room(&self.hub, self.member, self.tail.number, strategy, deadline)?;
+        Ok(())
+    }
+
+    fn len(&self) -> usize {
+        self.lane().len()
+    }
+}
+
+/// Waits for room for message `tail`, and returns the new limit; [`Refusal::Full`] once `deadline` has passed.
+#[cold]
+#[inline(never)]
+fn wait_for_room<T>(
+    hub: &Hub<Lane<T>>,
+    member: NonNull<Member<Lane<T>>>,
+    tail: u64,
+    strategy: WaitStrategy,
+    deadline: Deadline,
+) -> Result<u64, Refusal> {
+    // SAFETY: a member lives as long as its hub.
+    let member = unsafe { member.as_ref() };
+    let patience = Patience::new((member.lane.capacity() as u64 / 8).max(1), deadline);
+    wait_until(&mut Room { hub, member, tail, patience }, strategy, deadline).unwrap_or(Err(Refusal::Full))
+}
+
+/// A producer whose lane is full.
+struct Room<'a, T> {
+    hub: &'a Hub<Lane<T>>,
+    member: &'a Member<Lane<T>>,
+    tail: u64,
+    patience: Patience,
+}
+
+impl<T> Wait for Room<'_, T> {
+    type Found = Result<u64, Refusal>;
+
+    fn event(&self) -> &Event {
+        &self.member.taken
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        if self.hub.is_closed() {
+            return Look::Found(Err(Refusal::Closed));
+        }
+        self.patience.pause();
+        let limit = self.member.lane.room_until();
+        self.patience.judge(limit.wrapping_sub(self.tail), Ok(limit))
+    }
+}
+
+impl<T> Drop for WriteEnd<T> {
+    fn drop(&mut self) {
+        // SAFETY: taken once, here.
+        leave(unsafe { ManuallyDrop::take(&mut self.hub) }, self.member);
+    }
+}
+
+/// By value, so that an end has no address (see `docs/ARCHITECTURE.md`).
+#[cold]
+#[inline(never)]
+fn leave<T>(hub: Arc<Hub<Lane<T>>>, member: NonNull<Member<Lane<T>>>) {
+    // SAFETY: a member lives as long as its hub.
+    let lane = unsafe { member.as_ref() };
+    lane.leave();
+    // As after a send: the consumer comes by, and takes the lane back when it is empty.
+    if !hub.sent.is_quiet() {
+        hub.sent.fence();
+    }
+    if !lane.is_listed() {
+        hub.call(member);
+    }
+    hub.producer_goes();
+    drop(hub);
+}

@@ -1,0 +1,166 @@
+//! Storage for messages that are moved in and moved out: a block of slots that hold a `T` or nothing.
+//!
+//! A block knows nothing of what it holds: whoever uses it knows which slots are full, and drops what is left. Slots lie beside each
+//! other, so that several are read or written as one slice.
+
+use alloc::alloc::{alloc_zeroed, dealloc};
+use alloc::boxed::Box;
+use core::alloc::Layout;
+use core::mem::MaybeUninit;
+use core::ops::Range;
+use core::ptr::NonNull;
+
+use crate::error::CapacityError;
+use crate::sync::UnsafeCell;
+
+/// A fixed number of slots, which begin on a line of their own and end before the next thing's.
+pub(crate) struct Cells<T> {
+    start: NonNull<MaybeUninit<T>>,
+    count: usize,
+    /// One for each slot, under loom only: it finds two that meet there. (Its own cells can't lie beside each other in a slice.)
+    watchers: Box<[UnsafeCell<()>]>,
+}
+
+// SAFETY: messages move in on one thread and out on another, or are dropped there: that takes `T: Send`.
+unsafe impl<T: Send> Send for Cells<T> {}
+// SAFETY: as above; no two threads ever look at a slot at once, by the promises below.
+unsafe impl<T: Send> Sync for Cells<T> {}
+
+/// Where a block begins: two lines, because processors fetch them in pairs.
+const ALIGNMENT: usize = 128;
+
+impl<T> Cells<T> {
+    /// `count` empty slots. Every page is written here, so none is touched for the first time while the ring runs.
+    pub(crate) fn new(count: usize) -> Result<Self, CapacityError> {
+        let too_large = || CapacityError::TooLarge { capacity: count, slot_bytes: size_of::<T>() };
+        let layout = Self::layout(count).ok_or_else(too_large)?;
+        let start = if layout.size() == 0 {
+            NonNull::dangling()
+        } else {
+            // SAFETY: the size is not 0.
+            let block = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(too_large)?;
+            // Zeroes that come from the system may be one shared page until they are written. Volatile: or it would be left out.
+            for byte in (0..layout.size()).step_by(PAGE) {
+                // SAFETY: within the block.
+                unsafe { block.add(byte).write_volatile(0) };
+            }
+            block.cast()
+        };
+        let watched = if cfg!(annulus_loom) { count } else { 0 };
+        Ok(Self { start, count, watchers: (0..watched).map(|_| UnsafeCell::new(())).collect() })
+    }
+
+    fn layout(count: usize) -> Option<Layout> {
+        let layout = Layout::array::<T>(count).ok()?.align_to(ALIGNMENT).ok()?;
+        (layout.size() <= isize::MAX as usize - ALIGNMENT).then(|| layout.pad_to_align())
+    }
+
+    /// The number of slots.
+    #[inline]
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    #[inline(always)]
+    fn slot(&self, index: usize) -> *mut T {
+        debug_assert!(index < self.count);
+        // (A wrapping step, because this is no promise; those who use the pointer give one.)
+        self.start.as_ptr().cast::<T>().wrapping_add(index)
+    }
+
+    /// Moves `value` into slot `index`.
+    ///
+    /// # Safety
+    ///
+    /// The index is below the count, and nobody else looks at the slot. What it held is forgotten, not dropped.
+    #[inline(always)]
+    pub(crate) unsafe fn write(&self, index: usize, value: T) {
+        self.watch_write(index..index + 1);
+        // SAFETY: the caller's promise.
+        unsafe { self.slot(index).write(value) };
+    }
+
+    /// Moves the value out of slot `index`.
+    ///
+    /// # Safety
+    ///
+    /// The index is below the count, the slot holds a value that nobody moves out or looks at but the caller; it is empty from now on.
+    #[inline(always)]
+    pub(crate) unsafe fn take(&self, index: usize) -> T {
+        self.watch_write(index..index + 1);
+        // SAFETY: the caller's promise.
+        unsafe { self.slot(index).read() }
+    }
+
+    /// The values of some slots, to look at.
+    ///
+    /// # Safety
+    ///
+    /// The range is within the block, each of its slots holds a value, and nobody changes or moves one for `'a`.
+    #[inline]
+    pub(crate) unsafe fn values<'a>(&self, range: Range<usize>) -> &'a [T] {
+        self.watch_read(range.clone());
+        // SAFETY: the caller's promise.
+        unsafe { core::slice::from_raw_parts(self.start.as_ptr().cast::<T>().add(range.start), range.len()) }
+    }
+
+    /// Some slots, to write to.
+    ///
+    /// # Safety
+    ///
+    /// The range is within the block, and nobody else looks at one of its slots for `'a`. What they held is forgotten, not dropped.
+    #[inline]
+    pub(crate) unsafe fn uninit<'a>(&self, range: Range<usize>) -> &'a mut [MaybeUninit<T>] {
+        self.watch_write(range.clone());
+        // SAFETY: the caller's promise.
+        unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr().add(range.start), range.len()) }
+    }
+
+    #[inline(always)]
+    fn watch_write(&self, range: Range<usize>) {
+        if cfg!(annulus_loom) {
+            self.watchers[range].iter().for_each(|watcher| watcher.with_mut(|_| ()));
+        }
+    }
+
+    #[inline(always)]
+    fn watch_read(&self, range: Range<usize>) {
+        if cfg!(annulus_loom) {
+            self.watchers[range].iter().for_each(|watcher| watcher.with(|_| ()));
+        }
+    }
+}
+
+/// The smallest page there is.
+const PAGE: usize = 4096;
+
+impl<T> Drop for Cells<T> {
+    fn drop(&mut self) {
+        match Self::layout(self.count) {
+            // SAFETY: allocated in `new` with this layout.
+            Some(layout) if layout.size() != 0 => unsafe { dealloc(self.start.as_ptr().cast(), layout) },
+            _ => {}
+        }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn begins_on_a_line() {
+        #[repr(align(256))]
+        struct Wide;
+        assert_eq!(Cells::<u8>::new(3).unwrap().start.as_ptr() as usize % ALIGNMENT, 0);
+        assert_eq!(Cells::<Wide>::new(3).unwrap().start.as_ptr() as usize % 256, 0);
+        assert_eq!(Cells::<()>::new(usize::MAX).unwrap().count(), usize::MAX);
+    }
+
+    #[test]
+    fn refuses_what_memory_does_not_hold() {
+        let error = Cells::<u64>::new(usize::MAX).err().unwrap();
+        assert_eq!(error, CapacityError::TooLarge { capacity: usize::MAX, slot_bytes: 8 });
+        assert!(Cells::<u64>::new(usize::MAX / 16).is_err());
+    }
+}

@@ -1,0 +1,220 @@
+//! A lane: a queue between one writer and one reader.
+//!
+//! ```text
+//! writer                                      reader
+//! L1  tail < head + count?      Acquire       L5  head < tail?           Acquire
+//! L2  move the message in                     L6  move the message out
+//! L3  tail := tail + 1          Release       L7  head := head + 1       Release
+//! L4  look who needs to know (queue/hub.rs)   L8  look who waits for room
+//! ```
+//!
+//! After Lamport (1977), with each side's copy of the other's number, after Rigtorp's `SPSCQueue`: a writer does L1 only when the room
+//! that it knows of is used up, a reader does L5 only when it has taken what it knew of. These copies are in the handles, not here.
+//!
+//! *Why no slot has two users.* L3 gives a slot to the reader, L5 takes it (Release, Acquire); L7 and L1 give it back. Numbers only
+//! grow, and each has one writer, so an old copy is only too careful.
+//!
+//! *The end.* Any handle may close a queue while a writer is between L2 and L4, and a message is then delivered or given back, never
+//! both and never neither. Whoever is first to write `end` decides: the reader, who has seen the close, writes what it saw of the tail (E1); a
+//! writer that sees the close after L3 writes its tail (E2). From then on the reader goes by `end`, and a writer whose message lies
+//! behind it takes it back. Both come after a pair of fences (L4's, and the reader's before E1): a writer that does not see the
+//! close has been seen by E1.
+//!
+//! Numbers are 64 bits wide and may wrap.
+
+use super::Cells;
+use crate::error::CapacityError;
+use crate::sync::{AtomicU64, Ordering, mutated};
+
+/// A place in a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The message.
+    pub(crate) number: u64,
+    /// Its slot.
+    pub(crate) slot: usize,
+}
+
+impl Place {
+    /// The place `count` further on, in a lane of `slots` slots; `count` is at most that.
+    #[inline(always)]
+    pub(crate) fn forward(self, count: usize, slots: usize) -> Self {
+        let left = slots - self.slot;
+        let slot = if count < left { self.slot + count } else { count - left };
+        Self { number: self.number.wrapping_add(count as u64), slot }
+    }
+}
+
+/// A number on a pair of lines of its own, which processors fetch together.
+#[repr(align(128))]
+struct Alone(AtomicU64);
+
+/// One queue. Which handle writes and which reads is the business of whoever makes it.
+#[repr(C)]
+pub(crate) struct Lane<T> {
+    cells: Cells<T>,
+    /// The number of its first message. Constant.
+    first: u64,
+    /// 0 while open; then, how many messages it will have had in all, and one.
+    end: AtomicU64,
+    /// The next message to be sent. Written by the writer.
+    tail: Alone,
+    /// The next message to be taken. Written by the reader.
+    head: Alone,
+}
+
+impl<T> Lane<T> {
+    /// A lane of `capacity` slots, whose first message is number `first`.
+    pub(crate) fn new(capacity: usize, first: u64) -> Result<Self, CapacityError> {
+        if capacity == 0 {
+            return Err(CapacityError::TooSmall { capacity, minimum: 1 });
+        }
+        let numbers = || Alone(AtomicU64::new(first));
+        Ok(Self {
+            cells: Cells::new(capacity)?,
+            first,
+            end: AtomicU64::new(0),
+            tail: numbers(),
+            head: numbers(),
+        })
+    }
+
+    /// The slots, for who is their only user now.
+    #[inline(always)]
+    pub(crate) fn cells(&self) -> &Cells<T> {
+        &self.cells
+    }
+
+    #[inline(always)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.cells.count()
+    }
+
+    /// Where message `number` lies.
+    pub(crate) fn place(&self, number: u64) -> Place {
+        Place { number, slot: (number.wrapping_sub(self.first) % self.capacity() as u64) as usize }
+    }
+
+    /// L1: the message before which there is room. What was in the slots is moved out.
+    #[inline(always)]
+    pub(crate) fn room_until(&self) -> u64 {
+        let ordering = if mutated!("lane_room_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        // Acquire: pairs with L7.
+        self.head.0.load(ordering).wrapping_add(self.capacity() as u64)
+    }
+
+    /// L3: gives the reader what lies before `tail`.
+    #[inline(always)]
+    pub(crate) fn publish(&self, tail: u64) {
+        let ordering = if mutated!("lane_tail_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with L5.
+        self.tail.0.store(tail, ordering);
+    }
+
+    /// L5: the message before which there is something.
+    #[inline(always)]
+    pub(crate) fn tail(&self) -> u64 {
+        let ordering = if mutated!("lane_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        // Acquire: pairs with L3.
+        self.tail.0.load(ordering)
+    }
+
+    /// L7: gives the writer the slots before `head`.
+    #[inline(always)]
+    pub(crate) fn release(&self, head: u64) {
+        let ordering = if mutated!("lane_head_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with L1.
+        self.head.0.store(head, ordering);
+    }
+
+    /// The next message to be taken, for who is about to become its reader or writer, or nobody's.
+    pub(crate) fn head(&self) -> u64 {
+        // Acquire: pairs with L7.
+        self.head.0.load(Ordering::Acquire)
+    }
+
+    /// E1, E2: the lane ends before `number`, unless it was decided before that it ends elsewhere. Returns the end.
+    pub(crate) fn seal(&self, number: u64) -> u64 {
+        // A count, because any number may be the end, and 0 is taken.
+        let end = number.wrapping_sub(self.first).wrapping_add(1);
+        if mutated!("seal_not_atomic") && self.end.load(Ordering::Acquire) == 0 {
+            self.end.store(end, Ordering::Release);
+            return number;
+        }
+        // Acquire and Release: pair with each other, so the reader sees the tail of a writer that was first.
+        match self.end.compare_exchange(0, end, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => number,
+            Err(end) => end.wrapping_sub(1).wrapping_add(self.first),
+        }
+    }
+
+    /// How many messages lie in it. A snapshot, never above the capacity.
+    ///
+    /// The tail comes first: the head that is then seen is at least the one that its writer had seen.
+    pub(crate) fn len(&self) -> usize {
+        let (tail, head) = if mutated!("len_head_first") {
+            let head = self.head();
+            (self.tail(), head)
+        } else {
+            (self.tail(), self.head())
+        };
+        // Negative where more were taken meanwhile than there had been.
+        let len = tail.wrapping_sub(head).cast_signed();
+        if len > 0 { len as usize } else { 0 }
+    }
+}
+
+impl<T> Drop for Lane<T> {
+    fn drop(&mut self) {
+        let mut place = self.place(self.head());
+        while place.number != self.tail() {
+            let slot = place.slot;
+            place = place.forward(1, self.capacity());
+            // First, so that a destructor that panics is not run twice.
+            self.release(place.number);
+            // SAFETY: nobody else has the lane; a message lies in every slot from the head to the tail.
+            drop(unsafe { self.cells.take(slot) });
+        }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_go_round() {
+        for slots in [1, 2, 3, 8] {
+            let lane = Lane::<u8>::new(slots, u64::MAX - 4).unwrap();
+            let mut place = lane.place(u64::MAX - 4);
+            for count in (0..=slots).cycle().take(40) {
+                place = place.forward(count, slots);
+                assert_eq!(place, lane.place(place.number), "{count} of {slots}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_to_write_the_end_decides() {
+        let first = u64::MAX - 1;
+        let lane = Lane::<u8>::new(2, first).unwrap();
+        let end = first.wrapping_add(3);
+        assert_eq!(lane.seal(end), end);
+        assert_eq!(lane.seal(end.wrapping_add(1)), end);
+        assert_eq!(lane.seal(first), end);
+    }
+
+    #[test]
+    fn what_is_left_is_dropped() {
+        let message = alloc::sync::Arc::new(());
+        let lane = Lane::new(4, u64::MAX).unwrap();
+        for number in [u64::MAX, 0, 1] {
+            // SAFETY: the lane is empty, and this thread's.
+            unsafe { lane.cells().write(lane.place(number).slot, message.clone()) };
+        }
+        lane.publish(2);
+        assert_eq!(lane.len(), 3);
+        drop(lane);
+        assert_eq!(alloc::sync::Arc::strong_count(&message), 1);
+    }
+}

@@ -1,0 +1,53 @@
+//! How a writer waits for room without slowing down those it waits for.
+
+use super::{Deadline, Look};
+use crate::sync::{mutated, pause};
+
+/// A writer at its limit.
+///
+/// Each look takes the readers' cursors from those that it waits for, who then need a line transfer for their next message. A writer that
+/// went on with each single slot would look for every message, and slow down those it waits for. So it pauses longer after each look,
+/// and for a few looks, some microseconds, it waits for an eighth of the ring rather than for a slot.
+pub(crate) struct Patience {
+    /// Before the next look.
+    pauses: u32,
+    /// Looks for which a little room is not enough. None where there is a deadline.
+    left: u32,
+    /// What is enough.
+    handful: u64,
+}
+
+/// Looks of a writer that may wait for ever.
+const LOOKS: u32 = 8;
+
+/// The longest pause between two looks, in pause instructions: about a microsecond.
+const MOST_PAUSES: u32 = 32;
+
+impl Patience {
+    /// For who would rather have `handful` slots than one.
+    pub(crate) fn new(handful: u64, deadline: Deadline) -> Self {
+        let left = if deadline.is_none() { LOOKS } else { 0 };
+        Self { pauses: 0, left, handful }
+    }
+
+    /// Pauses; before each look.
+    pub(crate) fn pause(&mut self) {
+        (0..self.pauses).for_each(|_| pause());
+        // (Under loom a pause gives way to others; one tells as much as many.)
+        let most = if cfg!(annulus_loom) { 0 } else { MOST_PAUSES };
+        self.pauses = (2 * self.pauses + 1).min(most);
+    }
+
+    /// What a look that found `room` slots means to who waits for `found`.
+    pub(crate) fn judge<F>(&mut self, room: u64, found: F) -> Look<F> {
+        if room == 0 {
+            return Look::Nothing;
+        }
+        if room < self.handful && self.left > 0 {
+            self.left -= 1;
+            // Not `Nothing`: there is room, and nobody may notify again.
+            return if mutated!("room_and_asleep") { Look::Nothing } else { Look::Again };
+        }
+        Look::Found(found)
+    }
+}

@@ -1,0 +1,259 @@
+//! What is not a matter of sequence: sizes, limits, drops, what a wait returns.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use annulus::queue::{Builder, InPlace, Kind};
+use annulus::{CapacityError, Closed, RecvTimeoutError, RegisterError, SendTimeoutError, mpsc, spsc};
+
+use super::{Counted, panics};
+
+/// The same for every kind.
+macro_rules! for_each_kind {
+    ($($name:ident)*) => {$(
+        mod $name {
+            #[test]
+            fn one() {
+                super::$name::<annulus::spsc::Spsc>();
+            }
+            #[test]
+            fn many() {
+                super::$name::<annulus::mpsc::Mpsc>();
+            }
+        }
+    )*};
+}
+
+for_each_kind! { any_capacity any_size presets waits_end close_wakes zero_sized drops_what_is_left values_come_back }
+
+fn any_capacity<K: Kind>() {
+    for capacity in [1, 2, 3, 5, 1000] {
+        let (mut producer, mut consumer) = Builder::<K>::new(capacity).build::<usize>().unwrap();
+        assert_eq!((producer.capacity(), consumer.capacity()), (capacity, capacity));
+        for lap in 0..3 {
+            for number in 0..capacity {
+                assert!(producer.try_send(lap * capacity + number).is_ok());
+            }
+            assert!(producer.is_full());
+            assert!(producer.try_send(0).unwrap_err().is_full());
+            for number in 0..capacity {
+                assert_eq!(consumer.try_recv(), Ok(lap * capacity + number));
+            }
+        }
+    }
+    let error = Builder::<K>::new(0).build::<u8>().unwrap_err();
+    assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
+    let error = Builder::<K>::new(usize::MAX).build::<u64>().unwrap_err();
+    assert_eq!(error, CapacityError::TooLarge { capacity: usize::MAX, slot_bytes: 8 });
+    assert!(error.to_string().contains("no memory for 18446744073709551615 slots of 8 bytes"), "{error}");
+}
+
+fn any_size<K: InPlace>() {
+    #[repr(align(256))]
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    struct Wide([u8; 300]);
+    let (mut producer, mut consumer) = Builder::<K>::new(3).build().unwrap();
+    for lap in 0..3 {
+        assert_eq!(producer.send_slice(&[Wide([lap; 300]); 4]), 3);
+        let readable = consumer.readable();
+        assert_eq!(readable.as_ptr() as usize % 256, 0);
+        assert_eq!(readable, [Wide([lap; 300]); 3]);
+        assert_eq!(consumer.skip(9), 3);
+    }
+}
+
+fn zero_sized<K: Kind>() {
+    let (mut producer, mut consumer) = Builder::<K>::new(2).build().unwrap();
+    assert_eq!(producer.send_slice(&[(); 3]), 2);
+    assert!(producer.try_send(()).unwrap_err().is_full());
+    assert_eq!(consumer.drain().count(), 2);
+}
+
+fn presets<K: Kind>() {
+    let presets = [
+        (Builder::<K>::default(), 65_536),
+        (Builder::low_latency(), 4_096),
+        (Builder::ultra_low_latency(), 1_024),
+        (Builder::high_throughput(), 262_144),
+    ];
+    for (builder, capacity) in presets {
+        assert_eq!(builder.build::<u8>().unwrap().0.capacity(), capacity);
+    }
+}
+
+fn waits_end<K: Kind>() {
+    let (mut producer, mut consumer) = Builder::<K>::new(1).build().unwrap();
+    let wait = Duration::from_millis(20);
+    let begun = Instant::now();
+    assert_eq!(consumer.recv_timeout(wait), Err(RecvTimeoutError::Timeout));
+    assert_eq!(consumer.recv_deadline(begun + 2 * wait), Err(RecvTimeoutError::Timeout));
+    assert!(producer.send_timeout(1, wait).is_ok());
+    assert!(producer.send_timeout(2, wait) == Err(SendTimeoutError::Timeout(2)));
+    assert!(producer.send_deadline(2, begun + 4 * wait) == Err(SendTimeoutError::Timeout(2)));
+    assert!(begun.elapsed() >= 4 * wait);
+    // What is there is had at once, whatever the time.
+    assert_eq!(consumer.recv_timeout(Duration::ZERO), Ok(1));
+    assert!(producer.send_timeout(2, Duration::ZERO).is_ok());
+    assert_eq!(consumer.recv_timeout(Duration::MAX), Ok(2));
+    producer.close();
+    assert_eq!(consumer.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
+    assert!(producer.send_timeout(3, Duration::MAX) == Err(SendTimeoutError::Closed(3)));
+}
+
+fn close_wakes<K: Kind>() {
+    // A sleeping consumer.
+    let (producer, mut consumer) = Builder::<K>::new(1).build::<u64>().unwrap();
+    thread::scope(|scope| {
+        let sleeper = scope.spawn(move || consumer.recv());
+        thread::sleep(Duration::from_millis(20));
+        producer.close();
+        assert_eq!(sleeper.join().unwrap(), Err(Closed));
+    });
+    // A sleeping producer: closed by the consumer, and left alone by it.
+    for close in [true, false] {
+        let (mut producer, mut consumer) = Builder::<K>::new(1).build().unwrap();
+        producer.send(1).unwrap();
+        thread::scope(|scope| {
+            let sleeper = scope.spawn(move || producer.send(2).map_err(annulus::SendError::into_inner));
+            thread::sleep(Duration::from_millis(20));
+            if close {
+                consumer.close();
+                assert_eq!(consumer.recv(), Ok(1));
+                assert_eq!(consumer.recv(), Err(Closed));
+            }
+            drop(consumer);
+            assert_eq!(sleeper.join().unwrap(), Err(2));
+        });
+    }
+}
+
+fn drops_what_is_left<K: Kind>() {
+    for consumer_first in [true, false] {
+        let alive = Arc::new(AtomicUsize::new(0));
+        let (mut producer, consumer) = Builder::<K>::new(3).first(u64::MAX).build().unwrap();
+        for number in 0..3 {
+            producer.send(Counted::new(number, &alive)).unwrap();
+        }
+        if consumer_first {
+            drop(consumer);
+            assert_eq!(alive.load(Ordering::Relaxed), 0, "nobody can receive them");
+            assert_eq!(producer.send(Counted::new(4, &alive)).unwrap_err().into_inner().number, 4);
+        } else {
+            drop(producer);
+            assert_eq!(alive.load(Ordering::Relaxed), 3);
+            drop(consumer);
+        }
+        assert_eq!(alive.load(Ordering::Relaxed), 0);
+    }
+}
+
+fn values_come_back<K: Kind>() {
+    let (mut producer, mut consumer) = Builder::<K>::new(2).build().unwrap();
+    let text = String::from("once");
+    let address = text.as_ptr();
+    producer.close();
+    let text = producer.try_send(text).unwrap_err().into_inner();
+    let text = producer.send(text).unwrap_err().into_inner();
+    assert_eq!(text.as_ptr(), address);
+    assert_eq!(consumer.try_recv(), Err(annulus::PollError::Closed));
+}
+
+#[test]
+fn a_reservation_can_not_be_overdrawn() {
+    let (mut producer, consumer) = spsc::channel(4);
+    let mut reservation = producer.reserve(9).unwrap();
+    reservation.as_uninit().fill(std::mem::MaybeUninit::new(7));
+    // SAFETY: it panics.
+    let message = panics(|| assert_eq!(unsafe { reservation.commit(5) }, 0)).unwrap();
+    assert_eq!(message, "can't commit 5 slots: 4 are reserved");
+    assert!(consumer.is_empty());
+    assert!(producer.reserve(0).is_none());
+}
+
+#[test]
+fn a_reservation_ends_where_the_ring_does() {
+    let (mut producer, mut consumer) = spsc::channel(4);
+    producer.send_all(&[1, 2, 3]).unwrap();
+    consumer.skip(2);
+    assert_eq!(producer.reserve(9).unwrap().len(), 1);
+    assert_eq!(producer.reserve(9).unwrap().fill(4), 1);
+    assert_eq!(producer.reserve(9).unwrap().len(), 2);
+}
+
+#[test]
+fn closed_is_not_full() {
+    let (mut producer, consumer) = spsc::channel(1);
+    producer.send(1).unwrap();
+    assert!(producer.reserve(1).is_none());
+    drop(consumer);
+    assert!(producer.reserve(1).is_none());
+    assert!(producer.try_send(2) == Err(annulus::TrySendError::Closed(2)));
+}
+
+/// 10,000 joins and leaves: no more rings than there were producers at once.
+#[test]
+fn rings_are_used_again() {
+    let (mut first, mut consumer) = mpsc::channel(4);
+    for round in 0..if cfg!(miri) { 50 } else { 10_000 } {
+        let mut producer = first.register().unwrap();
+        producer.send(round).unwrap();
+        drop(producer);
+        if round % 2 == 0 {
+            assert_eq!(consumer.recv(), Ok(round));
+        } else {
+            assert_eq!(consumer.consume(|got| assert_eq!(got, round)), 1);
+        }
+        assert_eq!(consumer.try_recv(), Err(annulus::PollError::Empty));
+    }
+    assert!(consumer.rings() <= 3, "{} rings for two producers", consumer.rings());
+    first.send(1).unwrap();
+    assert_eq!(consumer.recv(), Ok(1));
+}
+
+#[test]
+fn a_thousand_producers() {
+    let count = if cfg!(miri) { 20 } else { 1000 };
+    let (first, mut consumer) = mpsc::channel(2);
+    let mut producers: Vec<_> = (0..count).map(|_| first.clone()).collect();
+    for round in 0..3_u64 {
+        for (number, producer) in producers.iter_mut().enumerate() {
+            producer.send((number, round)).unwrap();
+        }
+        let mut seen = vec![false; count];
+        for (number, of_round) in consumer.drain() {
+            assert!(of_round == round && !std::mem::replace(&mut seen[number], true));
+        }
+        assert!(seen.iter().all(|&seen| seen));
+        // Long enough for all of them to leave the list of those that the consumer looks at.
+        for _ in 0..3000 {
+            assert!(consumer.try_recv().is_err());
+        }
+    }
+    drop((producers, first));
+    assert_eq!(consumer.recv(), Err(Closed));
+}
+
+#[test]
+fn nobody_starves() {
+    let (mut greedy, mut consumer) = mpsc::channel(1024);
+    let mut modest: Vec<_> = (0..3).map(|_| greedy.clone()).collect();
+    greedy.send_all(&[0; 1024]).unwrap();
+    for (number, producer) in (1..).zip(&mut modest) {
+        producer.send(number).unwrap();
+    }
+    let first: Vec<_> = (0..3 * 128 + 3).map(|_| consumer.recv().unwrap()).collect();
+    assert!(
+        (1..=3).all(|number| first.contains(&number)),
+        "a producer waits while another one has all turns"
+    );
+}
+
+#[test]
+fn nobody_joins_a_closed_queue() {
+    let (producer, consumer) = mpsc::channel::<u8>(4);
+    drop(consumer);
+    assert_eq!(producer.register().unwrap_err(), RegisterError::Closed);
+    assert_eq!(producer.clone().send(1).unwrap_err().into_inner(), 1);
+}

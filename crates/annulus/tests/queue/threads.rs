@@ -1,0 +1,270 @@
+//! Between threads: order, loss, close, chaos.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use annulus::queue::Builder;
+use annulus::{TrySendError, WaitStrategy, mpsc, spsc};
+
+use super::{Counted, panics};
+
+const MESSAGES: u64 = if cfg!(miri) {
+    200
+} else if cfg!(debug_assertions) {
+    50_000
+} else {
+    1_000_000
+};
+
+/// Random enough, and the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn throw(&mut self, sides: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % sides
+    }
+}
+
+/// Sends the numbers from 0 to before `MESSAGES` by every verb in turn.
+fn send_by_all_verbs(producer: &mut spsc::Producer<u64>, seed: u64) {
+    let mut dice = Dice(seed);
+    let mut next = 0;
+    while next < MESSAGES {
+        let some: Vec<_> = (next..MESSAGES.min(next + 1 + dice.throw(9))).collect();
+        match dice.throw(6) {
+            0 => next += u64::from(producer.try_send(next).is_ok()),
+            1 => {
+                producer.send(next).unwrap();
+                next += 1;
+            }
+            2 => next += producer.send_slice(&some) as u64,
+            3 => {
+                producer.send_all(&some).unwrap();
+                next += some.len() as u64;
+            }
+            4 => next += u64::from(producer.send_timeout(next, Duration::from_micros(10)).is_ok()),
+            _ => {
+                if let Some(reservation) = producer.reserve(some.len()) {
+                    next += reservation.write_slice(&some) as u64;
+                }
+            }
+        }
+    }
+}
+
+/// Receives by every verb, and checks that each number comes once, in order.
+fn receive_by_all_verbs(consumer: &mut spsc::Consumer<u64>, seed: u64) {
+    let mut dice = Dice(seed);
+    let mut next = 0;
+    let mut check = |number| {
+        assert_eq!(number, next);
+        next += 1;
+    };
+    let mut over = false;
+    while !over {
+        match dice.throw(10) {
+            0 => drop(consumer.try_recv().map(&mut check)),
+            1 => match consumer.recv() {
+                Ok(number) => check(number),
+                Err(_) => over = true,
+            },
+            2 => drop(consumer.recv_timeout(Duration::from_micros(10)).map(&mut check)),
+            3 => drop(consumer.consume(&mut check)),
+            4 => drop(consumer.consume_up_to(3, &mut check)),
+            5 => consumer.drain().take(5).for_each(&mut check),
+            6 => {
+                let readable = consumer.readable();
+                let count = readable.len();
+                readable.iter().copied().for_each(&mut check);
+                consumer.advance(count);
+            }
+            7 => {
+                let mut places = [0; 4];
+                let count = consumer.recv_into(&mut places);
+                places[..count].iter().copied().for_each(&mut check);
+            }
+            8 => {
+                if let Some(&number) = consumer.peek() {
+                    assert_eq!(consumer.skip(1), 1);
+                    check(number);
+                }
+            }
+            _ => over = consumer.is_fully_drained(),
+        }
+        assert!(consumer.len() <= consumer.capacity());
+    }
+    assert_eq!(next, MESSAGES);
+}
+
+#[test]
+fn every_verb_beside_every_other() {
+    for (capacity, first) in [(1, 0), (2, u64::MAX - 100), (7, 0), (64, u64::MAX - 1000), (4096, 5)] {
+        let builder = spsc::Builder::new(capacity).first(first);
+        let (mut producer, mut consumer) = builder.build().unwrap();
+        let writer = thread::spawn(move || send_by_all_verbs(&mut producer, 7));
+        receive_by_all_verbs(&mut consumer, 11);
+        writer.join().unwrap();
+    }
+}
+
+/// Whoever looks, the length is never above the capacity.
+#[test]
+fn no_observer_sees_too_many() {
+    let (mut producer, mut consumer) = mpsc::channel(4);
+    let watched = producer.clone();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                assert!(watched.len() <= 4);
+                thread::yield_now();
+            }
+        });
+        scope.spawn(|| {
+            for _ in 0..MESSAGES {
+                assert!(consumer.len() <= 8);
+                assert!(consumer.recv().is_ok());
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        for number in 0..MESSAGES {
+            assert!(producer.len() <= 4);
+            producer.send(number).unwrap();
+        }
+    });
+}
+
+/// Producers that come, send, sleep, panic and go, and a consumer that is slow now and then.
+#[test]
+fn chaos() {
+    let producers: u64 = if cfg!(miri) { 3 } else { 40 };
+    let each = MESSAGES / 50;
+    for (capacity, strategy) in
+        [(1, WaitStrategy::default()), (64, WaitStrategy::Block { spin_iters: 0, yield_iters: 0 })]
+    {
+        let alive = Arc::new(AtomicUsize::new(0));
+        let (first, mut consumer) = mpsc::channel::<(u64, Counted)>(capacity);
+        let expected = Arc::new(AtomicU64::new(0));
+        let spawner = {
+            let (alive, expected) = (Arc::clone(&alive), Arc::clone(&expected));
+            thread::spawn(move || {
+                let mut threads = Vec::new();
+                for number in 0..producers {
+                    let mut producer = first.clone();
+                    let (alive, expected) = (Arc::clone(&alive), Arc::clone(&expected));
+                    threads.push(thread::spawn(move || {
+                        let mut dice = Dice(number + 1);
+                        let _ = panics(|| {
+                            for count in 0..each {
+                                producer.send((number, Counted::new(count, &alive))).unwrap();
+                                expected.fetch_add(1, Ordering::Relaxed);
+                                match dice.throw(2000) {
+                                    0 => thread::sleep(Duration::from_micros(50)),
+                                    1 => thread::yield_now(),
+                                    2 if number % 3 == 0 => std::panic::resume_unwind(Box::new("as planned")),
+                                    _ => {}
+                                }
+                            }
+                        });
+                    }));
+                    if threads.len() == 8 {
+                        threads.drain(..).for_each(|thread| thread.join().unwrap());
+                    }
+                }
+                threads.into_iter().for_each(|thread| thread.join().unwrap());
+            })
+        };
+        let mut dice = Dice(99);
+        let mut next = vec![0; producers as usize];
+        let mut received = 0;
+        while let Ok((number, message)) = consumer.recv_with(strategy) {
+            assert_eq!(message.number, next[number as usize], "of producer {number}");
+            next[number as usize] += 1;
+            received += 1;
+            if dice.throw(5000) == 0 {
+                thread::sleep(Duration::from_micros(100));
+            }
+        }
+        spawner.join().unwrap();
+        assert_eq!(received, expected.load(Ordering::Relaxed));
+        assert!(consumer.rings() <= 10, "{} rings for 9 producers at once", consumer.rings());
+        drop(consumer);
+        assert_eq!(alive.load(Ordering::Relaxed), 0);
+    }
+}
+
+/// A queue that is closed while producers send: what was acknowledged is received, what was not comes back.
+#[test]
+fn a_stop_loses_nothing() {
+    for round in 0..if cfg!(miri) { 5 } else { 300 } {
+        let (first, mut consumer) = mpsc::channel(16);
+        let producers: Vec<_> = (0..3_u64)
+            .map(|number| {
+                let mut producer = first.clone();
+                thread::spawn(move || {
+                    let mut sent = 0;
+                    loop {
+                        match producer.try_send((number, sent)) {
+                            Ok(()) => sent += 1,
+                            Err(TrySendError::Full(back)) => {
+                                assert_eq!(back, (number, sent));
+                                thread::yield_now();
+                            }
+                            Err(TrySendError::Closed(back)) => {
+                                assert_eq!(back, (number, sent));
+                                return sent;
+                            }
+                        }
+                    }
+                })
+            })
+            .collect();
+        let mut received = [0; 3];
+        for _ in 0..round * 10 {
+            let (number, count) = consumer.recv().unwrap();
+            assert_eq!(count, received[number as usize]);
+            received[number as usize] += 1;
+        }
+        if round % 2 == 0 {
+            consumer.close()
+        } else {
+            first.close()
+        }
+        for (number, count) in consumer.iter() {
+            assert_eq!(count, received[number as usize]);
+            received[number as usize] += 1;
+        }
+        for (producer, received) in producers.into_iter().zip(received) {
+            assert_eq!(producer.join().unwrap(), received, "acknowledged, and received");
+        }
+    }
+}
+
+/// A consumer that goes while producers send: each message is dropped once.
+#[test]
+fn a_consumer_goes() {
+    for round in 0..if cfg!(miri) { 5 } else { 200 } {
+        let alive = Arc::new(AtomicUsize::new(0));
+        let (mut producer, mut consumer) = Builder::<mpsc::Mpsc>::new(8).build().unwrap();
+        let writer = {
+            let alive = Arc::clone(&alive);
+            thread::spawn(move || {
+                let mut number = 0;
+                while producer.send(Counted::new(number, &alive)).is_ok() {
+                    number += 1;
+                }
+            })
+        };
+        for number in 0..round {
+            assert_eq!(consumer.recv().unwrap().number, number);
+        }
+        drop(consumer);
+        writer.join().unwrap();
+        assert_eq!(alive.load(Ordering::Relaxed), 0);
+    }
+}
