@@ -94,7 +94,7 @@ pub use error::{
 pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};
 pub use message::Message;
 #[doc(inline)]
-pub use queue::{mpsc, spsc};
+pub use queue::{mpmc, mpsc, spmc, spsc};
 pub use shutdown::Shutdown;
 pub use wait::WaitStrategy;
 

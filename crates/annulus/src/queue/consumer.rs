@@ -5,7 +5,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::iter::{Drain, IntoIter, Iter};
-use super::kind::{InPlace, Kind, Read};
+use super::kind::{InPlace, Kind, Read, Shared};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{Closed, PollError};
@@ -157,10 +157,9 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn recv_into(&mut self, values: &mut [T]) -> usize {
-        let mut places = values.iter_mut();
-        self.consume_up_to(places.len(), |value| {
-            *places.next().expect("no more messages than places") = value;
-        })
+        let received = self.end.take_into(values);
+        self.look_for_the_end(received);
+        received
     }
 
     /// Hands every message that is there to `handler`, in each ring until what was there when its turn came, and returns how many that
@@ -328,7 +327,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[must_use]
     pub fn is_fully_drained(&mut self) -> bool {
-        // A first false decides where the queue ends.
+        // The first decides where the queue ends.
         self.is_closed() && (self.end.settle() || self.end.settle())
     }
 }
@@ -384,6 +383,31 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     pub fn peek_many(&mut self, most: usize) -> &[T] {
         let readable = self.readable();
         &readable[..most.min(readable.len())]
+    }
+}
+
+impl<T: Send, K: Shared> Consumer<T, K> {
+    /// As [`recv_into`](Self::recv_into): claims as many messages at once as a ring has and `values` holds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spmc::channel(4);
+    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// let mut stolen = [0; 8];
+    /// assert_eq!(consumer.steal_into(&mut stolen), 3);
+    /// assert_eq!(stolen[..3], [1, 2, 3]);
+    /// ```
+    #[inline]
+    pub fn steal_into(&mut self, values: &mut [T]) -> usize {
+        self.recv_into(values)
+    }
+}
+
+/// Another consumer of the queue. Stops nobody.
+impl<T: Send, K: Shared> Clone for Consumer<T, K> {
+    fn clone(&self) -> Self {
+        Self { end: K::another(&self.end) }
     }
 }
 

@@ -19,6 +19,10 @@ pub trait InPlace: Kind + Lanes {}
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Joinable: Kind + Join {}
 
+/// A kind of queue to which consumers come while it runs.
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait Shared: Kind + Divide {}
+
 /// What a queue of a kind is made of.
 pub(crate) trait Parts: Sized + 'static {
     /// A producer's end.
@@ -47,6 +51,12 @@ pub(crate) trait Lanes: Parts {
 pub(crate) trait Join: Parts {
     /// Another producer, with a ring of its own.
     fn another<T: Send>(write: &Self::Write<T>) -> Result<Self::Write<T>, CapacityError>;
+}
+
+/// How a consumer joins.
+pub(crate) trait Divide: Parts {
+    /// Another consumer.
+    fn another<T: Send>(read: &Self::Read<T>) -> Self::Read<T>;
 }
 
 /// A producer's end. `put` and its like never wait.
@@ -94,6 +104,20 @@ pub(crate) trait Read<T> {
     /// Hands up to `most` messages of one ring to `each`, as [`try_take`](Self::try_take) would take them, and says how many that were; 0
     /// means that nothing was there. If `each` panics, the messages it got count as taken, and the others stay.
     fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize;
+
+    /// Moves messages into `places`, from the first on, and returns how many; what was there before is dropped.
+    #[inline]
+    fn take_into(&mut self, places: &mut [T]) -> usize {
+        let mut filled = 0;
+        while filled < places.len() {
+            let mut free = places[filled..].iter_mut();
+            match self.take_some(free.len(), |value| *free.next().expect("no more than asked for") = value) {
+                0 => break,
+                taken => filled += taken,
+            }
+        }
+        filled
+    }
 
     /// Begins to visit every lane once: makes a first lane the next to take from, and returns how many there are to visit.
     fn begin_round(&mut self) -> usize {

@@ -4,34 +4,41 @@
 //! | --- | --- | --- | --- | --- |
 //! | one | one | [`spsc`] | one | lie beside each other: written and read in place |
 //! | many | one | [`mpsc`] | one for each producer | the same |
+//! | one | many | [`spmc`] | one | claimed by a consumer, then moved |
+//! | many | many | [`mpmc`] | one for each producer | the same |
 //!
 //! All handles are a [`Producer`] and a [`Consumer`] of some [`Kind`], so what one can do the others can too, as far as it makes sense there.
 //!
 //! ```text
 //! producer, consumer, reservation, iter, builder     the public handles, written once for all kinds
-//! spsc, mpsc                                         the kinds
+//! spsc, mpsc, spmc, mpmc                             the kinds
 //! fan_in                                             the consumer of many lanes
 //! write, read                                        the two ends of a lane
+//! shared_write, claim                                the two ends of a shared lane
 //! hub                                                what all handles of a queue share: lanes, sleepers, close
 //! kind                                               what the kinds have in common
 //! ```
 
 mod builder;
+mod claim;
 mod consumer;
 mod fan_in;
 mod hub;
 mod iter;
 mod kind;
+pub mod mpmc;
 pub mod mpsc;
 mod producer;
 mod read;
 mod reservation;
+mod shared_write;
+pub mod spmc;
 pub mod spsc;
 mod write;
 
 pub use builder::Builder;
 pub use consumer::Consumer;
 pub use iter::{Drain, IntoIter, Iter};
-pub use kind::{InPlace, Joinable, Kind};
+pub use kind::{InPlace, Joinable, Kind, Shared};
 pub use producer::Producer;
 pub use reservation::Reservation;

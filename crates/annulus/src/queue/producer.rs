@@ -157,7 +157,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     }
 
     /// Sends as many of `values` as there is room for, from the first on, and returns how many; 0 also where the queue is closed. Never
-    /// waits. The consumer sees them all at once.
+    /// waits. Where there is one consumer it sees them all at once.
     ///
     /// # Examples
     ///

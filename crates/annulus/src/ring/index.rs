@@ -12,9 +12,9 @@ use crate::sync::mutated;
 /// for each message, and stores are what a publisher with a live reader pays for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Index {
-    /// The capacity less one where that masks, so for a power of two; otherwise 0.
+    /// The capacity less one where that masks, so for a power of two from 2 up; otherwise 0.
     mask: u64,
-    /// At least 2: a capacity of 1 has no mask to tell it by.
+    /// At least 1.
     capacity: u64,
     /// `⌊2^64 / capacity⌋`; not used for a power of two.
     reciprocal: u64,
@@ -23,7 +23,7 @@ pub(super) struct Index {
 impl Index {
     pub(super) fn new(capacity: usize) -> Self {
         let capacity = capacity as u64;
-        debug_assert!(capacity >= 2);
+        debug_assert!(capacity >= 1);
         let mask = if capacity.is_power_of_two() { capacity - 1 } else { 0 };
         // No capacity but a power of two divides 2^64, so the quotient is the same from 2^64 − 1.
         Self { mask, capacity, reciprocal: u64::MAX / capacity }
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn corners() {
-        let numbers = [2, 3, 4, 5, 6, 7, 10, 641, 4096, 1 << 32, (1 << 32) + 1, (1 << 63) - 1, 1 << 63];
+        let numbers = [1, 2, 3, 4, 5, 6, 7, 10, 641, 4096, 1 << 32, (1 << 32) + 1, (1 << 63) - 1, 1 << 63];
         for capacity in numbers.into_iter().chain([u64::MAX - 1, u64::MAX]) {
             for lap in [0, 1, 2, u64::MAX / capacity / 2, u64::MAX / capacity] {
                 let start = lap.saturating_mul(capacity);
@@ -84,7 +84,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 50 } else { 10_000 }))]
         #[test]
         fn agrees_with_the_remainder(shift in 0_u32..63, capacity: u64, sequence: u64) {
-            check((capacity >> shift).max(2), sequence);
+            check((capacity >> shift).max(1), sequence);
         }
     }
 }

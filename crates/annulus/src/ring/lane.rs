@@ -47,7 +47,7 @@ impl Place {
 
 /// A number on a pair of lines of its own, which processors fetch together.
 #[repr(align(128))]
-struct Alone(AtomicU64);
+pub(super) struct Alone(pub(super) AtomicU64);
 
 /// One queue. Which handle writes and which reads is the business of whoever makes it.
 #[repr(C)]
@@ -159,8 +159,8 @@ impl<T> Lane<T> {
             (self.tail(), self.head())
         };
         // Negative where more were taken meanwhile than there had been.
-        let len = tail.wrapping_sub(head).cast_signed();
-        if len > 0 { len as usize } else { 0 }
+        let len = tail.wrapping_sub(head);
+        if len > u64::MAX / 2 { 0 } else { len as usize }
     }
 }
 

@@ -7,6 +7,7 @@
 //! copied      storage for messages that are copied through words (slot: the seqlock; copy: words and vectors)
 //! owned       storage for messages that stay in their slots and are changed in place
 //! lane        a queue between one writer and one reader, without stamps (cells: its storage)
+//! shared_lane a queue between one writer and many readers, with a stamp in each slot
 //! index       sequence → slot number, for any capacity, without a division
 //! sequence    the numbers of messages, and the encoding of a stamp
 //! ```
@@ -22,6 +23,7 @@ mod index;
 mod lane;
 mod owned;
 mod sequence;
+mod shared_lane;
 mod slot;
 mod storage;
 
@@ -39,6 +41,7 @@ use index::Index;
 pub(crate) use lane::{Lane, Place};
 pub(crate) use owned::Owned;
 pub(crate) use sequence::{Sequence, Stamp};
+pub(crate) use shared_lane::SharedLane;
 pub(crate) use slot::{Missing, Whole};
 
 /// What a ring keeps its messages in: a block of units, a slot of which has a stamp.

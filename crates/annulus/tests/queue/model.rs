@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use annulus::queue::{Builder, Consumer, InPlace, Producer};
-use annulus::{PollError, TrySendError, mpsc, spsc};
+use annulus::queue::{Builder, Consumer, InPlace, Producer, Shared};
+use annulus::{PollError, TrySendError, mpmc, mpsc, spmc, spsc};
 use proptest::prelude::*;
 
 use super::{Counted, panics};
@@ -319,6 +319,104 @@ impl Model<mpsc::Mpsc> {
     }
 }
 
+/// What several consumers do on one thread: the oldest of some ring comes, whoever asks.
+fn shared<K: Shared>(
+    mut join: impl FnMut(&Producer<Counted, K>) -> Option<Producer<Counted, K>>,
+    capacity: usize,
+    first: u64,
+    steps: Vec<(usize, Step)>,
+) {
+    let alive = Arc::<AtomicUsize>::default();
+    let (producer, consumer) = Builder::<K>::new(capacity).first(first).build().unwrap();
+    let mut producers = vec![Some(producer)];
+    let mut consumers = vec![consumer];
+    // A producer that joins goes on in the ring of one that left: so the order is the order of each producer.
+    let mut sent = vec![VecDeque::new()];
+    let mut next = 0;
+    let mut closed = false;
+    for (who, step) in steps {
+        let whose = who % producers.len();
+        let there = sent.iter().map(VecDeque::len).sum::<usize>();
+        let mut got = Vec::new();
+        let index = who % consumers.len();
+        let consumer = &mut consumers[index];
+        match step {
+            Step::Send => {
+                next += 1;
+                let number = next * WHOSE + whose as u64;
+                let Some(producer) = &mut producers[whose] else { continue };
+                let full = producer.is_full();
+                match producer.try_send(Counted::new(number, &alive)) {
+                    Ok(()) => {
+                        assert!(!full && !closed);
+                        sent[whose].push_back(number);
+                    }
+                    Err(TrySendError::Full(back)) => assert!(full && !closed && back.number == number),
+                    Err(TrySendError::Closed(back)) => assert!(closed && back.number == number),
+                }
+            }
+            Step::Receive => match consumer.try_recv() {
+                Ok(message) => got.push(message),
+                Err(PollError::Empty) => assert!(there == 0 && !closed),
+                Err(PollError::Closed) => assert!(there == 0 && closed),
+            },
+            Step::Into(count) => {
+                let mut places: Vec<_> = (0..count).map(|_| Counted::new(0, &alive)).collect();
+                let stolen = consumer.steal_into(&mut places);
+                assert_eq!(stolen, count.min(there));
+                got.extend(places.drain(..stolen));
+            }
+            Step::Drain { take } => {
+                got.extend(consumer.drain().take(take));
+                assert_eq!(got.len(), take.min(there));
+            }
+            Step::Consume => assert_eq!(consumer.consume(|message| got.push(message)), there),
+            Step::ConsumeUpTo(most) => {
+                assert_eq!(consumer.consume_up_to(most, |message| got.push(message)), most.min(there));
+            }
+            Step::HandlerPanics { after } => {
+                let panicked = panics(|| {
+                    consumer.consume(|message| {
+                        got.push(message);
+                        assert!(got.len() <= after, "as asked");
+                    });
+                });
+                assert_eq!(panicked.is_some(), got.len() > after);
+            }
+            Step::Look => {
+                assert_eq!(consumer.len(), there);
+                assert_eq!(consumer.is_fully_drained(), closed && there == 0);
+            }
+            Step::Close => {
+                consumer.close();
+                closed = true;
+            }
+            Step::Join => {
+                let another = consumer.clone();
+                consumers.push(another);
+                if let Some(producer) = producers.iter().flatten().next().and_then(&mut join) {
+                    producers.push(Some(producer));
+                    sent.push(VecDeque::new());
+                }
+            }
+            Step::Leave(_) => {
+                if consumers.len() > 1 {
+                    consumers.swap_remove(index);
+                }
+                producers[whose] = None;
+                closed |= producers.iter().all(Option::is_none);
+            }
+            _ => {}
+        }
+        for message in got {
+            assert_eq!(sent[(message.number % WHOSE) as usize].pop_front(), Some(message.number));
+        }
+    }
+    drop(consumers);
+    drop(producers);
+    assert_eq!(alive.load(Ordering::Relaxed), 0, "a message was not dropped");
+}
+
 fn firsts() -> impl Strategy<Value = u64> {
     prop_oneof![Just(0), (0..20_u64).prop_map(|before| u64::MAX - before)]
 }
@@ -348,5 +446,15 @@ proptest! {
             }
         }
         model.end();
+    }
+
+    #[test]
+    fn many_consumers(capacity in 1..9_usize, first in firsts(), steps in steps()) {
+        shared::<spmc::Spmc>(|_| None, capacity, first, steps);
+    }
+
+    #[test]
+    fn many_of_both(capacity in 1..5_usize, first in firsts(), steps in steps()) {
+        shared::<mpmc::Mpmc>(|producer| producer.register().ok(), capacity, first, steps);
     }
 }

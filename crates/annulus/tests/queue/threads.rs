@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::queue::Builder;
-use annulus::{TrySendError, WaitStrategy, mpsc, spsc};
+use annulus::{TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc};
 
 use super::{Counted, panics};
 
@@ -265,6 +265,118 @@ fn a_consumer_goes() {
         }
         drop(consumer);
         writer.join().unwrap();
+        assert_eq!(alive.load(Ordering::Relaxed), 0);
+    }
+}
+
+/// Each message reaches one consumer, and the messages of one producer come to each of them in order.
+#[test]
+fn shared_out() {
+    for (capacity, producers, consumers) in
+        [(1, 1, 2), (2, 1, 3), (64, 1, 2), (1, 3, 2), (3, 2, 3), (256, 3, 3)]
+    {
+        let each = MESSAGES / 10;
+        let (first, consumer) = mpmc::Builder::new(capacity).first(u64::MAX - 50).build().unwrap();
+        let writers: Vec<_> = (0..producers)
+            .map(|number| {
+                let mut producer = first.clone();
+                thread::spawn(move || {
+                    let mut dice = Dice(number + 1);
+                    let mut next = 0;
+                    while next < each {
+                        let some: Vec<_> = (next..each.min(next + 5)).map(|count| (number, count)).collect();
+                        match dice.throw(3) {
+                            0 => next += producer.send_slice(&some) as u64,
+                            1 => {
+                                producer.send_all(&some).unwrap();
+                                next += some.len() as u64;
+                            }
+                            _ => next += u64::from(producer.try_send((number, next)).is_ok()),
+                        }
+                    }
+                })
+            })
+            .collect();
+        drop(first);
+        let readers: Vec<_> = (0..consumers)
+            .map(|number| {
+                let mut consumer = consumer.clone();
+                thread::spawn(move || {
+                    let mut dice = Dice(number + 77);
+                    let mut got = vec![Vec::new(); producers as usize];
+                    let mut note = |(number, count): (u64, u64)| {
+                        let of_this: &mut Vec<u64> = &mut got[number as usize];
+                        assert!(of_this.last().is_none_or(|&last| last < count), "out of order");
+                        of_this.push(count);
+                    };
+                    let mut places = [(0, 0); 7];
+                    loop {
+                        match dice.throw(5) {
+                            0 => match consumer.recv() {
+                                Ok(message) => note(message),
+                                Err(_) => break,
+                            },
+                            1 => drop(consumer.try_recv().map(&mut note)),
+                            2 => {
+                                let count = consumer.steal_into(&mut places);
+                                places[..count].iter().copied().for_each(&mut note);
+                            }
+                            3 => drop(consumer.consume_up_to(9, &mut note)),
+                            _ => consumer.drain().for_each(&mut note),
+                        }
+                    }
+                    got
+                })
+            })
+            .collect();
+        drop(consumer);
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        let got: Vec<_> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
+        for producer in 0..producers as usize {
+            let mut all: Vec<_> = got.iter().flat_map(|got| &got[producer]).copied().collect();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..each), "each message of producer {producer} comes once");
+        }
+    }
+}
+
+/// As [`a_stop_loses_nothing`], with consumers that come and go.
+#[test]
+fn a_stop_with_many_consumers_loses_nothing() {
+    for round in 0..if cfg!(miri) { 5 } else { 300 } {
+        let alive = Arc::new(AtomicUsize::new(0));
+        let (mut producer, consumer) = spmc::channel(4);
+        let writer = {
+            let alive = Arc::clone(&alive);
+            thread::spawn(move || {
+                let mut sent = 0;
+                loop {
+                    match producer.try_send(Counted::new(sent, &alive)) {
+                        Ok(()) => sent += 1,
+                        Err(TrySendError::Full(_)) => thread::yield_now(),
+                        Err(TrySendError::Closed(back)) => {
+                            assert_eq!(back.number, sent);
+                            return sent;
+                        }
+                    }
+                }
+            })
+        };
+        let readers: Vec<_> = (0..2)
+            .map(|_| {
+                let mut consumer = consumer.clone();
+                thread::spawn(move || consumer.iter().map(|message| message.number).collect::<Vec<_>>())
+            })
+            .collect();
+        if round % 3 == 0 {
+            thread::sleep(Duration::from_micros(50));
+        }
+        consumer.close();
+        drop(consumer);
+        let sent = writer.join().unwrap();
+        let mut got: Vec<_> = readers.into_iter().flat_map(|reader| reader.join().unwrap()).collect();
+        got.sort_unstable();
+        assert!(got.into_iter().eq(0..sent), "acknowledged, and received once");
         assert_eq!(alive.load(Ordering::Relaxed), 0);
     }
 }

@@ -1,0 +1,100 @@
+//! Many producers, many consumers: a ring for each producer, and consumers that take from whichever has something.
+//!
+//! A consumer has a ring that it takes from first; when that is empty it takes from the fullest, then from any. Producers and consumers
+//! are cloned at any time and without stopping anyone. Messages of one producer are taken in the order of sending; what two consumers
+//! took they may process in any order.
+//!
+//! ```
+//! let (producer, consumer) = annulus::mpmc::channel(64);
+//! let workers: Vec<_> = (0..2)
+//!     .map(|_| {
+//!         let mut consumer = consumer.clone();
+//!         std::thread::spawn(move || consumer.iter().sum::<u64>())
+//!     })
+//!     .collect();
+//! drop(consumer);
+//! for _ in 0..2 {
+//!     let mut producer = producer.clone();
+//!     std::thread::spawn(move || producer.send_all(&[1; 100]).unwrap());
+//! }
+//! drop(producer);
+//! assert_eq!(workers.into_iter().map(|worker| worker.join().unwrap()).sum::<u64>(), 200);
+//! ```
+
+use alloc::sync::Arc;
+
+use super::claim::Claimer;
+use super::hub::{Plan, Start};
+use super::kind::{Divide, Join, Joinable, Kind, Parts, Shared};
+use super::shared_write::SharedWriteEnd;
+use crate::error::CapacityError;
+use crate::ring::SharedLane;
+
+/// Many producers, many consumers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mpmc {}
+
+/// A producer of a queue with many producers and many consumers.
+pub type Producer<T> = super::Producer<T, Mpmc>;
+
+/// A consumer of a queue with many producers and many consumers.
+pub type Consumer<T> = super::Consumer<T, Mpmc>;
+
+/// How such a queue is to be.
+pub type Builder = super::Builder<Mpmc>;
+
+/// A queue whose rings, one for each producer, hold `capacity` messages each, exactly.
+///
+/// # Panics
+///
+/// If `capacity` is 0, or memory has no room for so many; [`try_channel`] says so instead.
+#[must_use]
+#[track_caller]
+pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
+    Builder::new(capacity).build_or_panic()
+}
+
+/// As [`channel`], for a capacity that may not do.
+///
+/// # Errors
+///
+/// [`CapacityError`]: the capacity is 0, or memory has no room for so many.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::CapacityError;
+///
+/// let error = annulus::mpmc::try_channel::<u8>(0).unwrap_err();
+/// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
+/// ```
+pub fn try_channel<T: Send>(capacity: usize) -> Result<(Producer<T>, Consumer<T>), CapacityError> {
+    Builder::new(capacity).build()
+}
+
+impl Kind for Mpmc {}
+impl Joinable for Mpmc {}
+impl Shared for Mpmc {}
+
+impl Parts for Mpmc {
+    type Write<T: Send> = SharedWriteEnd<T>;
+    type Read<T: Send> = Claimer<T>;
+    const NAME: &'static str = "mpmc";
+
+    fn ends<T: Send>(plan: Plan) -> Result<(SharedWriteEnd<T>, Claimer<T>), CapacityError> {
+        let Start { hub, member } = Start::new(plan, |plan| SharedLane::new(plan.capacity, plan.first))?;
+        Ok((SharedWriteEnd::new(Arc::clone(&hub), member), Claimer::new(hub, member)))
+    }
+}
+
+impl Divide for Mpmc {
+    fn another<T: Send>(read: &Claimer<T>) -> Claimer<T> {
+        read.another()
+    }
+}
+
+impl Join for Mpmc {
+    fn another<T: Send>(write: &SharedWriteEnd<T>) -> Result<SharedWriteEnd<T>, CapacityError> {
+        write.another()
+    }
+}

@@ -1,0 +1,214 @@
+//! The producer's end of a shared lane: V1 to V3 of `ring/shared_lane.rs`.
+
+use alloc::sync::Arc;
+use core::mem::ManuallyDrop;
+use core::ptr::NonNull;
+
+use super::hub::{Hub, Member};
+use super::kind::Write;
+use crate::error::{CapacityError, Refusal};
+use crate::hint::unlikely;
+use crate::ring::SharedLane;
+use crate::sync::mutated;
+use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_until};
+
+/// The one producer of a shared lane. As of [`WriteEnd`](super::write::WriteEnd), what is rare takes and returns values.
+pub(crate) struct SharedWriteEnd<T> {
+    hub: ManuallyDrop<Arc<Hub<SharedLane<T>>>>,
+    member: NonNull<Member<SharedLane<T>>>,
+    /// The next message.
+    next: u64,
+}
+
+// SAFETY: a share in a hub and a member of it, which may go where messages may go.
+unsafe impl<T: Send> Send for SharedWriteEnd<T> {}
+// SAFETY: what a shared reference allows is atomic.
+unsafe impl<T: Send> Sync for SharedWriteEnd<T> {}
+
+impl<T> SharedWriteEnd<T> {
+    /// The producer of `member`, a lane that nobody else sends on. It counts as a producer of the hub already.
+    pub(super) fn new(hub: Arc<Hub<SharedLane<T>>>, member: NonNull<Member<SharedLane<T>>>) -> Self {
+        // SAFETY: a member lives as long as its hub.
+        let next = unsafe { member.as_ref() }.lane.left_at();
+        Self { hub: ManuallyDrop::new(hub), member, next }
+    }
+
+    /// Another producer, with a lane of its own.
+    pub(super) fn another(&self) -> Result<Self, CapacityError> {
+        let member = self.hub.join(|plan| SharedLane::new(plan.capacity, plan.first))?;
+        self.hub.producer_comes();
+        Ok(Self::new(Arc::clone(&self.hub), member))
+    }
+
+    #[inline(always)]
+    fn lane(&self) -> &SharedLane<T> {
+        // SAFETY: a member lives as long as its hub, in which this is a share.
+        &unsafe { self.member.as_ref() }.lane
+    }
+
+    /// After `count` messages were sent: looks who needs to know, and returns how many of them are the consumers'.
+    #[inline(always)]
+    fn sent(&mut self, count: usize) -> usize {
+        let first = self.next;
+        let end = first.wrapping_add(count as u64);
+        self.next = end;
+        // The fence in `is_quiet` comes before the other look.
+        if unlikely(!self.hub.sent.is_quiet() || self.hub.may_be_closed()) {
+            let until = attend(&self.hub, self.member, first, end);
+            return until.wrapping_sub(first) as usize;
+        }
+        count
+    }
+
+    #[inline(always)]
+    fn is_refused(&self) -> bool {
+        unlikely(self.hub.may_be_closed()) && !mutated!("shared_close_unsettled")
+    }
+}
+
+/// What [`SharedWriteEnd::sent`] does where something is to be done. Returns before which message they are the consumers'.
+#[cold]
+#[inline(never)]
+fn attend<T>(hub: &Hub<SharedLane<T>>, member: NonNull<Member<SharedLane<T>>>, first: u64, end: u64) -> u64 {
+    hub.sent.fence();
+    // SAFETY: a member lives as long as its hub.
+    let lane = unsafe { &member.as_ref().lane };
+    // E3.
+    let until = if hub.may_be_closed() && !mutated!("shared_close_unsettled") {
+        lane.settle(first, end)
+    } else {
+        end
+    };
+    hub.sent.notify();
+    until
+}
+
+impl<T: Send> Write<T> for SharedWriteEnd<T> {
+    type Lane = SharedLane<T>;
+
+    #[inline(always)]
+    fn hub(&self) -> &Hub<SharedLane<T>> {
+        &self.hub
+    }
+
+    #[inline(always)]
+    fn has_room(&mut self) -> bool {
+        self.lane().is_free(self.next) || mutated!("shared_overwrites")
+    }
+
+    #[inline(always)]
+    unsafe fn put(&mut self, value: T) -> Result<(), T> {
+        if self.is_refused() {
+            return Err(value);
+        }
+        let number = self.next;
+        // SAFETY: the caller saw that there is room.
+        unsafe { self.lane().send(number, value) };
+        if self.sent(1) == 1 {
+            Ok(())
+        } else {
+            // SAFETY: `settle` claimed it for this end.
+            Err(unsafe { self.lane().take(number) })
+        }
+    }
+
+    #[inline]
+    fn put_some(&mut self, values: &[T]) -> usize
+    where
+        T: Copy,
+    {
+        if self.is_refused() {
+            return 0;
+        }
+        let first = self.next;
+        let mut count = 0;
+        for (number, &value) in
+            values.iter().enumerate().map(|(count, value)| (first.wrapping_add(count as u64), value))
+        {
+            if !self.lane().is_free(number) {
+                break;
+            }
+            // SAFETY: it is free, and the messages before it were sent.
+            unsafe { self.lane().send(number, value) };
+            count += 1;
+        }
+        if count == 0 {
+            return 0;
+        }
+        let sent = self.sent(count);
+        for number in first.wrapping_add(sent as u64)..first.wrapping_add(count as u64) {
+            // SAFETY: `settle` claimed it for this end.
+            unsafe { self.lane().take(number) };
+        }
+        sent
+    }
+
+    #[inline(always)]
+    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
+        wait_for_slot(&self.hub, self.member, self.next, strategy, deadline)
+    }
+
+    fn len(&self) -> usize {
+        self.lane().len()
+    }
+}
+
+/// Waits until the slot of message `next` is free; [`Refusal::Full`] once `deadline` has passed.
+#[cold]
+#[inline(never)]
+fn wait_for_slot<T>(
+    hub: &Hub<SharedLane<T>>,
+    member: NonNull<Member<SharedLane<T>>>,
+    next: u64,
+    strategy: WaitStrategy,
+    deadline: Deadline,
+) -> Result<(), Refusal> {
+    // SAFETY: a member lives as long as its hub.
+    let member = unsafe { member.as_ref() };
+    let patience = Patience::new(1, deadline);
+    wait_until(&mut Room { hub, member, next, patience }, strategy, deadline).unwrap_or(Err(Refusal::Full))
+}
+
+/// A producer whose next slot is not free.
+struct Room<'a, T> {
+    hub: &'a Hub<SharedLane<T>>,
+    member: &'a Member<SharedLane<T>>,
+    next: u64,
+    patience: Patience,
+}
+
+impl<T> Wait for Room<'_, T> {
+    type Found = Result<(), Refusal>;
+
+    fn event(&self) -> &Event {
+        &self.member.taken
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        if self.hub.is_closed() {
+            return Look::Found(Err(Refusal::Closed));
+        }
+        self.patience.pause();
+        self.patience.judge(u64::from(self.member.lane.is_free(self.next)), Ok(()))
+    }
+}
+
+impl<T> Drop for SharedWriteEnd<T> {
+    fn drop(&mut self) {
+        // SAFETY: taken once, here.
+        leave(unsafe { ManuallyDrop::take(&mut self.hub) }, self.member, self.next);
+    }
+}
+
+/// By value, so that an end has no address (see `docs/ARCHITECTURE.md`).
+#[cold]
+#[inline(never)]
+fn leave<T>(hub: Arc<Hub<SharedLane<T>>>, member: NonNull<Member<SharedLane<T>>>, next: u64) {
+    // SAFETY: a member lives as long as its hub.
+    let left = unsafe { member.as_ref() };
+    left.lane.leave_at(next);
+    // Consumers look at every lane, so the next producer may go on in this one at once, behind what lies in it.
+    left.give_up();
+    hub.producer_goes();
+    drop(hub);
+}

@@ -1,0 +1,89 @@
+//! One producer, many consumers, one ring: work that is shared out.
+//!
+//! A consumer is cloned at any time. Each message reaches one of them: it claims the message before it moves it, so nothing is read that another
+//! one may move, and any type will do. A consumer that is held up between the two holds up the slots that it has claimed, and no other consumer.
+//!
+//! ```
+//! let (mut producer, consumer) = annulus::spmc::channel(64);
+//! let workers: Vec<_> = (0..3)
+//!     .map(|_| {
+//!         let mut consumer = consumer.clone();
+//!         std::thread::spawn(move || consumer.iter().sum::<u64>())
+//!     })
+//!     .collect();
+//! drop(consumer);
+//! producer.send_all(&[1; 100]).unwrap();
+//! drop(producer);
+//! assert_eq!(workers.into_iter().map(|worker| worker.join().unwrap()).sum::<u64>(), 100);
+//! ```
+
+use alloc::sync::Arc;
+
+use super::claim::Claimer;
+use super::hub::{Plan, Start};
+use super::kind::{Divide, Kind, Parts, Shared};
+use super::shared_write::SharedWriteEnd;
+use crate::error::CapacityError;
+use crate::ring::SharedLane;
+
+/// One producer, many consumers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Spmc {}
+
+/// The producer of a queue with one producer and many consumers.
+pub type Producer<T> = super::Producer<T, Spmc>;
+
+/// A consumer of a queue with one producer and many consumers.
+pub type Consumer<T> = super::Consumer<T, Spmc>;
+
+/// How such a queue is to be.
+pub type Builder = super::Builder<Spmc>;
+
+/// A queue that holds `capacity` messages, exactly.
+///
+/// # Panics
+///
+/// If `capacity` is 0, or memory has no room for so many; [`try_channel`] says so instead.
+#[must_use]
+#[track_caller]
+pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
+    Builder::new(capacity).build_or_panic()
+}
+
+/// As [`channel`], for a capacity that may not do.
+///
+/// # Errors
+///
+/// [`CapacityError`]: the capacity is 0, or memory has no room for so many.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::CapacityError;
+///
+/// let error = annulus::spmc::try_channel::<u8>(0).unwrap_err();
+/// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
+/// ```
+pub fn try_channel<T: Send>(capacity: usize) -> Result<(Producer<T>, Consumer<T>), CapacityError> {
+    Builder::new(capacity).build()
+}
+
+impl Kind for Spmc {}
+impl Shared for Spmc {}
+
+impl Parts for Spmc {
+    type Write<T: Send> = SharedWriteEnd<T>;
+    type Read<T: Send> = Claimer<T>;
+    const NAME: &'static str = "spmc";
+
+    fn ends<T: Send>(plan: Plan) -> Result<(SharedWriteEnd<T>, Claimer<T>), CapacityError> {
+        let Start { hub, member } = Start::new(plan, |plan| SharedLane::new(plan.capacity, plan.first))?;
+        Ok((SharedWriteEnd::new(Arc::clone(&hub), member), Claimer::new(hub, member)))
+    }
+}
+
+impl Divide for Spmc {
+    fn another<T: Send>(read: &Claimer<T>) -> Claimer<T> {
+        read.another()
+    }
+}

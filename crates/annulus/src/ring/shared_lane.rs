@@ -1,0 +1,241 @@
+//! A shared lane: a queue between one writer and many readers.
+//!
+//! ```text
+//! writer                                      reader
+//! V1  stamp = free(n)?          Acquire       V4  stamp of the head = full(n)?   Acquire
+//! V2  move the message in                     V5  head: n → n + 1, if nobody was faster
+//! V3  stamp := full(n)          Release       V6  move the message out; stamp := free(n + count)   Release
+//! ```
+//!
+//! After Vyukov's bounded queue, with one writer. A reader claims messages before it moves them, several at once where they are full, so
+//! nothing is read that another one may move, and any type will do. A reader that is held up between V5 and V6 holds up only the slots that
+//! it has claimed: other readers go on behind it, and the writer until it comes round to them.
+//!
+//! *Why no slot has two users.* A full slot is the writer's no more (V3), and goes to the one reader whose V5 moved the head past its
+//! number; the head only grows, so that happens once. V6 and V1 give it back.
+//!
+//! *The end.* As in `lane.rs`, a message may be on its way while somebody closes the queue. A writer that sees the close after V3 tries to
+//! claim its own message (E3). If it can, no reader has it, and it is given back. If not, because readers are still before it, it
+//! writes the head as it is: whoever comes next to the head then sees this message too (Release, Acquire).
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
+
+use super::index::Index;
+use super::{Sequence, lane::Alone};
+use crate::error::CapacityError;
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
+
+/// A slot, with a word that says for which message it is free, or with which it is full.
+struct Slot<T> {
+    stamp: AtomicU64,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+/// Free for message `number`.
+fn free(number: u64) -> u64 {
+    number.wrapping_mul(2)
+}
+
+/// Full with message `number`.
+fn full(number: u64) -> u64 {
+    free(number).wrapping_add(1)
+}
+
+/// A difference of two numbers, the first of which may be the earlier one.
+#[allow(clippy::cast_possible_wrap, reason = "that is what it is for")]
+fn signed(difference: u64) -> i64 {
+    difference as i64
+}
+
+/// One queue. Which handle writes is the business of whoever makes it; anybody may read.
+#[repr(C)]
+pub(crate) struct SharedLane<T> {
+    slots: Box<[Slot<T>]>,
+    index: Index,
+    /// The number of its first message. Constant.
+    first: u64,
+    /// The writer that left: where the next one goes on.
+    left_at: AtomicU64,
+    /// The next message to be claimed.
+    head: Alone,
+}
+
+// SAFETY: messages move in on one thread and out on another, or are dropped there: that takes `T: Send`.
+unsafe impl<T: Send> Send for SharedLane<T> {}
+// SAFETY: as above; no two threads ever look at a slot at once.
+unsafe impl<T: Send> Sync for SharedLane<T> {}
+
+impl<T> SharedLane<T> {
+    /// A lane of `capacity` slots, whose first message is number `first`.
+    pub(crate) fn new(capacity: usize, first: u64) -> Result<Self, CapacityError> {
+        if capacity == 0 {
+            return Err(CapacityError::TooSmall { capacity, minimum: 1 });
+        }
+        let mut slots = Vec::new();
+        slots
+            .try_reserve_exact(capacity)
+            .map_err(|_| CapacityError::TooLarge { capacity, slot_bytes: size_of::<Slot<T>>() })?;
+        slots.extend((0..capacity as u64).map(|count| Slot {
+            stamp: AtomicU64::new(free(first.wrapping_add(count))),
+            value: UnsafeCell::new(MaybeUninit::uninit()),
+        }));
+        Ok(Self {
+            slots: slots.into_boxed_slice(),
+            index: Index::new(capacity),
+            first,
+            left_at: AtomicU64::new(first),
+            head: Alone(AtomicU64::new(first)),
+        })
+    }
+
+    #[inline(always)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+
+    #[inline(always)]
+    fn slot(&self, number: u64) -> &Slot<T> {
+        &self.slots[self.index.of(Sequence::new(number.wrapping_sub(self.first)))]
+    }
+
+    /// V1: whether the slot of message `number` is empty; it is the writer's then.
+    #[inline(always)]
+    pub(crate) fn is_free(&self, number: u64) -> bool {
+        let ordering = if mutated!("shared_free_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        // Acquire: pairs with V6; what was there is moved out.
+        self.slot(number).stamp.load(ordering) == free(number)
+    }
+
+    /// V2 and V3.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the one writer, and its next message is `number`, for which it saw [`is_free`](Self::is_free).
+    #[inline(always)]
+    pub(crate) unsafe fn send(&self, number: u64, value: T) {
+        let slot = self.slot(number);
+        // SAFETY: a free slot is the writer's alone.
+        slot.value.with_mut(|place| unsafe { (*place).write(value) });
+        let ordering = if mutated!("shared_full_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // V3. Release: pairs with V4.
+        slot.stamp.store(full(number), ordering);
+    }
+
+    /// V4: whether message `number` is there, or was.
+    fn is_full(&self, number: u64) -> bool {
+        let ordering = if mutated!("shared_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        // Acquire: pairs with V3.
+        self.slot(number).stamp.load(ordering) == full(number)
+    }
+
+    /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where nothing is there.
+    #[inline]
+    pub(crate) fn claim(&self, most: usize) -> Option<(u64, usize)> {
+        // Acquire: as a failure below.
+        let mut head = self.head.0.load(Ordering::Acquire);
+        loop {
+            let most = most.min(self.capacity()) as u64;
+            let count = (0..most).take_while(|&count| self.is_full(head.wrapping_add(count))).count();
+            let now = if count == 0 {
+                // Empty, if the head was not an old one.
+                self.head.0.load(Ordering::Acquire)
+            } else {
+                if mutated!("shared_claim_not_atomic") {
+                    self.head.0.store(head.wrapping_add(count as u64), Ordering::Release);
+                    return Some((head, count));
+                }
+                let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+                // V5. The stamps order the messages. Acquire and Release: pair with E3, and on with the next claim.
+                match self.head.0.compare_exchange_weak(
+                    head,
+                    head.wrapping_add(count as u64),
+                    success,
+                    failure,
+                ) {
+                    Ok(_) => return Some((head, count)),
+                    Err(now) => now,
+                }
+            };
+            if count == 0 && (now == head || mutated!("shared_empty_at_an_old_head")) {
+                return None;
+            }
+            head = now;
+        }
+    }
+
+    /// V6.
+    ///
+    /// # Safety
+    ///
+    /// The caller has claimed message `number`, and moves it out once.
+    #[inline(always)]
+    pub(crate) unsafe fn take(&self, number: u64) -> T {
+        let slot = self.slot(number);
+        // SAFETY: it is full, and the caller's alone.
+        let value = slot.value.with_mut(|place| unsafe { (*place).assume_init_read() });
+        let ordering = if mutated!("shared_taken_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with V1.
+        slot.stamp.store(free(number.wrapping_add(self.capacity() as u64)), ordering);
+        value
+    }
+
+    /// E3: the writer sent the messages from `first` to before `end`, and then saw that the queue is closed. Returns before which of them
+    /// they are the readers'; the others are claimed by the caller, who takes them back.
+    pub(crate) fn settle(&self, first: u64, end: u64) -> u64 {
+        let mut head = self.head.0.load(Ordering::Acquire);
+        loop {
+            // Of these messages, how many are claimed; negative where readers are still before them.
+            let claimed = signed(head.wrapping_sub(first));
+            let sent = end.wrapping_sub(first);
+            if claimed >= signed(sent) {
+                return end;
+            }
+            let next = if claimed < 0 { head } else { end };
+            // Release: pairs with the Acquire of V5, and of the look before it.
+            match self.head.0.compare_exchange(head, next, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return if claimed < 0 { end } else { head },
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    /// The writer leaves; its next message would be `number`.
+    pub(crate) fn leave_at(&self, number: u64) {
+        // Relaxed: the next writer comes by an Acquire that pairs with the Release of whoever lets it come.
+        self.left_at.store(number, Ordering::Relaxed);
+    }
+
+    /// Where the next writer goes on.
+    pub(crate) fn left_at(&self) -> u64 {
+        self.left_at.load(Ordering::Relaxed)
+    }
+
+    /// How many messages wait to be claimed. A snapshot, never above the capacity. O(log capacity): the writer stores no count, so this
+    /// looks for the first slot that is not full.
+    pub(crate) fn len(&self) -> usize {
+        let head = self.head.0.load(Ordering::Acquire);
+        let was_sent = |count: u64| {
+            let number = head.wrapping_add(count);
+            let stamp = self.slot(number).stamp.load(Ordering::Relaxed);
+            // Full, or later.
+            signed(stamp.wrapping_sub(full(number))) >= 0
+        };
+        let (mut low, mut high) = (0, self.capacity() as u64);
+        while low < high {
+            let middle = low.midpoint(high);
+            if was_sent(middle) { low = middle + 1 } else { high = middle }
+        }
+        low as usize
+    }
+}
+
+impl<T> Drop for SharedLane<T> {
+    fn drop(&mut self) {
+        while let Some((number, _)) = self.claim(1) {
+            // SAFETY: claimed just now.
+            drop(unsafe { self.take(number) });
+        }
+    }
+}
