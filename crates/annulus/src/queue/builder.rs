@@ -69,6 +69,7 @@ impl<K: Kind> Builder<K> {
     /// # Errors
     ///
     /// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots.
+    #[allow(clippy::type_complexity, reason = "a producer and a consumer")]
     pub fn build<T: Send>(self) -> Result<(Producer<T, K>, Consumer<T, K>), CapacityError> {
         let (write, read) = K::ends(self.plan)?;
         Ok((Producer { end: write }, Consumer { end: read }))

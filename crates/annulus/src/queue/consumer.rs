@@ -430,6 +430,7 @@ impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
     }
 }
 
+#[allow(clippy::into_iter_without_iter, reason = "`iter` takes the consumer mutably, as it must")]
 impl<'c, T: Send, K: Kind> IntoIterator for &'c mut Consumer<T, K> {
     type Item = T;
     type IntoIter = Iter<'c, T, K>;

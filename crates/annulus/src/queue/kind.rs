@@ -33,6 +33,7 @@ pub(crate) trait Parts: Sized + 'static {
     const NAME: &'static str;
 
     /// The ends of a new queue.
+    #[allow(clippy::type_complexity, reason = "two ends")]
     fn ends<T: Send>(plan: Plan) -> Result<(Self::Write<T>, Self::Read<T>), CapacityError>;
 }
 

@@ -128,6 +128,7 @@ impl<'p, T> Reservation<'p, T> {
     ///
     /// If `count` is above [`len`](Self::len). Nothing is sent then.
     #[inline]
+    #[allow(clippy::must_use_candidate, reason = "who knows that the queue is open knows the answer")]
     pub unsafe fn commit(self, count: usize) -> usize {
         assert!(count <= self.slots, "can't commit {count} slots: {} are reserved", self.slots);
         // SAFETY: the caller wrote them, and there are as many.

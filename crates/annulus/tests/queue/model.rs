@@ -99,6 +99,12 @@ impl<K: InPlace> Model<K> {
         assert_eq!(self.rings[whose].pop_front(), Some(message.number));
     }
 
+    fn got_all(&mut self, messages: &[Counted]) {
+        for message in messages {
+            self.got(message);
+        }
+    }
+
     fn there(&self) -> usize {
         self.rings.iter().map(VecDeque::len).sum()
     }
@@ -140,6 +146,7 @@ impl<K: InPlace> Model<K> {
         }
     }
 
+    #[allow(clippy::too_many_lines, clippy::needless_pass_by_value, reason = "one arm for each verb")]
     fn step(&mut self, producer: usize, step: Step) {
         let whose = producer % self.producers.len();
         match step {
@@ -176,7 +183,7 @@ impl<K: InPlace> Model<K> {
                 let mut places: Vec<_> = (0..count).map(|_| Counted::new(0, &self.alive)).collect();
                 let got = self.consumer.recv_into(&mut places);
                 assert_eq!(got, count.min(self.there()));
-                places[..got].iter().for_each(|message| self.got(message));
+                self.got_all(&places[..got]);
             }
             Step::Read { advance } => {
                 let there = self.there();
@@ -224,20 +231,20 @@ impl<K: InPlace> Model<K> {
                 let there = self.there();
                 let got: Vec<_> = self.consumer.drain().take(take).collect();
                 assert_eq!(got.len(), take.min(there));
-                got.iter().for_each(|message| self.got(message));
+                self.got_all(&got);
             }
             Step::Consume => {
                 let there = self.there();
                 let mut got = Vec::new();
                 assert_eq!(self.consumer.consume(|message| got.push(message)), there);
                 assert_eq!(got.len(), there);
-                got.iter().for_each(|message| self.got(message));
+                self.got_all(&got);
             }
             Step::ConsumeUpTo(most) => {
                 let there = self.there();
                 let mut got = Vec::new();
                 assert_eq!(self.consumer.consume_up_to(most, |message| got.push(message)), most.min(there));
-                got.iter().for_each(|message| self.got(message));
+                self.got_all(&got);
             }
             Step::HandlerPanics { after } => {
                 let mut got = Vec::new();
@@ -248,7 +255,7 @@ impl<K: InPlace> Model<K> {
                     });
                 });
                 assert_eq!(panicked.is_some(), got.len() > after);
-                got.iter().for_each(|message| self.got(message));
+                self.got_all(&got);
             }
             Step::Look => {
                 assert_eq!(self.consumer.len(), self.there());
@@ -285,7 +292,9 @@ impl<K: InPlace> Model<K> {
         let got: Vec<_> = self.consumer.drain().collect();
         assert_eq!(got.len(), self.there() - count);
         let mut rings = vec![VecDeque::new(); self.rings.len()];
-        got.iter().for_each(|message| rings[(message.number % WHOSE) as usize].push_back(message.number));
+        for message in &got {
+            rings[(message.number % WHOSE) as usize].push_back(message.number);
+        }
         for (ring, left) in self.rings.iter_mut().zip(&rings) {
             assert!(ring.iter().skip(ring.len() - left.len()).eq(left), "{ring:?} has become {left:?}");
             ring.clear();
@@ -320,6 +329,7 @@ impl Model<mpsc::Mpsc> {
 }
 
 /// What several consumers do on one thread: the oldest of some ring comes, whoever asks.
+#[allow(clippy::too_many_lines, reason = "one arm for each verb")]
 fn shared<K: Shared>(
     mut join: impl FnMut(&Producer<Counted, K>) -> Option<Producer<Counted, K>>,
     capacity: usize,

@@ -176,7 +176,9 @@ fn chaos() {
                         threads.drain(..).for_each(|thread| thread.join().unwrap());
                     }
                 }
-                threads.into_iter().for_each(|thread| thread.join().unwrap());
+                for thread in threads {
+                    thread.join().unwrap();
+                }
             })
         };
         let mut dice = Dice(99);
@@ -231,11 +233,11 @@ fn a_stop_loses_nothing() {
             received[number as usize] += 1;
         }
         if round % 2 == 0 {
-            consumer.close()
+            consumer.close();
         } else {
-            first.close()
+            first.close();
         }
-        for (number, count) in consumer.iter() {
+        for (number, count) in &mut consumer {
             assert_eq!(count, received[number as usize]);
             received[number as usize] += 1;
         }
@@ -330,7 +332,9 @@ fn shared_out() {
             })
             .collect();
         drop(consumer);
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        for writer in writers {
+            writer.join().unwrap();
+        }
         let got: Vec<_> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
         for producer in 0..producers as usize {
             let mut all: Vec<_> = got.iter().flat_map(|got| &got[producer]).copied().collect();
