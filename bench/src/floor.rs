@@ -2,8 +2,8 @@
 
 use std::hint::{black_box, spin_loop};
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Instant;
 
@@ -12,8 +12,8 @@ use rustix::thread::futex;
 use crate::contenders::BATCH;
 use crate::cores::{Cores, pin};
 use crate::rows::{
-    HandOver, LIVE_WARM_UP, Page, Plan, Sample, Sleeper, WARM_UP, Waker, across, mix, ns_each, phases,
-    side_by_side,
+    BLOCK, HandOver, LIVE_WARM_UP, Page, Plan, Sample, Sleeper, WARM_UP, Waker, across, across_blocks,
+    is_all, mix, ns_each, phases, side_by_side,
 };
 
 /// A word with its line, and the line that is fetched with it, to itself.
@@ -199,6 +199,49 @@ pub fn copy_in_and_out(plan: &Plan) -> Sample {
         }
     }
     ns_each(begun, plan.messages).into()
+}
+
+/// Fills one part after another of the same memory as the ring has, which nobody reads.
+pub fn fill_blocks(plan: &Plan) -> Sample {
+    let mut memory = vec![0_u32; plan.capacity];
+    let mut begun = Instant::now();
+    for phase in phases((plan.capacity / BLOCK) as u64, plan.messages) {
+        begun = Instant::now();
+        for i in phase {
+            let start = i as usize * BLOCK % plan.capacity;
+            black_box(&mut memory[start..start + BLOCK]).fill(black_box(i as u32));
+        }
+    }
+    ns_each(begun, plan.messages).into()
+}
+
+/// As many blocks as the ring has. One thread fills them in turn and says how far it is, by one flag; the other checks them and says
+/// how far it is, by another.
+pub fn hand_blocks_over(plan: &Plan) -> Sample {
+    let count = plan.capacity / BLOCK;
+    // Nobody ever waits for a lock: the flags say whose a block is.
+    let blocks: Vec<Mutex<Vec<u32>>> = (0..count).map(|_| Mutex::new(vec![0; BLOCK])).collect();
+    let block = |i: u64| blocks[i as usize % count].lock().expect("nobody panics");
+    let (filled, checked) = (Line::default(), Line::default());
+    let fill = |phase: Range<u64>| {
+        for i in phase {
+            while i - checked.0.load(Ordering::Acquire) == count as u64 {
+                spin_loop();
+            }
+            black_box(block(i).as_mut_slice()).fill(i as u32);
+            filled.0.store(i + 1, Ordering::Release);
+        }
+    };
+    let check = |total| {
+        for i in 0..total {
+            while filled.0.load(Ordering::Acquire) <= i {
+                spin_loop();
+            }
+            assert!(is_all(&block(i), i as u32));
+            checked.0.store(i + 1, Ordering::Release);
+        }
+    };
+    across_blocks(plan, fill, check)
 }
 
 /// One futex, and nothing around it.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use crate::contenders::{Annulus, Disruptor, Named, PhotonRing, version_of};
+use crate::contenders::{PACKAGES, version_of};
 use crate::cores::Cores;
 use crate::machine::Machine;
 use crate::rounds::{Quartiles, Rounds, ours};
@@ -171,8 +171,7 @@ const COLUMNS: usize = 7;
 
 impl Report {
     pub fn new(machine: Machine, rounds: usize, presence: f64, rows: Vec<RowReport>) -> Self {
-        let contenders =
-            [Annulus::NAME, PhotonRing::NAME, Disruptor::NAME].map(|name| (name, version_of(name)));
+        let contenders = PACKAGES.map(|name| (name, version_of(name)));
         let ping_pong_ns = Quartiles::of(rows.iter().flat_map(|row| row.rounds.probes.iter().copied()));
         Self { machine, contenders: contenders.to_vec(), rounds, presence, ping_pong_ns, rows }
     }

@@ -10,6 +10,7 @@
 //! lossless   a publisher that waits for its readers
 //! events     the same, with messages changed and read where they lie
 //! disruptor  a library with such rings only
+//! queues     each message reaches one consumer
 //! ```
 
 mod called;
@@ -18,6 +19,7 @@ mod events;
 mod group;
 mod lossless;
 mod lossy;
+mod queues;
 mod shared;
 
 use std::fmt::Debug;
@@ -28,6 +30,11 @@ pub use events::{AnnulusEvents, PhotonRingEvents};
 pub use group::{AnnulusGroup, GROUP};
 pub use lossless::{AnnulusLossless, PhotonRingBounded};
 pub use lossy::{Annulus, PhotonRing};
+pub use queues::{
+    AnnulusCopied, AnnulusInPlace, AnnulusMany, AnnulusQueue, AnnulusTried, BatchReceiver, BatchSender,
+    Crossbeam, CrossbeamTried, Kanal, KanalTried, Queue, Receiver, Rtrb, RtrbCopied, RtrbInPlace, Sender,
+    StdSync, StdUnbounded, Waiting,
+};
 pub use shared::{AnnulusShared, PhotonRingShared};
 
 /// What every contender can carry.
@@ -86,6 +93,10 @@ pub trait BatchReader: Send {
     /// The messages that are there, up to [`BATCH`] of them, by way of `buffer` where the library wants one.
     fn poll_batch(&mut self, buffer: &mut [u64; BATCH], each: impl FnMut(u64)) -> u64;
 }
+
+/// All the libraries here but the standard one.
+pub const PACKAGES: [&str; 6] =
+    [Annulus::NAME, PhotonRing::NAME, Disruptor::NAME, Rtrb::NAME, Crossbeam::NAME, Kanal::NAME];
 
 /// The version of `package` that this program was built with.
 pub fn version_of(package: &str) -> &'static str {
@@ -164,11 +175,64 @@ mod tests {
     }
 
     #[test]
+    fn all_queues_are_driven_by_the_same_code() {
+        fn works<Q: Queue<Sender: Sender, Receiver: Receiver>>() {
+            let (mut sender, mut receiver) = Q::queue(4);
+            for message in 0..12 {
+                assert!(sender.send(message));
+                assert_eq!(receiver.receive(), Some(message));
+            }
+        }
+        works::<AnnulusTried>();
+        works::<AnnulusQueue>();
+        works::<AnnulusMany>();
+        works::<Rtrb>();
+        works::<CrossbeamTried>();
+        works::<Crossbeam>();
+        works::<KanalTried>();
+        works::<Kanal>();
+        works::<StdSync>();
+        works::<StdUnbounded>();
+    }
+
+    #[test]
+    fn a_queue_that_is_tried_says_that_it_is_full_or_empty() {
+        fn works<Q: Queue<Sender: Sender, Receiver: Receiver>>() {
+            let (mut sender, mut receiver) = Q::queue(1);
+            assert_eq!(receiver.receive(), None);
+            assert!(sender.send(1) && !sender.send(2));
+            assert_eq!(receiver.receive(), Some(1));
+        }
+        works::<AnnulusTried>();
+        works::<Rtrb>();
+        works::<CrossbeamTried>();
+        works::<KanalTried>();
+    }
+
+    #[test]
+    fn batches_go_through_queues_whole_and_in_order() {
+        fn works<Q: Queue<Sender: BatchSender, Receiver: BatchReceiver>>() {
+            let (mut sender, mut receiver) = Q::queue(2 * BATCH);
+            let sent: [u64; BATCH] = std::array::from_fn(|i| i as u64);
+            for _ in 0..4 {
+                sender.send_batch(&sent);
+                let (mut buffer, mut received) = ([0; BATCH], vec![]);
+                while receiver.receive_batch(&mut buffer, |message| received.push(message)) > 0 {}
+                assert_eq!(received, sent);
+            }
+        }
+        works::<AnnulusCopied>();
+        works::<RtrbCopied>();
+        works::<AnnulusInPlace>();
+        works::<RtrbInPlace>();
+    }
+
+    #[test]
     fn versions_are_found_in_the_lock_file() {
         let lock = "[[package]]\nname = \"a-b\"\nversion = \"1.2.3\"\n\n[[package]]\nname = \"a\"\nversion = \"4.5.6\"\n";
         assert_eq!(version_in(lock, "a"), Some("4.5.6"));
         assert_eq!(version_in(lock, "b"), None);
-        for package in [Annulus::NAME, PhotonRing::NAME, Disruptor::NAME] {
+        for package in PACKAGES {
             assert_ne!(version_of(package), "?");
         }
     }

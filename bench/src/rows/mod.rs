@@ -14,6 +14,11 @@ mod lossless;
 mod many_publishers;
 mod one_thread;
 mod page;
+mod pool;
+mod queue_blocks;
+mod queue_many;
+mod queue_one;
+mod queue_wake;
 mod round_trip;
 mod stream;
 mod wake_up;
@@ -27,8 +32,9 @@ use crate::contenders::BATCH;
 use crate::cores::Cores;
 pub use many_publishers::side_by_side;
 pub use page::Page;
+pub use queue_blocks::{BLOCK, across_blocks, is_all};
 pub use stream::across;
-pub use wake_up::{HandOver, Sleeper, Waker};
+pub use wake_up::{HandOver, Sleeper, Waker, wake_up};
 
 /// How much one run of an entry does, and where.
 pub struct Plan {
@@ -162,6 +168,11 @@ pub fn all() -> Vec<Row> {
     rows.extend(lossless::rows());
     rows.push(group::row());
     rows.extend(events::rows());
+    rows.extend(queue_one::rows());
+    rows.extend(queue_blocks::rows());
+    rows.extend(queue_many::rows());
+    rows.extend(queue_wake::rows());
+    rows.push(pool::row());
     rows
 }
 

@@ -9,22 +9,36 @@ use std::thread;
 use std::time::Instant;
 
 use super::{LIVE_WARM_UP, Plan, Sample, mix, ns_each, phases};
-use crate::contenders::{BATCH, BatchPublisher, BatchReader, Gated, Publisher, Reader};
+use crate::contenders::{
+    BATCH, BatchPublisher, BatchReader, BatchReceiver, BatchSender, Gated, Publisher, Queue, Reader,
+    Receiver, Sender,
+};
 use crate::cores::pin;
 
 /// Calls `publish` with the sequences of a warm-up and then with those of the messages that are timed, while `receive` runs on
 /// the other core, which returns once it has had as many as it is called with. The time is that until it does.
 #[inline(always)]
 pub fn across(plan: &Plan, publish: impl FnMut(Range<u64>), receive: impl FnOnce(u64) + Send) -> Sample {
+    across_from(LIVE_WARM_UP, plan, publish, receive)
+}
+
+/// With a warm-up of so many messages.
+#[inline(always)]
+pub fn across_from(
+    warm_up: u64,
+    plan: &Plan,
+    publish: impl FnMut(Range<u64>),
+    receive: impl FnOnce(u64) + Send,
+) -> Sample {
     thread::scope(|scope| {
         // Its own, as a thread that publishes has it: borrowed from outside, its sequence would live in memory.
         let mut publish = publish;
         let receiver = scope.spawn(move || {
             pin(plan.cores.there);
-            receive(LIVE_WARM_UP + plan.messages);
+            receive(warm_up + plan.messages);
         });
         let mut begun = Instant::now();
-        for phase in phases(LIVE_WARM_UP, plan.messages) {
+        for phase in phases(warm_up, plan.messages) {
             begun = Instant::now();
             publish(phase);
         }
@@ -90,4 +104,63 @@ where
         }
     };
     across(plan, publish, receive)
+}
+
+/// Through a queue, one by one.
+#[inline(always)]
+pub fn queue<Q: Queue<Sender: Sender, Receiver: Receiver>>(plan: &Plan) -> Sample {
+    let (sender, receiver) = Q::queue(plan.capacity);
+    queue_between(plan, sender, receiver)
+}
+
+/// From this end of a queue to that.
+#[inline(always)]
+pub fn queue_between(plan: &Plan, mut sender: impl Sender, mut receiver: impl Receiver) -> Sample {
+    let send = move |phase: Range<u64>| {
+        for i in phase {
+            while !sender.send(mix(i)) {
+                spin_loop();
+            }
+        }
+    };
+    let receive = move |total| {
+        for i in 0..total {
+            let message = loop {
+                match receiver.receive() {
+                    Some(message) => break message,
+                    None => spin_loop(),
+                }
+            };
+            assert!(message == mix(i));
+        }
+    };
+    across(plan, send, receive)
+}
+
+/// Through a queue, in batches of [`BATCH`].
+#[inline(always)]
+pub fn queue_batches<Q: Queue<Sender: BatchSender, Receiver: BatchReceiver>>(plan: &Plan) -> Sample {
+    let (mut sender, mut receiver) = Q::queue(plan.capacity);
+    let mut batch = [0; BATCH];
+    let send = move |phase: Range<u64>| {
+        for first in phase.step_by(BATCH) {
+            for (message, i) in batch.iter_mut().zip(first..) {
+                *message = mix(i);
+            }
+            sender.send_batch(&batch);
+        }
+    };
+    let receive = move |total| {
+        let (mut buffer, mut next) = ([0; BATCH], 0);
+        while next < total {
+            let count = receiver.receive_batch(&mut buffer, |message| {
+                assert!(message == mix(next));
+                next += 1;
+            });
+            if count == 0 {
+                spin_loop();
+            }
+        }
+    };
+    across(plan, send, receive)
 }

@@ -66,7 +66,7 @@ impl Sleeper for annulus::Subscriber<u64> {
 }
 
 #[inline(never)]
-fn wake_up<H: HandOver>(plan: &Plan) -> Sample {
+pub fn wake_up<H: HandOver>(plan: &Plan) -> Sample {
     let (mut waker, mut sleeper) = H::pair();
     // How many wake-ups the sleeper has had.
     let woken = AtomicU64::new(0);

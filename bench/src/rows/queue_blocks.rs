@@ -1,0 +1,102 @@
+//! Blocks of 32,768 words, written into a queue where they are to lie.
+
+use std::hint::{black_box, spin_loop};
+use std::ops::Range;
+use std::time::Instant;
+
+use annulus::spsc;
+
+use super::stream::across_from;
+use super::{Entry, Kind, Plan, Row, Sample, ns_each, phases};
+use crate::contenders::{Annulus, Named};
+use crate::floor;
+
+/// Words in a block.
+pub const BLOCK: usize = 32_768;
+
+/// Blocks in the ring.
+const BLOCKS: usize = 2;
+
+pub fn rows() -> [Row; 2] {
+    const FILL: &str = "filling the same memory";
+    const HAND_OVER: &str = "filling buffers, a flag, reading them";
+    let row = |name, about| Row::new(name, about, BLOCKS * BLOCK, 20_000);
+    [
+        row(
+            "queue, blocks of 32,768 u32, unread",
+            "reserved, filled, sent, and passed over by the consumer on the same core; the time of a block",
+        )
+        .entries([Entry { name: Annulus::NAME, kind: Kind::Ours, run: unread }])
+        .floor(FILL, floor::fill_blocks)
+        .target(FILL, 1.0 / 0.95),
+        row(
+            "queue, blocks of 32,768 u32, read",
+            "reserved, filled, sent; the consumer on the other core checks each word where it lies; the time of a block",
+        )
+        .on_two_cores()
+        .entries([Entry { name: Annulus::NAME, kind: Kind::Ours, run: read }])
+        .floor(HAND_OVER, floor::hand_blocks_over)
+        .target(HAND_OVER, 1.0 / 0.80),
+    ]
+}
+
+/// As [`across`](super::across), after a few laps.
+pub fn across_blocks(
+    plan: &Plan,
+    publish: impl FnMut(Range<u64>),
+    receive: impl FnOnce(u64) + Send,
+) -> Sample {
+    across_from(8 * BLOCKS as u64, plan, publish, receive)
+}
+
+/// Whether all `words` are `value`. Each is looked at.
+#[inline(always)]
+pub fn is_all(words: &[u32], value: u32) -> bool {
+    words.iter().fold(0, |difference, word| difference | (word ^ value)) == 0
+}
+
+#[inline(never)]
+fn unread(plan: &Plan) -> Sample {
+    let (mut producer, mut consumer) = spsc::channel::<u32>(plan.capacity);
+    let mut begun = Instant::now();
+    for phase in phases(BLOCKS as u64, plan.messages) {
+        begun = Instant::now();
+        for i in phase {
+            let reservation = producer.reserve(BLOCK).expect("the ring is empty");
+            assert!(reservation.fill(black_box(i as u32)) == BLOCK);
+            assert!(consumer.readable().len() == BLOCK);
+            consumer.advance(BLOCK);
+        }
+    }
+    ns_each(begun, plan.messages).into()
+}
+
+#[inline(never)]
+fn read(plan: &Plan) -> Sample {
+    let (mut producer, mut consumer) = spsc::channel::<u32>(plan.capacity);
+    let fill = move |phase: Range<u64>| {
+        for i in phase {
+            let reservation = loop {
+                match producer.reserve(BLOCK) {
+                    Some(reservation) => break reservation,
+                    None => spin_loop(),
+                }
+            };
+            // All that is ever sent or taken is a block.
+            assert!(reservation.fill(i as u32) == BLOCK);
+        }
+    };
+    let check = move |total| {
+        for i in 0..total {
+            let block = loop {
+                match consumer.peek_many(BLOCK) {
+                    [] => spin_loop(),
+                    block => break block,
+                }
+            };
+            assert!(block.len() == BLOCK && is_all(block, i as u32));
+            consumer.advance(BLOCK);
+        }
+    };
+    across_blocks(plan, fill, check)
+}

@@ -1,0 +1,100 @@
+//! Queues from many producers to one consumer.
+
+use std::sync::Barrier;
+use std::thread;
+use std::time::Instant;
+
+use super::{Entry, Kind, LIVE_WARM_UP, Plan, Row, Sample, ns_each, phases, stream};
+use crate::contenders::{
+    AnnulusMany, Crossbeam, Kanal, Named, Queue, Receiver, Sender, StdSync, StdUnbounded,
+};
+use crate::cores::pin;
+
+pub fn rows() -> [Row; 5] {
+    const ONE: &str = "one producer joined";
+    let row = |name, about| Row::new(name, about, 4096, 2_048_000).on_two_cores();
+    let two = "the same with two producers, which share a core: a thread more than there are cores";
+    let four = "the same with four producers, which share a core: three threads more than there are cores";
+    let eight = "the same with eight producers, which share a core: seven threads more than there are cores";
+    [
+        against_all(
+            row(
+                "queue, one producer of many",
+                "u64, sent to a queue for many producers and received on the other core one by one, by verbs that wait; the \
+                 consumer checks that each producer's messages come in order, none missing",
+            )
+            .entries(entries::<1>()),
+        ),
+        against_all(row("queue, two producers, oversubscribed", two).entries(entries::<2>())),
+        against_all(row("queue, four producers, oversubscribed", four).entries(entries::<4>())),
+        against_all(row("queue, eight producers, oversubscribed", eight).entries(entries::<8>())),
+        row("queue, 64 joined, one sends", "the same with 64 producers, of which 63 never send")
+            .entries([Entry { name: AnnulusMany::NAME, kind: Kind::Ours, run: one_of::<64> }])
+            .other(ONE, one_of::<1>)
+            .target(ONE, 1.0 / 0.9),
+    ]
+}
+
+/// Below two thirds of the best of the others is below two thirds of each.
+fn against_all(row: Row) -> Row {
+    [Crossbeam::NAME, Kanal::NAME, StdSync::NAME].into_iter().fold(row, |row, rival| row.target(rival, 0.67))
+}
+
+fn entries<const PRODUCERS: u64>() -> [Entry; 5] {
+    [
+        Entry { name: AnnulusMany::NAME, kind: Kind::Ours, run: produce::<AnnulusMany, PRODUCERS> },
+        Entry { name: Crossbeam::NAME, kind: Kind::Rival, run: produce::<Crossbeam, PRODUCERS> },
+        Entry { name: Kanal::NAME, kind: Kind::Rival, run: produce::<Kanal, PRODUCERS> },
+        Entry { name: StdSync::NAME, kind: Kind::Rival, run: produce::<StdSync, PRODUCERS> },
+        Entry { name: StdUnbounded::NAME, kind: Kind::Rival, run: produce::<StdUnbounded, PRODUCERS> },
+    ]
+}
+
+/// All producers on the other core, the consumer on this one.
+#[inline(never)]
+fn produce<Q: Queue<Sender: Sender + Clone, Receiver: Receiver>, const PRODUCERS: u64>(
+    plan: &Plan,
+) -> Sample {
+    let (sender, mut receiver) = Q::queue(plan.capacity);
+    let [warm_up, messages] = [LIVE_WARM_UP, plan.messages].map(|messages| messages / PRODUCERS);
+    let begin = Barrier::new(PRODUCERS as usize + 1);
+    thread::scope(|scope| {
+        for who in 0..PRODUCERS {
+            let (mut sender, begin) = (sender.clone(), &begin);
+            scope.spawn(move || {
+                pin(plan.cores.there);
+                for phase in phases(warm_up, messages) {
+                    begin.wait();
+                    for i in phase {
+                        assert!(sender.send(i * PRODUCERS + who));
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut next = [0; 8];
+        let mut begun = Instant::now();
+        for phase in phases(warm_up, messages) {
+            begin.wait();
+            begun = Instant::now();
+            for _ in phase.start * PRODUCERS..phase.end * PRODUCERS {
+                let message = receiver.receive().expect("the producers are there, or were");
+                let next = &mut next[(message % PRODUCERS) as usize];
+                assert!(message / PRODUCERS == *next);
+                *next += 1;
+            }
+        }
+        let ns = ns_each(begun, messages * PRODUCERS);
+        assert!(next[..PRODUCERS as usize].iter().all(|&next| next == warm_up + messages));
+        assert!(receiver.receive().is_none(), "the queue is closed, and nothing is left");
+        ns.into()
+    })
+}
+
+/// A stream from the first of many.
+#[inline(never)]
+fn one_of<const JOINED: usize>(plan: &Plan) -> Sample {
+    let (sender, receiver) = AnnulusMany::queue(plan.capacity);
+    let _others: Vec<_> = (1..JOINED).map(|_| sender.clone()).collect();
+    stream::queue_between(plan, sender, receiver)
+}

@@ -1,0 +1,161 @@
+//! How soon a consumer has what was sent, asleep or awake.
+
+use std::thread;
+use std::time::Instant;
+
+use annulus::{WaitStrategy, spsc};
+
+use super::{Entry, HandOver, Kind, Plan, Row, Sample, Sleeper, WARM_UP, Waker, ns_each, phases, wake_up};
+use crate::contenders::{Annulus, Crossbeam, Kanal, Named, Queue, Receiver, Rtrb, Sender, StdSync, Waiting};
+use crate::cores::pin;
+use crate::floor::{self, BareFutex};
+
+pub fn rows() -> [Row; 2] {
+    const FUTEX: &str = "a bare futex";
+    const RAW: &str = "raw ping-pong";
+    [
+        Row::new(
+            "queue, wake-up latency",
+            "u64, from the send to its receipt by a consumer on the other core that sleeps at once where nothing is there; the \
+             median of a run",
+            64,
+            200,
+        )
+        .on_two_cores()
+        .entries([
+            Entry { name: Annulus::NAME, kind: Kind::Ours, run: wake_up::<AtOnce> },
+            Entry { name: Crossbeam::NAME, kind: Kind::Rival, run: wake_up::<ByDefault<Crossbeam>> },
+            Entry { name: Kanal::NAME, kind: Kind::Rival, run: wake_up::<ByDefault<Kanal>> },
+            Entry { name: StdSync::NAME, kind: Kind::Rival, run: wake_up::<ByDefault<StdSync>> },
+        ])
+        .floor(FUTEX, wake_up::<BareFutex>)
+        .target(FUTEX, 1.3),
+        Row::new(
+            "queue, round trip",
+            "u64, through one queue and back through another, both sides spinning",
+            4096,
+            100_000,
+        )
+        .on_two_cores()
+        .entries([
+            Entry { name: Annulus::NAME, kind: Kind::Ours, run: round_trip::<Spinning> },
+            Entry { name: Rtrb::NAME, kind: Kind::Rival, run: round_trip::<Rtrb> },
+        ])
+        .floor(RAW, floor::round_trip)
+        .target(RAW, 1.1),
+    ]
+}
+
+/// A consumer that sleeps at once.
+struct AtOnce;
+
+/// A consumer that waits as its library does.
+struct ByDefault<Q>(Q);
+
+impl HandOver for AtOnce {
+    type Waker = spsc::Producer<u64>;
+    type Sleeper = spsc::Consumer<u64>;
+
+    fn pair() -> (Self::Waker, Self::Sleeper) {
+        spsc::channel(64)
+    }
+}
+
+impl Waker for spsc::Producer<u64> {
+    fn wake(&mut self, value: u64) {
+        self.send(value).expect("the consumer is there");
+    }
+}
+
+impl Sleeper for spsc::Consumer<u64> {
+    fn sleep(&mut self) -> u64 {
+        self.recv_with(WaitStrategy::Block { spin_iters: 0, yield_iters: 0 }).expect("the producer is there")
+    }
+}
+
+impl<Q: Queue<Sender: Waker, Receiver: Sleeper>> HandOver for ByDefault<Q> {
+    type Waker = Q::Sender;
+    type Sleeper = Q::Receiver;
+
+    fn pair() -> (Self::Waker, Self::Sleeper) {
+        Q::queue(64)
+    }
+}
+
+impl<H> Waker for Waiting<H>
+where
+    Self: Sender,
+{
+    fn wake(&mut self, value: u64) {
+        assert!(self.send(value));
+    }
+}
+
+impl<H> Sleeper for Waiting<H>
+where
+    Self: Receiver,
+{
+    fn sleep(&mut self) -> u64 {
+        self.receive().expect("the sender is there")
+    }
+}
+
+/// Our queue, its consumer spinning without a pause.
+struct Spinning;
+
+impl Named for Spinning {
+    const NAME: &'static str = Annulus::NAME;
+}
+
+struct SpinningConsumer(spsc::Consumer<u64>);
+
+impl Queue for Spinning {
+    type Sender = Waiting<spsc::Producer<u64>>;
+    type Receiver = SpinningConsumer;
+
+    fn queue(capacity: usize) -> (Self::Sender, Self::Receiver) {
+        let (producer, consumer) = spsc::channel(capacity);
+        (Waiting(producer), SpinningConsumer(consumer))
+    }
+}
+
+impl Receiver for SpinningConsumer {
+    #[inline(always)]
+    fn receive(&mut self) -> Option<u64> {
+        self.0.recv_with(WaitStrategy::BusySpin).ok()
+    }
+}
+
+#[inline(never)]
+fn round_trip<Q: Queue<Sender: Sender, Receiver: Receiver>>(plan: &Plan) -> Sample {
+    let (mut there, mut arrival) = Q::queue(plan.capacity);
+    let (mut back, mut answer) = Q::queue(plan.capacity);
+    let total = WARM_UP + plan.messages;
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            pin(plan.cores.there);
+            for _ in 0..total {
+                let value = receive(&mut arrival);
+                assert!(back.send(value + 1));
+            }
+        });
+        let mut begun = Instant::now();
+        for phase in phases(WARM_UP, plan.messages) {
+            begun = Instant::now();
+            for i in phase {
+                assert!(there.send(i));
+                assert!(receive(&mut answer) == i + 1);
+            }
+        }
+        ns_each(begun, plan.messages).into()
+    })
+}
+
+#[inline(always)]
+fn receive(receiver: &mut impl Receiver) -> u64 {
+    loop {
+        if let Some(value) = receiver.receive() {
+            return value;
+        }
+    }
+}
