@@ -5,7 +5,7 @@
 //! outcome   how a subcommand ends: its exit codes, and the error it prints
 //! output    standard output and standard error
 //! text      numbers, durations and foreign text, written for people
-//! demo      `annulus demo`: a market-data feed to strategies
+//! demo      `annulus demo`: a market-data feed to strategies, and their orders to a gateway
 //! ```
 
 mod demo;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Shows the broadcast rings of the annulus library at work: one publisher, many subscribers, every message to each.
+/// Shows the rings of the annulus library at work: a broadcast of quotes to strategies, and a queue for their orders.
 #[derive(Parser)]
 #[command(name = "annulus", version, after_help = EXAMPLES)]
 struct Program {
@@ -34,7 +34,7 @@ enum Command {
 /// What `annulus --help` ends with.
 const EXAMPLES: &str = "\
 EXAMPLES:
-  annulus demo                 a random walk of prices to as many strategies as there are cores
+  annulus demo                 a random walk of prices to four strategies
   annulus demo --help          what the demo does, all its options, and more examples";
 
 fn main() -> ExitCode {

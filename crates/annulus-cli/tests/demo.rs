@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Quotes of the form without a header.
 const PLAIN: &str = "\
@@ -102,6 +102,14 @@ fn assert_lossless(report: &Value, published: u64, subscribers: usize) {
     }
 }
 
+/// Asserts that it is a latency, and nothing else.
+#[track_caller]
+fn assert_percentiles(latency_ns: &Value) {
+    assert_eq!(sorted_keys(latency_ns), ["max", "p50", "p90", "p99", "p99_9"]);
+    let percentiles = ["p50", "p90", "p99", "p99_9", "max"].map(|key| latency_ns[key].as_u64().unwrap());
+    assert!(percentiles.is_sorted(), "{latency_ns}");
+}
+
 fn sorted_keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
     keys.sort_unstable();
@@ -123,15 +131,39 @@ fn both_forms_come_to_every_subscriber() {
 
 #[test]
 fn json_has_exactly_these_keys() {
-    let report = json(demo().args(["--messages", "1000", "--subscribers", "2"]));
-    assert_eq!(sorted_keys(&report), ["elapsed_s", "messages_per_s", "ok", "published", "subscribers"]);
+    let report = json(demo().args(["--messages", "5000", "--subscribers", "3", "--lossless"]));
+    assert_eq!(
+        sorted_keys(&report),
+        [
+            "elapsed_s",
+            "lossless",
+            "messages_per_s",
+            "ok",
+            "orders",
+            "published",
+            "strategies",
+            "subscribers",
+            "tick_to_order_ns"
+        ]
+    );
+    assert_eq!(report["lossless"], true);
     for receipt in report["subscribers"].as_array().unwrap() {
         assert_eq!(sorted_keys(receipt), ["latency_ns", "lost", "received"]);
-        let latency_ns = &receipt["latency_ns"];
-        assert_eq!(sorted_keys(latency_ns), ["max", "p50", "p90", "p99", "p99_9"]);
-        let percentiles = ["p50", "p90", "p99", "p99_9", "max"].map(|key| latency_ns[key].as_u64().unwrap());
-        assert!(percentiles.is_sorted(), "{latency_ns}");
+        assert_percentiles(&receipt["latency_ns"]);
     }
+    let mut orders = 0;
+    for (strategy, subscriber) in report["strategies"].as_array().unwrap().iter().zip([1, 2, 3, 1]) {
+        let keys = ["lost", "orders", "received", "strategy", "subscriber", "tick_to_order_ns"];
+        assert_eq!(sorted_keys(strategy), keys);
+        assert_eq!(strategy["subscriber"], subscriber);
+        assert_eq!((&strategy["received"], &strategy["lost"]), (&json!(5_000), &json!(0)));
+        assert_percentiles(&strategy["tick_to_order_ns"]);
+        orders += strategy["orders"].as_u64().unwrap();
+    }
+    assert!(orders > 0);
+    assert_eq!(report["orders"], orders);
+    assert_percentiles(&report["tick_to_order_ns"]);
+    assert!(report["tick_to_order_ns"]["p50"].as_u64() > Some(0));
     assert!(report["elapsed_s"].as_f64().unwrap() > 0.0);
     assert!(report["messages_per_s"].as_f64().unwrap() > 0.0);
 }
@@ -146,9 +178,11 @@ fn the_table_tells_subscribers_symbols_and_the_verdict() {
     let report = text(&output.stdout);
     for part in [
         "Feed: 5 quotes of 2 symbols, read from 2 files\n",
-        "Ring: 5 slots, 1 publisher at full speed, 2 subscribers\n",
+        "Ring: 5 slots, lossy, 1 publisher at full speed, 2 subscribers\n",
         "│          1 ┆        5 ┆    0 ┆",
         "│          2 ┆        5 ┆    0 ┆",
+        "│ 50/200   ┆          2 ┆    0 ┆      0 ┆   - ┆",
+        "│ all      ┆            ┆      ┆      0 ┆   - ┆",
         "│ EURUSD  ┆      3 ┆  1.12117 ┆  1.12161 ┆ 1.12117 ┆ 1.12192 ┆    0.000560 │",
         "│ MY FEED ┆      2 ┆   86.657 ┆   86.728 ┆  86.655 ┆  86.728 ┆      0.0720 │",
         "Published 5 messages in ",
@@ -201,6 +235,17 @@ fn bad_arguments_say_what_would_be_right() {
         ),
         (&["--rate", "0"], "`0` is no rate: it must be a positive number of messages a second"),
         (&["--subscribers", "0"], "must be a whole number from 1 to 4096"),
+        (&["--threads", "0"], "must be a whole number from 1 to 4096"),
+        (
+            &["--strategies", "momentum"],
+            "`momentum` is no strategy: it must be two windows FAST/SLOW such as `5/20`",
+        ),
+        (&["--strategies", "20/5"], "`20/5` is no strategy"),
+        (&["--strategies", ""], "`` is no strategy"),
+        (&["--strategies", "5/20,5/20"], "error: --strategies: `5/20` is there twice"),
+        (&["--output", "-"], "error: --output -: standard output is where the report goes"),
+        (&["--output", ""], "a value is required for '--output <FILE>'"),
+        (&["--lossless", "--capacity", "0"], "error: --capacity: capacity 0 is too small"),
         (&["--repeat", "2"], "--input <FILE>"),
         (&["--input", "q.csv", "--seed", "2"], "cannot be used with"),
     ] {

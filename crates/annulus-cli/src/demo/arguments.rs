@@ -8,8 +8,11 @@ use std::thread;
 use clap::Args;
 
 use super::feed::Feed;
+use super::order::Names;
+use super::order_file::OrderFile;
+use super::strategy::Windows;
 use crate::outcome::Failure;
-use crate::text::quoted;
+use crate::text::{printable, quoted};
 
 /// The most slots that a ring gets unasked: 64 MiB of quotes.
 const DEFAULT_CAPACITY_MAX: u64 = 1_048_576;
@@ -17,15 +20,26 @@ const DEFAULT_CAPACITY_MAX: u64 = 1_048_576;
 /// The most subscribers: each is a thread.
 const SUBSCRIBERS_MAX: u64 = 4_096;
 
-/// A market-data feed to strategies: one publisher, many subscribers, every quote to each of them.
+/// The most strategies: each has a ring of orders, and a histogram.
+const STRATEGIES_MAX: usize = 64;
+
+/// The strategies that run unasked.
+const STRATEGIES: &str = "5/20,10/50,20/100,50/200";
+
+/// Tick to order: a market-data feed to strategies, and their orders to a gateway.
 ///
-/// One thread publishes quotes into a broadcast ring. Each subscriber is a thread with a strategy that receives every
-/// quote and keeps statistics of each symbol. At the end a table shows, for each subscriber, how many quotes it
-/// received and lost, and how long they took from publication to reception; then the statistics, the throughput, and
-/// the verdict of a check: received + lost = published, and nothing came twice, out of order or corrupted.
+/// One thread publishes quotes into a broadcast ring. Each subscriber is a thread that receives every quote, keeps statistics of
+/// each symbol, and runs its share of the strategies. A strategy follows two moving averages of each symbol and places an order
+/// where they cross. All orders go through one queue of many producers to the gateway, a thread that writes them to --output.
+///
+/// At the end tables show, for each subscriber, how many quotes it received and lost, and how long they took from
+/// publication to reception; for each strategy, how many orders it placed, and how long they took from the publication of the
+/// quote to the gateway; then the statistics, the throughput, and the verdict of a check: received + lost = published, every order
+/// reached the gateway, and nothing came twice, out of order or corrupted.
 ///
 /// The publisher never waits for a subscriber. One that falls further behind than the ring is long loses the oldest
-/// quotes, and the ring says exactly how many.
+/// quotes, and the ring says exactly how many. With --lossless the publisher waits for the slowest, and the orders are the
+/// same in each run, with any number of subscribers.
 ///
 /// While it runs, a bar on standard error (if that is a terminal) shows messages a second and how many messages the
 /// slowest subscriber is behind. Ctrl-C stops the publisher; what was published is received to the end and reported.
@@ -53,9 +67,32 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = seed, conflicts_with = "input")]
     seed: u64,
 
-    /// How many subscribers, each a thread [default: one less than there are cores, but at least 2]
-    #[arg(long, value_name = "COUNT", value_parser = subscribers)]
+    /// How many subscribers, each a thread [default: one for each strategy, but at most two less than there are cores, and at least 2]
+    ///
+    /// The strategies are dealt to them in turn. Subscribers for whom none is left keep statistics only.
+    #[arg(long, visible_alias = "threads", value_name = "COUNT", value_parser = subscribers)]
     subscribers: Option<u64>,
+
+    /// Strategies: each the windows of two moving averages, in quotes of a symbol
+    ///
+    /// `5/20` compares the average price (between bid and ask) of the latest 5 quotes of a symbol with that of the latest 20. It buys
+    /// when the first rises above the second, and sells when it falls below. Both count the quotes that the subscriber received.
+    #[arg(long, value_name = "FAST/SLOW", value_delimiter = ',', default_value = STRATEGIES)]
+    strategies: Vec<Windows>,
+
+    /// Write the orders to this file, as CSV.
+    ///
+    /// One line an order: `strategy,symbol,sequence,time,side,price,fast,slow`, where `sequence` and `time` are those of the
+    /// quote that it answers. Lines of one strategy are in order. A file that is there is replaced once all orders are
+    /// written, and stays as it is if that fails. Without this option orders are only counted.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Lose no quote: the publisher waits for the slowest subscriber.
+    ///
+    /// Then the orders follow from the quotes alone: sorted, --output is the same to the byte in each run.
+    #[arg(long)]
+    pub(super) lossless: bool,
 
     /// Messages to publish a second, such as 100000 or 0.5 [default: as many as it can]
     ///
@@ -72,7 +109,9 @@ pub(crate) struct Arguments {
     /// Print the report as one JSON object.
     ///
     /// Its keys: `published`, `elapsed_s`, `messages_per_s`, `ok`, and `subscribers`, a list of objects with the keys
-    /// `received`, `lost` and `latency_ns`, which holds `p50`, `p90`, `p99`, `p99_9` and `max`.
+    /// `received`, `lost` and `latency_ns`, which holds `p50`, `p90`, `p99`, `p99_9` and `max`; `lossless`, `orders`,
+    /// `tick_to_order_ns` (as `latency_ns`), and `strategies`, a list of objects with the keys `strategy`, `subscriber` (its
+    /// number, from 1), `received`, `lost`, `orders` and `tick_to_order_ns`.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -81,14 +120,16 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 EXAMPLES:
   annulus demo
-      a million quotes of a random walk, as fast as it goes
+      a million quotes of a random walk to four strategies, as fast as it goes
+  annulus demo --lossless --output orders.csv
+      and what they order, the same in each run
   annulus demo --rate 100000 --messages 500000
       at an even pace: the latency of the hand-over alone
-  annulus demo --input eurusd.csv --input usdjpy.csv --repeat 100 --subscribers 4
-      recorded quotes of two symbols, over and over, to four strategies
+  annulus demo --input eurusd.csv --input usdjpy.csv --repeat 100 --strategies 3/9,12/26 --subscribers 2
+      recorded quotes of two symbols, over and over, to two strategies of your own
   annulus demo --capacity 256
       a short ring: whoever is slow loses quotes, and the accounts still hold
-  annulus demo --json | jq '.subscribers[0].latency_ns.p99'
+  annulus demo --json | jq '.tick_to_order_ns.p99'
       for programs";
 
 /// What the long help has before that.
@@ -104,7 +145,7 @@ FILES:
 EXIT CODES:
   0    everything was published, and the check passed
   1    the check failed
-  2    the usage or the input is wrong: nothing was published
+  2    the usage or the input is wrong, and nothing was published; or the output cannot be written
   130  stopped by Ctrl-C, and the check passed for what was published until then";
 
 impl Arguments {
@@ -125,8 +166,56 @@ impl Arguments {
     pub(super) fn subscribers(&self) -> usize {
         match self.subscribers {
             Some(count) => count as usize,
-            None => thread::available_parallelism().map_or(2, NonZero::get).saturating_sub(1).max(2),
+            None => {
+                // One core each for the publisher and the gateway.
+                let cores = thread::available_parallelism().map_or(2, NonZero::get);
+                self.strategies.len().min(cores.saturating_sub(2)).max(2)
+            }
         }
+    }
+
+    /// Which strategies to run.
+    ///
+    /// # Errors
+    ///
+    /// They are too many, or one is there twice.
+    pub(super) fn strategies(&self) -> Result<&[Windows], Failure> {
+        let strategies = &self.strategies[..];
+        if strategies.len() > STRATEGIES_MAX {
+            let count = strategies.len();
+            return Err(Failure::new(format!(
+                "--strategies: {count} are too many: at most {STRATEGIES_MAX}"
+            )));
+        }
+        match strategies.iter().enumerate().find(|(place, windows)| strategies[..*place].contains(windows)) {
+            Some((_, windows)) => {
+                Err(Failure::new(format!("--strategies: `{windows}` is there twice: once will do")))
+            }
+            None => Ok(strategies),
+        }
+    }
+
+    /// The file to write orders to, if they are to be written.
+    ///
+    /// # Errors
+    ///
+    /// It can't be written.
+    pub(super) fn order_file(&self, symbols: &[String]) -> Result<Option<OrderFile>, Failure> {
+        match &self.output {
+            None => Ok(None),
+            Some(path) if path.as_os_str() == "-" => Err(Failure::new(
+                "--output -: standard output is where the report goes: --output takes a file, such as `orders.csv`",
+            )),
+            Some(path) => {
+                let names = Names::new(&self.strategies, symbols);
+                OrderFile::create(path, &self.input, names).map(Some)
+            }
+        }
+    }
+
+    /// What the user calls that file, fit for a message.
+    pub(super) fn output(&self) -> Option<String> {
+        self.output.as_ref().map(|path| printable(&path.to_string_lossy()))
     }
 
     /// How many slots to give the ring, for a feed of `total` quotes.
@@ -200,7 +289,8 @@ mod tests {
         let feed = arguments.feed().unwrap();
         assert_eq!(feed.describe(), "1,000,000 quotes of 8 symbols, a random walk with seed 1");
         assert_eq!(arguments.capacity(feed.total), 1_000_000);
-        assert!(arguments.subscribers() >= 2);
+        assert!((2..=4).contains(&arguments.subscribers()));
+        assert_eq!(arguments.strategies().unwrap().len(), 4);
         assert_eq!(arguments.rate, None);
     }
 
@@ -239,6 +329,18 @@ mod tests {
             let error = parse(&arguments).err().unwrap();
             assert!(error.contains(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn strategies_are_told_apart() {
+        let arguments = parse(&["--strategies", "1/2,3/4", "--strategies", "3/5"]).unwrap();
+        assert_eq!(arguments.strategies().unwrap().len(), 3);
+        let twice = parse(&["--strategies", "1/2,3/4,1/2"]).unwrap();
+        let failure = twice.strategies().unwrap_err().to_string();
+        assert_eq!(failure, "--strategies: `1/2` is there twice: once will do");
+        let many = (2..=66).map(|slow| format!("1/{slow}")).collect::<Vec<_>>().join(",");
+        let failure = parse(&["--strategies", &many]).unwrap().strategies().unwrap_err().to_string();
+        assert_eq!(failure, "--strategies: 65 are too many: at most 64");
     }
 
     #[test]

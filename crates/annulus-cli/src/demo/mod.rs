@@ -1,19 +1,28 @@
-//! `annulus demo`: a market-data feed to strategies.
+//! `annulus demo`: from tick to order.
 //!
-//! One thread publishes quotes into a lossy broadcast ring; each subscriber is a thread that receives every quote,
-//! keeps statistics, and accounts for each message. At the end the accounts are checked: nothing may be missing that
-//! the ring did not report as lost, nothing may come twice, out of order or corrupted.
+//! One thread publishes quotes into a broadcast ring; each subscriber is a thread that receives every quote, keeps statistics,
+//! accounts for each message, and hands it to its strategies. These send orders through a queue of many producers to one gateway, which
+//! writes them to a file. At the end the accounts are checked: nothing may be missing that the ring did not report as lost, nothing may come
+//! twice, out of order or corrupted.
+//!
+//! ```text
+//!                    ┌─► subscriber: strategies ─┐
+//! feed ─► broadcast ─┼─► subscriber: strategies ─┼─► queue ─► gateway ─► file
+//!                    └─► …                       ┘
+//! ```
 //!
 //! ```text
 //! arguments   what the user asked for
 //! feed        what is replayed: files of quotes, or a random walk
 //!   input       a file of quotes         line     one line of it        symbol   its name
 //!   walk        the random walk
-//! session     the threads of a run: one publisher, many subscribers
+//! session     the threads of a run: one publisher, many subscribers, one gateway
 //!   publisher   publishing               pace     when
-//!   strategy    receiving                ledger   the accounts and their check      statistics   of each symbol
+//!   subscriber  receiving                ledger   the accounts and their check      statistics   of each symbol
+//!   strategy    what it orders           order    the order, and its line
+//!   gateway     receiving orders         order_file   where they are written
 //!   progress    the bar                  gauge    what it reads
-//!   quote       the message              clock    its time stamps
+//!   quote       the message              clock    its time stamps                   ring   lossy or lossless
 //! report      what a run came to, and JSON
 //! table       the report for people
 //! ```
@@ -21,29 +30,41 @@
 mod arguments;
 mod clock;
 mod feed;
+mod gateway;
 mod gauge;
 mod input;
 mod ledger;
 mod line;
+mod order;
+mod order_file;
 mod pace;
 mod progress;
 mod publisher;
 mod quote;
 mod report;
+mod ring;
 mod session;
 mod statistics;
 mod strategy;
+mod subscriber;
 mod symbol;
 mod table;
 mod walk;
 
 pub(crate) use arguments::Arguments;
 
-use annulus::Shutdown;
+use std::fs;
+use std::path::PathBuf;
+
+use annulus::{Lossless, Lossy, Shutdown};
 
 use crate::outcome::{Failure, INTERRUPTED, Outcome};
 use crate::output;
+use order_file::OrderFile;
 use pace::Schedule;
+use report::Report;
+use ring::Ring;
+use session::Plan;
 
 /// Runs the demo and prints its report.
 ///
@@ -51,33 +72,58 @@ use pace::Schedule;
 ///
 /// Wrong input, a capacity that no ring can have, a system that gives no threads, an output that cannot be written.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let strategies = arguments.strategies()?;
     let feed = arguments.feed()?;
     let capacity = arguments.capacity(feed.total);
-    let ends =
-        annulus::try_channel(capacity).map_err(|error| Failure::new(format!("--capacity: {error}")))?;
-    let shutdown = stop_on_interrupt()?;
-    let schedule = arguments.rate.map(Schedule::new);
-    let report = session::run(&feed, ends, arguments.subscribers(), schedule, &shutdown)?;
+    let plan = Plan {
+        feed: &feed,
+        subscribers: arguments.subscribers(),
+        strategies,
+        schedule: arguments.rate.map(Schedule::new),
+    };
+    let mut file = arguments.order_file(&feed.symbols)?;
+    let run = if arguments.lossless { run_on::<Lossless> } else { run_on::<Lossy> };
+    let report = run(&plan, capacity, file.as_mut())?;
+    if let Some(file) = file {
+        file.complete()?;
+    }
 
     if arguments.json {
         output::print(&report.to_json())?;
-        for (number, fault) in report.faults() {
-            output::complain(format_args!("check failed: subscriber {number}: {fault}"));
+        for fault in report.faults() {
+            output::complain(format_args!("check failed: {fault}"));
         }
     } else {
-        let setting =
-            table::Setting { feed: feed.describe(), symbols: &feed.symbols, capacity, rate: arguments.rate };
+        let setting = table::Setting {
+            feed: feed.describe(),
+            symbols: &feed.symbols,
+            capacity,
+            rate: arguments.rate,
+            output: arguments.output(),
+        };
         output::print(&table::render(&report, &setting))?;
     }
     Ok(report.outcome())
 }
 
-/// A flag that Ctrl-C triggers. A second Ctrl-C ends the program at once.
-fn stop_on_interrupt() -> Result<Shutdown, Failure> {
+/// Runs `plan` on a ring of `capacity` slots.
+fn run_on<M: Ring>(
+    plan: &Plan<'_>,
+    capacity: usize,
+    file: Option<&mut OrderFile>,
+) -> Result<Report, Failure> {
+    let ends = M::make(capacity).map_err(|error| Failure::new(format!("--capacity: {error}")))?;
+    let shutdown = stop_on_interrupt(file.as_ref().and_then(|file| file.temporary()))?;
+    session::run(plan, ends, file, &shutdown)
+}
+
+/// A flag that Ctrl-C triggers. A second Ctrl-C removes the `temporary` file and ends the program at once.
+fn stop_on_interrupt(temporary: Option<PathBuf>) -> Result<Shutdown, Failure> {
     let shutdown = Shutdown::new();
     let flag = shutdown.clone();
     let on_interrupt = move || {
         if flag.is_shutdown() {
+            temporary.iter().for_each(|path| drop(fs::remove_file(path)));
             std::process::exit(INTERRUPTED.into());
         }
         flag.trigger();

@@ -6,6 +6,7 @@ use super::clock::Clock;
 use super::gauge::Gauge;
 use super::pace::Schedule;
 use super::quote::{Quote, Tick};
+use super::ring::Ring;
 
 /// What was published.
 pub(super) struct Publication {
@@ -17,8 +18,8 @@ pub(super) struct Publication {
 
 /// Publishes `ticks` in order, each stamped with the time of its publication, until the last of them or `shutdown`.
 /// Then it drops `publisher`, which is how subscribers learn of the end.
-pub(super) fn publish(
-    mut publisher: Publisher<Quote>,
+pub(super) fn publish<M: Ring>(
+    mut publisher: Publisher<Quote, M>,
     ticks: impl Iterator<Item = Tick>,
     schedule: Option<Schedule>,
     clock: &Clock,
@@ -34,7 +35,9 @@ pub(super) fn publish(
         if shutdown.is_shutdown() {
             break;
         }
-        publisher.publish(Quote::new(tick, sequence, clock.now_ns()));
+        if !M::publish(&mut publisher, Quote::new(tick, sequence, clock.now_ns())) {
+            break;
+        }
         gauge.set(sequence + 1);
     }
     Publication { published: publisher.published(), start_ns }

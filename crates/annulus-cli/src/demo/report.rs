@@ -1,13 +1,18 @@
 //! What a run came to, and its form for programs.
 
+use hdrhistogram::Histogram;
 use serde::Serialize;
 
-use super::ledger::Fault;
-use super::strategy::Receipt;
+use super::gateway::Account;
+use super::strategy::Windows;
+use super::subscriber::{Receipt, latencies};
 use crate::outcome::Outcome;
+use crate::text::{counted, grouped};
 
 /// A run that has ended.
 pub(super) struct Report {
+    /// Whether the publisher waited for the slowest subscriber.
+    pub(super) lossless: bool,
     /// How many messages were to be published.
     pub(super) total: u64,
     /// How many were.
@@ -16,14 +21,61 @@ pub(super) struct Report {
     pub(super) elapsed_ns: u64,
     /// Of each subscriber.
     pub(super) receipts: Vec<Receipt>,
+    /// Of each strategy.
+    pub(super) trades: Vec<Trade>,
+}
+
+/// What one strategy did.
+pub(super) struct Trade {
+    /// Which one.
+    pub(super) windows: Windows,
+    /// The place of its subscriber in [`Report::receipts`].
+    pub(super) subscriber: usize,
+    /// How many orders it sent.
+    pub(super) sent: u64,
+    /// What the gateway received of it.
+    pub(super) account: Account,
+}
+
+impl Trade {
+    /// What is wrong with it.
+    fn faults(&self) -> impl Iterator<Item = String> {
+        let Account { orders, disordered, .. } = self.account;
+        let missing = (orders != self.sent).then(|| {
+            let [orders, sent] = [orders, self.sent].map(grouped);
+            format!("the gateway received {orders} of the {sent} orders that were sent")
+        });
+        let disordered = (disordered > 0)
+            .then(|| format!("{} came to the gateway twice or out of order", counted(disordered, "order")));
+        missing.into_iter().chain(disordered)
+    }
 }
 
 impl Report {
-    /// All that the check finds: the number of a subscriber, from 1, and what is wrong with its accounts.
-    pub(super) fn faults(&self) -> impl Iterator<Item = (usize, Fault)> {
-        (1..).zip(&self.receipts).flat_map(|(number, receipt)| {
-            receipt.ledger.faults(self.published).into_iter().map(move |fault| (number, fault))
-        })
+    /// All that the check finds: who it is about, and what is wrong.
+    pub(super) fn faults(&self) -> impl Iterator<Item = String> {
+        let of_subscribers = (1..).zip(&self.receipts).flat_map(|(number, receipt)| {
+            let faults = receipt.ledger.faults(self.published);
+            faults.into_iter().map(move |fault| format!("subscriber {number}: {fault}"))
+        });
+        let of_strategies = self.trades.iter().flat_map(|trade| {
+            trade.faults().map(move |fault| format!("strategy {}: {fault}", trade.windows))
+        });
+        of_subscribers.chain(of_strategies)
+    }
+
+    /// How many orders the gateway received.
+    pub(super) fn orders(&self) -> u64 {
+        self.trades.iter().map(|trade| trade.account.orders).sum()
+    }
+
+    /// From a quote's publication to the reception of the order that answers it, over all strategies.
+    pub(super) fn tick_to_order_ns(&self) -> Histogram<u64> {
+        let mut all = latencies();
+        for trade in &self.trades {
+            all.add(&trade.account.latency_ns).expect("all histograms have the same bounds");
+        }
+        all
     }
 
     /// The verdict.
@@ -57,6 +109,10 @@ impl Report {
             messages_per_s: self.messages_per_s(),
             ok: self.faults().next().is_none(),
             subscribers: self.receipts.iter().map(Subscriber::of).collect(),
+            lossless: self.lossless,
+            orders: self.orders(),
+            tick_to_order_ns: Latency::of(&self.tick_to_order_ns()),
+            strategies: self.trades.iter().map(|trade| Strategy::of(trade, &self.receipts)).collect(),
         };
         let json = serde_json::to_string(&object).expect("numbers, names and lists have a form in JSON");
         json + "\n"
@@ -71,6 +127,10 @@ struct Object {
     messages_per_s: f64,
     ok: bool,
     subscribers: Vec<Subscriber>,
+    lossless: bool,
+    orders: u64,
+    tick_to_order_ns: Latency,
+    strategies: Vec<Strategy>,
 }
 
 /// A subscriber in [`Object`].
@@ -86,12 +146,38 @@ impl Subscriber {
         Self {
             received: receipt.ledger.received,
             lost: receipt.ledger.lost,
-            latency_ns: Latency::of(receipt),
+            latency_ns: Latency::of(&receipt.latency_ns),
         }
     }
 }
 
-/// The percentiles of one-way latency that are reported, in nanoseconds; all 0 where nothing was received.
+/// A strategy in [`Object`].
+#[derive(Serialize)]
+struct Strategy {
+    strategy: String,
+    /// From 1.
+    subscriber: usize,
+    received: u64,
+    lost: u64,
+    orders: u64,
+    tick_to_order_ns: Latency,
+}
+
+impl Strategy {
+    fn of(trade: &Trade, receipts: &[Receipt]) -> Self {
+        let ledger = &receipts[trade.subscriber].ledger;
+        Self {
+            strategy: trade.windows.to_string(),
+            subscriber: trade.subscriber + 1,
+            received: ledger.received,
+            lost: ledger.lost,
+            orders: trade.account.orders,
+            tick_to_order_ns: Latency::of(&trade.account.latency_ns),
+        }
+    }
+}
+
+/// The percentiles of latency that are reported, in nanoseconds; all 0 where nothing was received.
 #[derive(Serialize)]
 pub(super) struct Latency {
     pub(super) p50: u64,
@@ -102,9 +188,8 @@ pub(super) struct Latency {
 }
 
 impl Latency {
-    /// Those of one subscriber.
-    pub(super) fn of(receipt: &Receipt) -> Self {
-        let latency_ns = &receipt.latency_ns;
+    /// Those of `latency_ns`.
+    pub(super) fn of(latency_ns: &Histogram<u64>) -> Self {
         Self {
             p50: latency_ns.value_at_quantile(0.5),
             p90: latency_ns.value_at_quantile(0.9),
@@ -118,23 +203,41 @@ impl Latency {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::demo::order::tests::order;
+    use crate::demo::strategy::tests::windows;
 
     /// A report of one subscriber that received each of `published` messages in a microsecond and half of a
-    /// microsecond.
+    /// microsecond, and whose strategy answered each a microsecond later.
     pub(in crate::demo) fn report(published: u64) -> Report {
         let mut receipt = Receipt::new(1);
         for sequence in 0..published {
             receipt.ledger.enter(sequence, 0);
             receipt.latency_ns.record(1_500).unwrap();
         }
-        Report { total: published, published, elapsed_ns: 2_000_000, receipts: vec![receipt] }
+        let mut account = Account::new();
+        for sequence in 0..published {
+            account.enter(&order(0, sequence, 0), 2_500);
+        }
+        let trade = Trade { windows: windows("5/20"), subscriber: 0, sent: published, account };
+        Report {
+            lossless: false,
+            total: published,
+            published,
+            elapsed_ns: 2_000_000,
+            receipts: vec![receipt],
+            trades: vec![trade],
+        }
     }
 
     #[test]
     fn json_is_one_line_with_these_keys() {
         let expected = concat!(
             r#"{"published":10,"elapsed_s":0.002,"messages_per_s":5000.0,"ok":true,"subscribers":"#,
-            r#"[{"received":10,"lost":0,"latency_ns":{"p50":1500,"p90":1500,"p99":1500,"p99_9":1500,"max":1500}}]}"#,
+            r#"[{"received":10,"lost":0,"latency_ns":{"p50":1500,"p90":1500,"p99":1500,"p99_9":1500,"max":1500}}],"#,
+            r#""lossless":false,"orders":10,"#,
+            r#""tick_to_order_ns":{"p50":2501,"p90":2501,"p99":2501,"p99_9":2501,"max":2501},"#,
+            r#""strategies":[{"strategy":"5/20","subscriber":1,"received":10,"lost":0,"orders":10,"#,
+            r#""tick_to_order_ns":{"p50":2501,"p90":2501,"p99":2501,"p99_9":2501,"max":2501}}]}"#,
             "\n"
         );
         assert_eq!(report(10).to_json(), expected);
@@ -156,8 +259,25 @@ pub(super) mod tests {
 
         let failed = Report { total: 20, published: 11, ..report(10) };
         assert_eq!(failed.outcome(), Outcome::Failed);
-        let fault = Fault::Count { received: 10, lost: 0, published: 11 };
-        assert_eq!(failed.faults().collect::<Vec<_>>(), [(1, fault)]);
+        let faults: Vec<String> = failed.faults().collect();
+        assert_eq!(faults, ["subscriber 1: received 10 + lost 0 is not the 11 that were published"]);
         assert!(failed.to_json().contains(r#""ok":false"#));
+    }
+
+    #[test]
+    fn an_order_that_is_missing_or_comes_twice_is_a_fault() {
+        let mut report = report(2_000);
+        report.trades[0].sent += 1;
+        report.trades[0].account.enter(&order(0, 5, 0), 0);
+        report.trades[0].account.enter(&order(0, 5, 0), 0);
+        let faults: Vec<String> = report.faults().collect();
+        assert_eq!(
+            faults,
+            [
+                "strategy 5/20: the gateway received 2,002 of the 2,001 orders that were sent",
+                "strategy 5/20: 2 orders came to the gateway twice or out of order"
+            ]
+        );
+        assert_eq!(report.outcome(), Outcome::Failed);
     }
 }

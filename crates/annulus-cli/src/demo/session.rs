@@ -3,51 +3,78 @@
 use std::io;
 use std::panic;
 use std::sync::mpsc;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
-use annulus::{Publisher, Shutdown, Subscribable};
+use annulus::Shutdown;
 
 use super::clock::Clock;
 use super::feed::Feed;
+use super::gateway::{self, Account};
 use super::gauge::Gauges;
+use super::order::Order;
+use super::order_file::OrderFile;
 use super::pace::Schedule;
 use super::progress;
 use super::publisher::{Publication, publish};
-use super::quote::Quote;
-use super::report::Report;
-use super::strategy::{Receipt, follow};
+use super::report::{Report, Trade};
+use super::ring::{Ends, Ring};
+use super::strategy::{Strategy, Windows};
+use super::subscriber::{Receipt, follow};
 use crate::outcome::Failure;
 
-/// Publishes `feed` to so many `subscribers`, each on a thread of its own, and returns when all have received
-/// everything.
+/// Orders that a strategy can be ahead of the gateway. One that is further ahead waits.
+const ORDERS_AHEAD: usize = 4_096;
+
+/// What is to be run.
+pub(super) struct Plan<'a> {
+    /// What is published.
+    pub(super) feed: &'a Feed,
+    /// How many subscribers, each on a thread of its own.
+    pub(super) subscribers: usize,
+    /// The strategies, which are dealt to the subscribers in turn.
+    pub(super) strategies: &'a [Windows],
+    /// When it is published; as fast as it goes, if not said.
+    pub(super) schedule: Option<Schedule>,
+}
+
+/// Publishes the plan's feed to its subscribers, whose strategies send their orders to one gateway, which writes them to `file`; and
+/// returns when all have received everything.
 ///
 /// Each subscriber exists before the first message is published and its thread runs by then, so none of them misses the
-/// beginning and none is late for it.
+/// beginning and none is late for it. The end goes the same way as the messages: the publisher goes, each subscriber receives what is left
+/// and goes with its strategies, and when the last of these is gone, the gateway receives what is left.
 ///
 /// # Errors
 ///
 /// The system gives no more threads. Nothing was published then.
-pub(super) fn run(
-    feed: &Feed,
-    (publisher, subscribable): (Publisher<Quote>, Subscribable<Quote>),
-    subscribers: usize,
-    schedule: Option<Schedule>,
+pub(super) fn run<M: Ring>(
+    plan: &Plan<'_>,
+    (publisher, subscribable): Ends<M>,
+    file: Option<&mut OrderFile>,
     shutdown: &Shutdown,
 ) -> Result<Report, Failure> {
+    let &Plan { feed, subscribers, strategies, schedule } = plan;
     let (clock, gauges) = (Clock::start(), Gauges::new(subscribers));
     let (clock, gauges) = (&clock, &gauges);
     thread::scope(|scope| {
-        // The publisher moves in here: whatever ends this closure drops it, and that ends the subscribers.
+        // The publisher moves in here: whatever ends this closure drops it, and that ends the others.
         let publisher = publisher;
+        let (teams, orders) = teams(plan)?;
+        let accounts = strategies.iter().map(|_| Account::new()).collect();
+        let body = move || gateway::receive(orders, accounts, file, clock, shutdown);
+        let gateway =
+            thread::Builder::new().name("gateway".into()).spawn_scoped(scope, body).map_err(|error| {
+                Failure::new(format!("no thread for the gateway: {error}; try again when fewer threads run"))
+            })?;
         // Each thread drops its sender when it runs. A barrier would wait for ever for one that could not be started.
         let (starting, started) = mpsc::channel::<()>();
         let mut handles = Vec::with_capacity(subscribers);
-        for (gauge, number) in gauges.passed.iter().zip(1..) {
-            let (subscriber, starting) = (subscribable.subscribe(), starting.clone());
+        for ((gauge, number), team) in gauges.passed.iter().zip(1..).zip(teams) {
+            let (subscriber, starting) = (M::subscribe(&subscribable), starting.clone());
             let receipt = Receipt::new(feed.symbols.len());
             let body = move || {
                 drop(starting);
-                follow(subscriber, receipt, clock, gauge)
+                follow(subscriber, receipt, team, clock, gauge)
             };
             let handle =
                 thread::Builder::new().name(format!("subscriber-{number}")).spawn_scoped(scope, body);
@@ -65,14 +92,53 @@ pub(super) fn run(
         }
         let Publication { published, start_ns } =
             publish(publisher, feed.ticks(), schedule, clock, shutdown, &gauges.published);
-        let receipts: Vec<Receipt> = handles
-            .into_iter()
-            .map(|handle| handle.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked)))
-            .collect();
+        let receipts: Vec<Receipt> = handles.into_iter().map(result).collect();
+        let accounts = result(gateway);
         drop(running);
         let end_ns = receipts.iter().map(|receipt| receipt.end_ns).max().unwrap_or(start_ns);
-        Ok(Report { total: feed.total, published, elapsed_ns: end_ns.saturating_sub(start_ns), receipts })
+        let trades = trades(strategies, &receipts, accounts);
+        Ok(Report {
+            lossless: M::LOSSLESS,
+            total: feed.total,
+            published,
+            elapsed_ns: end_ns.saturating_sub(start_ns),
+            receipts,
+            trades,
+        })
     })
+}
+
+/// The strategies of each subscriber, and what receives their orders.
+fn teams(plan: &Plan<'_>) -> Result<(Vec<Vec<Strategy>>, annulus::mpsc::Consumer<Order>), Failure> {
+    let no_memory = |error: &dyn std::error::Error| {
+        Failure::new(format!("no memory for the orders of {} strategies: {error}", plan.strategies.len()))
+    };
+    let (producer, orders) = annulus::mpsc::try_channel(ORDERS_AHEAD).map_err(|error| no_memory(&error))?;
+    let mut teams: Vec<Vec<Strategy>> = (0..plan.subscribers).map(|_| Vec::new()).collect();
+    for (index, &windows) in (0..).zip(plan.strategies) {
+        let producer = producer.register().map_err(|error| no_memory(&error))?;
+        let strategy = Strategy::new(index, windows, plan.feed.symbols.len(), producer);
+        teams[usize::from(index) % plan.subscribers].push(strategy);
+    }
+    Ok((teams, orders))
+}
+
+/// What each strategy did, in order: of what it sent, and what the gateway received.
+fn trades(strategies: &[Windows], receipts: &[Receipt], accounts: Vec<Account>) -> Vec<Trade> {
+    let mut sent = vec![(0, 0); strategies.len()];
+    for (place, receipt) in receipts.iter().enumerate() {
+        for &(index, count) in &receipt.sent {
+            sent[index] = (place, count);
+        }
+    }
+    let rows = strategies.iter().zip(sent).zip(accounts);
+    rows.map(|((&windows, (subscriber, sent)), account)| Trade { windows, subscriber, sent, account })
+        .collect()
+}
+
+/// What a thread returned.
+fn result<T>(handle: ScopedJoinHandle<'_, T>) -> T {
+    handle.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked))
 }
 
 /// The failure to start the thread of subscriber `number`, of `subscribers`.

@@ -1,6 +1,6 @@
-//! A subscriber's side of the demo: a strategy that follows the market.
+//! A subscriber's side of the demo: it follows the market for its strategies.
 
-use annulus::Subscriber;
+use annulus::{Mode, Subscriber};
 use hdrhistogram::Histogram;
 
 use super::clock::Clock;
@@ -8,12 +8,19 @@ use super::gauge::Gauge;
 use super::ledger::Ledger;
 use super::quote::Quote;
 use super::statistics::Statistics;
+use super::strategy::Strategy;
 
 /// The longest latency that is told apart; longer ones count as this. An hour, more than any of them.
 const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
 
 /// Significant figures of a latency.
 const LATENCY_FIGURES: u8 = 3;
+
+/// A histogram of latencies.
+pub(super) fn latencies() -> Histogram<u64> {
+    Histogram::new_with_max(LATENCY_NS_MAX, LATENCY_FIGURES)
+        .expect("an hour to three figures is within what a histogram can hold")
+}
 
 /// What one subscriber has to tell at the end.
 pub(super) struct Receipt {
@@ -23,6 +30,8 @@ pub(super) struct Receipt {
     pub(super) latency_ns: Histogram<u64>,
     /// By symbol.
     pub(super) statistics: Vec<Statistics>,
+    /// Its strategies, each an index and how many orders it sent.
+    pub(super) sent: Vec<(usize, u64)>,
     /// When it had received everything, by the demo's clock.
     pub(super) end_ns: u64,
 }
@@ -30,40 +39,47 @@ pub(super) struct Receipt {
 impl Receipt {
     /// Of nothing yet, for a feed with so many `symbols`.
     pub(super) fn new(symbols: usize) -> Self {
-        let latency_ns = Histogram::new_with_max(LATENCY_NS_MAX, LATENCY_FIGURES)
-            .expect("an hour to three figures is within what a histogram can hold");
         let statistics = vec![Statistics::NONE; symbols];
-        Self { ledger: Ledger::default(), latency_ns, statistics, end_ns: 0 }
+        Self { ledger: Ledger::default(), latency_ns: latencies(), statistics, sent: Vec::new(), end_ns: 0 }
     }
 
-    /// Enters `quote`, received at `now_ns`, after which the ring says `lost` in all.
+    /// Enters `quote`, received at `now_ns`, after which the ring says `lost` in all; and says whether it came whole.
     #[inline]
-    fn enter(&mut self, quote: &Quote, now_ns: u64, lost: u64) {
+    fn enter(&mut self, quote: &Quote, now_ns: u64, lost: u64) -> bool {
         match self.statistics.get_mut(quote.symbol as usize) {
             Some(statistics) if quote.is_intact() => {
                 self.ledger.enter(quote.sequence, lost);
                 // Clocks of two cores may differ by a few nanoseconds: no message comes before it was sent.
                 self.latency_ns.saturating_record(now_ns.saturating_sub(quote.sent_ns));
                 statistics.add(quote);
+                true
             }
-            _ => self.ledger.enter_corrupt(lost),
+            _ => {
+                self.ledger.enter_corrupt(lost);
+                false
+            }
         }
     }
 }
 
-/// Receives quotes into `receipt` until the publisher is gone, sleeping while there are none.
-pub(super) fn follow(
-    mut subscriber: Subscriber<Quote>,
+/// Receives quotes into `receipt` and hands them to `strategies` until the publisher is gone, sleeping while there are none.
+pub(super) fn follow<M: Mode>(
+    mut subscriber: Subscriber<Quote, M>,
     mut receipt: Receipt,
+    mut strategies: Vec<Strategy>,
     clock: &Clock,
     gauge: &Gauge,
 ) -> Receipt {
     while let Ok(quote) = subscriber.recv() {
-        receipt.enter(&quote, clock.now_ns(), subscriber.total_lagged());
+        if receipt.enter(&quote, clock.now_ns(), subscriber.total_lagged()) {
+            strategies.iter_mut().for_each(|strategy| strategy.react(&quote));
+        }
         gauge.set(receipt.ledger.passed());
     }
     receipt.ledger.close(subscriber.total_lagged());
     receipt.end_ns = clock.now_ns();
+    // Their producers go with them, and the queue closes with the last.
+    receipt.sent = strategies.into_iter().map(Strategy::finish).collect();
     receipt
 }
 
@@ -82,7 +98,7 @@ mod tests {
             publisher.publish(Quote::new(tick(1, 1.0, 1.5), sequence, clock.now_ns()));
         }
         drop(publisher);
-        let receipt = follow(subscriber, Receipt::new(2), &clock, &gauge);
+        let receipt = follow(subscriber, Receipt::new(2), Vec::new(), &clock, &gauge);
         assert_eq!((receipt.ledger.received, receipt.ledger.lost), (4, 6));
         assert_eq!(receipt.ledger.faults(10), []);
         assert_eq!(receipt.latency_ns.len(), 4);
@@ -105,7 +121,7 @@ mod tests {
                 publisher.publish(Quote::new(tick(0, 1.0, 1.5), sequence, clock.now_ns()));
             }
             drop(publisher);
-            let receipt = follow(subscriber, Receipt::new(1), &clock, &Gauge::default());
+            let receipt = follow(subscriber, Receipt::new(1), Vec::new(), &clock, &Gauge::default());
             let faults = receipt.ledger.faults(published);
             assert!(faults.contains(&fault), "{sequences:?}: {faults:?}");
         }
@@ -115,8 +131,8 @@ mod tests {
     fn a_corrupt_quote_is_counted_and_left_out_of_the_rest() {
         let mut receipt = Receipt::new(1);
         let quote = Quote::new(tick(0, 1.0, 1.5), 0, 0);
-        receipt.enter(&Quote { bid: 1.25, ..quote }, 100, 0);
-        receipt.enter(&Quote { symbol: 9, ..quote }, 100, 0);
+        assert!(!receipt.enter(&Quote { bid: 1.25, ..quote }, 100, 0));
+        assert!(!receipt.enter(&Quote { symbol: 9, ..quote }, 100, 0));
         assert_eq!(receipt.ledger.faults(2), [Fault::Corrupt(2)]);
         assert_eq!((receipt.latency_ns.len(), receipt.statistics[0].quotes), (0, 0));
     }

@@ -1,10 +1,11 @@
 //! The report for people.
 
 use comfy_table::{CellAlignment, Table, presets};
+use hdrhistogram::Histogram;
 
 use super::report::{Latency, Report};
 use super::statistics::Statistics;
-use super::strategy::Receipt;
+use super::subscriber::Receipt;
 use crate::outcome::Outcome;
 use crate::text::{counted, duration, grouped};
 
@@ -21,6 +22,8 @@ pub(super) struct Setting<'a> {
     pub(super) capacity: usize,
     /// Messages a second, if the publisher was held to a rate.
     pub(super) rate: Option<f64>,
+    /// Where the orders were written to.
+    pub(super) output: Option<String>,
 }
 
 /// The whole report, as lines.
@@ -28,14 +31,18 @@ pub(super) fn render(report: &Report, setting: &Setting<'_>) -> String {
     let mut lines = vec![
         format!("Feed: {}", setting.feed),
         format!(
-            "Ring: {}, 1 publisher {}, {}",
+            "Ring: {}, {}, 1 publisher {}, {}",
             counted(setting.capacity as u64, "slot"),
+            if report.lossless { "lossless" } else { "lossy" },
             pace(setting.rate),
             counted(report.receipts.len() as u64, "subscriber")
         ),
         String::new(),
         "One-way latency, from publication to reception:".into(),
         latencies(&report.receipts),
+        String::new(),
+        "Tick to order, from publication of a quote to reception of the order at the gateway:".into(),
+        trades(report),
         String::new(),
     ];
     let (number, receipt) = exemplar(&report.receipts);
@@ -45,6 +52,9 @@ pub(super) fn render(report: &Report, setting: &Setting<'_>) -> String {
     lines.push(market(setting.symbols, &receipt.statistics));
     lines.push(String::new());
     lines.push(throughput(report));
+    if let Some(output) = &setting.output {
+        lines.push(format!("Wrote {} to {output}.", counted(report.orders(), "order")));
+    }
     lines.extend(remarks(report, setting));
     lines.extend(verdict(report));
     lines.join("\n") + "\n"
@@ -67,13 +77,34 @@ fn latencies(receipts: &[Receipt]) -> String {
     let mut table = table(&["subscriber", "received", "lost", "p50", "p90", "p99", "p99.9", "max"], 0);
     for (number, receipt) in (1..).zip(receipts) {
         let mut row = [number, receipt.ledger.received, receipt.ledger.lost].map(grouped).to_vec();
-        let Latency { p50, p90, p99, p99_9, max } = Latency::of(receipt);
-        let shown =
-            |latency_ns| if receipt.latency_ns.is_empty() { "-".into() } else { duration(latency_ns) };
-        row.extend([p50, p90, p99, p99_9, max].map(shown));
+        row.extend(percentiles(&receipt.latency_ns));
         table.add_row(row);
     }
     table.to_string()
+}
+
+/// One line a strategy, and one for all.
+fn trades(report: &Report) -> String {
+    let header = ["strategy", "subscriber", "lost", "orders", "p50", "p90", "p99", "p99.9", "max"];
+    let mut table = table(&header, 1);
+    for trade in &report.trades {
+        let (number, account) = (trade.subscriber as u64 + 1, &trade.account);
+        let mut row = vec![trade.windows.to_string()];
+        row.extend([number, report.receipts[trade.subscriber].ledger.lost, account.orders].map(grouped));
+        row.extend(percentiles(&account.latency_ns));
+        table.add_row(row);
+    }
+    let mut row = ["all", "", ""].map(String::from).to_vec();
+    row.push(grouped(report.orders()));
+    row.extend(percentiles(&report.tick_to_order_ns()));
+    table.add_row(row);
+    table.to_string()
+}
+
+/// The five cells of a latency.
+fn percentiles(latency_ns: &Histogram<u64>) -> [String; 5] {
+    let Latency { p50, p90, p99, p99_9, max } = Latency::of(latency_ns);
+    [p50, p90, p99, p99_9, max].map(|shown| if latency_ns.is_empty() { "-".into() } else { duration(shown) })
 }
 
 /// The subscriber whose statistics are shown: the first that lost nothing, else the first; and its number.
@@ -148,7 +179,7 @@ fn remarks(report: &Report, setting: &Setting<'_>) -> Vec<String> {
         let slots = counted(setting.capacity as u64, "slot");
         remarks.push(format!(
             "Lost quotes were overwritten unread: the publisher never waits. \
-             A --capacity above {slots} keeps more."
+             A --capacity above {slots} keeps more, --lossless keeps all."
         ));
     }
     remarks
@@ -156,11 +187,11 @@ fn remarks(report: &Report, setting: &Setting<'_>) -> Vec<String> {
 
 /// Whether the check passed, and else what it found.
 fn verdict(report: &Report) -> Vec<String> {
-    let mut faults =
-        report.faults().map(|(number, fault)| format!("  subscriber {number}: {fault}")).peekable();
+    let mut faults = report.faults().map(|fault| format!("  {fault}")).peekable();
     if faults.peek().is_none() {
         vec![
-            "Check passed: received + lost = published, and nothing came twice, out of order or corrupted."
+            "Check passed: received + lost = published, every order reached the gateway, and nothing came twice, \
+             out of order or corrupted."
                 .into(),
         ]
     } else {
@@ -178,7 +209,13 @@ mod tests {
     static SYMBOLS: [String; 1] = [String::new()];
 
     fn setting(rate: Option<f64>) -> Setting<'static> {
-        Setting { feed: "10 quotes of 1 symbol".into(), symbols: &SYMBOLS, capacity: 16, rate }
+        Setting {
+            feed: "10 quotes of 1 symbol".into(),
+            symbols: &SYMBOLS,
+            capacity: 16,
+            rate,
+            output: Some("orders.csv".into()),
+        }
     }
 
     #[test]
@@ -191,6 +228,18 @@ mod tests {
 │          1 ┆    1,234 ┆    0 ┆ 1.50 µs ┆ 1.50 µs ┆ 1.50 µs ┆ 1.50 µs ┆ 1.50 µs │
 └────────────┴──────────┴──────┴─────────┴─────────┴─────────┴─────────┴─────────┘";
         assert_eq!(table, expected);
+    }
+
+    #[test]
+    fn a_strategy_is_a_line() {
+        let expected = "\
+┌──────────┬────────────┬──────┬────────┬─────────┬─────────┬─────────┬─────────┬─────────┐
+│ strategy ┆ subscriber ┆ lost ┆ orders ┆     p50 ┆     p90 ┆     p99 ┆   p99.9 ┆     max │
+╞══════════╪════════════╪══════╪════════╪═════════╪═════════╪═════════╪═════════╪═════════╡
+│ 5/20     ┆          1 ┆    0 ┆  1,234 ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs │
+│ all      ┆            ┆      ┆  1,234 ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs ┆ 2.50 µs │
+└──────────┴────────────┴──────┴────────┴─────────┴─────────┴─────────┴─────────┴─────────┘";
+        assert_eq!(trades(&report(1_234)), expected);
     }
 
     #[test]
@@ -214,11 +263,13 @@ mod tests {
         let text = render(&report(10), &setting(None));
         for line in [
             "Feed: 10 quotes of 1 symbol",
-            "Ring: 16 slots, 1 publisher at full speed, 1 subscriber",
+            "Ring: 16 slots, lossy, 1 publisher at full speed, 1 subscriber",
             "The market as subscriber 1 saw it (of every quote):",
             "Published 10 messages in 2.00 ms: 5,000 messages a second to every subscriber.",
             "At full speed, latency includes the wait in the ring; try `--rate 100000` for an unloaded hand-over.",
-            "Check passed: received + lost = published, and nothing came twice, out of order or corrupted.",
+            "Wrote 10 orders to orders.csv.",
+            "Check passed: received + lost = published, every order reached the gateway, and nothing came twice, \
+             out of order or corrupted.",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
         }
@@ -263,7 +314,7 @@ mod tests {
             text.contains("as subscriber 1 saw it (of what it received: every subscriber lost some):"),
             "{text}"
         );
-        assert!(text.contains("A --capacity above 16 slots keeps more."), "{text}");
+        assert!(text.contains("A --capacity above 16 slots keeps more, --lossless keeps all."), "{text}");
 
         report.receipts.extend(self::report(10).receipts);
         assert_eq!(exemplar(&report.receipts).0, 2);
