@@ -143,6 +143,13 @@ pub enum CapacityError {
         /// The capacity, which must be larger.
         capacity: usize,
     },
+    /// The ring's memory can't be on that NUMA node.
+    NumaNode {
+        /// What was asked for.
+        node: usize,
+        /// The system's error number (`EINVAL` for a node that it does not have); `None` where it can't be asked.
+        os_error: Option<i32>,
+    },
     /// The numbers of messages would run out.
     FirstSequence {
         /// What was asked for.
@@ -170,6 +177,16 @@ impl fmt::Display for CapacityError {
                     "watermark {watermark} leaves no slot for messages: with a capacity of {capacity} it may be {} at most",
                     capacity - 1
                 )
+            }
+            Self::NumaNode { node, os_error: Some(error) } => {
+                write!(
+                    f,
+                    "no memory for this ring on NUMA node {node}: the system says error {error}; the nodes it has are in \
+                     /sys/devices/system/node"
+                )
+            }
+            Self::NumaNode { node, os_error: None } => {
+                write!(f, "no memory for this ring on NUMA node {node}: this system has no way to ask for it")
             }
             Self::FirstSequence { first, largest } => {
                 write!(

@@ -53,6 +53,7 @@
 //!
 //! - `std` (default): [`WaitStrategy::Block`], timeouts and deadlines. Without it the crate needs `alloc` and 64-bit
 //!   atomics only, and blocking calls spin.
+//! - `numa`: [`queue::Builder::numa_node`], on Linux.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 
@@ -69,6 +70,7 @@ mod broadcast;
 mod error;
 mod hint;
 mod message;
+mod os;
 pub mod pool;
 pub mod queue;
 mod ring;

@@ -35,7 +35,7 @@ impl<K: Kind> Builder<K> {
     /// Rings of exactly `capacity` slots. Any number from 1 up will do, and none is rounded.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { plan: Plan { capacity, first: 0 }, kind: PhantomData }
+        Self { plan: Plan { capacity, first: 0, node: None, statistics: false }, kind: PhantomData }
     }
 
     /// Rings of 4,096 slots.
@@ -54,6 +54,37 @@ impl<K: Kind> Builder<K> {
     #[must_use]
     pub fn high_throughput() -> Self {
         Self::new(1 << 18)
+    }
+
+    /// The slots of each ring lie in memory of this NUMA node, whoever touches them first. (A ring of many producers belongs near its
+    /// producers or near its consumer, whichever waits more for memory.) Making the queue fails where the system has no such node, has no memory there,
+    /// or is not Linux.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{CapacityError, spsc};
+    ///
+    /// let missing = spsc::Builder::new(64).numa_node(1_000_000).build::<u64>();
+    /// assert!(matches!(missing, Err(CapacityError::NumaNode { node: 1_000_000, .. })));
+    /// ```
+    #[cfg(feature = "numa")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
+    #[must_use]
+    pub fn numa_node(mut self, node: usize) -> Self {
+        self.plan.node = Some(node);
+        self
+    }
+
+    /// Measures now and then how long a message lies in a ring, for [`Consumer::snapshot`]: about one message in 64, and never two at once.
+    /// What a snapshot counts it counts without this, too. Off by default; then it costs a look at a constant wherever a producer or a consumer
+    /// looks how far the other side has come, and nothing else.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn statistics(mut self, on: bool) -> Self {
+        self.plan.statistics = on;
+        self
     }
 
     /// The number of each ring's first message, which nothing shows: the tests begin before the numbers wrap.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::iter::{Drain, IntoIter, Iter};
 use super::kind::{InPlace, Kind, Read, Shared};
+use super::stats::ChannelStats;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{Closed, PollError};
@@ -360,6 +361,26 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
         if count > 0 {
             K::current(&mut self.end).advance(count);
         }
+    }
+
+    /// What the queue looks like now: for each producer, how many messages it has sent and how many of them were received, and how long
+    /// they took, where [that is measured](super::Builder::statistics). Allocates; O(rings).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::mpsc::channel(8);
+    /// let mut other = producer.clone();
+    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// other.send(4).unwrap();
+    /// consumer.recv().unwrap();
+    /// let stats = consumer.snapshot();
+    /// assert_eq!(stats.producers[0].sent + stats.producers[1].sent, 4);
+    /// assert_eq!(stats.pending(), 3);
+    /// ```
+    #[must_use]
+    pub fn snapshot(&self) -> ChannelStats {
+        ChannelStats { producers: K::producers(&self.end), closed: self.is_closed() }
     }
 
     /// The next message, which stays in the queue.

@@ -67,7 +67,7 @@ impl<T> FanIn<T> {
             // The current one comes last: it had its turn.
             for _ in 0..=self.others.len() {
                 self.change_turns();
-                if self.current.look(BUDGET) {
+                if self.current.look_for_one(BUDGET) {
                     self.current.quiet = 0;
                     return true;
                 }

@@ -9,9 +9,14 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::ptr::NonNull;
 
+use super::probe::Probe;
+use super::stats::ProducerStats;
 use crate::error::CapacityError;
+use crate::os::numa::Node;
+use crate::ring::Lane;
 use crate::side::Side;
 use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering, mutated};
 use crate::wait::Event;
@@ -40,6 +45,10 @@ pub(crate) struct Plan {
     pub(super) capacity: usize,
     /// The number of a lane's first message.
     pub(super) first: u64,
+    /// Where its slots are to lie.
+    pub(super) node: Node,
+    /// Whether its producer and its consumer measure how long messages take.
+    pub(super) statistics: bool,
 }
 
 /// A lane in its hub.
@@ -58,6 +67,8 @@ pub(crate) struct Member<L> {
     pub(super) id: AtomicU64,
     /// The number of its producer's first message.
     pub(super) base: AtomicU64,
+    /// Where that is asked for: what measures how long messages take.
+    pub(super) probe: Option<Probe>,
     /// Below it on the stack of those that call.
     below: AtomicPtr<Member<L>>,
     /// The next in the list of all. Constant once it is in there.
@@ -97,7 +108,7 @@ impl<L> Hub<L> {
             member.id.store(id, Ordering::Relaxed);
             return Ok(NonNull::from(member));
         }
-        let member = Box::into_raw(Box::new(Member::new(make(self.plan)?, id)));
+        let member = Box::into_raw(Box::new(Member::new(make(self.plan)?, id, self.plan)));
         let mut next = self.members.load(Ordering::Relaxed);
         loop {
             // SAFETY: allocated above, and freed with the hub.
@@ -209,6 +220,31 @@ impl<L> Hub<L> {
     }
 }
 
+impl<T> Hub<Lane<T>> {
+    /// What the producers have done, in the order of joining: those that are there, and those that have left messages behind.
+    pub(super) fn producers_now(&self) -> Vec<ProducerStats> {
+        let mut producers: Vec<_> = self
+            .members()
+            .filter(|member| !member.is_free())
+            .map(|member| {
+                let base = member.base.load(Ordering::Relaxed);
+                // In this order, as for the length.
+                let (tail, head) = (member.lane.tail(), member.lane.head());
+                let (sent, received) = (tail.wrapping_sub(base), head.wrapping_sub(base));
+                ProducerStats {
+                    id: member.id.load(Ordering::Relaxed),
+                    sent,
+                    received,
+                    pending: sent.saturating_sub(received),
+                    latency: member.probe.as_ref().and_then(Probe::latency),
+                }
+            })
+            .collect();
+        producers.sort_unstable_by_key(|producer| producer.id);
+        producers
+    }
+}
+
 impl<L> Drop for Hub<L> {
     fn drop(&mut self) {
         let mut at = self.members.load(Ordering::Relaxed);
@@ -235,7 +271,7 @@ impl<L> Iterator for Callers<L> {
 }
 
 impl<L> Member<L> {
-    fn new(lane: L, id: u64) -> Self {
+    fn new(lane: L, id: u64, plan: Plan) -> Self {
         Self {
             lane,
             taken: Event::new(),
@@ -243,7 +279,8 @@ impl<L> Member<L> {
             free: AtomicBool::new(false),
             left: AtomicBool::new(false),
             id: AtomicU64::new(id),
-            base: AtomicU64::new(0),
+            base: AtomicU64::new(plan.first),
+            probe: plan.statistics.then(Probe::new),
             below: AtomicPtr::new(core::ptr::null_mut()),
             next: AtomicPtr::new(core::ptr::null_mut()),
             place: AtomicU64::new(0),
@@ -281,6 +318,12 @@ impl<L> Member<L> {
         let ordering = if mutated!("member_left_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in `has_left`.
         self.left.store(true, ordering);
+    }
+
+    /// Whether nobody sends on it: its producer has left, and what it sent was received.
+    pub(super) fn is_free(&self) -> bool {
+        // Relaxed: an opinion; `take_over` decides.
+        self.free.load(Ordering::Relaxed)
     }
 
     /// Whether the producer has left. Who sees true sees all that it sent.

@@ -1,7 +1,10 @@
 //! What the four kinds of queue have in common, and what tells them apart. The public handles are written once, over these.
 
+use alloc::vec::Vec;
+
 use super::hub::{Hub, Plan};
 use super::read::ReadEnd;
+use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::{CapacityError, Refusal};
 use crate::wait::{Deadline, Event, WaitStrategy};
@@ -46,6 +49,9 @@ pub(crate) trait Lanes: Parts {
 
     /// The lane that the last look was at.
     fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T>;
+
+    /// What each producer has done, in the order of joining.
+    fn producers<T: Send>(read: &Self::Read<T>) -> Vec<ProducerStats>;
 }
 
 /// How a producer joins.

@@ -15,6 +15,7 @@
 //! fan_in                                             the consumer of many lanes
 //! write, read                                        the two ends of a lane
 //! shared_write, claim                                the two ends of a shared lane
+//! probe, stats                                       what is counted, and measured where that is asked for
 //! hub                                                what all handles of a queue share: lanes, sleepers, close
 //! kind                                               what the kinds have in common
 //! ```
@@ -28,12 +29,14 @@ mod iter;
 mod kind;
 pub mod mpmc;
 pub mod mpsc;
+mod probe;
 mod producer;
 mod read;
 mod reservation;
 mod shared_write;
 pub mod spmc;
 pub mod spsc;
+mod stats;
 mod write;
 
 pub use builder::Builder;
@@ -42,3 +45,4 @@ pub use iter::{Drain, IntoIter, Iter};
 pub use kind::{InPlace, Joinable, Kind, Shared};
 pub use producer::Producer;
 pub use reservation::Reservation;
+pub use stats::{ChannelStats, Latency, ProducerStats};

@@ -15,11 +15,13 @@
 //! ```
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::fan_in::FanIn;
 use super::hub::{Plan, Start};
 use super::kind::{InPlace, Join, Joinable, Kind, Lanes, Parts};
 use super::read::ReadEnd;
+use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
 use crate::ring::Lane;
@@ -76,7 +78,7 @@ impl Parts for Mpsc {
     const NAME: &'static str = "mpsc";
 
     fn ends<T: Send>(plan: Plan) -> Result<(WriteEnd<T>, FanIn<T>), CapacityError> {
-        let Start { hub, member } = Start::new(plan, |plan| Lane::new(plan.capacity, plan.first))?;
+        let Start { hub, member } = Start::new(plan, |plan| Lane::new(plan.capacity, plan.first, plan.node))?;
         // SAFETY: a member lives as long as its hub.
         unsafe { member.as_ref() }.relist();
         Ok((WriteEnd::new(Arc::clone(&hub), member), FanIn::new(hub, ReadEnd::new(member))))
@@ -90,13 +92,20 @@ impl Lanes for Mpsc {
 
     #[inline]
     fn read_end<T: Send>(read: &mut FanIn<T>) -> &mut ReadEnd<T> {
-        read.has_some();
+        if read.has_some() {
+            // Who reads in place takes turns by what it reads, not by the budget.
+            read.current.look(usize::MAX);
+        }
         &mut read.current
     }
 
     #[inline]
     fn current<T: Send>(read: &mut FanIn<T>) -> &mut ReadEnd<T> {
         &mut read.current
+    }
+
+    fn producers<T: Send>(read: &FanIn<T>) -> Vec<ProducerStats> {
+        read.hub.producers_now()
     }
 }
 

@@ -57,7 +57,20 @@ impl<T> ReadEnd<T> {
         };
         let there = tail.wrapping_sub(self.head.number).min(most as u64);
         self.limit = self.head.number.wrapping_add(there);
+        if let Some(probe) = &self.member().probe {
+            probe.end(self.head.number, self.limit);
+        }
         there != 0
+    }
+
+    /// As [`look`](Self::look), for who takes one message after the other: where one is measured, it looks again when it comes to that.
+    #[inline(always)]
+    pub(super) fn look_for_one(&mut self, most: usize) -> bool {
+        let some = self.look(most);
+        if let Some(probe) = &self.member().probe {
+            self.limit = probe.end(self.head.number, self.limit);
+        }
+        some
     }
 
     /// L6 to L8.
@@ -167,7 +180,7 @@ impl<T> One<T> {
     /// Whether something is there.
     #[inline(always)]
     pub(super) fn has_some(&mut self) -> bool {
-        self.end.known() != 0 || self.end.look(usize::MAX)
+        self.end.known() != 0 || self.end.look_for_one(usize::MAX)
     }
 }
 

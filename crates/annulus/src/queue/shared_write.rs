@@ -35,7 +35,7 @@ impl<T> SharedWriteEnd<T> {
 
     /// Another producer, with a lane of its own.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
-        let member = self.hub.join(|plan| SharedLane::new(plan.capacity, plan.first))?;
+        let member = self.hub.join(|plan| SharedLane::new(plan.capacity, plan.first, plan.node))?;
         self.hub.producer_comes();
         Ok(Self::new(Arc::clone(&self.hub), member))
     }

@@ -77,7 +77,8 @@ impl Parts for Spmc {
     const NAME: &'static str = "spmc";
 
     fn ends<T: Send>(plan: Plan) -> Result<(SharedWriteEnd<T>, Claimer<T>), CapacityError> {
-        let Start { hub, member } = Start::new(plan, |plan| SharedLane::new(plan.capacity, plan.first))?;
+        let Start { hub, member } =
+            Start::new(plan, |plan| SharedLane::new(plan.capacity, plan.first, plan.node))?;
         Ok((SharedWriteEnd::new(Arc::clone(&hub), member), Claimer::new(hub, member)))
     }
 }

@@ -10,10 +10,12 @@
 //! ```
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 
 use super::hub::{Plan, Start};
 use super::kind::{InPlace, Kind, Lanes, Parts};
 use super::read::{One, ReadEnd};
+use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
 use crate::ring::Lane;
@@ -69,7 +71,7 @@ impl Parts for Spsc {
     const NAME: &'static str = "spsc";
 
     fn ends<T: Send>(plan: Plan) -> Result<(WriteEnd<T>, One<T>), CapacityError> {
-        let Start { hub, member } = Start::new(plan, |plan| Lane::new(plan.capacity, plan.first))?;
+        let Start { hub, member } = Start::new(plan, |plan| Lane::new(plan.capacity, plan.first, plan.node))?;
         // SAFETY: a member lives as long as its hub.
         unsafe { member.as_ref() }.relist();
         Ok((WriteEnd::new(Arc::clone(&hub), member), One { hub, end: ReadEnd::new(member) }))
@@ -90,5 +92,9 @@ impl Lanes for Spsc {
     #[inline]
     fn current<T: Send>(read: &mut One<T>) -> &mut ReadEnd<T> {
         &mut read.end
+    }
+
+    fn producers<T: Send>(read: &One<T>) -> Vec<ProducerStats> {
+        read.hub.producers_now()
     }
 }

@@ -6,10 +6,10 @@ use core::ptr::NonNull;
 
 use super::hub::{Hub, Member};
 use super::kind::Write;
-use crate::error::Refusal;
+use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::ring::{Lane, Place};
-use crate::sync::mutated;
+use crate::sync::{Ordering, mutated};
 use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_until};
 
 /// The one producer of a lane.
@@ -41,14 +41,14 @@ impl<T> WriteEnd<T> {
     }
 
     /// Another producer, with a lane of its own, which the consumer knows of. On a closed queue all its sends fail.
-    pub(super) fn another(&self) -> Result<Self, crate::error::CapacityError>
-    where
-        T: Send,
-    {
-        let member = self.hub.join(|plan| Lane::new(plan.capacity, plan.first))?;
+    pub(super) fn another(&self) -> Result<Self, CapacityError> {
+        let member = self.hub.join(|plan| Lane::new(plan.capacity, plan.first, plan.node))?;
         self.hub.producer_comes();
         let end = Self::new(Arc::clone(&self.hub), member);
-        end.member().base.store(end.tail.number, crate::sync::Ordering::Relaxed);
+        end.member().base.store(end.tail.number, Ordering::Relaxed);
+        if let Some(probe) = &end.member().probe {
+            probe.forget();
+        }
         self.hub.call(member);
         // The consumer that ends the queue comes by every lane that it sees; so does this one, if it may not have been seen.
         if !self.hub.sent.is_quiet() {
@@ -82,6 +82,9 @@ impl<T> WriteEnd<T> {
     fn look_for(&mut self, wanted: usize) {
         if self.room() < wanted {
             self.limit = self.lane().room_until();
+            if let Some(probe) = &self.member().probe {
+                probe.begin(self.tail.number, self.limit);
+            }
         }
     }
 
@@ -160,7 +163,13 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
     #[inline(always)]
     fn has_room(&mut self) -> bool {
-        self.look_for(1);
+        if self.room() == 0 {
+            self.limit = self.lane().room_until();
+            if let Some(probe) = &self.member().probe {
+                // So that it comes by again soon.
+                self.limit = probe.begin(self.tail.number, self.limit);
+            }
+        }
         self.room() != 0 || mutated!("lane_overwrites")
     }
 

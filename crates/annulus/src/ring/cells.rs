@@ -11,12 +11,15 @@ use core::ops::Range;
 use core::ptr::NonNull;
 
 use crate::error::CapacityError;
+use crate::os::numa::{self, Node};
 use crate::sync::UnsafeCell;
 
 /// A fixed number of slots, which begin on a line of their own and end before the next thing's.
 pub(crate) struct Cells<T> {
     start: NonNull<MaybeUninit<T>>,
     count: usize,
+    /// Where it lies, if it was asked for.
+    node: Node,
     /// One for each slot, under loom only: it finds two that meet there. (Its own cells can't lie beside each other in a slice.)
     watchers: Box<[UnsafeCell<()>]>,
 }
@@ -30,15 +33,23 @@ unsafe impl<T: Send> Sync for Cells<T> {}
 const ALIGNMENT: usize = 128;
 
 impl<T> Cells<T> {
-    /// `count` empty slots. Every page is written here, so none is touched for the first time while the ring runs.
-    pub(crate) fn new(count: usize) -> Result<Self, CapacityError> {
+    /// `count` empty slots, in memory of `node`. Every page is written here, so none is touched for the first time while the ring runs.
+    pub(crate) fn new(count: usize, node: Node) -> Result<Self, CapacityError> {
         let too_large = || CapacityError::TooLarge { capacity: count, slot_bytes: size_of::<T>() };
-        let layout = Self::layout(count).ok_or_else(too_large)?;
+        let layout = Self::layout(count, node).ok_or_else(too_large)?;
         let start = if layout.size() == 0 {
             NonNull::dangling()
         } else {
             // SAFETY: the size is not 0.
             let block = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or_else(too_large)?;
+            if let Some(node) = node {
+                // SAFETY: the block is new, and consists of pages (`layout`).
+                if let Err(os_error) = unsafe { numa::bind(block.as_ptr(), layout.size(), node) } {
+                    // SAFETY: allocated above with this layout.
+                    unsafe { dealloc(block.as_ptr(), layout) };
+                    return Err(CapacityError::NumaNode { node, os_error });
+                }
+            }
             // Zeroes that come from the system may be one shared page until they are written. Volatile: or it would be left out.
             for byte in (0..layout.size()).step_by(PAGE) {
                 // SAFETY: within the block.
@@ -47,12 +58,13 @@ impl<T> Cells<T> {
             block.cast()
         };
         let watched = if cfg!(annulus_loom) { count } else { 0 };
-        Ok(Self { start, count, watchers: (0..watched).map(|_| UnsafeCell::new(())).collect() })
+        Ok(Self { start, count, node, watchers: (0..watched).map(|_| UnsafeCell::new(())).collect() })
     }
 
-    fn layout(count: usize) -> Option<Layout> {
-        let layout = Layout::array::<T>(count).ok()?.align_to(ALIGNMENT).ok()?;
-        (layout.size() <= isize::MAX as usize - ALIGNMENT).then(|| layout.pad_to_align())
+    fn layout(count: usize, node: Node) -> Option<Layout> {
+        let alignment = if node.is_some() { ALIGNMENT.max(numa::page()) } else { ALIGNMENT };
+        let layout = Layout::array::<T>(count).ok()?.align_to(alignment).ok()?;
+        (layout.size() <= isize::MAX as usize - alignment).then(|| layout.pad_to_align())
     }
 
     /// The number of slots.
@@ -90,6 +102,18 @@ impl<T> Cells<T> {
         self.watch_write(index..index + 1);
         // SAFETY: the caller's promise.
         unsafe { self.slot(index).read() }
+    }
+
+    /// The value of slot `index`, to look at.
+    ///
+    /// # Safety
+    ///
+    /// The index is below the count, the slot holds a value, and nobody changes or moves it for `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn value<'a>(&self, index: usize) -> &'a T {
+        self.watch_read(index..index + 1);
+        // SAFETY: the caller's promise.
+        unsafe { &*self.slot(index) }
     }
 
     /// The values of some slots, to look at.
@@ -136,11 +160,16 @@ const PAGE: usize = 4096;
 
 impl<T> Drop for Cells<T> {
     fn drop(&mut self) {
-        match Self::layout(self.count) {
-            // SAFETY: allocated in `new` with this layout.
-            Some(layout) if layout.size() != 0 => unsafe { dealloc(self.start.as_ptr().cast(), layout) },
-            _ => {}
+        let Some(layout) = Self::layout(self.count, self.node).filter(|layout| layout.size() != 0) else {
+            return;
+        };
+        let start = self.start.as_ptr().cast();
+        if self.node.is_some() {
+            // SAFETY: bound in `new`.
+            unsafe { numa::unbind(start, layout.size()) };
         }
+        // SAFETY: allocated in `new` with this layout.
+        unsafe { dealloc(start, layout) };
     }
 }
 
@@ -152,15 +181,15 @@ mod tests {
     fn begins_on_a_line() {
         #[repr(align(256))]
         struct Wide;
-        assert_eq!(Cells::<u8>::new(3).unwrap().start.as_ptr() as usize % ALIGNMENT, 0);
-        assert_eq!(Cells::<Wide>::new(3).unwrap().start.as_ptr() as usize % 256, 0);
-        assert_eq!(Cells::<()>::new(usize::MAX).unwrap().count(), usize::MAX);
+        assert_eq!(Cells::<u8>::new(3, None).unwrap().start.as_ptr() as usize % ALIGNMENT, 0);
+        assert_eq!(Cells::<Wide>::new(3, None).unwrap().start.as_ptr() as usize % 256, 0);
+        assert_eq!(Cells::<()>::new(usize::MAX, None).unwrap().count(), usize::MAX);
     }
 
     #[test]
     fn refuses_what_memory_does_not_hold() {
-        let error = Cells::<u64>::new(usize::MAX).err().unwrap();
+        let error = Cells::<u64>::new(usize::MAX, None).err().unwrap();
         assert_eq!(error, CapacityError::TooLarge { capacity: usize::MAX, slot_bytes: 8 });
-        assert!(Cells::<u64>::new(usize::MAX / 16).is_err());
+        assert!(Cells::<u64>::new(usize::MAX / 16, None).is_err());
     }
 }

@@ -24,6 +24,7 @@
 
 use super::Cells;
 use crate::error::CapacityError;
+use crate::os::numa::Node;
 use crate::sync::{AtomicU64, Ordering, mutated};
 
 /// A place in a lane.
@@ -64,14 +65,14 @@ pub(crate) struct Lane<T> {
 }
 
 impl<T> Lane<T> {
-    /// A lane of `capacity` slots, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: u64) -> Result<Self, CapacityError> {
+    /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
+    pub(crate) fn new(capacity: usize, first: u64, node: Node) -> Result<Self, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
         let numbers = || Alone(AtomicU64::new(first));
         Ok(Self {
-            cells: Cells::new(capacity)?,
+            cells: Cells::new(capacity, node)?,
             first,
             end: AtomicU64::new(0),
             tail: numbers(),
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn places_go_round() {
         for slots in [1, 2, 3, 8] {
-            let lane = Lane::<u8>::new(slots, u64::MAX - 4).unwrap();
+            let lane = Lane::<u8>::new(slots, u64::MAX - 4, None).unwrap();
             let mut place = lane.place(u64::MAX - 4);
             for count in (0..=slots).cycle().take(40) {
                 place = place.forward(count, slots);
@@ -197,7 +198,7 @@ mod tests {
     #[test]
     fn the_first_to_write_the_end_decides() {
         let first = u64::MAX - 1;
-        let lane = Lane::<u8>::new(2, first).unwrap();
+        let lane = Lane::<u8>::new(2, first, None).unwrap();
         let end = first.wrapping_add(3);
         assert_eq!(lane.seal(end), end);
         assert_eq!(lane.seal(end.wrapping_add(1)), end);
@@ -207,7 +208,7 @@ mod tests {
     #[test]
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
-        let lane = Lane::new(4, u64::MAX).unwrap();
+        let lane = Lane::new(4, u64::MAX, None).unwrap();
         for number in [u64::MAX, 0, 1] {
             // SAFETY: the lane is empty, and this thread's.
             unsafe { lane.cells().write(lane.place(number).slot, message.clone()) };

@@ -32,7 +32,7 @@ use core::ptr::NonNull;
 use crate::error::CapacityError;
 use crate::hint::unlikely;
 use crate::sync::{AtomicU64, Ordering, mutated};
-pub(crate) use cells::Cells;
+use cells::Cells;
 pub(crate) use copied::Copied;
 pub(crate) use gate::{Gate, Pass};
 use head::Head;

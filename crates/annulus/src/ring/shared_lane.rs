@@ -18,13 +18,12 @@
 //! claim its own message (E3). If it can, no reader has it, and it is given back. If not, because readers are still before it, it
 //! writes the head as it is: whoever comes next to the head then sees this message too (Release, Acquire).
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
 use super::index::Index;
-use super::{Sequence, lane::Alone};
+use super::{Cells, Sequence, lane::Alone};
 use crate::error::CapacityError;
+use crate::os::numa::Node;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
 
 /// A slot, with a word that says for which message it is free, or with which it is full.
@@ -52,7 +51,8 @@ fn signed(difference: u64) -> i64 {
 /// One queue. Which handle writes is the business of whoever makes it; anybody may read.
 #[repr(C)]
 pub(crate) struct SharedLane<T> {
-    slots: Box<[Slot<T>]>,
+    /// Each holds a [`Slot`], from here to the drop.
+    slots: Cells<Slot<T>>,
     index: Index,
     /// The number of its first message. Constant.
     first: u64,
@@ -68,21 +68,19 @@ unsafe impl<T: Send> Send for SharedLane<T> {}
 unsafe impl<T: Send> Sync for SharedLane<T> {}
 
 impl<T> SharedLane<T> {
-    /// A lane of `capacity` slots, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: u64) -> Result<Self, CapacityError> {
+    /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
+    pub(crate) fn new(capacity: usize, first: u64, node: Node) -> Result<Self, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
-        let mut slots = Vec::new();
-        slots
-            .try_reserve_exact(capacity)
-            .map_err(|_| CapacityError::TooLarge { capacity, slot_bytes: size_of::<Slot<T>>() })?;
-        slots.extend((0..capacity as u64).map(|count| Slot {
-            stamp: AtomicU64::new(free(first.wrapping_add(count))),
-            value: UnsafeCell::new(MaybeUninit::uninit()),
-        }));
+        let slots = Cells::new(capacity, node)?;
+        for count in 0..capacity {
+            let stamp = AtomicU64::new(free(first.wrapping_add(count as u64)));
+            // SAFETY: below the capacity, and nobody else has them yet.
+            unsafe { slots.write(count, Slot { stamp, value: UnsafeCell::new(MaybeUninit::uninit()) }) };
+        }
         Ok(Self {
-            slots: slots.into_boxed_slice(),
+            slots,
             index: Index::new(capacity),
             first,
             left_at: AtomicU64::new(first),
@@ -92,12 +90,14 @@ impl<T> SharedLane<T> {
 
     #[inline(always)]
     pub(crate) fn capacity(&self) -> usize {
-        self.slots.len()
+        self.slots.count()
     }
 
     #[inline(always)]
     fn slot(&self, number: u64) -> &Slot<T> {
-        &self.slots[self.index.of(Sequence::new(number.wrapping_sub(self.first)))]
+        let index = self.index.of(Sequence::new(number.wrapping_sub(self.first)));
+        // SAFETY: the index is below the capacity; the slots are there as long as this is.
+        unsafe { self.slots.value(index) }
     }
 
     /// V1: whether the slot of message `number` is empty; it is the writer's then.
@@ -236,6 +236,10 @@ impl<T> Drop for SharedLane<T> {
         while let Some((number, _)) = self.claim(1) {
             // SAFETY: claimed just now.
             drop(unsafe { self.take(number) });
+        }
+        for index in 0..self.capacity() {
+            // SAFETY: made in `new`, and nobody uses them any more.
+            let _: Slot<T> = unsafe { self.slots.take(index) };
         }
     }
 }

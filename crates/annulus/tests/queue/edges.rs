@@ -271,3 +271,101 @@ fn nobody_joins_a_closed_queue() {
     assert_eq!(producer.register().unwrap_err(), RegisterError::Closed);
     assert_eq!(producer.clone().send(1).unwrap_err().into_inner(), 1);
 }
+
+#[test]
+fn a_snapshot_counts_for_each_producer() {
+    let (mut first, mut consumer) = mpsc::Builder::new(8).first(u64::MAX - 1).build().unwrap();
+    let mut second = first.clone();
+    first.send_all(&[1, 2, 3]).unwrap();
+    assert_eq!(consumer.consume(drop), 3);
+    second.send_all(&[4, 5]).unwrap();
+    drop(first);
+    consumer.recv().unwrap();
+    assert!(consumer.try_recv().is_ok());
+    // The first one's ring goes to a third producer, which starts from nothing.
+    assert!(consumer.try_recv().is_err());
+    let mut third = second.clone();
+    third.send(6).unwrap();
+    let stats = consumer.snapshot();
+    let counts: Vec<_> =
+        stats.producers.iter().map(|stats| (stats.id, stats.sent, stats.received, stats.pending)).collect();
+    assert_eq!(counts, [(1, 2, 2, 0), (2, 1, 0, 1)]);
+    assert_eq!((stats.pending(), stats.closed), (1, false));
+    assert!(stats.producers.iter().all(|stats| stats.latency.is_none()), "not asked for");
+    assert_eq!(consumer.rings(), 2);
+}
+
+#[test]
+fn latency_is_measured_where_that_is_asked_for() {
+    let wait = Duration::from_millis(5);
+    let (mut producer, mut consumer) = spsc::Builder::new(1024).statistics(true).build().unwrap();
+    for number in 0..300 {
+        producer.send(number).unwrap();
+    }
+    thread::sleep(wait);
+    for number in 0..300 {
+        assert_eq!(consumer.recv(), Ok(number));
+    }
+    // Batches are as large as ever.
+    let numbers: Vec<_> = (0..1000).collect();
+    for _ in 0..10 {
+        assert_eq!(producer.send_slice(&numbers), 1000);
+        assert_eq!(consumer.consume(drop), 1000);
+        assert!(producer.try_send(0).is_ok());
+        assert_eq!(consumer.drain().count(), 1);
+    }
+    let latency = consumer.snapshot().producers[0].latency.unwrap();
+    assert!(latency.samples >= 2, "{latency:?}");
+    assert!(latency.min_ns <= latency.mean_ns && latency.mean_ns <= latency.max_ns, "{latency:?}");
+    assert!(u128::from(latency.max_ns) >= wait.as_nanos(), "{latency:?}");
+    assert!(latency.max_ns < 60_000_000_000, "{latency:?}");
+}
+
+#[cfg(all(feature = "numa", target_os = "linux", not(miri)))]
+mod numa {
+    use annulus::queue::{Builder, InPlace, Kind};
+    use annulus::{CapacityError, mpmc, mpsc, spmc, spsc};
+
+    /// Where the page lies in which this value is.
+    fn policy_of<T>(value: &T) -> (i32, usize) {
+        let (mut mode, mut mask) = (-1_i32, [0_usize; 16]);
+        let address = std::ptr::from_ref(value);
+        // SAFETY: the mask has as many bits as are said; the last argument is `MPOL_F_ADDR`.
+        let code = unsafe {
+            libc::syscall(libc::SYS_get_mempolicy, &raw mut mode, mask.as_mut_ptr(), 1024_usize, address, 2)
+        };
+        assert_eq!(code, 0, "{}", std::io::Error::last_os_error());
+        (mode, mask[0])
+    }
+
+    fn works<K: Kind>() {
+        let (mut producer, mut consumer) = Builder::<K>::new(5).numa_node(0).build().unwrap();
+        assert_eq!(producer.send_slice(&[1, 2, 3]), 3);
+        assert_eq!(consumer.drain().sum::<i32>(), 6);
+        let missing = Builder::<K>::new(5).numa_node(1023).build::<u64>().unwrap_err();
+        assert!(matches!(missing, CapacityError::NumaNode { node: 1023, os_error: Some(_) }));
+        assert!(missing.to_string().contains("NUMA node 1023"));
+    }
+
+    #[test]
+    fn every_kind() {
+        works::<spsc::Spsc>();
+        works::<mpsc::Mpsc>();
+        works::<spmc::Spmc>();
+        works::<mpmc::Mpmc>();
+    }
+
+    fn bound<K: InPlace>() {
+        let (mut producer, mut consumer) = Builder::<K>::new(10_000).numa_node(0).build().unwrap();
+        producer.send_all(&vec![7_u64; 10_000]).unwrap();
+        let values = consumer.readable();
+        // `MPOL_BIND`, to node 0.
+        assert_eq!((policy_of(&values[0]), policy_of(&values[9_999])), ((2, 1), (2, 1)));
+    }
+
+    #[test]
+    fn the_memory_is_where_it_was_asked_for() {
+        bound::<spsc::Spsc>();
+        bound::<mpsc::Mpsc>();
+    }
+}

@@ -1,0 +1,3 @@
+//! What the operating system is asked for beside waiting.
+
+pub(crate) mod numa;

@@ -1,0 +1,129 @@
+//! A probe: how long a message lies in a ring, measured for one message at a time.
+//!
+//! The producer writes the time and the number of a message, and the consumer, when it learns of that message or comes to it, reads the time again. Both
+//! do so only where they look how far the other side has come, and they look at least once in [`SAMPLE`] messages while a probe is on: so
+//! a queue without one pays nothing for each message.
+//!
+//! ```text
+//! producer                                    consumer
+//! P1  is nothing measured?         Acquire    P3  is something measured?          Acquire
+//! P2  number, time; measuring      Release    P4  record; nothing is measured     Release
+//! ```
+
+#[cfg(feature = "std")]
+use std::sync::OnceLock;
+#[cfg(feature = "std")]
+use std::time::Instant;
+
+use super::stats::Latency;
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
+
+/// Messages between two that are measured, at least.
+pub(super) const SAMPLE: u64 = 64;
+
+/// The probe of one lane.
+pub(super) struct Probe {
+    /// Whether a message is measured: its number and time are the consumer's to read. If not, they are the producer's to write.
+    measuring: AtomicBool,
+    number: AtomicU64,
+    time: AtomicU64,
+    /// What was measured; the consumer's.
+    samples: AtomicU64,
+    total_ns: AtomicU64,
+    min_ns: AtomicU64,
+    max_ns: AtomicU64,
+}
+
+impl Probe {
+    pub(super) fn new() -> Self {
+        let zero = || AtomicU64::new(0);
+        Self {
+            measuring: AtomicBool::new(false),
+            number: zero(),
+            time: zero(),
+            samples: zero(),
+            total_ns: zero(),
+            min_ns: AtomicU64::new(u64::MAX),
+            max_ns: zero(),
+        }
+    }
+
+    /// P1 and P2: the producer is about to send message `tail`, and has room until `limit`. Returns where it is to look again.
+    #[cold]
+    pub(super) fn begin(&self, tail: u64, limit: u64) -> u64 {
+        if limit == tail {
+            return limit;
+        }
+        // Acquire: pairs with P4.
+        if !self.measuring.load(Ordering::Acquire) {
+            self.number.store(tail, Ordering::Relaxed);
+            self.time.store(now(), Ordering::Relaxed);
+            // Release: pairs with P3.
+            self.measuring.store(true, Ordering::Release);
+        }
+        tail.wrapping_add(limit.wrapping_sub(tail).min(SAMPLE))
+    }
+
+    /// P3 and P4: the consumer is about to take message `head`, and there are some until `limit`. Returns where it is to look again.
+    #[cold]
+    pub(super) fn end(&self, head: u64, limit: u64) -> u64 {
+        // Acquire: pairs with P2.
+        if limit == head || !self.measuring.load(Ordering::Acquire) {
+            return limit;
+        }
+        // How many messages lie before the one that is measured; it may have been taken already, by who took many at once.
+        let before = self.number.load(Ordering::Relaxed).wrapping_sub(head);
+        if before == 0 || before > u64::MAX / 2 {
+            self.record(now().saturating_sub(self.time.load(Ordering::Relaxed)));
+            // Release: pairs with P1.
+            self.measuring.store(false, Ordering::Release);
+            return limit;
+        }
+        head.wrapping_add(before.min(limit.wrapping_sub(head)))
+    }
+
+    fn record(&self, ns: u64) {
+        // Relaxed: the consumer alone writes them, and the consumer alone reads them.
+        let add = |to: &AtomicU64, what| {
+            to.store(to.load(Ordering::Relaxed).saturating_add(what), Ordering::Relaxed);
+        };
+        add(&self.samples, 1);
+        add(&self.total_ns, ns);
+        self.min_ns.store(self.min_ns.load(Ordering::Relaxed).min(ns), Ordering::Relaxed);
+        self.max_ns.store(self.max_ns.load(Ordering::Relaxed).max(ns), Ordering::Relaxed);
+    }
+
+    /// Forgets what was measured, for a new producer; nobody else uses it.
+    pub(super) fn forget(&self) {
+        self.measuring.store(false, Ordering::Relaxed);
+        for zero in [&self.samples, &self.total_ns, &self.max_ns] {
+            zero.store(0, Ordering::Relaxed);
+        }
+        self.min_ns.store(u64::MAX, Ordering::Relaxed);
+    }
+
+    /// What was measured, if anything was.
+    pub(super) fn latency(&self) -> Option<Latency> {
+        let samples = self.samples.load(Ordering::Relaxed);
+        (samples > 0).then(|| Latency {
+            samples,
+            min_ns: self.min_ns.load(Ordering::Relaxed),
+            mean_ns: self.total_ns.load(Ordering::Relaxed) / samples,
+            max_ns: self.max_ns.load(Ordering::Relaxed),
+        })
+    }
+}
+
+/// Nanoseconds on the monotonic clock since some moment.
+#[cfg(feature = "std")]
+fn now() -> u64 {
+    static BEGINNING: OnceLock<Instant> = OnceLock::new();
+    let passed = BEGINNING.get_or_init(Instant::now).elapsed();
+    u64::try_from(passed.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Without a clock no queue has a probe.
+#[cfg(not(feature = "std"))]
+fn now() -> u64 {
+    0
+}

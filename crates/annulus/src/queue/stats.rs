@@ -1,0 +1,52 @@
+//! [`ChannelStats`]: what a queue looks like at one moment.
+
+use alloc::vec::Vec;
+
+/// What a queue looks like at one moment; made by [`Consumer::snapshot`](crate::queue::Consumer::snapshot).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChannelStats {
+    /// The producers that are there, and those that have left messages behind, in the order of joining.
+    pub producers: Vec<ProducerStats>,
+    /// Whether the queue is closed.
+    pub closed: bool,
+}
+
+impl ChannelStats {
+    /// How many messages wait to be received.
+    #[must_use]
+    pub fn pending(&self) -> u64 {
+        self.producers.iter().map(|producer| producer.pending).sum()
+    }
+}
+
+/// One producer's part of [`ChannelStats`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProducerStats {
+    /// Which producer: they are counted from 0 in the order of joining.
+    pub id: u64,
+    /// How many messages it has sent.
+    pub sent: u64,
+    /// How many of them were received.
+    pub received: u64,
+    /// The others: never above the capacity of its ring.
+    pub pending: u64,
+    /// How long messages lay in its ring, where [that is measured](crate::queue::Builder::statistics) and something was.
+    pub latency: Option<Latency>,
+}
+
+/// How long messages lay in a ring, in nanoseconds: from just before the send until the consumer came to them or, where it took many at
+/// once, until it next looked for more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Latency {
+    /// How many messages were measured.
+    pub samples: u64,
+    /// The shortest time.
+    pub min_ns: u64,
+    /// The mean.
+    pub mean_ns: u64,
+    /// The longest time.
+    pub max_ns: u64,
+}
