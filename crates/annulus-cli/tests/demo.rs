@@ -153,7 +153,7 @@ fn json_has_exactly_these_keys() {
     }
     let mut orders = 0;
     for (strategy, subscriber) in report["strategies"].as_array().unwrap().iter().zip([1, 2, 3, 1]) {
-        let keys = ["lost", "orders", "received", "strategy", "subscriber", "tick_to_order_ns"];
+        let keys = ["lost", "name", "orders", "received", "subscriber", "tick_to_order_ns"];
         assert_eq!(sorted_keys(strategy), keys);
         assert_eq!(strategy["subscriber"], subscriber);
         assert_eq!((&strategy["received"], &strategy["lost"]), (&json!(5_000), &json!(0)));

@@ -174,7 +174,7 @@ fn without_loss_the_orders_are_those_of_plain_loops() {
     assert_eq!(orders.len(), expected.len());
     assert_eq!(report["orders"], expected.len());
     for strategy in report["strategies"].as_array().unwrap() {
-        let name = format!("{},", strategy["strategy"].as_str().unwrap());
+        let name = format!("{},", strategy["name"].as_str().unwrap());
         let count = expected.iter().filter(|order| order.starts_with(&name)).count();
         assert_eq!(strategy["orders"], count, "{name}");
     }

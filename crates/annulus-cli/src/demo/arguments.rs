@@ -42,7 +42,8 @@ const STRATEGIES: &str = "5/20,10/50,20/100,50/200";
 /// same in each run, with any number of subscribers.
 ///
 /// While it runs, a bar on standard error (if that is a terminal) shows messages a second and how many messages the
-/// slowest subscriber is behind. Ctrl-C stops the publisher; what was published is received to the end and reported.
+/// slowest subscriber is behind. Ctrl-C stops the publisher; what was published is received to the end and reported,
+/// and its orders are written.
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{NOTES}\n\n{EXAMPLES}"))]
@@ -110,7 +111,7 @@ pub(crate) struct Arguments {
     ///
     /// Its keys: `published`, `elapsed_s`, `messages_per_s`, `ok`, and `subscribers`, a list of objects with the keys
     /// `received`, `lost` and `latency_ns`, which holds `p50`, `p90`, `p99`, `p99_9` and `max`; `lossless`, `orders`,
-    /// `tick_to_order_ns` (as `latency_ns`), and `strategies`, a list of objects with the keys `strategy`, `subscriber` (its
+    /// `tick_to_order_ns` (as `latency_ns`), and `strategies`, a list of objects with the keys `name`, `subscriber` (its
     /// number, from 1), `received`, `lost`, `orders` and `tick_to_order_ns`.
     #[arg(long)]
     pub(super) json: bool,
@@ -164,14 +165,12 @@ impl Arguments {
 
     /// How many subscribers to start.
     pub(super) fn subscribers(&self) -> usize {
-        match self.subscribers {
-            Some(count) => count as usize,
-            None => {
-                // One core each for the publisher and the gateway.
-                let cores = thread::available_parallelism().map_or(2, NonZero::get);
-                self.strategies.len().min(cores.saturating_sub(2)).max(2)
-            }
-        }
+        let unasked = || {
+            // One core each for the publisher and the gateway.
+            let cores = thread::available_parallelism().map_or(2, NonZero::get);
+            self.strategies.len().min(cores.saturating_sub(2)).max(2)
+        };
+        self.subscribers.map_or_else(unasked, |count| count as usize)
     }
 
     /// Which strategies to run.

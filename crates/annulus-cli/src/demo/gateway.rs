@@ -49,11 +49,9 @@ pub(super) fn receive(
 ) -> Vec<Account> {
     while let Ok(order) = orders.recv() {
         accounts[usize::from(order.strategy)].enter(&order, clock.now_ns());
-        if let Some(written) = &mut file {
-            if !written.write(&order) {
-                shutdown.trigger();
-                file = None;
-            }
+        if file.as_mut().is_some_and(|file| !file.write(&order)) {
+            shutdown.trigger();
+            file = None;
         }
     }
     accounts

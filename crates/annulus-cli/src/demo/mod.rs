@@ -84,8 +84,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let mut file = arguments.order_file(&feed.symbols)?;
     let run = if arguments.lossless { run_on::<Lossless> } else { run_on::<Lossy> };
     let report = run(&plan, capacity, file.as_mut())?;
-    if let Some(file) = file {
-        file.complete()?;
+    match file {
+        Some(file) if report.outcome() != Outcome::Failed => file.complete()?,
+        Some(file) => output::complain(format_args!("{}: not written, as the check failed", file.name())),
+        None => {}
     }
 
     if arguments.json {
@@ -123,7 +125,9 @@ fn stop_on_interrupt(temporary: Option<PathBuf>) -> Result<Shutdown, Failure> {
     let flag = shutdown.clone();
     let on_interrupt = move || {
         if flag.is_shutdown() {
-            temporary.iter().for_each(|path| drop(fs::remove_file(path)));
+            if let Some(path) = &temporary {
+                let _ = fs::remove_file(path);
+            }
             std::process::exit(INTERRUPTED.into());
         }
         flag.trigger();

@@ -56,6 +56,11 @@ impl OrderFile {
         self.temporary.as_ref().map(|temporary| temporary.path.clone())
     }
 
+    /// What the user called it, fit for a message.
+    pub(super) fn name(&self) -> String {
+        printable(&self.path.to_string_lossy())
+    }
+
     /// Writes `order`, and says whether all is well so far; [`complete`](Self::complete) says what was wrong.
     pub(super) fn write(&mut self, order: &Order) -> bool {
         if self.failure.is_none() {

@@ -154,7 +154,7 @@ impl Subscriber {
 /// A strategy in [`Object`].
 #[derive(Serialize)]
 struct Strategy {
-    strategy: String,
+    name: String,
     /// From 1.
     subscriber: usize,
     received: u64,
@@ -167,7 +167,7 @@ impl Strategy {
     fn of(trade: &Trade, receipts: &[Receipt]) -> Self {
         let ledger = &receipts[trade.subscriber].ledger;
         Self {
-            strategy: trade.windows.to_string(),
+            name: trade.windows.to_string(),
             subscriber: trade.subscriber + 1,
             received: ledger.received,
             lost: ledger.lost,
@@ -236,7 +236,7 @@ pub(super) mod tests {
             r#"[{"received":10,"lost":0,"latency_ns":{"p50":1500,"p90":1500,"p99":1500,"p99_9":1500,"max":1500}}],"#,
             r#""lossless":false,"orders":10,"#,
             r#""tick_to_order_ns":{"p50":2501,"p90":2501,"p99":2501,"p99_9":2501,"max":2501},"#,
-            r#""strategies":[{"strategy":"5/20","subscriber":1,"received":10,"lost":0,"orders":10,"#,
+            r#""strategies":[{"name":"5/20","subscriber":1,"received":10,"lost":0,"orders":10,"#,
             r#""tick_to_order_ns":{"p50":2501,"p90":2501,"p99":2501,"p99_9":2501,"max":2501}}]}"#,
             "\n"
         );

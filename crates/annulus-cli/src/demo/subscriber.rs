@@ -72,7 +72,9 @@ pub(super) fn follow<M: Mode>(
 ) -> Receipt {
     while let Ok(quote) = subscriber.recv() {
         if receipt.enter(&quote, clock.now_ns(), subscriber.total_lagged()) {
-            strategies.iter_mut().for_each(|strategy| strategy.react(&quote));
+            for strategy in &mut strategies {
+                strategy.react(&quote);
+            }
         }
         gauge.set(receipt.ledger.passed());
     }

@@ -52,7 +52,7 @@ pub(super) fn render(report: &Report, setting: &Setting<'_>) -> String {
     lines.push(market(setting.symbols, &receipt.statistics));
     lines.push(String::new());
     lines.push(throughput(report));
-    if let Some(output) = &setting.output {
+    if let Some(output) = setting.output.as_ref().filter(|_| report.outcome() != Outcome::Failed) {
         lines.push(format!("Wrote {} to {output}.", counted(report.orders(), "order")));
     }
     lines.extend(remarks(report, setting));
