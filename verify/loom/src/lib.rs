@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use annulus::{Lossless, Message, PollError, Publisher, Subscriber, TryRecvError, WaitStrategy};
+use annulus::{Lossless, Message, Mode, PollError, Publisher, Subscriber, TryRecvError, WaitStrategy};
 
 /// Sleeps at once.
 pub const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
@@ -107,6 +107,17 @@ pub fn receive_lossless<T: Checked>(subscriber: &mut Subscriber<T, Lossless>, ti
         }
     }
     received
+}
+
+/// Receives a batch of up to `N`, and returns the numbers of the messages.
+///
+/// # Panics
+///
+/// If one of them is torn, or none that anybody published.
+pub fn receive_batch<T: Checked, M: Mode, const N: usize>(subscriber: &mut Subscriber<T, M>) -> Vec<u64> {
+    let mut buffer = [0; N].map(T::of);
+    let count = subscriber.recv_batch(&mut buffer);
+    buffer[..count].iter().map(T::number).collect()
 }
 
 /// Publishes the messages from number `first` on to a lossless ring, with up to `tries` calls of `try_publish`, and returns the number after

@@ -5,7 +5,7 @@
 #![cfg(annulus_loom)]
 
 use annulus::{Lossless, Publisher, Subscriber};
-use annulus_loom::{Checked, check, publish_tries, receive, receive_lossless};
+use annulus_loom::{Checked, check, publish_tries, receive, receive_batch, receive_lossless};
 use loom::thread::{self, JoinHandle};
 
 /// A thread that tries to publish, from message `first` on, and closes the ring. It returns how many messages there are now.
@@ -41,6 +41,39 @@ fn the_publisher_does_not_overtake() {
             misses_nothing(&mut subscriber, 2, writer);
         });
     }
+}
+
+/// A batch is read in runs, of which the last stamp is looked at, and is as whole and in order as what is read one by one.
+#[test]
+fn a_batch_beside_the_publisher() {
+    for watermark in [0, 1] {
+        check(move || {
+            let (publisher, subscribable) = annulus::channel_bounded::<[u64; 2]>(2, watermark);
+            let mut subscriber = subscribable.subscribe();
+            let writer = publishing(publisher, 0, 4);
+            let mut received = receive_batch::<_, _, 2>(&mut subscriber);
+            received.extend(receive_batch::<_, _, 2>(&mut subscriber));
+            let end = writer.join().unwrap();
+            received.extend(receive_lossless(&mut subscriber, usize::MAX));
+            assert_eq!(received, (0..end).collect::<Vec<_>>());
+        });
+    }
+}
+
+/// Four are there, or fewer: a batch ends where the publisher is, in the middle of a run too.
+#[test]
+fn a_batch_ends_where_the_publisher_is() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel_bounded::<[u64; 2]>(4, 0);
+        let mut subscriber = subscribable.subscribe();
+        publisher.publish(Checked::of(0)).unwrap();
+        let writer = thread::spawn(move || publisher.publish_batch(&[1, 2, 3].map(Checked::of)).unwrap());
+        let mut received = receive_batch::<_, _, 4>(&mut subscriber);
+        assert!(!received.is_empty(), "message 0 happens before");
+        writer.join().unwrap();
+        received.extend(receive_batch::<_, _, 4>(&mut subscriber));
+        assert_eq!(received, [0, 1, 2, 3]);
+    });
 }
 
 /// Who joins for what comes next misses nothing from its start on.

@@ -2,7 +2,7 @@
 #![cfg(annulus_loom)]
 
 use annulus::{Lossless, MpPublisher};
-use annulus_loom::{Checked, SPIN, check, receive, receive_lossless};
+use annulus_loom::{Checked, SPIN, check, receive, receive_batch, receive_lossless};
 use loom::thread::{self, JoinHandle};
 
 /// One of many publishers.
@@ -40,6 +40,23 @@ fn two_publishers_at_their_limit() {
             assert_eq!(received.len(), 1 + published.len(), "nothing twice: {received:?}");
         });
     }
+}
+
+/// A batch ends at a message that is being written, though a later one may be there: no run is read where many write.
+#[test]
+fn a_batch_ends_at_what_is_being_written() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_mpmc_bounded(4, 0);
+        let mut subscriber = subscribable.subscribe();
+        publisher.publish_batch(&[0, 1].map(Checked::of)).unwrap();
+        let [first, second] = [[10], [20]].map(|numbers| trying(&publisher, numbers));
+        // Loom tries no batch later than both spawns without it.
+        thread::yield_now();
+        let mut received = receive_batch::<_, _, 4>(&mut subscriber);
+        let _publishers = [first, second].map(|publisher| publisher.join().unwrap());
+        received.extend(receive_batch::<_, _, 4>(&mut subscriber));
+        assert!(matches!(received[..], [0, 1, 10, 20] | [0, 1, 20, 10]), "{received:?}");
+    });
 }
 
 /// `try_publish` says "full" only where the ring is: a publisher that was faster is no reason.

@@ -7,7 +7,7 @@ use core::ops::Deref;
 
 use super::shared::Shared;
 use crate::message::Message;
-use crate::ring::{Copied, Missing, Owned, Pass, Sequence, Slots, Store, Whole};
+use crate::ring::{Copied, Missing, Owned, Pass, Run, Sequence, Slots, Store, Whole};
 use crate::sync::mutated;
 
 /// What a handle is to its ring, and what ends with it.
@@ -143,7 +143,7 @@ impl<T: Message, R: Role> Handle<Copied<T>, R> {
     ///
     /// # Safety
     ///
-    /// Nobody else writes this slot meanwhile.
+    /// As of [`Slots::write`].
     #[inline]
     pub(super) unsafe fn write(&self, sequence: Sequence, message: &T) {
         // SAFETY: `shared` keeps the ring alive; the caller promises the rest.
@@ -159,6 +159,13 @@ impl<T: Message, R: Role> Handle<Copied<T>, R> {
     ) -> Result<Whole<'m, T>, Missing> {
         // SAFETY: `shared` keeps the ring alive.
         unsafe { self.slots.read(sequence, message) }
+    }
+
+    /// As [`Slots::read_run`].
+    #[inline]
+    pub(super) fn read_run<'m>(&self, first: Sequence, places: &'m mut [MaybeUninit<T>]) -> Run<'m, T> {
+        // SAFETY: `shared` keeps the ring alive.
+        unsafe { self.slots.read_run(first, places) }
     }
 }
 

@@ -78,6 +78,12 @@ pub(crate) trait Hooks: Sized + 'static {
         true
     }
 
+    /// How many messages from `cursor` on may be looked at, up to `most`.
+    #[inline(always)]
+    fn admits_up_to(_: &mut Self::Seat, _cursor: Sequence, most: usize) -> usize {
+        most
+    }
+
     /// From where on those before this subscriber have processed everything; the first sequence where they lost nothing.
     #[inline(always)]
     fn floor(_: &Self::Seat) -> Sequence {

@@ -60,7 +60,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
         let Single { shared, next, .. } = &mut self.single;
         let sequence = *next;
-        // SAFETY: this is the ring's only publisher, and it is here.
+        // SAFETY: this is the ring's only publisher, it is here, and it has written all before.
         unsafe { shared.write(sequence, message) };
         shared.ring.head().passed(sequence);
         *next = sequence.next();

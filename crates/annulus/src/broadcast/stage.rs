@@ -302,6 +302,12 @@ impl<M: Unstaged> Hooks for Staged<M> {
     }
 
     #[inline]
+    fn admits_up_to(seat: &mut Self::Seat, cursor: Sequence, most: usize) -> usize {
+        let admitted = if Self::admits(seat, cursor) { seat.allowed.saturating_sub(cursor.get()) } else { 0 };
+        most.min(usize::try_from(admitted).unwrap_or(usize::MAX))
+    }
+
+    #[inline]
     fn floor(seat: &Self::Seat) -> Sequence {
         seat.floor
     }

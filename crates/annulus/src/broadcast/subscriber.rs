@@ -57,6 +57,12 @@ pub struct Subscriber<T: Message, M: Mode = Lossy> {
 /// Messages of a batch between two words to the publishers.
 const RELEASE_EVERY: usize = 64;
 
+/// The longest run of messages that is read at once. It passes over the stack.
+const RUN: usize = 16;
+
+/// The largest message of which runs are read, in bytes: for a larger one a look at its stamp costs little.
+const RUN_BYTES: usize = 64;
+
 impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn new(shared: Handle<Copied<T>, M::Seat>, start: Sequence) -> Self {
         Self { shared, cursor: start, start, lagged: 0, lapse: Lapse::none() }
@@ -263,18 +269,12 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         let mut end = None;
         let mut count = 0;
         for part in buffer.chunks_mut(RELEASE_EVERY) {
-            let before = count;
-            for place in &mut *part {
-                match self.next_before(&mut end) {
-                    Some(message) => *place = message,
-                    None => break,
-                }
-                count += 1;
-            }
+            let taken = self.take_all(part, &mut end);
             if !mutated!("batch_releases_nothing") {
                 self.release();
             }
-            if count < before + part.len() {
+            count += taken;
+            if taken < part.len() {
                 break;
             }
         }
@@ -441,6 +441,48 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             }
         }
         None
+    }
+
+    /// Whether a batch is read in runs. Where it may be lapped it is not: of a run that was overwritten in part, nothing is received.
+    /// But under loom it is, so that a writer that laps its reader shows that a run is all or nothing.
+    const IN_RUNS: bool = (M::LOSSLESS || cfg!(annulus_loom)) && size_of::<T>() <= RUN_BYTES;
+
+    /// Takes messages until `places` is full or there is none before `end`, as [`next_before`](Self::next_before), and returns how
+    /// many.
+    #[inline]
+    fn take_all(&mut self, places: &mut [T], end: &mut Option<Sequence>) -> usize {
+        let mut count = 0;
+        while count < places.len() {
+            let most = end.map_or(u64::MAX, |end| end.since(self.cursor));
+            let run = if Self::IN_RUNS { self.take_run(&mut places[count..], most) } else { 0 };
+            count += run;
+            if run == 0 {
+                match self.next_before(end) {
+                    Some(message) => places[count] = message,
+                    None => break,
+                }
+                count += 1;
+            }
+        }
+        count
+    }
+
+    /// Takes messages into the front of `places`, at most `most`, and returns how many: perhaps fewer than there are. Where it is none,
+    /// [`take`](Self::take) knows more.
+    #[inline]
+    fn take_run(&mut self, places: &mut [T], most: u64) -> usize {
+        let cursor = self.cursor;
+        let most = places.len().min(RUN).min(usize::try_from(most).unwrap_or(usize::MAX));
+        let most = M::admits_up_to(self.shared.role_mut().0, cursor, most);
+        if cursor < M::floor(self.shared.role()) {
+            return 0;
+        }
+        let mut copies = [const { MaybeUninit::uninit() }; RUN];
+        let run = self.shared.read_run(cursor, &mut copies[..most]);
+        let messages = run.messages();
+        places[..messages.len()].copy_from_slice(messages);
+        self.cursor = cursor.plus(messages.len() as u64);
+        messages.len()
     }
 
     #[cfg(feature = "std")]

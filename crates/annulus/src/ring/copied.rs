@@ -4,12 +4,12 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-use super::slot::Slot;
+use super::slot::{self, Run, Slot};
 use super::storage::Storage;
-use super::{Missing, Sequence, Slots, Store, Whole};
+use super::{Missing, Sequence, Slots, Store, Whole, Writers};
 use crate::error::CapacityError;
 use crate::message::Message;
-use crate::sync::AtomicU64;
+use crate::sync::{AtomicU64, mutated};
 
 /// Slots of `Slot::STRIDE` words each.
 pub(crate) struct Copied<T> {
@@ -61,7 +61,8 @@ impl<T: Message> Slots<Copied<T>> {
     /// # Safety
     ///
     /// The ring lives, and nobody else writes this slot meanwhile. (Two writers at once would be no data race, but readers
-    /// could accept a mixture of both messages, which may be no valid `T`.)
+    /// could accept a mixture of both messages, which may be no valid `T`.) In a ring for one writer, all messages before
+    /// this one were written before.
     #[inline]
     pub(crate) unsafe fn write(self, sequence: Sequence, message: &T) {
         // SAFETY: the caller's promise.
@@ -81,5 +82,19 @@ impl<T: Message> Slots<Copied<T>> {
     ) -> Result<Whole<'_, T>, Missing> {
         // SAFETY: the caller's promise.
         unsafe { self.slot(sequence) }.read(sequence, message)
+    }
+
+    /// Copies messages from `first` on into `places`: those that are there, or at least half of them; none where many write, because
+    /// that takes a look at each.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives.
+    #[inline]
+    pub(crate) unsafe fn read_run(self, first: Sequence, places: &mut [MaybeUninit<T>]) -> Run<'_, T> {
+        let one = self.writers == Writers::One || mutated!("run_of_many_writers");
+        let places = if one { places } else { &mut [] };
+        // SAFETY: the caller's promise. The ring is for one writer, and who calls `write` promises the order.
+        unsafe { slot::read_run(|sequence| self.slot(sequence), first, places) }
     }
 }

@@ -52,6 +52,10 @@ impl Head {
         Self { bound: AtomicU64::new(first.get()), interval_mask: (1 << quarter.ilog2()) - 1, writers }
     }
 
+    pub(super) fn writers(&self) -> Writers {
+        self.writers
+    }
+
     /// C1: takes the next `count` sequences, and returns the first. They must be published, or the ring stands still at them.
     #[inline]
     pub(crate) fn claim(&self, count: u64) -> Sequence {

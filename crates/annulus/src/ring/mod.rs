@@ -42,7 +42,7 @@ pub(crate) use lane::{Lane, Place};
 pub(crate) use owned::Owned;
 pub(crate) use sequence::{Sequence, Stamp};
 pub(crate) use shared_lane::SharedLane;
-pub(crate) use slot::{Missing, Whole};
+pub(crate) use slot::{Missing, Run, Whole};
 
 /// What a ring keeps its messages in: a block of units, a slot of which has a stamp.
 pub(crate) trait Store {
@@ -111,7 +111,12 @@ impl<S: Store> Ring<S> {
 
     /// Where the slots are, for a handle that keeps the ring alive.
     pub(crate) fn slots(&self) -> Slots<S> {
-        Slots { start: self.store.start(), mask: self.index.mask(), index: NonNull::from(&self.index) }
+        Slots {
+            start: self.store.start(),
+            mask: self.index.mask(),
+            index: NonNull::from(&self.index),
+            writers: self.head.writers(),
+        }
     }
 
     /// The stamp of the slot that `sequence` uses (Acquire).
@@ -151,6 +156,7 @@ pub(crate) struct Slots<S: Store> {
     mask: u64,
     /// The ring's. A pointer rather than a copy: its multiplications are then not carried out in advance.
     index: NonNull<Index>,
+    writers: Writers,
 }
 
 // SAFETY: it stands for a shared borrow of the store's slots and of a constant, which may go where a borrow of the store may go;

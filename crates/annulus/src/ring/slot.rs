@@ -16,6 +16,17 @@
 //! *Why the reader gets whole messages.* R1 reads the value of W4, so the words are at least as new as message
 //! `s`. If a word were newer, its W3 belongs to a later lap; R3 then pairs with the W2 before it, so R4 sees at
 //! least the W1 of that lap, which is not `done(s)`, and stamps of a slot never return to an earlier value.
+//!
+//! *A run* of messages `a` to `b` takes two looks as well, where one writer writes all messages in the order of their
+//! sequences: R1 at the last slot, R2 for all, R3, and R4 at the first.
+//!
+//! - R1 reads the value of W4 of `b`. The W3 of all messages from `a` on come before that, so each word is at least as new as
+//!   its message.
+//! - If a word of message `i` were newer, its W3 belongs to a later lap, so it comes after the W2 of that lap; the W1 of the
+//!   message that takes the slot of `a` comes before that W2, or is the one beside it, because `a` is not after `i`. R3 pairs
+//!   with that W2, so R4 sees that W1 or a later stamp, which is not `done(a)`.
+//!
+//! The gate has no part in this, nor has who reads. With many writers neither step holds.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -35,6 +46,19 @@ impl<T> Whole<'_, T> {
         // SAFETY: `Slot::read` made it after it had written every byte and seen `done(sequence)` twice, so by the argument
         // at the top of this file the bytes are those of one `T` that `Slot::write` stored; it is taken once.
         unsafe { self.0.assume_init_read() }
+    }
+}
+
+/// Messages in the order of their sequences, each read whole. Only [`read_run`] makes one, so having it is the proof.
+pub(crate) struct Run<'m, T>(&'m [MaybeUninit<T>]);
+
+impl<'m, T> Run<'m, T> {
+    #[inline]
+    pub(crate) fn messages(&self) -> &'m [T] {
+        // SAFETY: `read_run` made it after it had written every byte, seen `done` in the slot of the last message and, after
+        // that, in the slot of the first, in a ring of one writer; by the argument at the top of this file the bytes of each
+        // are those of one `T` that `Slot::write` stored. A `MaybeUninit<T>` lies as a `T` does.
+        unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len()) }
     }
 }
 
@@ -113,29 +137,81 @@ impl<'a, T: Message> Slot<'a, T> {
         sequence: Sequence,
         message: &'m mut MaybeUninit<T>,
     ) -> Result<Whole<'m, T>, Missing> {
-        let (stamp, payload) = self.parts();
-        let wanted = Stamp::done(sequence);
         // R1. Acquire: pairs with W4.
         let ordering =
             if mutated!("slot_first_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
-        let seen = Stamp::from_bits(stamp.load(ordering));
-        if seen != wanted {
-            return Err(if seen < wanted { Missing::NotYet } else { Missing::Overwritten });
+        self.look(sequence, ordering)?;
+        self.copy(message);
+        if !self.is_unchanged(sequence) && !mutated!("slot_no_second_look") {
+            return Err(Missing::Overwritten);
         }
-        // R2. Relaxed: they may be torn; R4 tells.
-        copy::load(payload, message);
+        // Every byte of `message` was written, and both looks saw `done(sequence)`.
+        Ok(Whole(message))
+    }
+
+    /// R1: whether message `sequence` is there.
+    #[inline(always)]
+    fn look(&self, sequence: Sequence, ordering: Ordering) -> Result<(), Missing> {
+        let (seen, wanted) = (Stamp::from_bits(self.parts().0.load(ordering)), Stamp::done(sequence));
+        match seen {
+            _ if seen == wanted => Ok(()),
+            _ if seen < wanted => Err(Missing::NotYet),
+            _ => Err(Missing::Overwritten),
+        }
+    }
+
+    /// R2: writes every byte of `message`. They may be torn; R4 tells.
+    #[inline(always)]
+    fn copy(&self, message: &mut MaybeUninit<T>) {
+        copy::load(self.parts().1, message);
+    }
+
+    /// R3 and R4: whether message `sequence`, which was there before the words were read, still is.
+    #[inline(always)]
+    fn is_unchanged(&self, sequence: Sequence) -> bool {
         if !mutated!("slot_no_acquire_fence") {
             // R3. Acquire: pairs with W2.
             fence(Ordering::Acquire);
         }
         // R4. Relaxed: R3 orders it after the words.
-        let seen = Stamp::from_bits(stamp.load(Ordering::Relaxed));
-        if seen != wanted && !mutated!("slot_no_second_look") {
-            return Err(Missing::Overwritten);
-        }
-        // `copy::load` wrote every byte of `message`, and both looks saw `done(sequence)`.
-        Ok(Whole(message))
+        self.parts().0.load(Ordering::Relaxed) == Stamp::done(sequence).bits()
     }
+}
+
+/// Copies messages from `first` on into `places`: all that there is room for, or as many as it finds there by looking at the first, the
+/// second, the fourth, and so on. None where `first` is not there. `slot` knows the slots of a ring.
+///
+/// It looks from the first on because its caller may be just behind the writer, who would pay for each look at a line ahead.
+///
+/// # Safety
+///
+/// One writer writes all messages of that ring, in the order of their sequences.
+#[inline]
+pub(super) unsafe fn read_run<'a, 'm, T: Message>(
+    slot: impl Fn(Sequence) -> Slot<'a, T>,
+    first: Sequence,
+    places: &'m mut [MaybeUninit<T>],
+) -> Run<'m, T> {
+    // R1. Acquire: pairs with W4. The last one that finds its message is that of the run.
+    let ordering = if mutated!("run_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+    let last = |count| if mutated!("run_looks_at_the_first") { first } else { first.plus(count as u64 - 1) };
+    let is_there = |count| slot(last(count)).look(last(count), ordering).is_ok();
+    let (mut count, mut next) = (0, places.len().min(1));
+    while count < next && is_there(next) {
+        count = next;
+        next = places.len().min(2 * count);
+    }
+    let mut sequence = first;
+    for place in &mut places[..count] {
+        slot(sequence).copy(place);
+        sequence = sequence.next();
+    }
+    // R3, and R4 of the first.
+    if count > 0 && !slot(first).is_unchanged(first) && !mutated!("run_no_second_look") {
+        count = 0;
+    }
+    // Every byte of these was written, and the looks saw `done` in the last slot and then in the first.
+    Run(&places[..count])
 }
 
 #[cfg(all(test, not(annulus_loom)))]
