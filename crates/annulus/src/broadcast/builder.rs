@@ -71,7 +71,8 @@ impl Builder {
         self,
         factory: impl FnMut() -> T,
     ) -> Result<(EventPublisher<T>, EventSubscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.sides(Writers::One, |capacity| Owned::new(capacity, factory))?;
+        let (publisher, subscribable) =
+            self.sides(Writers::One, |capacity, _| Owned::new(capacity, factory))?;
         Ok((EventPublisher::new(publisher), EventSubscribable::new(subscribable)))
     }
 
@@ -80,7 +81,7 @@ impl Builder {
         factory: impl Fn() -> T + Send + Sync + 'static,
     ) -> Result<(MpEventPublisher<T>, EventSubscribable<T>), CapacityError> {
         let (publisher, subscribable) =
-            self.sides(Writers::Many, |capacity| Owned::new(capacity, &factory))?;
+            self.sides(Writers::Many, |capacity, _| Owned::new(capacity, &factory))?;
         Ok((
             MpEventPublisher::new(publisher, alloc::sync::Arc::new(factory)),
             EventSubscribable::new(subscribable),
@@ -90,7 +91,7 @@ impl Builder {
     fn sides<S: Store>(
         self,
         writers: Writers,
-        make: impl FnOnce(usize) -> Result<S, CapacityError>,
+        make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
     ) -> Result<Sides<S>, CapacityError> {
         let Self { capacity, watermark, first } = self;
         if first > Sequence::LAST_FIRST.get() {

@@ -7,7 +7,7 @@ use core::ops::Deref;
 
 use super::shared::Shared;
 use crate::message::Message;
-use crate::ring::{Copied, Missing, Owned, Pass, Run, Sequence, Slots, Store, Whole};
+use crate::ring::{Copied, Missing, Owned, Pass, Run, Sequence, Slots, Store, Whole, Writers};
 use crate::sync::mutated;
 
 /// What a handle is to its ring, and what ends with it.
@@ -74,7 +74,7 @@ impl<S: Store, R: Role> Handle<S, R> {
         Handle::of(Arc::clone(&self.shared), role)
     }
 
-    /// As [`Slots::is_left`].
+    /// As [`Slots::is_left`]; the ring is for many writers.
     #[inline]
     pub(super) fn is_left(&self, sequence: Sequence) -> bool {
         // SAFETY: `shared` keeps the ring alive.
@@ -145,9 +145,9 @@ impl<T: Message, R: Role> Handle<Copied<T>, R> {
     ///
     /// As of [`Slots::write`].
     #[inline]
-    pub(super) unsafe fn write(&self, sequence: Sequence, message: &T) {
+    pub(super) unsafe fn write(&self, writers: Writers, sequence: Sequence, message: &T) {
         // SAFETY: `shared` keeps the ring alive; the caller promises the rest.
-        unsafe { self.slots.write(sequence, message) }
+        unsafe { self.slots.write(writers, sequence, message) }
     }
 
     /// Copies message `sequence` into `message`, or says why it can't be had.

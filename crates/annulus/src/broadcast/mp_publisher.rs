@@ -15,7 +15,7 @@ use super::{Lossless, Lossy, Mode};
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, Refusal, TryPublishError};
 use crate::message::Message;
-use crate::ring::{Copied, Sequence};
+use crate::ring::{Copied, Sequence, Writers};
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 
@@ -133,9 +133,9 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     /// Writes message `sequence`, which this publisher claimed and whose slot was left, and wakes whoever waits for it.
     #[inline(always)]
     fn put(&self, sequence: Sequence, message: &T) {
-        // SAFETY: nobody else has claimed `sequence`; the writer of the lap before has left the slot, and who claims the next lap
+        // SAFETY: the ring is for many publishers. Nobody else has claimed `sequence`; the writer of the lap before has left the slot, and who claims the next lap
         // waits for the stamp that this write ends with.
-        unsafe { self.shared.write(sequence, message) };
+        unsafe { self.shared.write(Writers::Many, sequence, message) };
         if !mutated!("many_wake_nobody") {
             self.shared.published.notify();
         }

@@ -6,7 +6,7 @@ use super::handle::{Handle, Publishing};
 use super::single::Single;
 use super::{Lossy, Mode};
 use crate::message::Message;
-use crate::ring::Copied;
+use crate::ring::{Copied, Writers};
 use crate::sync::mutated;
 
 /// The writing end of a broadcast ring with one publisher, made by [`channel`](crate::channel) (lossy) or
@@ -60,8 +60,8 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
         let Single { shared, next, .. } = &mut self.single;
         let sequence = *next;
-        // SAFETY: this is the ring's only publisher, it is here, and it has written all before.
-        unsafe { shared.write(sequence, message) };
+        // SAFETY: the ring is for one publisher, which is this one, is here, and has written all before.
+        unsafe { shared.write(Writers::One, sequence, message) };
         shared.ring.head().passed(sequence);
         *next = sequence.next();
         shared.published.notify();
@@ -74,7 +74,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         for part in messages.chunks(NOTIFY_EVERY) {
             for message in part {
                 // SAFETY: as in `put`.
-                unsafe { shared.write(next, message) };
+                unsafe { shared.write(Writers::One, next, message) };
                 shared.ring.head().passed(next);
                 next = next.next();
             }

@@ -11,7 +11,7 @@ use crate::error::CapacityError;
 use crate::message::Message;
 use crate::sync::{AtomicU64, mutated};
 
-/// Slots of `Slot::STRIDE` words each.
+/// Slots of a stride of words each.
 pub(crate) struct Copied<T> {
     words: Storage,
     /// A message is moved in and copied out; no `T` is ever stored as such, so `Send` and `Sync` do not hang on it.
@@ -19,8 +19,7 @@ pub(crate) struct Copied<T> {
 }
 
 impl<T: Message> Copied<T> {
-    pub(crate) fn new(capacity: usize) -> Result<Self, CapacityError> {
-        let stride = Slot::<T>::STRIDE;
+    pub(crate) fn new(capacity: usize, stride: usize) -> Result<Self, CapacityError> {
         let words = Storage::zeroed(capacity, stride)
             .ok_or(CapacityError::TooLarge { capacity, slot_bytes: stride * size_of::<u64>() })?;
         Ok(Self { words, message: PhantomData })
@@ -34,10 +33,17 @@ impl<T: Message> Store for Copied<T> {
         self.words.start()
     }
 
+    fn stride(writers: Writers) -> usize {
+        match writers {
+            Writers::One => Slot::<T>::STRIDE,
+            Writers::Many => Slot::<T>::STRIDE_OF_MANY,
+        }
+    }
+
     #[inline]
-    unsafe fn stamp<'a>(start: NonNull<AtomicU64>, index: usize) -> &'a AtomicU64 {
+    unsafe fn stamp<'a>(start: NonNull<AtomicU64>, at: usize) -> &'a AtomicU64 {
         // SAFETY: as in `Slots::slot`; the stamp is a slot's first word.
-        unsafe { start.add(index * Slot::<T>::STRIDE).as_ref() }
+        unsafe { start.add(at).as_ref() }
     }
 }
 
@@ -50,9 +56,9 @@ impl<T: Message> Slots<Copied<T>> {
     #[inline]
     unsafe fn slot<'a>(self, sequence: Sequence) -> Slot<'a, T> {
         // SAFETY: the ring lives.
-        let first = unsafe { self.index_of(sequence) } * Slot::<T>::STRIDE;
-        // SAFETY: the index is below the capacity for which `Copied::new` made `capacity * STRIDE` words, all
-        // initialised; a slot uses at most `STRIDE` of them. The caller keeps them alive.
+        let first = unsafe { self.index_of(sequence) } * self.stride;
+        // SAFETY: `Copied::new` made a stride of words for each index below the capacity, all initialised; a slot uses at
+        // most that many of them. The caller keeps them alive.
         Slot::new(unsafe { core::slice::from_raw_parts(self.start.as_ptr().add(first), Slot::<T>::WORDS) })
     }
 
@@ -60,13 +66,13 @@ impl<T: Message> Slots<Copied<T>> {
     ///
     /// # Safety
     ///
-    /// The ring lives, and nobody else writes this slot meanwhile. (Two writers at once would be no data race, but readers
+    /// The ring lives, is for these `writers`, and nobody else writes this slot meanwhile. (Two writers at once would be no data race, but readers
     /// could accept a mixture of both messages, which may be no valid `T`.) In a ring for one writer, all messages before
     /// this one were written before.
     #[inline]
-    pub(crate) unsafe fn write(self, sequence: Sequence, message: &T) {
+    pub(crate) unsafe fn write(self, writers: Writers, sequence: Sequence, message: &T) {
         // SAFETY: the caller's promise.
-        unsafe { self.slot(sequence) }.write(sequence, message);
+        unsafe { self.of(writers).slot(sequence) }.write(sequence, message);
     }
 
     /// Copies message `sequence` into `message`, or says why it can't be had.

@@ -52,12 +52,15 @@ pub(crate) trait Store {
     /// The first unit; the block lives as long as the store.
     fn start(&self) -> NonNull<Self::Unit>;
 
-    /// The stamp of slot `index`.
+    /// Units from one slot to the next.
+    fn stride(writers: Writers) -> usize;
+
+    /// The stamp of the slot that begins with unit number `at`.
     ///
     /// # Safety
     ///
-    /// `start` is that of a store that lives for `'a`, and `index` is below its number of slots.
-    unsafe fn stamp<'a>(start: NonNull<Self::Unit>, index: usize) -> &'a AtomicU64;
+    /// `start` is that of a store that lives for `'a`, and `at` is a multiple of its stride, below its number of units.
+    unsafe fn stamp<'a>(start: NonNull<Self::Unit>, at: usize) -> &'a AtomicU64;
 }
 
 /// A ring of stamped slots.
@@ -66,6 +69,8 @@ pub(crate) trait Store {
 pub(crate) struct Ring<S> {
     store: S,
     index: Index,
+    /// Of the store: units from one slot to the next.
+    stride: usize,
     /// The sequence of the ring's first message.
     first: Sequence,
     head: Head,
@@ -75,19 +80,20 @@ pub(crate) struct Ring<S> {
 pub(crate) const MIN_CAPACITY: usize = 2;
 
 impl<S: Store> Ring<S> {
-    /// A ring around the store that `make` makes for `capacity` slots, whose first message is number `first`.
+    /// A ring around the store that `make` makes for `capacity` slots of a stride, whose first message is number `first`.
     pub(crate) fn new(
         capacity: usize,
         first: Sequence,
         writers: Writers,
-        make: impl FnOnce(usize) -> Result<S, CapacityError>,
+        make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
     ) -> Result<Self, CapacityError> {
         if capacity < MIN_CAPACITY {
             return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
         }
-        let store = make(capacity)?;
-        let ring =
-            Self { store, index: Index::new(capacity), first, head: Head::new(capacity, first, writers) };
+        let stride = S::stride(writers);
+        let store = make(capacity, stride)?;
+        let head = Head::new(capacity, first, writers);
+        let ring = Self { store, index: Index::new(capacity), stride, first, head };
         if first > Sequence::FIRST {
             // As if all laps before had been written.
             for sequence in (0..capacity as u64).map(|slot| first.plus(slot)) {
@@ -115,6 +121,7 @@ impl<S: Store> Ring<S> {
             start: self.store.start(),
             mask: self.index.mask(),
             index: NonNull::from(&self.index),
+            stride: self.stride,
             writers: self.head.writers(),
         }
     }
@@ -125,7 +132,7 @@ impl<S: Store> Ring<S> {
         unsafe { self.slots().stamp(sequence) }
     }
 
-    /// As [`Slots::is_left`].
+    /// As [`Slots::is_left`]; the ring is for many writers.
     pub(crate) fn is_left(&self, sequence: Sequence) -> bool {
         // SAFETY: the ring lives as long as this borrow of it.
         unsafe { self.slots().is_left(sequence, self.capacity()) }
@@ -156,6 +163,8 @@ pub(crate) struct Slots<S: Store> {
     mask: u64,
     /// The ring's. A pointer rather than a copy: its multiplications are then not carried out in advance.
     index: NonNull<Index>,
+    /// As [`Ring::stride`].
+    stride: usize,
     writers: Writers,
 }
 
@@ -189,6 +198,17 @@ impl<S: Store> Slots<S> {
         }
     }
 
+    /// The same slots, for a caller that knows by its type who writes: the stride is then a constant to the optimiser.
+    ///
+    /// # Safety
+    ///
+    /// The ring is for these `writers`.
+    #[inline]
+    unsafe fn of(self, writers: Writers) -> Self {
+        debug_assert_eq!(writers, self.writers);
+        Self { stride: S::stride(writers), ..self }
+    }
+
     /// The stamp word of the slot that `sequence` uses.
     ///
     /// # Safety
@@ -196,8 +216,8 @@ impl<S: Store> Slots<S> {
     /// The ring lives for `'a`.
     #[inline]
     unsafe fn stamp_word<'a>(self, sequence: Sequence) -> &'a AtomicU64 {
-        // SAFETY: the caller's promise; the index is below the capacity.
-        unsafe { S::stamp(self.start, self.index_of(sequence)) }
+        // SAFETY: the caller's promise; the index is below the capacity, and the store has a stride for each.
+        unsafe { S::stamp(self.start, self.index_of(sequence) * self.stride) }
     }
 
     /// The stamp of the slot that `sequence` uses. Acquire: pairs with W4, so what came before that message's publication is visible.
@@ -218,10 +238,10 @@ impl<S: Store> Slots<S> {
     ///
     /// # Safety
     ///
-    /// The ring lives, and has that `capacity`.
+    /// The ring lives, has that `capacity`, and is for many writers.
     #[inline]
     pub(crate) unsafe fn is_left(self, sequence: Sequence, capacity: usize) -> bool {
         // SAFETY: the caller's promise.
-        unsafe { self.stamp(sequence) == Stamp::of_the_lap_before(sequence, capacity) }
+        unsafe { self.of(Writers::Many).stamp(sequence) == Stamp::of_the_lap_before(sequence, capacity) }
     }
 }

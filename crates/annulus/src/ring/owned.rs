@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr::NonNull;
 
-use super::{Sequence, Slots, Stamp, Store};
+use super::{Sequence, Slots, Stamp, Store, Writers};
 use crate::error::CapacityError;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
 
@@ -58,10 +58,14 @@ impl<T> Store for Owned<T> {
         NonNull::from(&*self.slots).cast()
     }
 
+    fn stride(_: Writers) -> usize {
+        1
+    }
+
     #[inline]
-    unsafe fn stamp<'a>(start: NonNull<OwnedSlot<T>>, index: usize) -> &'a AtomicU64 {
+    unsafe fn stamp<'a>(start: NonNull<OwnedSlot<T>>, at: usize) -> &'a AtomicU64 {
         // SAFETY: there are as many slots as the ring has capacity, and the caller keeps them alive.
-        unsafe { &(*start.as_ptr().add(index)).stamp }
+        unsafe { &(*start.as_ptr().add(at)).stamp }
     }
 }
 

@@ -97,6 +97,11 @@ impl<'a, T: Message> Slot<'a, T> {
         Self::WORDS.next_multiple_of(LINE_WORDS)
     };
 
+    /// Words from one slot to the next where many write: no more than two to a line. Two at once write slots beside each other, and take
+    /// a shared line from each other for every message; but readers and batches would rather have few lines.
+    pub(super) const STRIDE_OF_MANY: usize =
+        if Self::STRIDE < LINE_WORDS / 2 { LINE_WORDS / 2 } else { Self::STRIDE };
+
     #[inline]
     pub(super) fn new(words: &'a [AtomicU64]) -> Self {
         debug_assert_eq!(words.len(), Self::WORDS);
@@ -234,5 +239,15 @@ mod tests {
         assert_eq!(stride::<120>(), 128);
         assert_eq!(stride::<121>(), 192);
         assert_eq!(stride::<4096>(), 4160);
+    }
+
+    #[test]
+    fn where_many_write_two_slots_share_a_line_at_most() {
+        fn stride<const N: usize>() -> usize {
+            Slot::<[u8; N]>::STRIDE_OF_MANY * 8
+        }
+        assert_eq!([stride::<0>(), stride::<8>(), stride::<24>()], [32; 3]);
+        assert_eq!([stride::<25>(), stride::<56>()], [64; 2]);
+        assert_eq!(stride::<121>(), 192);
     }
 }
