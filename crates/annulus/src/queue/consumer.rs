@@ -5,7 +5,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::iter::{Drain, IntoIter, Iter};
-use super::kind::{InPlace, Kind, Read, Shared};
+use super::kind::{InPlace, Joinable, Kind, Read, Shared};
 use super::stats::ChannelStats;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
@@ -404,6 +404,31 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     pub fn peek_many(&mut self, most: usize) -> &[T] {
         let readable = self.readable();
         &readable[..most.min(readable.len())]
+    }
+}
+
+impl<T: Send, K: Joinable> Consumer<T, K> {
+    /// As [`consume`](Self::consume), by the name that says that it goes through the rings of all producers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut first, mut consumer) = annulus::mpsc::channel(4);
+    /// let mut second = first.clone();
+    /// first.send(1).unwrap();
+    /// second.send(2).unwrap();
+    /// let mut sum = 0;
+    /// assert_eq!(consumer.consume_all(|number| sum += number), 2);
+    /// assert_eq!(sum, 3);
+    /// ```
+    #[inline]
+    pub fn consume_all(&mut self, handler: impl FnMut(T)) -> usize {
+        self.consume(handler)
+    }
+
+    /// As [`drain`](Self::drain), by the name that says that it goes through the rings of all producers.
+    pub fn drain_all(&mut self) -> Drain<'_, T, K> {
+        self.drain()
     }
 }
 

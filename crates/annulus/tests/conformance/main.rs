@@ -48,7 +48,29 @@ macro_rules! conformance {
                 timeouts::a_timeout_ends_in_time_and_not_before,
                 timeouts::a_message_in_time_is_received,
                 idle::many_who_wait_use_no_core_and_all_wake,
+                idle::one_who_waits_uses_no_core_and_wakes,
                 lossless::agrees_with_its_model,
+            }
+        }
+    )*};
+    // Each message of these reaches one subscriber, so what is said of several is not theirs.
+    (queues: $($module:ident: $ring:ident),* $(,)?) => {$(
+        mod $module {
+            use crate::every::{accounts, close, idle, laps, panics, timeouts};
+            use crate::rings::$ring as Ring;
+
+            conformance! { @tests
+                laps::come_in_order_at_every_capacity_and_start,
+                laps::every_verb_receives_everything_in_order,
+                accounts::received_and_lagged_is_how_far_it_came,
+                close::what_came_before_the_close_arrives_by_every_verb,
+                close::ends_may_go_in_any_order,
+                close::who_is_left_alone_is_told,
+                panics::a_handler_that_panics_is_done_with_its_message,
+                panics::a_publisher_that_panics_closes_if_it_was_the_last,
+                timeouts::a_timeout_ends_in_time_and_not_before,
+                timeouts::a_message_in_time_is_received,
+                idle::one_who_waits_uses_no_core_and_wakes,
             }
         }
     )*};
@@ -82,4 +104,11 @@ conformance! {
     behind_mpmc_lossless: BehindMpmcLossless,
     behind_events: BehindEvents,
     behind_mpmc_events: BehindMpmcEvents,
+}
+
+conformance! { queues:
+    spsc: SpscQueue,
+    mpsc: MpscQueue,
+    spmc: SpmcQueue,
+    mpmc_queue: MpmcQueue,
 }

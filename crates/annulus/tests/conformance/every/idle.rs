@@ -38,3 +38,18 @@ pub(crate) fn many_who_wait_use_no_core_and_all_wake<R: Ring>() {
         }
     });
 }
+
+/// The same for one.
+pub(crate) fn one_who_waits_uses_no_core_and_wakes<R: Ring>() {
+    let (mut publisher, source) = R::new(4);
+    let mut subscriber = R::subscribe(&source);
+    let waiting = thread::spawn(move || {
+        let before = time_on_a_core();
+        assert_eq!(subscriber.recv(), Ok(7));
+        time_on_a_core_since(before)
+    });
+    thread::sleep(IDLE);
+    publisher.publish(7).unwrap();
+    let used = waiting.join().unwrap().unwrap_or_default();
+    assert!(used < IDLE / 10, "idle for {IDLE:?}, {used:?} of it on a core");
+}

@@ -6,11 +6,13 @@
 //! owned    rings of vectors that are changed in place
 //! group    three members that receive as one
 //! stage    one that follows nobody, and one that follows another in step
+//! queue    queues, where the property is the same
 //! ```
 
 mod copied;
 mod group;
 mod owned;
+mod queue;
 mod stage;
 
 use std::time::{Duration, Instant};
@@ -22,6 +24,7 @@ use annulus::{
 pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
 pub(crate) use owned::{Events, MpmcEvents};
+pub(crate) use queue::{Mpmc as MpmcQueue, Mpsc as MpscQueue, Spmc as SpmcQueue, Spsc as SpscQueue};
 pub(crate) use stage::{
     Behind, BehindEvents, BehindLossless, BehindMpmc, BehindMpmcEvents, BehindMpmcLossless, Tracked,
     TrackedLossless,

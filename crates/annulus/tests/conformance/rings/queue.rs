@@ -1,0 +1,271 @@
+//! Queues, as lossless rings with one subscriber: where the property is the same, so is the test.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::{Duration, Instant};
+
+use annulus::queue::{Builder, Consumer, Kind, Producer};
+use annulus::{
+    CapacityError, Closed, PollError, PublishError, RecvTimeoutError, TryPublishError, TryRecvError,
+    TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc,
+};
+
+use super::{Publish, Receive, Ring, Verb, verbs};
+
+/// A producer that counts.
+pub(crate) struct Counting<K: Kind> {
+    producer: Producer<u64, K>,
+    sent: u64,
+    /// While one of its side has it, the queue is open.
+    open: Arc<()>,
+}
+
+/// A consumer that counts.
+pub(crate) struct Reader<K: Kind> {
+    consumer: Consumer<u64, K>,
+    start: u64,
+    received: u64,
+}
+
+/// The consumer, until it is asked for.
+pub(crate) struct Once<K: Kind> {
+    reader: Arc<Mutex<Option<Reader<K>>>>,
+    open: Weak<()>,
+}
+
+impl<K: Kind> Clone for Once<K> {
+    fn clone(&self) -> Self {
+        Self { reader: Arc::clone(&self.reader), open: Weak::clone(&self.open) }
+    }
+}
+
+/// What differs.
+pub(crate) trait Sides: Kind {
+    fn another(producer: &Producer<u64, Self>) -> Option<Producer<u64, Self>>;
+}
+
+macro_rules! queue {
+    ($name:ident, $kind:ty, many: $many:literal, |$producer:ident| $another:expr) => {
+        pub(crate) struct $name;
+
+        impl Sides for $kind {
+            fn another($producer: &Producer<u64, Self>) -> Option<Producer<u64, Self>> {
+                $another
+            }
+        }
+
+        impl Ring for $name {
+            const LOSSLESS: bool = true;
+            const MANY: bool = $many;
+            type Publisher = Counting<$kind>;
+            type Source = Once<$kind>;
+            type Subscriber = Reader<$kind>;
+
+            fn make(_: annulus::Builder) -> Result<(Self::Publisher, Self::Source), CapacityError> {
+                unreachable!("no property of queues has a watermark")
+            }
+
+            fn begin(capacity: usize, first: u64) -> (Self::Publisher, Self::Source) {
+                begin(capacity, first)
+            }
+
+            fn subscribe(source: &Self::Source) -> Self::Subscriber {
+                source.reader.lock().unwrap().take().expect("a queue has one subscriber here")
+            }
+
+            fn from_oldest(_: &Self::Source) -> Option<Self::Subscriber> {
+                None
+            }
+
+            fn is_closed(source: &Self::Source) -> bool {
+                source.open.strong_count() == 0
+            }
+        }
+    };
+}
+
+queue!(Spsc, spsc::Spsc, many: false, |_none| None);
+queue!(Mpsc, mpsc::Mpsc, many: true, |producer| Some(producer.clone()));
+queue!(Spmc, spmc::Spmc, many: false, |_none| None);
+queue!(Mpmc, mpmc::Mpmc, many: true, |producer| Some(producer.clone()));
+
+fn begin<K: Sides>(capacity: usize, first: u64) -> (Counting<K>, Once<K>) {
+    let (producer, consumer) = Builder::<K>::new(capacity).first(first).build().unwrap();
+    let open = Arc::new(());
+    let reader = Arc::new(Mutex::new(Some(Reader { consumer, start: first, received: 0 })));
+    let once = Once { reader, open: Arc::downgrade(&open) };
+    (Counting { producer, sent: 0, open }, once)
+}
+
+impl<K: Sides> Publish for Counting<K>
+where
+    Producer<u64, K>: Send + 'static,
+{
+    fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
+        self.producer.send(number).map_err(|error| {
+            assert_eq!(error.into_inner(), number);
+            PublishError(())
+        })?;
+        self.sent += 1;
+        Ok(())
+    }
+
+    fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
+        self.producer.try_send(number).map_err(|error| match error {
+            TrySendError::Full(back) => {
+                assert_eq!(back, number);
+                TryPublishError::Full(())
+            }
+            TrySendError::Closed(back) => {
+                assert_eq!(back, number);
+                TryPublishError::Closed(())
+            }
+        })?;
+        self.sent += 1;
+        Ok(())
+    }
+
+    fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
+        let sent = self.producer.send_all(numbers);
+        let left = sent.as_ref().map_or_else(|error| error.0.len(), |()| 0);
+        self.sent += (numbers.len() - left) as u64;
+        sent.map_err(|_| PublishError(()))
+    }
+
+    fn publish_panicking(&mut self) {
+        unreachable!("a value is made before it is sent")
+    }
+
+    fn published(&self) -> u64 {
+        self.sent
+    }
+
+    fn capacity(&self) -> usize {
+        self.producer.capacity()
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.producer.is_closed()
+    }
+
+    fn another(&self) -> Option<Self> {
+        let producer = K::another(&self.producer)?;
+        Some(Self { producer, sent: 0, open: Arc::clone(&self.open) })
+    }
+}
+
+impl<K: Sides> Reader<K> {
+    fn count<E>(&mut self, result: Result<u64, E>) -> Result<u64, E> {
+        self.received += u64::from(result.is_ok());
+        result
+    }
+
+    fn count_all(&mut self, messages: Vec<u64>) -> Vec<u64> {
+        self.received += messages.len() as u64;
+        messages
+    }
+}
+
+impl<K: Sides> Receive for Reader<K>
+where
+    Consumer<u64, K>: Send + 'static,
+{
+    fn try_recv(&mut self) -> Result<u64, TryRecvError> {
+        let result = self.consumer.try_recv().map_err(|error| match error {
+            PollError::Empty => TryRecvError::Empty,
+            PollError::Closed => TryRecvError::Closed,
+        });
+        self.count(result)
+    }
+
+    fn recv(&mut self) -> Result<u64, Closed> {
+        let result = self.consumer.recv();
+        self.count(result)
+    }
+
+    fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {
+        let result = self.consumer.recv_timeout(timeout);
+        self.count(result)
+    }
+
+    fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError> {
+        let result = self.consumer.recv_deadline(deadline);
+        self.count(result)
+    }
+
+    fn panic_on_next(&mut self) -> bool {
+        let consume = || self.consumer.consume(|_| resume_unwind(Box::new("on purpose")));
+        catch_unwind(AssertUnwindSafe(consume)).expect_err("it was to panic");
+        self.received += 1;
+        true
+    }
+
+    fn cursor(&self) -> u64 {
+        self.start + self.received
+    }
+
+    fn received(&self) -> u64 {
+        self.received
+    }
+
+    fn lagged(&self) -> u64 {
+        0
+    }
+
+    fn pending(&self) -> u64 {
+        self.consumer.len() as u64
+    }
+
+    fn capacity(&self) -> usize {
+        self.consumer.capacity()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.consumer.is_closed()
+    }
+
+    fn fork(&self) -> Option<Self> {
+        None
+    }
+
+    fn verbs() -> Vec<Verb<Self>> {
+        verbs! {
+            "try_recv", false, |reader| Receive::try_recv(reader);
+            "recv", true, |reader| Receive::recv(reader);
+            "recv_with", true, |reader| {
+                let result = reader.consumer.recv_with(WaitStrategy::YieldSpin);
+                reader.count(result)
+            };
+            "recv_timeout", false, |reader| Receive::recv_timeout(reader, Duration::ZERO);
+            "recv_deadline", false, |reader| Receive::recv_deadline(reader, Instant::now());
+            "recv_into", false, |reader| {
+                let mut buffer = [u64::MAX; 3];
+                let count = reader.consumer.recv_into(&mut buffer);
+                assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
+                reader.count_all(buffer[..count].to_vec())
+            };
+            "consume", false, |reader| {
+                let mut messages = Vec::new();
+                reader.consumer.consume(|message| messages.push(message));
+                reader.count_all(messages)
+            };
+            "consume_up_to", false, |reader| {
+                let mut messages = Vec::new();
+                reader.consumer.consume_up_to(2, |message| messages.push(message));
+                reader.count_all(messages)
+            };
+            "drain", false, |reader| {
+                let messages = reader.consumer.drain().collect();
+                reader.count_all(messages)
+            };
+            "drain, a part of it", false, |reader| {
+                let message = reader.consumer.drain().next();
+                reader.count_all(message.into_iter().collect())
+            };
+            "iter", true, |reader| {
+                let message = reader.consumer.iter().next();
+                reader.count_all(message.into_iter().collect())
+            };
+        }
+    }
+}
