@@ -1,0 +1,71 @@
+//! The consumer closes the queue while producers run. No send that returned `Ok` is lost, and no producer hangs.
+//!
+//! `cargo run --release -p annulus --example graceful_shutdown`
+
+use std::thread;
+use std::time::Duration;
+
+use annulus::{Shutdown, mpsc};
+
+const PRODUCERS: u64 = 3;
+/// What the consumer receives before it has had enough.
+const ENOUGH: u64 = 100_000;
+
+fn main() {
+    let (producer, mut consumer) = mpsc::channel::<u64>(64);
+    let workers: Vec<_> = (0..PRODUCERS)
+        .map(|_| {
+            let mut producer = producer.clone();
+            thread::spawn(move || {
+                let mut acknowledged = 0;
+                loop {
+                    // Waits while the ring is full. A close wakes it, and gives the message back.
+                    match producer.send(acknowledged) {
+                        Ok(()) => acknowledged += 1,
+                        Err(refused) => {
+                            assert_eq!(refused.into_inner(), acknowledged, "what was not sent");
+                            return acknowledged;
+                        }
+                    }
+                }
+            })
+        })
+        .collect();
+    drop(producer);
+
+    // This thread has nothing to do with the queue, so closing it tells it nothing: it needs a flag.
+    let shutdown = Shutdown::new();
+    let heartbeat = thread::spawn({
+        let shutdown = shutdown.clone();
+        move || {
+            let mut beats = 0;
+            while !shutdown.is_shutdown() {
+                beats += 1;
+                thread::sleep(Duration::from_millis(1));
+            }
+            beats
+        }
+    });
+
+    let mut received = 0;
+    while received < ENOUGH {
+        consumer.recv().expect("the producers never stop");
+        received += 1;
+    }
+    // From here on every send fails. What was sent before can still be received, until `recv` says that nothing is left.
+    consumer.close();
+    shutdown.trigger();
+    let mut rest = 0;
+    while consumer.recv().is_ok() {
+        rest += 1;
+    }
+    assert!(consumer.is_fully_drained());
+
+    let acknowledged: Vec<u64> = workers.into_iter().map(|worker| worker.join().unwrap()).collect();
+    println!("sends that returned Ok: {acknowledged:?}");
+    println!(
+        "received: {received} before the close, {rest} after it; heartbeats: {}",
+        heartbeat.join().unwrap()
+    );
+    assert_eq!(acknowledged.iter().sum::<u64>(), received + rest, "each was received, and nothing else");
+}
