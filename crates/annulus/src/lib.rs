@@ -20,7 +20,14 @@
 //!
 //! What is too large to be copied goes into a buffer of a [`pool`], and its 4-byte handle through any of these rings.
 //!
-//! Queues, in which each message reaches one consumer, are on their way; the README says what exists.
+//! And where each message is to reach one consumer, a [`queue`]:
+//!
+//! | producers | consumers | ring | made by |
+//! | --- | --- | --- | --- |
+//! | one | one | the fastest way from thread to thread; written and read in place | [`spsc::channel`] |
+//! | many, who come and go | one | a ring for each producer, so that none is in another's way | [`mpsc::channel`] |
+//! | one | many, who come and go | one ring, from which consumers take what they claim | [`spmc::channel`] |
+//! | many | many | a ring for each producer, and consumers who take from whichever has something | [`mpmc::channel`] |
 //!
 //! # Ten lines
 //!
@@ -45,6 +52,7 @@
 //!   large, by an `asm!` block that stands for them), and become a value only once the slot's stamp has proved them whole.
 //! - **Loss is counted**, exactly: received + lagged is how far a subscriber has come. On a lossless ring there is none, and the types say so.
 //! - **Nothing is allocated** on the way of a message, and no lock is taken; subscribers join and leave without one, too.
+//! - **Queues move any `Send` type**, and drop each message exactly once. A send beside a close is received, or gives its value back.
 //! - **Close is seen**: no handle waits for a peer that is gone.
 //! - **Waiting can cost nothing**: a subscriber in [`recv`](Subscriber::recv) sleeps in the kernel, and its publisher pays
 //!   one load for that until it does. See [`WaitStrategy`].
