@@ -126,7 +126,7 @@ EXAMPLES:
       and what they order, the same in each run
   annulus demo --rate 100000 --messages 500000
       at an even pace: the latency of the hand-over alone
-  annulus demo --input eurusd.csv --input usdjpy.csv --repeat 100 --strategies 3/9,12/26 --subscribers 2
+  annulus demo --input eurusd.csv --input usdjpy.csv --repeat 100 --strategies 3/9,12/26
       recorded quotes of two symbols, over and over, to two strategies of your own
   annulus demo --capacity 256
       a short ring: whoever is slow loses quotes, and the accounts still hold
