@@ -3,14 +3,19 @@
 //! It looks at the lanes that were lately busy, in turn, and takes a budget from each. A lane in which it found nothing for long it takes
 //! off its list: it unlists it (M1), calls a barrier (M2) and looks once more (M3). A producer that finds its lane unlisted, after its
 //! store and a fence (L4), calls the consumer (`Hub::call`). So either M3 sees the message or the producer sees M1, no message is ever hidden
-//! from the next poll, and a poll costs what there is to take and one load, however many producers have joined.
+//! from the next poll once its send is over, and a poll costs what there is to take and one load, however many producers have joined.
 //!
-//! A lane whose producer has left goes back to the hub when it is empty.
+//! Every lane is in one place: on the list, on the stack of those that call, with a producer that is about to call, or, unlisted, nowhere. Only who
+//! turns `listed` to true brings it to the next. A lane that M3 finds busy stays on the list though its producer may be about to call:
+//! then it is not unlisted before that call has come (`ReadEnd::calls`).
+//!
+//! A lane whose producer has left goes back to the hub when it is empty. A producer leaves after its last call, so no other one has the lane then.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::ptr::NonNull;
 
-use super::hub::Hub;
+use super::hub::{Hub, Member};
 use super::kind::Read;
 use super::read::ReadEnd;
 use crate::ring::Lane;
@@ -38,6 +43,8 @@ pub(crate) struct FanIn<T> {
     others: Vec<ReadEnd<T>>,
     /// Whose turn is next.
     turn: usize,
+    /// How many lanes on the list have a call that is yet to come.
+    calls: usize,
     /// Whether it is decided where each lane ends.
     settled: bool,
 }
@@ -50,7 +57,7 @@ unsafe impl<T: Send> Sync for FanIn<T> {}
 impl<T> FanIn<T> {
     /// The one consumer of `hub`, which begins with `current`.
     pub(super) fn new(hub: Arc<Hub<Lane<T>>>, current: ReadEnd<T>) -> Self {
-        Self { hub, current, others: Vec::with_capacity(ROOM), turn: 0, settled: false }
+        Self { hub, current, others: Vec::with_capacity(ROOM), turn: 0, calls: 0, settled: false }
     }
 
     /// Whether something is there; then it is in the current lane.
@@ -71,7 +78,7 @@ impl<T> FanIn<T> {
                     self.current.quiet = 0;
                     return true;
                 }
-                self.current.quiet = self.current.quiet.saturating_add(1);
+                self.current.quiet = quieter(self.current.quiet);
                 self.give_up_if_left();
             }
             if !self.meet_callers() {
@@ -83,7 +90,7 @@ impl<T> FanIn<T> {
 
     /// Whether there are lanes to be taken off the list.
     fn is_crowded(&self) -> bool {
-        self.others.len() > KEPT && self.others.iter().any(|end| end.quiet >= QUIET)
+        self.others.len() > KEPT && self.others.iter().any(is_idle)
     }
 
     /// Makes the next lane the current one.
@@ -100,7 +107,7 @@ impl<T> FanIn<T> {
 
     /// Gives the current lane back to the hub, if its producer has left and it is empty, and there is another.
     fn give_up_if_left(&mut self) {
-        if self.others.is_empty() || !self.current.member().has_left() {
+        if self.others.is_empty() || self.current.calls || !self.current.member().has_left() {
             return;
         }
         // Once more: the last messages come before the leave.
@@ -121,11 +128,24 @@ impl<T> FanIn<T> {
             return false;
         }
         for member in self.hub.callers() {
-            if member != self.current.member {
+            if self.calls == 0 || !self.has_come(member) || mutated!("call_lists_twice") {
                 self.others.push(ReadEnd::new(member));
             }
         }
         true
+    }
+
+    /// Whether `member`, which calls, is on the list already.
+    #[cold]
+    fn has_come(&mut self, member: NonNull<Member<Lane<T>>>) -> bool {
+        let on_list =
+            core::iter::once(&mut self.current).chain(&mut self.others).find(|end| end.member == member);
+        if let Some(end) = on_list {
+            end.calls = false;
+            self.calls -= 1;
+            return true;
+        }
+        false
     }
 
     /// Takes quiet lanes off the list. Says whether one of them had something after all; it is the current one then.
@@ -134,7 +154,7 @@ impl<T> FanIn<T> {
     fn thin_out(&mut self) -> bool {
         // M1.
         let mut spare = self.others.len() - KEPT;
-        for end in self.others.iter_mut().filter(|end| end.quiet >= QUIET) {
+        for end in self.others.iter_mut().filter(|end| is_idle(end)) {
             if spare > 0 {
                 spare -= 1;
                 end.member().unlist();
@@ -149,11 +169,19 @@ impl<T> FanIn<T> {
             if end.quiet == UNLISTED {
                 end.quiet = 0;
                 // M3. Where there was no barrier, nothing can be told from what is not there.
-                let stays = !fenced || end.look(BUDGET) || end.member().has_left();
-                if (!stays || mutated!("unlist_no_second_look")) || !end.member().relist() {
-                    // If it is its producer that has listed it again, it calls.
+                let stays = !fenced || end.look(BUDGET) || end.member().is_leaving();
+                if !stays || mutated!("unlist_no_second_look") {
                     self.others.swap_remove(index);
                     continue;
+                }
+                // It stays also where its producer was faster and calls: that may take its time, and earlier messages may be there.
+                if !end.member().relist() {
+                    if mutated!("call_hides_the_lane") {
+                        self.others.swap_remove(index);
+                        continue;
+                    }
+                    end.calls = true;
+                    self.calls += 1;
                 }
             }
             index += 1;
@@ -169,8 +197,18 @@ impl<T> FanIn<T> {
     }
 }
 
-/// In place of how long a lane was quiet: it is about to leave the list.
+/// Whether a lane may be taken off the list. Not where a call is yet to come: the producer would call a second time, with the first on the stack.
+fn is_idle<T>(end: &ReadEnd<T>) -> bool {
+    end.quiet >= QUIET && (!end.calls || mutated!("called_and_unlisted"))
+}
+
+/// In place of how long a lane was quiet: it is about to leave the list. No count comes so far.
 const UNLISTED: u32 = u32::MAX;
+
+/// One look more that found nothing.
+fn quieter(quiet: u32) -> u32 {
+    (quiet + 1).min(QUIET)
+}
 
 impl<T> Read<T> for FanIn<T> {
     type Lane = Lane<T>;
@@ -199,7 +237,7 @@ impl<T> Read<T> for FanIn<T> {
         self.meet_callers();
         // As `find` does.
         self.others.retain_mut(|end| {
-            let goes = end.quiet > 0 && end.member().has_left() && !end.look(BUDGET);
+            let goes = end.quiet > 0 && !end.calls && end.member().has_left() && !end.look(BUDGET);
             if goes {
                 end.member().give_up();
             }
@@ -217,7 +255,7 @@ impl<T> Read<T> for FanIn<T> {
 
     fn here(&mut self) -> usize {
         let some = self.current.look(usize::MAX);
-        self.current.quiet = if some { 0 } else { self.current.quiet.saturating_add(1) };
+        self.current.quiet = if some { 0 } else { quieter(self.current.quiet) };
         self.current.known()
     }
 
@@ -231,8 +269,9 @@ impl<T> Read<T> for FanIn<T> {
             self.settled = true;
             // Every lane there ever was, on the list or not: a producer that joined later sees the close, and ends its lane itself.
             self.current.seal();
+            self.current.calls = false;
             self.others.clear();
-            for member in self.hub.members().map(core::ptr::NonNull::from) {
+            for member in self.hub.members().map(NonNull::from) {
                 if member != self.current.member {
                     let mut end = ReadEnd::new(member);
                     end.seal();
