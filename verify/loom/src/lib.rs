@@ -4,6 +4,8 @@
 //! it, because it would hide a missing order elsewhere.
 #![cfg(annulus_loom)]
 
+pub mod shared;
+
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 

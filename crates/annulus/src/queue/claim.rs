@@ -24,7 +24,7 @@ pub(crate) struct Claimer<T> {
     budget: usize,
     /// Whether it has called the barrier since the queue was closed: what it does not find then will not come.
     settled: bool,
-    /// Whether it has found nothing after that.
+    /// Whether all lanes are ended.
     over: bool,
 }
 
@@ -56,9 +56,6 @@ impl<T> Claimer<T> {
     /// Claims up to `most` messages of one lane, which is the local one then; returns the first and how many.
     #[inline]
     fn claim(&mut self, most: usize) -> Option<(u64, usize)> {
-        if self.over && !mutated!("shared_closed_and_on") {
-            return None;
-        }
         if self.budget > 0 {
             if let Some((first, count)) = self.local().lane.claim(most) {
                 self.budget = self.budget.saturating_sub(count);
@@ -213,8 +210,12 @@ impl<T> Read<T> for Claimer<T> {
             return true;
         }
         if self.settled {
-            // Whoever calls this has found nothing since.
-            self.over = self.len() == 0;
+            self.over = if mutated!("shared_closed_unsealed") {
+                self.len() == 0
+            } else {
+                // E4, in each of them. (One that comes now has a producer that sees the close before it sends.)
+                self.hub.members().all(|member| member.lane.seal())
+            };
             return self.over;
         }
         if self.hub.is_closed() {
@@ -233,8 +234,6 @@ impl<T> Drop for Claimer<T> {
     fn drop(&mut self) {
         if self.hub.consumer_goes() {
             self.hub.sent.barrier_at_any_price();
-            // Whatever the budget; also where this one has been told that it is over.
-            self.over = false;
             while let Some(value) = self.try_take() {
                 drop(value);
             }

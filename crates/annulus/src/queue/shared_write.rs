@@ -37,6 +37,10 @@ impl<T> SharedWriteEnd<T> {
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
         let member = self.hub.join(|plan| SharedLane::new(plan.capacity, plan.first, plan.node))?;
         self.hub.producer_comes();
+        // Consumers that end the queue see this lane, or its producer sees the close before it sends.
+        if !self.hub.sent.is_quiet() && !mutated!("shared_join_unfenced") {
+            self.hub.sent.fence();
+        }
         Ok(Self::new(Arc::clone(&self.hub), member))
     }
 

@@ -17,6 +17,10 @@
 //! *The end.* As in `lane.rs`, a message may be on its way while somebody closes the queue. A writer that sees the close after V3 tries to
 //! claim its own message (E3). If it can, no reader has it, and it is given back. If not, because readers are still before it, it
 //! writes the head as it is: whoever comes next to the head then sees this message too (Release, Acquire).
+//!
+//! A reader that has seen the close, and then finds nothing, puts the head where no message will ever be (E4): what is still on its way can't
+//! be claimed by anybody from then on, and its writer takes it back. So when one reader says that everything was received, it is so for all.
+//! Both come after a pair of fences (the writer's after V3, the reader's before E4): a writer that does not see the close has been seen by E4.
 
 use core::mem::MaybeUninit;
 
@@ -41,6 +45,9 @@ fn free(number: u64) -> u64 {
 fn full(number: u64) -> u64 {
     free(number).wrapping_add(1)
 }
+
+/// How far E4 moves the head: behind every message that there will ever be.
+const OVER: u64 = 1 << 61;
 
 /// A difference of two numbers, the first of which may be the earlier one.
 #[allow(clippy::cast_possible_wrap, reason = "that is what it is for")]
@@ -186,6 +193,11 @@ impl<T> SharedLane<T> {
     pub(crate) fn settle(&self, first: u64, end: u64) -> u64 {
         let mut head = self.head.0.load(Ordering::Acquire);
         loop {
+            if self.is_over(head) {
+                // E4 came first. It ended the lane at the first message that it did not see.
+                let over = head.wrapping_sub(OVER);
+                return if signed(over.wrapping_sub(first)) > 0 { over } else { first };
+            }
             // Of these messages, how many are claimed; negative where readers are still before them.
             let claimed = signed(head.wrapping_sub(first));
             let sent = end.wrapping_sub(first);
@@ -199,6 +211,25 @@ impl<T> SharedLane<T> {
                 Err(now) => head = now,
             }
         }
+    }
+
+    /// E4: ends the lane if nothing lies in it, and says whether it is ended. The caller has seen that the queue is closed, and called
+    /// [`Event::barrier`](crate::wait::Event::barrier).
+    pub(crate) fn seal(&self) -> bool {
+        // Acquire: pairs with E3.
+        let head = self.head.0.load(Ordering::Acquire);
+        if self.is_over(head) {
+            return true;
+        }
+        let over = head.wrapping_add(OVER);
+        // Relaxed: after it nobody takes anything. As a change of what E3 wrote it stands for that, too.
+        !self.is_full(head)
+            && self.head.0.compare_exchange(head, over, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Whether `head` is where E4 puts it.
+    fn is_over(&self, head: u64) -> bool {
+        head.wrapping_sub(self.first) >= OVER
     }
 
     /// The writer leaves; its next message would be `number`.
