@@ -9,6 +9,7 @@ pub mod shared;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use annulus::queue::{Consumer, Kind, Producer};
 use annulus::{Lossless, Message, Mode, PollError, Publisher, Subscriber, TryRecvError, WaitStrategy};
 
 /// Sleeps at once.
@@ -133,6 +134,74 @@ pub fn publish_tries<T: Checked>(publisher: &mut Publisher<T, Lossless>, first: 
         }
     }
     next
+}
+
+/// Sends the messages from number `first` on, with up to `tries` calls of `try_send`, and returns the number after the last one.
+///
+/// # Panics
+///
+/// If there are more messages than slots, or the queue is closed.
+pub fn send_tries<T: Checked + Send, K: Kind>(
+    producer: &mut Producer<T, K>,
+    first: u64,
+    tries: usize,
+) -> u64 {
+    let mut next = first;
+    for _ in 0..tries {
+        match producer.try_send(T::of(next)) {
+            Ok(()) => next += 1,
+            Err(error) => {
+                assert!(error.is_full(), "nobody closed it");
+                loom::thread::yield_now();
+            }
+        }
+        assert!(producer.len() <= producer.capacity(), "more messages than slots");
+    }
+    next
+}
+
+/// Receives until the queue is closed and empty, and gives way where nothing is there.
+pub fn receive_all<T: Send, K: Kind>(consumer: &mut Consumer<T, K>) -> Vec<T> {
+    let mut received = Vec::new();
+    loop {
+        match consumer.try_recv() {
+            Ok(message) => received.push(message),
+            Err(PollError::Empty) => loom::thread::yield_now(),
+            Err(PollError::Closed) => return received,
+        }
+    }
+}
+
+/// A message that is counted while it lives.
+#[derive(Debug)]
+pub struct Counted(Arc<Mutex<usize>>);
+
+/// How many [`Counted`] live.
+#[must_use]
+pub fn alive() -> Arc<Mutex<usize>> {
+    Arc::default()
+}
+
+impl Counted {
+    /// One more.
+    #[must_use]
+    pub fn new(alive: &Arc<Mutex<usize>>) -> Self {
+        *alive.lock().unwrap() += 1;
+        Self(Arc::clone(alive))
+    }
+
+    /// How many live.
+    #[must_use]
+    pub fn count(alive: &Mutex<usize>) -> usize {
+        *alive.lock().unwrap()
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut alive = self.0.lock().unwrap();
+        *alive = alive.checked_sub(1).expect("no message is dropped twice");
+    }
 }
 
 /// Runs `model` in every interleaving and with every value that a load may return, up to three preemptions, and says how many executions

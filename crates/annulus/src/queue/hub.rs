@@ -61,7 +61,9 @@ pub(crate) struct Member<L> {
     listed: AtomicBool,
     /// Whether nobody sends, so that a producer that joins may take the lane over.
     free: AtomicBool,
-    /// Whether the producer has left.
+    /// Whether the producer is about to leave, so that the lane stays on the list.
+    leaving: AtomicBool,
+    /// Whether the producer has left, and calls no more.
     left: AtomicBool,
     /// Which producer this is; counted in the order of joining.
     pub(super) id: AtomicU64,
@@ -277,6 +279,7 @@ impl<L> Member<L> {
             taken: Event::new(),
             listed: AtomicBool::new(false),
             free: AtomicBool::new(false),
+            leaving: AtomicBool::new(false),
             left: AtomicBool::new(false),
             id: AtomicU64::new(id),
             base: AtomicU64::new(plan.first),
@@ -296,12 +299,10 @@ impl<L> Member<L> {
         // Acquire: pairs with the Release in `give_up`.
         let taken = self.free.compare_exchange(true, false, Ordering::Acquire, Ordering::Relaxed).is_ok();
         if taken {
+            // As a new one: its producer calls when it is ready, and the call publishes these. (Who left has made its last call.)
+            self.leaving.store(false, Ordering::Relaxed);
             self.left.store(false, Ordering::Relaxed);
-            let ordering =
-                if mutated!("member_unlisted_relaxed") { Ordering::Relaxed } else { Ordering::Release };
-            // As a new one: its producer calls when it is ready. Release: pairs with the swap in `call`, because the one who left may only
-            // now look whether to call, and call for this one; the consumer must not take it for the one who left.
-            self.listed.store(false, ordering);
+            self.listed.store(false, Ordering::Relaxed);
         }
         taken
     }
@@ -313,7 +314,18 @@ impl<L> Member<L> {
         self.free.store(true, ordering);
     }
 
-    /// The producer leaves; what it sent comes before.
+    /// The producer is about to leave. Then it looks, as after a send, whether to call, and then it [leaves](Self::leave).
+    pub(super) fn begin_to_leave(&self) {
+        self.leaving.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the producer is about to leave, or has left.
+    pub(super) fn is_leaving(&self) -> bool {
+        // Relaxed: the barrier before it, and the producer's fence, decide what it sees.
+        self.leaving.load(Ordering::Relaxed)
+    }
+
+    /// The producer leaves; what it sent comes before, and its last call.
     pub(super) fn leave(&self) {
         let ordering = if mutated!("member_left_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in `has_left`.

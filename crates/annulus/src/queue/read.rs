@@ -20,6 +20,8 @@ pub(crate) struct ReadEnd<T> {
     end: Option<u64>,
     /// How many looks in a row found nothing.
     pub(super) quiet: u32,
+    /// Whether the lane is on the list although its producer calls, and that call is yet to come.
+    pub(super) calls: bool,
 }
 
 impl<T> ReadEnd<T> {
@@ -28,7 +30,7 @@ impl<T> ReadEnd<T> {
         // SAFETY: a member lives as long as its hub.
         let lane = unsafe { &member.as_ref().lane };
         let head = lane.place(lane.head());
-        Self { member, head, limit: head.number, end: None, quiet: 0 }
+        Self { member, head, limit: head.number, end: None, quiet: 0, calls: false }
     }
 
     #[inline(always)]

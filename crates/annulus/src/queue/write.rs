@@ -272,7 +272,10 @@ impl<T> Drop for WriteEnd<T> {
 fn leave<T>(hub: Arc<Hub<Lane<T>>>, member: NonNull<Member<Lane<T>>>) {
     // SAFETY: a member lives as long as its hub.
     let lane = unsafe { member.as_ref() };
-    lane.leave();
+    lane.begin_to_leave();
+    if mutated!("member_left_early") {
+        lane.leave();
+    }
     // As after a send: the consumer comes by, and takes the lane back when it is empty.
     if !hub.sent.is_quiet() {
         hub.sent.fence();
@@ -280,6 +283,8 @@ fn leave<T>(hub: Arc<Hub<Lane<T>>>, member: NonNull<Member<Lane<T>>>) {
     if !lane.is_listed() {
         hub.call(member);
     }
+    // Not before: from now on the lane may be another producer's, whom a late call would take for called already.
+    lane.leave();
     hub.producer_goes();
     drop(hub);
 }

@@ -1,0 +1,67 @@
+//! A ring for each producer: who leaves, and who comes after. Without the producers' fence, so nobody closes or joins here while a message is on its
+//! way; that is in `fan_in_wake.rs`.
+#![cfg(annulus_loom)]
+
+use annulus::mpsc;
+use annulus_loom::{Checked, check, receive_all};
+use loom::thread;
+
+/// Whoever is last closes the queue, and who sees it closed finds what all of them sent.
+#[test]
+fn the_last_one_out() {
+    check(|| {
+        let (mut first, mut consumer) = mpsc::channel::<[u64; 2]>(2);
+        let mut second = first.clone();
+        let here = thread::spawn(move || assert!(first.try_send(Checked::of(1)).is_ok()));
+        let there = thread::spawn(move || assert!(second.try_send(Checked::of(2)).is_ok()));
+        while !consumer.is_closed() {
+            thread::yield_now();
+        }
+        let mut received: Vec<_> = receive_all(&mut consumer).iter().map(Checked::number).collect();
+        received.sort_unstable();
+        assert_eq!(received, [1, 2]);
+        here.join().unwrap();
+        there.join().unwrap();
+    });
+}
+
+/// A producer sends and leaves: its ring goes back when it is empty, and not before.
+#[test]
+fn a_leaver_s_last_message() {
+    check(|| {
+        let (mut leaver, mut consumer) = mpsc::channel::<[u64; 2]>(2);
+        let stays = leaver.clone();
+        let writer = thread::spawn(move || assert!(leaver.try_send(Checked::of(0)).is_ok()));
+        let mut received = Vec::new();
+        received.extend(consumer.try_recv().ok());
+        writer.join().unwrap();
+        drop(stays);
+        received.append(&mut receive_all(&mut consumer));
+        assert_eq!(received, [<[u64; 2]>::of(0)]);
+    });
+}
+
+/// A producer leaves and another one comes, which may get its ring: it goes on behind what the first one sent, in slots that were given back.
+#[test]
+fn a_ring_for_the_next() {
+    check(|| {
+        let (mut leaver, mut consumer) = mpsc::channel::<[u64; 2]>(1);
+        let stays = leaver.clone();
+        let here = thread::spawn(move || assert!(leaver.try_send(Checked::of(0)).is_ok()));
+        let there = thread::spawn(move || {
+            let mut next = stays.clone();
+            assert!(next.try_send(Checked::of(1)).is_ok(), "its ring is empty");
+            (stays, next)
+        });
+        let mut received = Vec::new();
+        for _ in 0..2 {
+            received.extend(consumer.try_recv().ok());
+        }
+        here.join().unwrap();
+        drop(there.join().unwrap());
+        received.append(&mut receive_all(&mut consumer));
+        let mut received: Vec<_> = received.iter().map(Checked::number).collect();
+        received.sort_unstable();
+        assert_eq!(received, [0, 1]);
+    });
+}

@@ -1,0 +1,87 @@
+//! A queue from one thread to another: every message once, in order and whole, in slots that nobody else is using.
+//!
+//! Messages move, so loom watches each slot: two threads in one of them fail the model.
+#![cfg(annulus_loom)]
+
+use annulus::{PollError, spsc};
+use annulus_loom::{Checked, check, receive_all, send_tries};
+use loom::thread;
+
+/// Calls `try_recv` up to `times` times; returns the numbers that came.
+fn receive_tries(consumer: &mut spsc::Consumer<[u64; 2]>, times: usize) -> Vec<u64> {
+    let mut received = Vec::new();
+    for _ in 0..times {
+        assert!(consumer.len() <= consumer.capacity(), "more messages than slots");
+        match consumer.try_recv() {
+            Ok(message) => received.push(message.number()),
+            Err(PollError::Empty) => thread::yield_now(),
+            Err(PollError::Closed) => break,
+        }
+    }
+    received
+}
+
+/// Over the ring's end, each side with its own copy of the other's number.
+#[test]
+fn one_by_one() {
+    for (capacity, tries) in [(1, 4), (2, 5)] {
+        check(move || {
+            // The numbers wrap too.
+            let builder = spsc::Builder::new(capacity).first(u64::MAX);
+            let (mut producer, mut consumer) = builder.build::<[u64; 2]>().unwrap();
+            let writer = thread::spawn(move || (send_tries(&mut producer, 0, tries), producer));
+            let mut received = receive_tries(&mut consumer, tries);
+            let (sent, producer) = writer.join().unwrap();
+            drop(producer);
+            received.extend(receive_all(&mut consumer).iter().map(Checked::number));
+            assert_eq!(received, (0..sent).collect::<Vec<_>>());
+        });
+    }
+}
+
+/// Several at once, written and read in place.
+#[test]
+fn in_slices_and_in_place() {
+    check(|| {
+        let (mut producer, mut consumer) = spsc::channel::<[u64; 2]>(2);
+        let writer = thread::spawn(move || {
+            let mut next = producer.send_slice(&[0, 1, 2].map(Checked::of)) as u64;
+            for _ in 0..3 {
+                match producer.reserve(2) {
+                    Some(reservation) => next += reservation.write_iter((next..4).map(Checked::of)) as u64,
+                    None => thread::yield_now(),
+                }
+            }
+            (next, producer)
+        });
+        let mut received = Vec::new();
+        for _ in 0..2 {
+            let readable = consumer.readable();
+            let count = readable.len();
+            received.extend(readable.iter().map(Checked::number));
+            thread::yield_now();
+            consumer.advance(count);
+        }
+        consumer.consume(|message| received.push(message.number()));
+        let (sent, producer) = writer.join().unwrap();
+        drop(producer);
+        received.extend(receive_all(&mut consumer).iter().map(Checked::number));
+        assert_eq!(received, (0..sent).collect::<Vec<_>>());
+    });
+}
+
+/// Who sees the producer gone finds everything that it sent, and then the end.
+#[test]
+fn everything_before_the_end() {
+    check(|| {
+        let (mut producer, mut consumer) = spsc::channel::<[u64; 2]>(2);
+        let writer = thread::spawn(move || {
+            for number in [0, 1] {
+                assert!(producer.try_send(Checked::of(number)).is_ok());
+            }
+        });
+        assert_eq!(receive_all(&mut consumer), [0, 1].map(<[u64; 2]>::of));
+        writer.join().unwrap();
+        assert!(consumer.is_fully_drained());
+    });
+}
