@@ -31,8 +31,8 @@ pub(super) struct Trade {
     pub(super) windows: Windows,
     /// The place of its subscriber in [`Report::receipts`].
     pub(super) subscriber: usize,
-    /// How many orders it sent.
-    pub(super) sent: u64,
+    /// How many orders it placed.
+    pub(super) placed: u64,
     /// What the gateway received of it.
     pub(super) account: Account,
 }
@@ -41,9 +41,9 @@ impl Trade {
     /// What is wrong with it.
     fn faults(&self) -> impl Iterator<Item = String> {
         let Account { orders, disordered, .. } = self.account;
-        let missing = (orders != self.sent).then(|| {
-            let [orders, sent] = [orders, self.sent].map(grouped);
-            format!("the gateway received {orders} of the {sent} orders that were sent")
+        let missing = (orders != self.placed).then(|| {
+            let [orders, placed] = [orders, self.placed].map(grouped);
+            format!("it placed {placed} orders, and the gateway received {orders}")
         });
         let disordered = (disordered > 0)
             .then(|| format!("{} came to the gateway twice or out of order", counted(disordered, "order")));
@@ -218,7 +218,7 @@ pub(super) mod tests {
         for sequence in 0..published {
             account.enter(&order(0, sequence, 0), 2_500);
         }
-        let trade = Trade { windows: windows("5/20"), subscriber: 0, sent: published, account };
+        let trade = Trade { windows: windows("5/20"), subscriber: 0, placed: published, account };
         Report {
             lossless: false,
             total: published,
@@ -267,14 +267,14 @@ pub(super) mod tests {
     #[test]
     fn an_order_that_is_missing_or_comes_twice_is_a_fault() {
         let mut report = report(2_000);
-        report.trades[0].sent += 1;
+        report.trades[0].placed += 1;
         report.trades[0].account.enter(&order(0, 5, 0), 0);
         report.trades[0].account.enter(&order(0, 5, 0), 0);
         let faults: Vec<String> = report.faults().collect();
         assert_eq!(
             faults,
             [
-                "strategy 5/20: the gateway received 2,002 of the 2,001 orders that were sent",
+                "strategy 5/20: it placed 2,001 orders, and the gateway received 2,002",
                 "strategy 5/20: 2 orders came to the gateway twice or out of order"
             ]
         );

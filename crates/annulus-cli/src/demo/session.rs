@@ -123,16 +123,16 @@ fn teams(plan: &Plan<'_>) -> Result<(Vec<Vec<Strategy>>, annulus::mpsc::Consumer
     Ok((teams, orders))
 }
 
-/// What each strategy did, in order: of what it sent, and what the gateway received.
+/// What each strategy did, in order: what it placed, and what the gateway received of it.
 fn trades(strategies: &[Windows], receipts: &[Receipt], accounts: Vec<Account>) -> Vec<Trade> {
-    let mut sent = vec![(0, 0); strategies.len()];
+    let mut placed = vec![(0, 0); strategies.len()];
     for (place, receipt) in receipts.iter().enumerate() {
-        for &(index, count) in &receipt.sent {
-            sent[index] = (place, count);
+        for &(index, count) in &receipt.placed {
+            placed[index] = (place, count);
         }
     }
-    let rows = strategies.iter().zip(sent).zip(accounts);
-    rows.map(|((&windows, (subscriber, sent)), account)| Trade { windows, subscriber, sent, account })
+    let rows = strategies.iter().zip(placed).zip(accounts);
+    rows.map(|((&windows, (subscriber, placed)), account)| Trade { windows, subscriber, placed, account })
         .collect()
 }
 

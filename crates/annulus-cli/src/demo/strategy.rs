@@ -60,15 +60,15 @@ pub(super) struct Strategy {
     /// By symbol.
     crosses: Vec<Cross>,
     orders: Producer<Order>,
-    /// How many orders it has sent.
-    sent: u64,
+    /// How many orders it has placed.
+    placed: u64,
 }
 
 impl Strategy {
     /// The strategy with this index, for so many `symbols`, which sends to `orders`.
     pub(super) fn new(index: u16, windows: Windows, symbols: usize, orders: Producer<Order>) -> Self {
         let crosses = (0..symbols).map(|_| Cross::default()).collect();
-        Self { index, windows, crosses, orders, sent: 0 }
+        Self { index, windows, crosses, orders, placed: 0 }
     }
 
     /// Takes in `quote` and sends an order if there is one to send, waiting while the gateway is behind. The quote's symbol is one of
@@ -92,15 +92,14 @@ impl Strategy {
             strategy: self.index,
             side,
         };
+        self.placed += 1;
         // Refused only where the gateway has panicked, and the run ends with that.
-        if self.orders.send(order).is_ok() {
-            self.sent += 1;
-        }
+        let _ = self.orders.send(order);
     }
 
-    /// Ends it: its index, and how many orders it has sent.
+    /// Ends it: its index, and how many orders it has placed.
     pub(super) fn finish(self) -> (usize, u64) {
-        (self.index.into(), self.sent)
+        (self.index.into(), self.placed)
     }
 }
 
@@ -218,6 +217,22 @@ pub(super) mod tests {
             ..buy
         };
         assert_eq!(orders, [buy, sell]);
+    }
+
+    #[test]
+    fn it_waits_for_a_gateway_that_is_behind() {
+        let (producer, gateway) = annulus::mpsc::channel(1);
+        let mut strategy = Strategy::new(0, windows("1/2"), 1, producer);
+        let gateway = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            gateway.into_iter().count()
+        });
+        for sequence in 0..1_002 {
+            let bid = if sequence % 2 == 0 { 1.0 } else { 2.0 };
+            strategy.react(&Quote::new(tick(0, bid, bid), sequence, 0));
+        }
+        assert_eq!(strategy.finish(), (0, 1_000));
+        assert_eq!(gateway.join().unwrap(), 1_000);
     }
 
     #[test]

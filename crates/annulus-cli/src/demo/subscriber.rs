@@ -30,8 +30,8 @@ pub(super) struct Receipt {
     pub(super) latency_ns: Histogram<u64>,
     /// By symbol.
     pub(super) statistics: Vec<Statistics>,
-    /// Its strategies, each an index and how many orders it sent.
-    pub(super) sent: Vec<(usize, u64)>,
+    /// Its strategies, each an index and how many orders it placed.
+    pub(super) placed: Vec<(usize, u64)>,
     /// When it had received everything, by the demo's clock.
     pub(super) end_ns: u64,
 }
@@ -40,7 +40,7 @@ impl Receipt {
     /// Of nothing yet, for a feed with so many `symbols`.
     pub(super) fn new(symbols: usize) -> Self {
         let statistics = vec![Statistics::NONE; symbols];
-        Self { ledger: Ledger::default(), latency_ns: latencies(), statistics, sent: Vec::new(), end_ns: 0 }
+        Self { ledger: Ledger::default(), latency_ns: latencies(), statistics, placed: Vec::new(), end_ns: 0 }
     }
 
     /// Enters `quote`, received at `now_ns`, after which the ring says `lost` in all; and says whether it came whole.
@@ -81,7 +81,7 @@ pub(super) fn follow<M: Mode>(
     receipt.ledger.close(subscriber.total_lagged());
     receipt.end_ns = clock.now_ns();
     // Their producers go with them, and the queue closes with the last.
-    receipt.sent = strategies.into_iter().map(Strategy::finish).collect();
+    receipt.placed = strategies.into_iter().map(Strategy::finish).collect();
     receipt
 }
 
