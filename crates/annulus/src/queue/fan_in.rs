@@ -267,7 +267,7 @@ impl<T> Read<T> for FanIn<T> {
         if self.hub.is_closed() {
             self.hub.sent.barrier_at_any_price();
             self.settled = true;
-            // Every lane there ever was, on the list or not: a producer that joined later sees the close, and ends its lane itself.
+            // Every lane there ever was, on the list or not: a producer that joined later sees the close before it sends.
             self.current.seal();
             self.current.calls = false;
             self.others.clear();

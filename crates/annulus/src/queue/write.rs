@@ -50,12 +50,10 @@ impl<T> WriteEnd<T> {
             probe.forget();
         }
         self.hub.call(member);
-        // The consumer that ends the queue comes by every lane that it sees; so does this one, if it may not have been seen.
-        if !self.hub.sent.is_quiet() {
+        // The consumer that ends the queue comes by every lane that it sees. If it may not have seen this one, its producer sees the close
+        // before it sends.
+        if !self.hub.sent.is_quiet() && !mutated!("join_unfenced") {
             self.hub.sent.fence();
-        }
-        if self.hub.may_be_closed() && !mutated!("join_unsealed") {
-            end.member().lane.seal(end.tail.number);
         }
         Ok(end)
     }

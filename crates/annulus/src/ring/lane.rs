@@ -149,16 +149,9 @@ impl<T> Lane<T> {
         }
     }
 
-    /// How many messages lie in it. A snapshot, never above the capacity.
-    ///
-    /// The tail comes first: the head that is then seen is at least the one that its writer had seen.
+    /// How many messages lie in it. A snapshot, never above the capacity, for one of the two sides: so one of the numbers stands still.
     pub(crate) fn len(&self) -> usize {
-        let (tail, head) = if mutated!("len_head_first") {
-            let head = self.head();
-            (self.tail(), head)
-        } else {
-            (self.tail(), self.head())
-        };
+        let (tail, head) = (self.tail(), self.head());
         // Negative where more were taken meanwhile than there had been.
         let len = tail.wrapping_sub(head);
         if len > u64::MAX / 2 { 0 } else { len as usize }

@@ -93,7 +93,7 @@ impl Event {
     /// As [`barrier`](Self::barrier), for who can't go without. Where the system refuses it (a sandbox that forbids itself the system call
     /// after it made its rings), it waits a millisecond instead, in which a processor carries out what it has begun.
     pub(crate) fn barrier_at_any_price(&self) {
-        if !self.barrier() {
+        if !mutated!("end_no_barrier") && !self.barrier() {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
