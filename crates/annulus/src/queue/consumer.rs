@@ -75,7 +75,10 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn recv(&mut self) -> Result<T, Closed> {
-        self.recv_with(WaitStrategy::default())
+        match self.end.try_take() {
+            Some(value) => Ok(value),
+            None => self.wait_by_default(),
+        }
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`.
@@ -140,7 +143,24 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Option<Result<T, Closed>> {
-        wait_until(&mut Next(self), strategy, deadline)
+        let paces = !matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin);
+        if paces {
+            self.end.hold_back();
+        }
+        let mut next = Next { consumer: self, polls: 0 };
+        let found = wait_until(&mut next, strategy, deadline);
+        if paces {
+            let polls = next.polls;
+            self.end.learn(polls);
+        }
+        found
+    }
+
+    /// As [`wait`](Self::wait). Not with a strategy for an argument: it would be written to memory for each message.
+    #[cold]
+    #[inline(never)]
+    fn wait_by_default(&mut self) -> Result<T, Closed> {
+        self.wait(WaitStrategy::default(), None).unwrap_or(Err(Closed))
     }
 
     /// Receives messages into `values`, from its start on, as many as are there and fit, and returns how many. Never waits. What was in
@@ -458,17 +478,21 @@ impl<T: Send, K: Shared> Clone for Consumer<T, K> {
 }
 
 /// The next message, or the end.
-struct Next<'c, T: Send, K: Kind>(&'c mut Consumer<T, K>);
+struct Next<'c, T: Send, K: Kind> {
+    consumer: &'c mut Consumer<T, K>,
+    polls: u32,
+}
 
 impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
     type Found = Result<T, Closed>;
 
     fn event(&self) -> &Event {
-        self.0.end.event()
+        self.consumer.end.event()
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
-        match self.0.try_recv() {
+        self.polls = self.polls.saturating_add(1);
+        match self.consumer.try_recv() {
             Ok(value) => Look::Found(Ok(value)),
             Err(PollError::Empty) => Look::Nothing,
             Err(PollError::Closed) => Look::Found(Err(Closed)),

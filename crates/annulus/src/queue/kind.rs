@@ -91,6 +91,13 @@ pub(crate) trait Write<T> {
     /// Waits for room for one message.
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal>;
 
+    /// As [`wait`](Self::wait), by the default strategy. Not by an argument: that would be written to memory for each message.
+    #[cold]
+    #[inline(never)]
+    fn wait_by_default(&mut self) -> Result<(), Refusal> {
+        self.wait(WaitStrategy::default(), None)
+    }
+
     /// How many messages lie in its ring.
     fn len(&self) -> usize;
 }
@@ -125,6 +132,12 @@ pub(crate) trait Read<T> {
         }
         filled
     }
+
+    /// Before a wait for a message.
+    fn hold_back(&self) {}
+
+    /// After a wait of `polls` polls that took a message.
+    fn learn(&mut self, _polls: u32) {}
 
     /// Begins to visit every lane once: makes a first lane the next to take from, and returns how many there are to visit.
     fn begin_round(&mut self) -> usize {

@@ -80,7 +80,11 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// ```
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
-        self.send_with(value, WaitStrategy::default())
+        if !self.end.has_room() && self.end.wait_by_default().is_err() {
+            return Err(SendError(value));
+        }
+        // SAFETY: there is room.
+        unsafe { self.end.put(value) }.map_err(SendError)
     }
 
     /// As [`send`](Self::send), waiting by `strategy`.

@@ -7,7 +7,7 @@ use super::hub::{Hub, Member};
 use super::kind::Read;
 use crate::ring::{Lane, Place};
 use crate::sync::mutated;
-use crate::wait::Event;
+use crate::wait::{Event, Pace};
 
 /// The one consumer of a lane. It is good as long as the hub of its lane lives, which is up to who has it.
 pub(crate) struct ReadEnd<T> {
@@ -22,6 +22,7 @@ pub(crate) struct ReadEnd<T> {
     pub(super) quiet: u32,
     /// Whether the lane is on the list although its producer calls, and that call is yet to come.
     pub(super) calls: bool,
+    pub(super) pace: Pace,
 }
 
 impl<T> ReadEnd<T> {
@@ -30,7 +31,7 @@ impl<T> ReadEnd<T> {
         // SAFETY: a member lives as long as its hub.
         let lane = unsafe { &member.as_ref().lane };
         let head = lane.place(lane.head());
-        Self { member, head, limit: head.number, end: None, quiet: 0, calls: false }
+        Self { member, head, limit: head.number, end: None, quiet: 0, calls: false, pace: Pace::new() }
     }
 
     #[inline(always)]
@@ -141,6 +142,11 @@ impl<T> ReadEnd<T> {
         self.take_some(count, drop);
     }
 
+    /// After a wait of `polls` polls that took a message.
+    pub(super) fn learn(&mut self, polls: u32) {
+        self.pace.learn(polls, self.known());
+    }
+
     /// E1: decides where the lane ends, unless its producer did. The caller has seen that the queue is closed, and called
     /// [`Event::barrier`](crate::wait::Event::barrier).
     pub(super) fn seal(&mut self) {
@@ -210,6 +216,14 @@ impl<T> Read<T> for One<T> {
             self.end.look(usize::MAX);
         }
         self.end.take_some(most, each)
+    }
+
+    fn hold_back(&self) {
+        self.end.pace.hold_back();
+    }
+
+    fn learn(&mut self, polls: u32) {
+        self.end.learn(polls);
     }
 
     fn here(&mut self) -> usize {

@@ -12,6 +12,9 @@ use crate::ring::{Lane, Place};
 use crate::sync::{Ordering, mutated};
 use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_until};
 
+/// How far ahead of the tail slots are fetched, in bytes.
+const FETCHED: usize = 256;
+
 /// The one producer of a lane.
 ///
 /// What must wait, or is rare, is in functions that take and return values: so a producer whose methods are inlined lives in
@@ -105,6 +108,18 @@ impl<T> WriteEnd<T> {
         true
     }
 
+    /// Gets the line of a slot further on, if it is known to be free.
+    ///
+    /// The consumer had it last. A store to it waits for the line, and so do all later ones: among them the tail's, which the
+    /// consumer is after meanwhile. A line at a time, the two may spend several times as long waiting for each other as they need to work.
+    #[inline(always)]
+    fn fetch_ahead(&self) {
+        let ahead = const { if size_of::<T>() == 0 { usize::MAX } else { FETCHED.div_ceil(size_of::<T>()) } };
+        if self.room() > ahead && ahead < self.lane().capacity() - self.tail.slot {
+            self.lane().cells().prefetch_to_write(self.tail.slot + ahead);
+        }
+    }
+
     /// Up to `most` contiguous free slots; empty where there is none.
     pub(super) fn free_slots(&mut self, most: usize) -> &mut [MaybeUninit<T>] {
         self.look_for(most);
@@ -174,6 +189,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
     #[inline(always)]
     unsafe fn put(&mut self, value: T) -> Result<(), T> {
         let slot = self.tail.slot;
+        self.fetch_ahead();
         // SAFETY: there is room, so the slot is this end's alone.
         unsafe { self.lane().cells().write(slot, value) };
         if self.publish(1) {
@@ -211,6 +227,12 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         Ok(())
     }
 
+    #[inline(always)]
+    fn wait_by_default(&mut self) -> Result<(), Refusal> {
+        self.limit = wait_for_room_by_default(&self.hub, self.member, self.tail.number)?;
+        Ok(())
+    }
+
     fn len(&self) -> usize {
         self.lane().len()
     }
@@ -230,6 +252,17 @@ fn wait_for_room<T>(
     let member = unsafe { member.as_ref() };
     let patience = Patience::new((member.lane.capacity() as u64 / 8).max(1), deadline);
     wait_until(&mut Room { hub, member, tail, patience }, strategy, deadline).unwrap_or(Err(Refusal::Full))
+}
+
+/// As [`wait_for_room`], with fewer arguments.
+#[cold]
+#[inline(never)]
+fn wait_for_room_by_default<T>(
+    hub: &Hub<Lane<T>>,
+    member: NonNull<Member<Lane<T>>>,
+    tail: u64,
+) -> Result<u64, Refusal> {
+    wait_for_room(hub, member, tail, WaitStrategy::default(), None)
 }
 
 /// A producer whose lane is full.

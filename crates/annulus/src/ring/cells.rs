@@ -80,6 +80,12 @@ impl<T> Cells<T> {
         self.start.as_ptr().cast::<T>().wrapping_add(index)
     }
 
+    /// Has the processor get slot `index` for itself, because it will be written soon.
+    #[inline(always)]
+    pub(crate) fn prefetch_to_write(&self, index: usize) {
+        crate::hint::prefetch_to_write(self.slot(index));
+    }
+
     /// Moves `value` into slot `index`.
     ///
     /// # Safety

@@ -5,6 +5,7 @@
 //! strategy   WaitStrategy, the public choice
 //! spin       one turn of a spinning strategy
 //! patience   how a writer waits for room
+//! pace       how a reader stays behind a writer
 //! event      the eventcount: one word that says whether anybody sleeps
 //! park       sleep until a word changes: futex, or a lock and a condition variable
 //! fence      the light fence of the waker and the heavy one of the sleeper
@@ -17,6 +18,7 @@ mod event;
 mod event;
 #[cfg(feature = "std")]
 mod fence;
+mod pace;
 #[cfg(feature = "std")]
 mod park;
 mod patience;
@@ -25,6 +27,7 @@ mod strategy;
 
 use crate::sync::mutated;
 pub(crate) use event::Event;
+pub(crate) use pace::Pace;
 pub(crate) use patience::Patience;
 use spin::Spin;
 pub use strategy::WaitStrategy;

@@ -1,0 +1,112 @@
+//! How a reader stays behind a writer without being in its way.
+
+use crate::sync::pause;
+
+/// A reader that has all that there was.
+///
+/// Right behind a writer that sends without a break, each look takes the tail's line from it and brings a message, and both sides
+/// wait for lines more than they work. A reader that pauses first finds many messages at the next look. Whether it is in that place it
+/// tells from its waits: some in a row that were over soon. It goes on to pause as long as that brings a handful each time. Where it was in
+/// vain, because what came soon were answers, or a message now and then, it takes twice as many such waits to try it again.
+pub(crate) struct Pace {
+    /// Waits in a row that were over soon.
+    brief: u32,
+    /// So many mean a stream.
+    enough: u32,
+}
+
+/// Polls of a wait that is over soon.
+const SOON: u32 = 32;
+
+/// The first pause comes after so many brief waits.
+const FIRST: u32 = 8;
+
+/// The most that it takes.
+const MOST: u32 = 1024;
+
+/// Messages, beside the first, for which a pause was worth it.
+const HANDFUL: usize = 8;
+
+/// Pause instructions: a microsecond or so.
+const PAUSES: u32 = 64;
+
+impl Pace {
+    pub(crate) fn new() -> Self {
+        Self { brief: 0, enough: FIRST }
+    }
+
+    /// Before a wait.
+    pub(crate) fn hold_back(&self) {
+        // (Under loom a pause gives way to others, and tells nothing here.)
+        if self.brief >= self.enough && !cfg!(annulus_loom) {
+            (0..PAUSES).for_each(|_| pause());
+        }
+    }
+
+    /// After a wait of `polls` polls, the last of which found a message and `more` beside it.
+    pub(crate) fn learn(&mut self, polls: u32, more: usize) {
+        if self.brief < self.enough {
+            self.brief = if polls <= SOON { self.brief + 1 } else { 0 };
+        } else if more >= HANDFUL {
+            (self.brief, self.enough) = (FIRST, FIRST);
+        } else {
+            (self.brief, self.enough) = (0, (2 * self.enough).min(MOST));
+        }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    fn pauses(pace: &Pace) -> bool {
+        pace.brief >= pace.enough
+    }
+
+    /// How many brief waits it takes until it pauses.
+    fn patience(pace: &mut Pace) -> u32 {
+        let mut waits = 0;
+        while !pauses(pace) {
+            pace.learn(SOON, 0);
+            waits += 1;
+        }
+        waits
+    }
+
+    #[test]
+    fn it_pauses_in_a_stream_and_only_while_that_pays() {
+        let mut pace = Pace::new();
+        assert_eq!(patience(&mut pace), FIRST);
+        pace.learn(1, HANDFUL);
+        assert!(pauses(&pace));
+        pace.learn(1, HANDFUL - 1);
+        assert!(!pauses(&pace));
+    }
+
+    #[test]
+    fn a_pause_in_vain_comes_ever_more_rarely() {
+        let mut pace = Pace::new();
+        for expected in [FIRST, 2 * FIRST, 4 * FIRST] {
+            assert_eq!(patience(&mut pace), expected);
+            pace.learn(1, 0);
+        }
+        for _ in 0..20 {
+            assert!(patience(&mut pace) <= MOST);
+            pace.learn(1, 0);
+        }
+        patience(&mut pace);
+        pace.learn(1, HANDFUL);
+        pace.learn(1, 0);
+        assert_eq!(patience(&mut pace), 2 * FIRST, "a stream makes up for it");
+    }
+
+    #[test]
+    fn a_wait_that_lasts_is_no_stream() {
+        let mut pace = Pace::new();
+        for _ in 0..3 {
+            (1..FIRST).for_each(|_| pace.learn(1, 100));
+            pace.learn(SOON + 1, 100);
+            assert!(!pauses(&pace) && pace.brief == 0);
+        }
+    }
+}
