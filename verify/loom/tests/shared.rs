@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use annulus::queue::{Joinable, Kind, Shared};
 use annulus::{mpmc, queue, spmc};
-use annulus_loom::check;
 use annulus_loom::shared::{Token, send_tries, take_tries};
+use annulus_loom::{check, check_up_to};
 use loom::thread;
 
 /// What two consumers took: ascending for each, and together the messages from 0 to before `sent`, each once.
@@ -90,6 +90,26 @@ fn nobody_finds_nothing_where_something_is() {
         let number = consumer.try_recv().expect("two messages for two").number();
         let (others, other) = reader.join().unwrap();
         check_shares(&[&[number], &[others]], 2);
+        drop((producer, consumer, other));
+        assert_eq!(Arc::strong_count(&tokens), 1);
+    });
+}
+
+/// One takes all but one of the messages while the other looks: whichever head it looks from, it finds one.
+#[test]
+fn nobody_finds_nothing_while_others_take() {
+    check_up_to(6, || {
+        let tokens = Arc::new(());
+        let (mut producer, mut consumer) = spmc::channel(4);
+        assert_eq!(send_tries(&mut producer, &tokens, 0, 4), 4);
+        let mut other = consumer.clone();
+        let reader = thread::spawn(move || {
+            let taken = [(); 3].map(|()| other.try_recv().expect("one more than it takes").number());
+            (taken, other)
+        });
+        let number = consumer.try_recv().expect("the other one leaves one").number();
+        let (others, other) = reader.join().unwrap();
+        check_shares(&[&[number], &others], 4);
         drop((producer, consumer, other));
         assert_eq!(Arc::strong_count(&tokens), 1);
     });

@@ -175,6 +175,18 @@ impl<T> Read<T> for Claimer<T> {
         }
     }
 
+    /// From the local lane only: a round that went on elsewhere, where others were faster, would pass lanes over.
+    #[inline]
+    fn take_here(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
+        if mutated!("shared_round_goes_elsewhere") {
+            return self.take_some(most, each);
+        }
+        let Some((number, _)) = self.local().lane.claim(most.min(1)) else { return 0 };
+        // SAFETY: claimed just now.
+        each(unsafe { self.take(number) });
+        1
+    }
+
     #[inline]
     fn take_into(&mut self, places: &mut [T]) -> usize {
         let mut filled = 0;
@@ -198,10 +210,7 @@ impl<T> Read<T> for Claimer<T> {
     }
 
     fn here(&mut self) -> usize {
-        let here = self.local().lane.len();
-        // The round decides whose turn it is, and nothing else does while these last.
-        self.budget = here;
-        here
+        self.local().lane.len()
     }
 
     #[cold]

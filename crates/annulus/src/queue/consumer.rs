@@ -205,23 +205,10 @@ impl<T: Send, K: Kind> Consumer<T, K> {
                 self.end.next_in_round();
             }
             let here = self.end.here();
-            consumed += self.take_here(here, &mut handler);
+            consumed += take_up_to(here, |left| self.end.take_here(left, &mut handler));
         }
         self.look_for_the_end(consumed);
         consumed
-    }
-
-    /// Hands `count` messages of one ring to `handler`; they are there, unless another consumer takes them.
-    #[inline]
-    fn take_here(&mut self, count: usize, handler: &mut impl FnMut(T)) -> usize {
-        let mut left = count;
-        while left > 0 {
-            match self.end.take_some(left, &mut *handler) {
-                0 => break,
-                taken => left -= taken,
-            }
-        }
-        count - left
     }
 
     /// As [`consume`](Self::consume), but no more than `most` messages, and from the rings in turn as [`try_recv`](Self::try_recv) would take them.
@@ -237,7 +224,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn consume_up_to(&mut self, most: usize, mut handler: impl FnMut(T)) -> usize {
-        let consumed = self.take_here(most, &mut handler);
+        let consumed = take_up_to(most, |left| self.end.take_some(left, &mut handler));
         self.look_for_the_end(consumed);
         consumed
     }
@@ -475,6 +462,19 @@ impl<T: Send, K: Shared> Clone for Consumer<T, K> {
     fn clone(&self) -> Self {
         Self { end: K::another(&self.end) }
     }
+}
+
+/// Calls `take` with how many messages are left of `count`, until it has taken them all, or none.
+#[inline]
+fn take_up_to(count: usize, mut take: impl FnMut(usize) -> usize) -> usize {
+    let mut left = count;
+    while left > 0 {
+        match take(left) {
+            0 => break,
+            taken => left -= taken,
+        }
+    }
+    count - left
 }
 
 /// The next message, or the end.

@@ -34,7 +34,7 @@ impl<T: Send, K: Kind> Iterator for Drain<'_, T, K> {
                 self.here -= 1;
                 let mut value = None;
                 // (As many are there, unless another consumer takes them.)
-                if self.consumer.end.take_some(1, |taken| value = Some(taken)) == 1 {
+                if self.consumer.end.take_here(1, |taken| value = Some(taken)) == 1 {
                     return value;
                 }
                 self.here = 0;

@@ -119,6 +119,12 @@ pub(crate) trait Read<T> {
     /// means that nothing was there. If `each` panics, the messages it got count as taken, and the others stay.
     fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize;
 
+    /// As [`take_some`](Self::take_some), but from the lane that is the next to take from, and from no other.
+    #[inline]
+    fn take_here(&mut self, most: usize, each: impl FnMut(T)) -> usize {
+        self.take_some(most, each)
+    }
+
     /// Moves messages into `places`, from the first on, and returns how many; what was there before is dropped.
     #[inline]
     fn take_into(&mut self, places: &mut [T]) -> usize {

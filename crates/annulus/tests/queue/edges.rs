@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::queue::{Builder, InPlace, Kind};
-use annulus::{CapacityError, Closed, RecvTimeoutError, RegisterError, SendTimeoutError, mpsc, spsc};
+use annulus::{CapacityError, Closed, RecvTimeoutError, RegisterError, SendTimeoutError, mpmc, mpsc, spsc};
 
 use super::{Counted, panics};
 
@@ -225,6 +225,33 @@ fn rings_are_used_again() {
     assert!(consumer.rings() <= 3, "{} rings for two producers", consumer.rings());
     first.send(1).unwrap();
     assert_eq!(consumer.recv(), Ok(1));
+}
+
+/// A round comes by every ring, also where another consumer takes what it was about to take.
+#[test]
+fn a_round_passes_no_ring_over() {
+    for drained in [false, true] {
+        let (mut first, mut consumer) = mpmc::channel(4);
+        let mut others = [(); 3].map(|()| first.register().unwrap());
+        // Each clone begins with the next ring, so this one begins with the same.
+        let mut thief = consumer.clone().clone().clone().clone();
+        for producer in others.iter_mut().chain([&mut first]) {
+            producer.send_all(&[1, 2]).unwrap();
+        }
+        let mut taken = 0;
+        let take = |_| {
+            if taken == 0 {
+                assert_eq!(thief.try_recv(), Ok(2), "the other message of this ring");
+            }
+            taken += 1;
+        };
+        if drained {
+            consumer.drain().for_each(take);
+        } else {
+            consumer.consume(take);
+        }
+        assert_eq!(taken, 7);
+    }
 }
 
 #[test]
