@@ -292,7 +292,7 @@ fn one_declares_the_end_of_a_ring_that_was_left() {
         thread::yield_now();
         assert_eq!(take_all(&mut other), [], "received after the end");
         let (sent, producer) = writer.join().unwrap();
-        assert!(taken.iter().copied().eq(0..1 + u64::from(sent)), "{taken:?}, and {sent}");
+        assert!(taken.iter().copied().eq(0..=u64::from(sent)), "{taken:?}, and {sent}");
         drop((consumer, other, producer));
         assert_eq!(Arc::strong_count(&tokens), 1);
     });
