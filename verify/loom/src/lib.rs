@@ -184,6 +184,10 @@ pub fn alive() -> Arc<Mutex<usize>> {
 
 impl Counted {
     /// One more.
+    ///
+    /// # Panics
+    ///
+    /// Not unless another thread of the model did.
     #[must_use]
     pub fn new(alive: &Arc<Mutex<usize>>) -> Self {
         *alive.lock().unwrap() += 1;
@@ -191,6 +195,10 @@ impl Counted {
     }
 
     /// How many live.
+    ///
+    /// # Panics
+    ///
+    /// Not unless another thread of the model did.
     #[must_use]
     pub fn count(alive: &Mutex<usize>) -> usize {
         *alive.lock().unwrap()

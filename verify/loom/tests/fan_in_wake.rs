@@ -234,7 +234,9 @@ fn the_last_one_out_wakes_the_consumer() {
         let leave = [first, second].map(|producer| thread::spawn(move || drop(producer)));
         assert_eq!(consumer.recv_with(BLOCK), Ok(1));
         assert_eq!(consumer.recv_with(BLOCK), Err(Closed));
-        leave.into_iter().for_each(|thread| thread.join().unwrap());
+        for thread in leave {
+            thread.join().unwrap();
+        }
     });
 }
 
