@@ -30,3 +30,20 @@ pub(crate) fn prefetch_to_write<T>(place: *const T) {
     #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     let _ = place;
 }
+
+/// Has the processor get the line of `place`, because it will be read soon. Changes nothing else, whatever the address is.
+#[inline(always)]
+pub(crate) fn prefetch_to_read<T>(place: *const T) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: it neither faults nor changes anything.
+    unsafe {
+        core::arch::asm!("prefetcht0 [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    // SAFETY: it neither faults nor changes anything.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
+    }
+    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    let _ = place;
+}

@@ -147,7 +147,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         if paces {
             self.end.hold_back();
         }
-        let mut next = Next { consumer: self, polls: 0 };
+        let eager = matches!(strategy, WaitStrategy::BusySpin);
+        let mut next = Next { consumer: self, polls: 0, eager };
         let found = wait_until(&mut next, strategy, deadline);
         if paces {
             let polls = next.polls;
@@ -481,6 +482,8 @@ fn take_up_to(count: usize, mut take: impl FnMut(usize) -> usize) -> usize {
 struct Next<'c, T: Send, K: Kind> {
     consumer: &'c mut Consumer<T, K>,
     polls: u32,
+    /// It is in a hurry.
+    eager: bool,
 }
 
 impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
@@ -492,6 +495,9 @@ impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
 
     fn poll(&mut self) -> Look<Self::Found> {
         self.polls = self.polls.saturating_add(1);
+        if self.eager {
+            self.consumer.end.expect();
+        }
         match self.consumer.try_recv() {
             Ok(value) => Look::Found(Ok(value)),
             Err(PollError::Empty) => Look::Nothing,

@@ -112,6 +112,9 @@ pub(crate) trait Read<T> {
     /// Where to wait for a message.
     fn event(&self) -> &Event;
 
+    /// The caller looks for the next message again and again, and wants it as soon as it is there: its line may come beside the look, not after it.
+    fn expect(&self) {}
+
     /// Takes the next message, if there is one.
     fn try_take(&mut self) -> Option<T>;
 

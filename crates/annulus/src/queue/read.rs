@@ -76,6 +76,12 @@ impl<T> ReadEnd<T> {
         some
     }
 
+    /// Gets the line of the next message.
+    #[inline(always)]
+    pub(super) fn expect(&self) {
+        self.lane().cells().prefetch_to_read(self.head.slot);
+    }
+
     /// L6 to L8.
     ///
     /// # Safety
@@ -202,6 +208,10 @@ impl<T> Read<T> for One<T> {
 
     fn event(&self) -> &Event {
         &self.hub.sent
+    }
+
+    fn expect(&self) {
+        self.end.expect();
     }
 
     #[inline(always)]

@@ -86,6 +86,12 @@ impl<T> Cells<T> {
         crate::hint::prefetch_to_write(self.slot(index));
     }
 
+    /// Gets the line of slot `index`, which will be read soon. Any index will do.
+    #[inline(always)]
+    pub(crate) fn prefetch_to_read(&self, index: usize) {
+        crate::hint::prefetch_to_read(self.slot(index));
+    }
+
     /// Moves `value` into slot `index`.
     ///
     /// # Safety
