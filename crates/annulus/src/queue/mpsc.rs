@@ -116,7 +116,9 @@ impl Join for Mpsc {
 }
 
 impl<T: Send> Consumer<T> {
-    /// How many rings there are, of producers that are there and for those that come. Never more than there were producers at once, and one.
+    /// How many rings there are: of producers that are there, of those that left something behind, and free ones. A ring is free when its producer
+    /// has left and this consumer has found it empty; it goes to the next producer that comes. So their number is the most that there were at once,
+    /// and their memory is given back with the queue: a producer for each message, beside a consumer that is behind, makes a ring for each.
     #[must_use]
     pub fn rings(&self) -> usize {
         self.end.hub.members().count()

@@ -324,7 +324,8 @@ impl<T: Send, K: Joinable> Producer<T, K> {
     }
 }
 
-/// Another producer of the queue, with a ring of its own; see [`register`](Producer::register).
+/// Another producer of the queue, with a ring of its own; see [`register`](Producer::register). Messages of two producers have no order, also where
+/// one thread has both.
 impl<T: Send, K: Joinable> Clone for Producer<T, K> {
     /// On a closed queue, a producer whose sends all fail.
     ///

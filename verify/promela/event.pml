@@ -1,0 +1,88 @@
+/* The eventcount: no wake-up is lost (wait/event.rs, wait/park.rs).
+ *
+ * Two sleepers, two wakers with two stores each. The futex is the kernel's: it puts to sleep only while the word is the ticket's, and wakes all.
+ * Properties:
+ *
+ *   NoLostWake    every sleeper comes to see all stores (no invalid end state)
+ *   Coalescing    one wake-up a registration at most: wakes never exceed registrations
+ *
+ * Twins: NO_SECOND_LOOK, NO_WAKE, WORD_UNCHANGED (event_*), NO_LIGHT_FENCE (the waker looks for sleepers before its store is seen),
+ * NO_HEAVY_FENCE (the sleeper looks for the store before its registration is seen).
+ */
+#define STORES 4
+#define SLEEPER 1
+#define WAKE_UP 2
+
+byte stored;
+byte word;
+bool asleep[2];
+byte wakes, registrations;
+
+inline notify(seen) {
+    do
+    :: (seen % 2) == SLEEPER ->                                 /* N3 */
+        atomic {
+            if
+            :: word == seen ->                                  /* N4 */
+#ifndef WORD_UNCHANGED
+                word = (seen - SLEEPER + WAKE_UP) % 64;
+#endif
+                wakes++;
+#ifndef NO_WAKE
+                asleep[0] = false; asleep[1] = false;           /* N5, which the kernel does at once */
+#endif
+                break
+            :: else -> seen = word
+            fi
+        }
+    :: else -> break
+    od;
+    seen = 0
+}
+
+active [2] proctype waker() {
+    byte seen, count;
+    do
+    :: count < STORES / 2 ->
+#ifdef NO_LIGHT_FENCE
+        seen = word;
+        stored++;
+#else
+        stored++;                                               /* N1 */
+        seen = word;                                            /* N3 */
+#endif
+        notify(seen);
+        count++
+    :: else -> break
+    od
+}
+
+active [2] proctype sleeper() {
+    byte ticket, known;
+    byte me = _pid - 2;
+    do
+    :: known == STORES -> break
+    :: else ->
+        if
+        :: stored > known -> known = stored
+        :: else ->
+#ifdef NO_HEAVY_FENCE
+            if :: stored > known -> known = stored :: else ->
+            atomic { word = word | SLEEPER; ticket = word; registrations++ };
+#else
+            atomic { word = word | SLEEPER; ticket = word; registrations++ };   /* S1 */
+#ifndef NO_SECOND_LOOK
+            if :: stored > known -> known = stored :: else ->                   /* S3 */
+#endif
+#endif
+            atomic { if :: word == ticket -> asleep[me] = true :: else fi };    /* S4 */
+            !asleep[me]
+#if defined(NO_HEAVY_FENCE) || !defined(NO_SECOND_LOOK)
+            fi
+#endif
+        fi;
+        ticket = 0;
+        assert(wakes <= registrations)                          /* Coalescing */
+    od
+}
+
