@@ -15,6 +15,9 @@ use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_unti
 /// How far ahead of the tail slots are fetched, in bytes.
 const FETCHED: usize = 256;
 
+/// Bytes of a line.
+const LINE: usize = 64;
+
 /// The one producer of a lane.
 ///
 /// What must wait, or is rare, is in functions that take and return values: so a producer whose methods are inlined lives in
@@ -114,8 +117,14 @@ impl<T> WriteEnd<T> {
     /// consumer is after meanwhile. A line at a time, the two may spend several times as long waiting for each other as they need to work.
     #[inline(always)]
     fn fetch_ahead(&self) {
-        let ahead = const { if size_of::<T>() == 0 { usize::MAX } else { FETCHED.div_ceil(size_of::<T>()) } };
-        if self.room() > ahead && ahead < self.lane().capacity() - self.tail.slot {
+        let size = const { size_of::<T>() };
+        if size == 0 {
+            return;
+        }
+        let ahead = const { FETCHED.div_ceil(if size_of::<T>() == 0 { 1 } else { size_of::<T>() }) };
+        // Once for a line: who sends a message now and then, and waits for an answer, would only be slower for it.
+        let begins_a_line = self.tail.slot.wrapping_mul(size) % LINE < size;
+        if begins_a_line && self.room() > ahead && ahead < self.lane().capacity() - self.tail.slot {
             self.lane().cells().prefetch_to_write(self.tail.slot + ahead);
         }
     }
