@@ -165,3 +165,49 @@ pub(crate) trait Read<T> {
     /// How many messages lie in all its rings.
     fn len(&self) -> usize;
 }
+
+/// What the module of each kind has: names for its handles, and short forms of its builder. `holds` says what a capacity is the capacity of.
+macro_rules! channels {
+    ($kind:ident, $module:literal, holds: $holds:literal) => {
+        /// A producer of such a queue.
+        pub type Producer<T> = super::Producer<T, $kind>;
+
+        /// A consumer of such a queue.
+        pub type Consumer<T> = super::Consumer<T, $kind>;
+
+        /// How such a queue is to be.
+        pub type Builder = super::Builder<$kind>;
+
+        #[doc = $holds]
+        ///
+        /// # Panics
+        ///
+        /// If `capacity` is 0, or memory has no room for so many; [`try_channel`] says so instead.
+        #[must_use]
+        #[track_caller]
+        pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
+            Builder::new(capacity).build_or_panic()
+        }
+
+        /// As [`channel`], for a capacity that may not do.
+        ///
+        /// # Errors
+        ///
+        /// [`CapacityError`](crate::CapacityError): the capacity is 0, or memory has no room for so many.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use annulus::CapacityError;
+        ///
+        #[doc = concat!("let error = annulus::", $module, "::try_channel::<u8>(0).unwrap_err();")]
+        /// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
+        /// ```
+        pub fn try_channel<T: Send>(
+            capacity: usize,
+        ) -> Result<(Producer<T>, Consumer<T>), crate::error::CapacityError> {
+            Builder::new(capacity).build()
+        }
+    };
+}
+pub(super) use channels;

@@ -25,7 +25,7 @@ use alloc::sync::Arc;
 
 use super::claim::Claimer;
 use super::hub::{Plan, Start};
-use super::kind::{Divide, Join, Joinable, Kind, Parts, Shared};
+use super::kind::{Divide, Join, Joinable, Kind, Parts, Shared, channels};
 use super::shared_write::SharedWriteEnd;
 use crate::error::CapacityError;
 use crate::ring::SharedLane;
@@ -34,43 +34,7 @@ use crate::ring::SharedLane;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mpmc {}
 
-/// A producer of a queue with many producers and many consumers.
-pub type Producer<T> = super::Producer<T, Mpmc>;
-
-/// A consumer of a queue with many producers and many consumers.
-pub type Consumer<T> = super::Consumer<T, Mpmc>;
-
-/// How such a queue is to be.
-pub type Builder = super::Builder<Mpmc>;
-
-/// A queue whose rings, one for each producer, hold `capacity` messages each, exactly.
-///
-/// # Panics
-///
-/// If `capacity` is 0, or memory has no room for so many; [`try_channel`] says so instead.
-#[must_use]
-#[track_caller]
-pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
-    Builder::new(capacity).build_or_panic()
-}
-
-/// As [`channel`], for a capacity that may not do.
-///
-/// # Errors
-///
-/// [`CapacityError`]: the capacity is 0, or memory has no room for so many.
-///
-/// # Examples
-///
-/// ```
-/// use annulus::CapacityError;
-///
-/// let error = annulus::mpmc::try_channel::<u8>(0).unwrap_err();
-/// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
-/// ```
-pub fn try_channel<T: Send>(capacity: usize) -> Result<(Producer<T>, Consumer<T>), CapacityError> {
-    Builder::new(capacity).build()
-}
+channels!(Mpmc, "mpmc", holds: "A queue whose rings, one for each producer, hold `capacity` messages each, exactly.");
 
 impl Kind for Mpmc {}
 impl Joinable for Mpmc {}

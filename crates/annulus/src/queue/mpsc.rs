@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 
 use super::fan_in::FanIn;
 use super::hub::{Plan, Start};
-use super::kind::{InPlace, Join, Joinable, Kind, Lanes, Parts};
+use super::kind::{InPlace, Join, Joinable, Kind, Lanes, Parts, channels};
 use super::read::ReadEnd;
 use super::stats::ProducerStats;
 use super::write::WriteEnd;
@@ -30,43 +30,7 @@ use crate::ring::Lane;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mpsc {}
 
-/// A producer of a queue with many producers.
-pub type Producer<T> = super::Producer<T, Mpsc>;
-
-/// The consumer of a queue with many producers.
-pub type Consumer<T> = super::Consumer<T, Mpsc>;
-
-/// How such a queue is to be.
-pub type Builder = super::Builder<Mpsc>;
-
-/// A queue whose rings, one for each producer, hold `capacity` messages each, exactly.
-///
-/// # Panics
-///
-/// If `capacity` is 0, or memory has no room for so many; [`try_channel`] says so instead.
-#[must_use]
-#[track_caller]
-pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
-    Builder::new(capacity).build_or_panic()
-}
-
-/// As [`channel`], for a capacity that may not do.
-///
-/// # Errors
-///
-/// [`CapacityError`]: the capacity is 0, or memory has no room for so many.
-///
-/// # Examples
-///
-/// ```
-/// use annulus::CapacityError;
-///
-/// let error = annulus::mpsc::try_channel::<u8>(0).unwrap_err();
-/// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
-/// ```
-pub fn try_channel<T: Send>(capacity: usize) -> Result<(Producer<T>, Consumer<T>), CapacityError> {
-    Builder::new(capacity).build()
-}
+channels!(Mpsc, "mpsc", holds: "A queue whose rings, one for each producer, hold `capacity` messages each, exactly.");
 
 impl Kind for Mpsc {}
 impl InPlace for Mpsc {}

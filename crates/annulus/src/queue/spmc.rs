@@ -21,7 +21,7 @@ use alloc::sync::Arc;
 
 use super::claim::Claimer;
 use super::hub::{Plan, Start};
-use super::kind::{Divide, Kind, Parts, Shared};
+use super::kind::{Divide, Kind, Parts, Shared, channels};
 use super::shared_write::SharedWriteEnd;
 use crate::error::CapacityError;
 use crate::ring::SharedLane;
@@ -30,43 +30,7 @@ use crate::ring::SharedLane;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Spmc {}
 
-/// The producer of a queue with one producer and many consumers.
-pub type Producer<T> = super::Producer<T, Spmc>;
-
-/// A consumer of a queue with one producer and many consumers.
-pub type Consumer<T> = super::Consumer<T, Spmc>;
-
-/// How such a queue is to be.
-pub type Builder = super::Builder<Spmc>;
-
-/// A queue that holds `capacity` messages, exactly.
-///
-/// # Panics
-///
-/// If `capacity` is 0, or memory has no room for so many; [`try_channel`] says so instead.
-#[must_use]
-#[track_caller]
-pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
-    Builder::new(capacity).build_or_panic()
-}
-
-/// As [`channel`], for a capacity that may not do.
-///
-/// # Errors
-///
-/// [`CapacityError`]: the capacity is 0, or memory has no room for so many.
-///
-/// # Examples
-///
-/// ```
-/// use annulus::CapacityError;
-///
-/// let error = annulus::spmc::try_channel::<u8>(0).unwrap_err();
-/// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
-/// ```
-pub fn try_channel<T: Send>(capacity: usize) -> Result<(Producer<T>, Consumer<T>), CapacityError> {
-    Builder::new(capacity).build()
-}
+channels!(Spmc, "spmc", holds: "A queue that holds `capacity` messages, exactly.");
 
 impl Kind for Spmc {}
 impl Shared for Spmc {}

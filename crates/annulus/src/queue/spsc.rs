@@ -13,7 +13,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::hub::{Plan, Start};
-use super::kind::{InPlace, Kind, Lanes, Parts};
+use super::kind::{InPlace, Kind, Lanes, Parts, channels};
 use super::read::{One, ReadEnd};
 use super::stats::ProducerStats;
 use super::write::WriteEnd;
@@ -24,43 +24,7 @@ use crate::ring::Lane;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Spsc {}
 
-/// The producer of a queue with one producer.
-pub type Producer<T> = super::Producer<T, Spsc>;
-
-/// The consumer of a queue with one producer.
-pub type Consumer<T> = super::Consumer<T, Spsc>;
-
-/// How such a queue is to be.
-pub type Builder = super::Builder<Spsc>;
-
-/// A queue that holds `capacity` messages, exactly.
-///
-/// # Panics
-///
-/// If `capacity` is 0, or memory has no room for so many; [`try_channel`] says so instead.
-#[must_use]
-#[track_caller]
-pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
-    Builder::new(capacity).build_or_panic()
-}
-
-/// As [`channel`], for a capacity that may not do.
-///
-/// # Errors
-///
-/// [`CapacityError`]: the capacity is 0, or memory has no room for so many.
-///
-/// # Examples
-///
-/// ```
-/// use annulus::CapacityError;
-///
-/// let error = annulus::spsc::try_channel::<u8>(0).unwrap_err();
-/// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
-/// ```
-pub fn try_channel<T: Send>(capacity: usize) -> Result<(Producer<T>, Consumer<T>), CapacityError> {
-    Builder::new(capacity).build()
-}
+channels!(Spsc, "spsc", holds: "A queue that holds `capacity` messages, exactly.");
 
 impl Kind for Spsc {}
 impl InPlace for Spsc {}
