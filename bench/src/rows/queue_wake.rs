@@ -1,16 +1,17 @@
 //! How soon a consumer has what was sent, asleep or awake.
 
+use std::marker::PhantomData;
 use std::thread;
 use std::time::Instant;
 
-use annulus::{WaitStrategy, spsc};
+use annulus::{WaitStrategy, spmc, spsc};
 
 use super::{Entry, HandOver, Kind, Plan, Row, Sample, Sleeper, WARM_UP, Waker, ns_each, phases, wake_up};
 use crate::contenders::{Annulus, Crossbeam, Kanal, Named, Queue, Receiver, Rtrb, Sender, StdSync, Waiting};
 use crate::cores::pin;
 use crate::floor::{self, BareFutex};
 
-pub fn rows() -> [Row; 2] {
+pub fn rows() -> [Row; 3] {
     const FUTEX: &str = "a bare futex";
     const RAW: &str = "raw ping-pong";
     [
@@ -38,9 +39,19 @@ pub fn rows() -> [Row; 2] {
         )
         .on_two_cores()
         .entries([
-            Entry { name: Annulus::NAME, kind: Kind::Ours, run: round_trip::<Spinning> },
+            Entry { name: Annulus::NAME, kind: Kind::Ours, run: round_trip::<Spinning<spsc::Spsc>> },
             Entry { name: Rtrb::NAME, kind: Kind::Rival, run: round_trip::<Rtrb> },
         ])
+        .floor(RAW, floor::round_trip)
+        .target(RAW, 1.1),
+        Row::new(
+            "queue with claims, round trip",
+            "the same through queues for many consumers (spmc), with one each: what tells of a message lies beside it, in one line",
+            4096,
+            100_000,
+        )
+        .on_two_cores()
+        .entries([Entry { name: Annulus::NAME, kind: Kind::Ours, run: round_trip::<Spinning<spmc::Spmc>> }])
         .floor(RAW, floor::round_trip)
         .target(RAW, 1.1),
     ]
@@ -100,26 +111,46 @@ where
     }
 }
 
-/// Our queue, its consumer spinning without a pause.
-struct Spinning;
+/// Our queue of a kind, its consumer spinning without a pause.
+struct Spinning<K>(PhantomData<K>);
 
-impl Named for Spinning {
+struct SpinningProducer<K: annulus::queue::Kind>(annulus::queue::Producer<u64, K>);
+
+struct SpinningConsumer<K: annulus::queue::Kind>(annulus::queue::Consumer<u64, K>);
+
+impl<K: annulus::queue::Kind> Named for Spinning<K> {
     const NAME: &'static str = Annulus::NAME;
 }
 
-struct SpinningConsumer(spsc::Consumer<u64>);
-
-impl Queue for Spinning {
-    type Sender = Waiting<spsc::Producer<u64>>;
-    type Receiver = SpinningConsumer;
+impl<K: annulus::queue::Kind> Queue for Spinning<K>
+where
+    SpinningProducer<K>: Send + 'static,
+    SpinningConsumer<K>: Send + 'static,
+{
+    type Sender = SpinningProducer<K>;
+    type Receiver = SpinningConsumer<K>;
 
     fn queue(capacity: usize) -> (Self::Sender, Self::Receiver) {
-        let (producer, consumer) = spsc::channel(capacity);
-        (Waiting(producer), SpinningConsumer(consumer))
+        let (producer, consumer) =
+            annulus::queue::Builder::new(capacity).build().expect("a ring of this capacity can be made");
+        (SpinningProducer(producer), SpinningConsumer(consumer))
     }
 }
 
-impl Receiver for SpinningConsumer {
+impl<K: annulus::queue::Kind> Sender for SpinningProducer<K>
+where
+    Self: Send,
+{
+    #[inline(always)]
+    fn send(&mut self, value: u64) -> bool {
+        self.0.send(value).is_ok()
+    }
+}
+
+impl<K: annulus::queue::Kind> Receiver for SpinningConsumer<K>
+where
+    Self: Send,
+{
     #[inline(always)]
     fn receive(&mut self) -> Option<u64> {
         self.0.recv_with(WaitStrategy::BusySpin).ok()

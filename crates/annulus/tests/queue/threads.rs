@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use annulus::queue::Builder;
+use annulus::queue::{Builder, Consumer, InPlace, Producer};
 use annulus::{TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc};
 
 use super::{Counted, panics};
@@ -13,9 +13,9 @@ use super::{Counted, panics};
 const MESSAGES: u64 = if cfg!(miri) {
     200
 } else if cfg!(debug_assertions) {
-    50_000
+    30_000
 } else {
-    1_000_000
+    300_000
 };
 
 /// Random enough, and the same in every run.
@@ -30,16 +30,23 @@ impl Dice {
     }
 }
 
+/// A number of `whose` producer.
+fn number(whose: u64, count: u64) -> u64 {
+    whose << 32 | count
+}
+
 /// Sends the numbers from 0 to before `MESSAGES` by every verb in turn.
-fn send_by_all_verbs(producer: &mut spsc::Producer<u64>, seed: u64) {
+fn send_by_all_verbs<K: InPlace>(producer: &mut Producer<u64, K>, whose: u64, seed: u64) {
     let mut dice = Dice(seed);
     let mut next = 0;
     while next < MESSAGES {
-        let some: Vec<_> = (next..MESSAGES.min(next + 1 + dice.throw(9))).collect();
+        let some: Vec<_> =
+            (next..MESSAGES.min(next + 1 + dice.throw(9))).map(|count| number(whose, count)).collect();
+        let one = some[0];
         match dice.throw(6) {
-            0 => next += u64::from(producer.try_send(next).is_ok()),
+            0 => next += u64::from(producer.try_send(one).is_ok()),
             1 => {
-                producer.send(next).unwrap();
+                producer.send(one).unwrap();
                 next += 1;
             }
             2 => next += producer.send_slice(&some) as u64,
@@ -47,7 +54,7 @@ fn send_by_all_verbs(producer: &mut spsc::Producer<u64>, seed: u64) {
                 producer.send_all(&some).unwrap();
                 next += some.len() as u64;
             }
-            4 => next += u64::from(producer.send_timeout(next, Duration::from_micros(10)).is_ok()),
+            4 => next += u64::from(producer.send_timeout(one, Duration::from_micros(10)).is_ok()),
             _ => {
                 if let Some(reservation) = producer.reserve(some.len()) {
                     next += reservation.write_slice(&some) as u64;
@@ -58,12 +65,13 @@ fn send_by_all_verbs(producer: &mut spsc::Producer<u64>, seed: u64) {
 }
 
 /// Receives by every verb, and checks that each number comes once, in order.
-fn receive_by_all_verbs(consumer: &mut spsc::Consumer<u64>, seed: u64) {
+fn receive_by_all_verbs<K: InPlace>(consumer: &mut Consumer<u64, K>, producers: usize, seed: u64) {
     let mut dice = Dice(seed);
-    let mut next = 0;
-    let mut check = |number| {
-        assert_eq!(number, next);
-        next += 1;
+    let mut next = vec![0; producers];
+    let mut check = |got: u64| {
+        let whose = got >> 32;
+        assert_eq!(got, number(whose, next[whose as usize]), "of producer {whose}");
+        next[whose as usize] += 1;
     };
     let mut over = false;
     while !over {
@@ -96,9 +104,9 @@ fn receive_by_all_verbs(consumer: &mut spsc::Consumer<u64>, seed: u64) {
             }
             _ => over = consumer.is_fully_drained(),
         }
-        assert!(consumer.len() <= consumer.capacity());
+        assert!(consumer.len() <= producers * consumer.capacity());
     }
-    assert_eq!(next, MESSAGES);
+    assert_eq!(next, vec![MESSAGES; producers]);
 }
 
 #[test]
@@ -106,9 +114,26 @@ fn every_verb_beside_every_other() {
     for (capacity, first) in [(1, 0), (2, u64::MAX - 100), (7, 0), (64, u64::MAX - 1000), (4096, 5)] {
         let builder = spsc::Builder::new(capacity).first(first);
         let (mut producer, mut consumer) = builder.build().unwrap();
-        let writer = thread::spawn(move || send_by_all_verbs(&mut producer, 7));
-        receive_by_all_verbs(&mut consumer, 11);
+        let writer = thread::spawn(move || send_by_all_verbs(&mut producer, 0, 7));
+        receive_by_all_verbs(&mut consumer, 1, 11);
         writer.join().unwrap();
+    }
+}
+
+/// The same with many producers, in whose rings the consumer takes turns.
+#[test]
+fn every_verb_beside_every_other_of_many() {
+    for (capacity, first) in [(1, 0), (7, u64::MAX - 100), (64, 0)] {
+        let (producer, mut consumer) = mpsc::Builder::new(capacity).first(first).build().unwrap();
+        let writers = [0, 1, 2].map(|whose| {
+            let mut producer = producer.clone();
+            thread::spawn(move || send_by_all_verbs(&mut producer, whose, 7 + whose))
+        });
+        drop(producer);
+        receive_by_all_verbs(&mut consumer, 3, 13);
+        for writer in writers {
+            writer.join().unwrap();
+        }
     }
 }
 
