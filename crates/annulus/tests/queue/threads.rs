@@ -219,7 +219,8 @@ fn chaos() {
         }
         spawner.join().unwrap();
         assert_eq!(received, expected.load(Ordering::Relaxed));
-        assert!(consumer.rings() <= 10, "{} rings for 9 producers at once", consumer.rings());
+        // Nine producers are there at once; some that have left may not be empty yet.
+        assert!(consumer.rings() <= 25, "{} rings for 9 producers at once", consumer.rings());
         drop(consumer);
         assert_eq!(alive.load(Ordering::Relaxed), 0);
     }
