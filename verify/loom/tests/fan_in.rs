@@ -47,7 +47,9 @@ fn a_leaver_s_last_message() {
 fn a_ring_for_the_next() {
     check(|| {
         let (mut leaver, mut consumer) = mpsc::channel::<[u64; 2]>(1);
-        let stays = leaver.clone();
+        // Its ring is the other one on the list, or the first one's would not be given up.
+        let mut stays = leaver.clone();
+        assert!(stays.try_send(Checked::of(2)).is_ok());
         let here = thread::spawn(move || assert!(leaver.try_send(Checked::of(0)).is_ok()));
         let there = thread::spawn(move || {
             let mut next = stays.clone();
@@ -55,7 +57,7 @@ fn a_ring_for_the_next() {
             (stays, next)
         });
         let mut received = Vec::new();
-        for _ in 0..2 {
+        for _ in 0..3 {
             received.extend(consumer.try_recv().ok());
         }
         here.join().unwrap();
@@ -63,6 +65,6 @@ fn a_ring_for_the_next() {
         received.append(&mut receive_all(&mut consumer));
         let mut received: Vec<_> = received.iter().map(Checked::number).collect();
         received.sort_unstable();
-        assert_eq!(received, [0, 1]);
+        assert_eq!(received, [0, 1, 2]);
     });
 }
