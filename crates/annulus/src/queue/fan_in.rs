@@ -110,11 +110,7 @@ impl<T> FanIn<T> {
 
     /// Gives the current lane back to the hub, if its producer has left and it is empty, and there is another.
     fn give_up_if_left(&mut self) {
-        if self.others.is_empty() || self.current.calls || !self.current.member().has_left() {
-            return;
-        }
-        // Once more: the last messages come before the leave.
-        if self.current.look(BUDGET) && !mutated!("left_no_second_look") {
+        if self.others.is_empty() || !is_over(&mut self.current) {
             return;
         }
         // It came from where the one before it is now: that one is current again, and the order of the others stays.
@@ -200,6 +196,12 @@ impl<T> FanIn<T> {
     }
 }
 
+/// Whether a lane in which nothing was found may go back to the hub.
+fn is_over<T>(end: &mut ReadEnd<T>) -> bool {
+    // Once more after the leave: the last messages come before it.
+    !end.calls && end.member().has_left() && (!end.look(BUDGET) || mutated!("left_no_second_look"))
+}
+
 /// Whether a lane may be taken off the list. Not where a call is yet to come: the producer would call a second time, with the first on the stack.
 fn is_idle<T>(end: &ReadEnd<T>) -> bool {
     end.quiet >= QUIET && !end.calls
@@ -248,7 +250,7 @@ impl<T> Read<T> for FanIn<T> {
         self.meet_callers();
         // As `find` does.
         self.others.retain_mut(|end| {
-            let goes = end.quiet > 0 && !end.calls && end.member().has_left() && !end.look(BUDGET);
+            let goes = end.quiet > 0 && is_over(end);
             if goes {
                 end.member().give_up();
             }

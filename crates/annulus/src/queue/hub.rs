@@ -75,8 +75,6 @@ pub(crate) struct Member<L> {
     below: AtomicPtr<Member<L>>,
     /// The next in the list of all. Constant once it is in there.
     next: AtomicPtr<Member<L>>,
-    /// For the consumer alone: where it keeps the lane.
-    pub(super) place: AtomicU64,
 }
 
 // SAFETY: the pointers are to members, which are shared like borrows and freed with the hub.
@@ -286,7 +284,6 @@ impl<L> Member<L> {
             probe: plan.statistics.then(Probe::new),
             below: AtomicPtr::new(core::ptr::null_mut()),
             next: AtomicPtr::new(core::ptr::null_mut()),
-            place: AtomicU64::new(0),
         }
     }
 

@@ -51,29 +51,33 @@ impl<T> ReadEnd<T> {
         self.limit.wrapping_sub(self.head.number) as usize
     }
 
-    /// L5: learns what is there, up to `most` messages, and says whether that is any.
+    /// L5, up to `most` messages. Returns where who takes one message after the other is to look again.
     #[inline(always)]
-    pub(super) fn look(&mut self, most: usize) -> bool {
+    fn learn_tail(&mut self, most: usize) -> u64 {
         let tail = match self.end {
             None => self.lane().tail(),
             Some(end) => end,
         };
         let there = tail.wrapping_sub(self.head.number).min(most as u64);
         self.limit = self.head.number.wrapping_add(there);
-        if let Some(probe) = &self.member().probe {
-            probe.end(self.head.number, self.limit);
+        match &self.member().probe {
+            None => self.limit,
+            Some(probe) => probe.end(self.head.number, self.limit),
         }
-        there != 0
+    }
+
+    /// Learns what is there, up to `most` messages, and says whether that is any.
+    #[inline(always)]
+    pub(super) fn look(&mut self, most: usize) -> bool {
+        self.learn_tail(most);
+        self.known() != 0
     }
 
     /// As [`look`](Self::look), for who takes one message after the other: where one is measured, it looks again when it comes to that.
     #[inline(always)]
     pub(super) fn look_for_one(&mut self, most: usize) -> bool {
-        let some = self.look(most);
-        if let Some(probe) = &self.member().probe {
-            self.limit = probe.end(self.head.number, self.limit);
-        }
-        some
+        self.limit = self.learn_tail(most);
+        self.known() != 0
     }
 
     /// Gets the line of the next message.

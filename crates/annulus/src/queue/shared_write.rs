@@ -38,7 +38,7 @@ impl<T> SharedWriteEnd<T> {
         let member = self.hub.join(|plan| SharedLane::new(plan.capacity, plan.first, plan.node))?;
         self.hub.producer_comes();
         // Consumers that end the queue see this lane, or its producer sees the close before it sends.
-        if !self.hub.sent.is_quiet() && !mutated!("shared_join_unfenced") {
+        if !mutated!("shared_join_unfenced") {
             self.hub.sent.fence();
         }
         Ok(Self::new(Arc::clone(&self.hub), member))
@@ -126,9 +126,8 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
         }
         let first = self.next;
         let mut count = 0;
-        for (number, &value) in
-            values.iter().enumerate().map(|(count, value)| (first.wrapping_add(count as u64), value))
-        {
+        for &value in values {
+            let number = first.wrapping_add(count as u64);
             if !self.lane().is_free(number) {
                 break;
             }
@@ -140,9 +139,9 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
             return 0;
         }
         let sent = self.sent(count);
-        for number in first.wrapping_add(sent as u64)..first.wrapping_add(count as u64) {
+        for back in sent..count {
             // SAFETY: `settle` claimed it for this end.
-            unsafe { self.lane().take(number) };
+            unsafe { self.lane().take(first.wrapping_add(back as u64)) };
         }
         sent
     }

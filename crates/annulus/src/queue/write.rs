@@ -58,7 +58,7 @@ impl<T> WriteEnd<T> {
         self.hub.call(member);
         // The consumer that ends the queue comes by every lane that it sees. If it may not have seen this one, its producer sees the close
         // before it sends.
-        if !self.hub.sent.is_quiet() && !mutated!("join_unfenced") {
+        if !mutated!("join_unfenced") {
             self.hub.sent.fence();
         }
         Ok(end)
@@ -81,14 +81,21 @@ impl<T> WriteEnd<T> {
         self.limit.wrapping_sub(self.tail.number) as usize
     }
 
+    /// L1. Returns where who sends one message after the other is to look again.
+    #[inline(always)]
+    fn look(&mut self) -> u64 {
+        self.limit = self.lane().room_until();
+        match &self.member().probe {
+            None => self.limit,
+            Some(probe) => probe.begin(self.tail.number, self.limit),
+        }
+    }
+
     /// L1, where the known room is less than `wanted`.
     #[inline(always)]
     fn look_for(&mut self, wanted: usize) {
         if self.room() < wanted {
-            self.limit = self.lane().room_until();
-            if let Some(probe) = &self.member().probe {
-                probe.begin(self.tail.number, self.limit);
-            }
+            self.look();
         }
     }
 
@@ -117,12 +124,9 @@ impl<T> WriteEnd<T> {
     /// consumer is after meanwhile. A line at a time, the two may spend several times as long waiting for each other as they need to work.
     #[inline(always)]
     fn fetch_ahead(&self) {
-        let size = const { size_of::<T>() };
-        if size == 0 {
-            return;
-        }
-        let ahead = const { FETCHED.div_ceil(if size_of::<T>() == 0 { 1 } else { size_of::<T>() }) };
-        // Once for a line: who sends a message now and then, and waits for an answer, would only be slower for it.
+        let size = size_of::<T>();
+        let ahead = FETCHED.div_ceil(size.max(1));
+        // Once for a line: who sends a message now and then, and waits for an answer, would only be slower for it. Never for messages of no size.
         let begins_a_line = self.tail.slot.wrapping_mul(size) % LINE < size;
         if begins_a_line && self.room() > ahead && ahead < self.lane().capacity() - self.tail.slot {
             self.lane().cells().prefetch_to_write(self.tail.slot + ahead);
@@ -186,11 +190,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
     #[inline(always)]
     fn has_room(&mut self) -> bool {
         if self.room() == 0 {
-            self.limit = self.lane().room_until();
-            if let Some(probe) = &self.member().probe {
-                // So that it comes by again soon.
-                self.limit = probe.begin(self.tail.number, self.limit);
-            }
+            self.limit = self.look();
         }
         self.room() != 0 || mutated!("lane_overwrites")
     }
@@ -317,9 +317,7 @@ fn leave<T>(hub: Arc<Hub<Lane<T>>>, member: NonNull<Member<Lane<T>>>) {
         lane.leave();
     }
     // As after a send: the consumer comes by, and takes the lane back when it is empty.
-    if !hub.sent.is_quiet() {
-        hub.sent.fence();
-    }
+    hub.sent.fence();
     if !lane.is_listed() {
         hub.call(member);
     }

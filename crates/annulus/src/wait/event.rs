@@ -77,8 +77,9 @@ impl Event {
         self.word.load(Ordering::Relaxed) & (SLEEPER | FENCE_BOTH_SIDES) == 0
     }
 
-    /// N2, where the light one is not enough.
+    /// N2 by itself, the light one or, where that is not enough, the full one: for who looks at other things than this event only.
     pub(crate) fn fence(&self) {
+        fence::light();
         if self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 && !mutated!("event_no_light_fence") {
             fence::full();
         }

@@ -26,8 +26,10 @@ impl Event {
         true
     }
 
-    /// Nothing: there is one in [`is_quiet`](Self::is_quiet).
-    pub(crate) fn fence(&self) {}
+    /// The fence of [`is_quiet`](Self::is_quiet) by itself.
+    pub(crate) fn fence(&self) {
+        fence(Ordering::SeqCst);
+    }
 
     /// Pairs with [`is_quiet`](Self::is_quiet).
     pub(crate) fn barrier(&self) -> bool {
