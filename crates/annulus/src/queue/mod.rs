@@ -16,6 +16,7 @@
 //! write, read                                        the two ends of a lane
 //! shared_write, claim                                the two ends of a shared lane
 //! probe, stats                                       what is counted, and measured where that is asked for
+//! room                                                how a producer waits
 //! hub                                                what all handles of a queue share: lanes, sleepers, close
 //! kind                                               what the kinds have in common
 //! ```
@@ -33,6 +34,7 @@ mod probe;
 mod producer;
 mod read;
 mod reservation;
+mod room;
 mod shared_write;
 pub mod spmc;
 pub mod spsc;

@@ -6,11 +6,12 @@ use core::ptr::NonNull;
 
 use super::hub::{Hub, Member};
 use super::kind::Write;
+use super::room::wait_for_room;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::ring::SharedLane;
 use crate::sync::mutated;
-use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_until};
+use crate::wait::{Deadline, WaitStrategy};
 
 /// The one producer of a shared lane. As of [`WriteEnd`](super::write::WriteEnd), what is rare takes and returns values.
 pub(crate) struct SharedWriteEnd<T> {
@@ -148,51 +149,13 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
 
     #[inline(always)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
-        wait_for_slot(&self.hub, self.member, self.next, strategy, deadline)
+        let next = self.next;
+        let room = move |lane: &SharedLane<T>| u64::from(lane.is_free(next));
+        wait_for_room(&self.hub, self.member, 1, room, strategy, deadline).map(drop)
     }
 
     fn len(&self) -> usize {
         self.lane().len()
-    }
-}
-
-/// Waits until the slot of message `next` is free; [`Refusal::Full`] once `deadline` has passed.
-#[cold]
-#[inline(never)]
-fn wait_for_slot<T>(
-    hub: &Hub<SharedLane<T>>,
-    member: NonNull<Member<SharedLane<T>>>,
-    next: u64,
-    strategy: WaitStrategy,
-    deadline: Deadline,
-) -> Result<(), Refusal> {
-    // SAFETY: a member lives as long as its hub.
-    let member = unsafe { member.as_ref() };
-    let patience = Patience::new(1, deadline);
-    wait_until(&mut Room { hub, member, next, patience }, strategy, deadline).unwrap_or(Err(Refusal::Full))
-}
-
-/// A producer whose next slot is not free.
-struct Room<'a, T> {
-    hub: &'a Hub<SharedLane<T>>,
-    member: &'a Member<SharedLane<T>>,
-    next: u64,
-    patience: Patience,
-}
-
-impl<T> Wait for Room<'_, T> {
-    type Found = Result<(), Refusal>;
-
-    fn event(&self) -> &Event {
-        &self.member.taken
-    }
-
-    fn poll(&mut self) -> Look<Self::Found> {
-        if self.hub.is_closed() {
-            return Look::Found(Err(Refusal::Closed));
-        }
-        self.patience.pause();
-        self.patience.judge(u64::from(self.member.lane.is_free(self.next)), Ok(()))
     }
 }
 

@@ -6,11 +6,12 @@ use core::ptr::NonNull;
 
 use super::hub::{Hub, Member};
 use super::kind::Write;
+use super::room::wait_for_room;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::ring::{Lane, Place};
 use crate::sync::{Ordering, mutated};
-use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_until};
+use crate::wait::{Deadline, WaitStrategy};
 
 /// How far ahead of the tail slots are fetched, in bytes.
 const FETCHED: usize = 256;
@@ -232,13 +233,13 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
     #[inline(always)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
-        self.limit = wait_for_room(&self.hub, self.member, self.tail.number, strategy, deadline)?;
+        self.limit = wait_for_limit(&self.hub, self.member, self.tail.number, strategy, deadline)?;
         Ok(())
     }
 
     #[inline(always)]
     fn wait_by_default(&mut self) -> Result<(), Refusal> {
-        self.limit = wait_for_room_by_default(&self.hub, self.member, self.tail.number)?;
+        self.limit = wait_for_limit_by_default(&self.hub, self.member, self.tail.number)?;
         Ok(())
     }
 
@@ -247,56 +248,30 @@ impl<T: Send> Write<T> for WriteEnd<T> {
     }
 }
 
-/// Waits for room for message `tail`, and returns the new limit; [`Refusal::Full`] once `deadline` has passed.
+/// Waits for room for message `tail`, and returns the new limit.
 #[cold]
 #[inline(never)]
-fn wait_for_room<T>(
+fn wait_for_limit<T>(
     hub: &Hub<Lane<T>>,
     member: NonNull<Member<Lane<T>>>,
     tail: u64,
     strategy: WaitStrategy,
     deadline: Deadline,
 ) -> Result<u64, Refusal> {
-    // SAFETY: a member lives as long as its hub.
-    let member = unsafe { member.as_ref() };
-    let patience = Patience::new((member.lane.capacity() as u64 / 8).max(1), deadline);
-    wait_until(&mut Room { hub, member, tail, patience }, strategy, deadline).unwrap_or(Err(Refusal::Full))
+    let handful = (hub.plan.capacity as u64 / 8).max(1);
+    let room = |lane: &Lane<T>| lane.room_until().wrapping_sub(tail);
+    Ok(tail.wrapping_add(wait_for_room(hub, member, handful, room, strategy, deadline)?))
 }
 
-/// As [`wait_for_room`], with fewer arguments.
+/// As [`wait_for_limit`], with fewer arguments.
 #[cold]
 #[inline(never)]
-fn wait_for_room_by_default<T>(
+fn wait_for_limit_by_default<T>(
     hub: &Hub<Lane<T>>,
     member: NonNull<Member<Lane<T>>>,
     tail: u64,
 ) -> Result<u64, Refusal> {
-    wait_for_room(hub, member, tail, WaitStrategy::default(), None)
-}
-
-/// A producer whose lane is full.
-struct Room<'a, T> {
-    hub: &'a Hub<Lane<T>>,
-    member: &'a Member<Lane<T>>,
-    tail: u64,
-    patience: Patience,
-}
-
-impl<T> Wait for Room<'_, T> {
-    type Found = Result<u64, Refusal>;
-
-    fn event(&self) -> &Event {
-        &self.member.taken
-    }
-
-    fn poll(&mut self) -> Look<Self::Found> {
-        if self.hub.is_closed() {
-            return Look::Found(Err(Refusal::Closed));
-        }
-        self.patience.pause();
-        let limit = self.member.lane.room_until();
-        self.patience.judge(limit.wrapping_sub(self.tail), Ok(limit))
-    }
+    wait_for_limit(hub, member, tail, WaitStrategy::default(), None)
 }
 
 impl<T> Drop for WriteEnd<T> {
