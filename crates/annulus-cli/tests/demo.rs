@@ -1,10 +1,12 @@
 //! `annulus demo` as its users see it: the built program, its output and its exit codes.
 
-use std::fs;
-use std::path::PathBuf;
+mod support;
+
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
+
+use support::{Folder, demo};
 
 /// Quotes of the form without a header.
 const PLAIN: &str = "\
@@ -19,38 +21,6 @@ timestamp,bid,ask
 2013-01-01 22:00:00.295000+00:00,86.655,86.728
 2013-01-01 22:02:35.907000+00:00,86.657,86.728
 ";
-
-/// A folder for the files of one test, removed at its end.
-struct Folder(PathBuf);
-
-impl Folder {
-    /// One for the test of this name.
-    fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("annulus-demo-{test}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    /// A file in it.
-    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.0.join(name);
-        fs::write(&path, content).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// `annulus demo`, to be given arguments.
-fn demo() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_annulus"));
-    command.arg("demo").stdin(Stdio::null());
-    command
-}
 
 /// Runs `command` to its end.
 fn output(command: &mut Command) -> Output {

@@ -1,49 +1,16 @@
 //! The orders of `annulus demo`: what a strategy must order, and the file that they are written to.
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// A folder for the files of one test, removed at its end.
-struct Folder(PathBuf);
-
-impl Folder {
-    /// One for the test of this name.
-    fn new(test: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("annulus-demo-orders-{test}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    /// A file in it.
-    fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
-        let path = self.0.join(name);
-        fs::write(&path, content).unwrap();
-        path
-    }
-
-    /// How many files are in it.
-    fn count(&self) -> usize {
-        fs::read_dir(&self.0).unwrap().count()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// `annulus demo`, to be given arguments.
-fn demo() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_annulus"));
-    command.arg("demo").stdin(Stdio::null());
-    command
-}
+use support::{Folder, demo};
 
 /// Runs a command that must succeed and print JSON.
 fn json(command: &mut Command) -> Value {

@@ -1,0 +1,45 @@
+//! What the tests of the program share: a folder of their own, and the command.
+
+#![allow(dead_code, reason = "no test program needs all of it")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A folder for the files of one test, removed at its end.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    /// One for the test of this name.
+    pub(crate) fn new(test: &str) -> Self {
+        let program = env!("CARGO_CRATE_NAME");
+        let path = std::env::temp_dir().join(format!("annulus-{program}-{test}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// A file in it.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// How many files are in it.
+    pub(crate) fn count(&self) -> usize {
+        fs::read_dir(&self.0).unwrap().count()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// `annulus demo`, to be given arguments.
+pub(crate) fn demo() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_annulus"));
+    command.arg("demo").stdin(Stdio::null());
+    command
+}
