@@ -126,7 +126,7 @@ pub fn hand_lines_over(plan: &Plan) -> Sample {
         let ns = ns_each(begun, plan.messages);
         done.store(true, Ordering::Relaxed);
         let received: u64 = reader.join().expect("the reader does not panic");
-        Sample { ns, share: Some(received as f64 / total as f64) }
+        Sample { ns, share: Some(received as f64 / total as f64), ..Sample::default() }
     })
 }
 

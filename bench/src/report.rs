@@ -253,7 +253,7 @@ mod tests {
             Entry { name: "less", kind: Kind::Floor, run: |_| unreachable!() },
         ];
         row.targets = vec![Target { against: "a rival", at_most: 0.5, aim: Some(0.25) }];
-        let sample = |ns, share| Sample { ns, share };
+        let sample = |ns, share| Sample { ns, share, ..Sample::default() };
         let kept = vec![vec![sample(ours, Some(0.993)), sample(rival, None), sample(0.8, None)]; rounds];
         RowReport::new(&row, Rounds { kept, dropped: 2, probes: vec![] })
     }

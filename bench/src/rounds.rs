@@ -76,12 +76,12 @@ pub fn measure(row: &Row, plan: &Plan, rounds: usize, mut probe: impl FnMut() ->
         let mut probes = vec![];
         let mut samples = vec![Sample::default(); row.entries.len()];
         for entry in order {
-            if row.two_cores {
+            if row.crosses_cores() {
                 probes.push(probe());
             }
             samples[entry] = (row.entries[entry].run)(plan);
         }
-        if row.two_cores {
+        if row.crosses_cores() {
             probes.push(probe());
         }
         if is_steady(&probes) {
@@ -137,12 +137,12 @@ mod tests {
 
     fn sample(name: char, ns: f64) -> Sample {
         ORDER.with_borrow_mut(|order| order.push(name));
-        Sample { ns, share: None }
+        ns.into()
     }
 
-    fn row(two_cores: bool) -> Row {
+    fn row(threads: usize) -> Row {
         let mut row = Row::new("test", "", 0, 0);
-        row.two_cores = two_cores;
+        row.threads = threads;
         row.entries = vec![
             Entry { name: "a", kind: Kind::Ours, run: |_| sample('a', 3.0) },
             Entry { name: "b", kind: Kind::Rival, run: |_| sample('b', 6.0) },
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn rounds_swap_their_order_and_samples_do_not() {
-        let (result, order) = run(&row(true), 3, || 100.0);
+        let (result, order) = run(&row(2), 3, || 100.0);
         assert_eq!(order, "abbaab");
         assert_eq!((result.kept.len(), result.dropped, result.probes.len()), (3, 0, 9));
         assert!(result.kept.iter().all(|round| round[0].ns == 3.0 && round[1].ns == 6.0));
@@ -171,7 +171,7 @@ mod tests {
     fn a_round_in_which_the_cores_moved_is_dropped_and_run_again() {
         let mut count = 0;
         // The fifth probe, in the middle of the second round, finds the cores far apart.
-        let (result, order) = run(&row(true), 3, || {
+        let (result, order) = run(&row(2), 3, || {
             count += 1;
             if count == 5 { 490.0 } else { 110.0 }
         });
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn it_gives_up_where_the_cores_never_rest() {
         let mut probe = 1.0;
-        let (result, _) = run(&row(true), 3, || {
+        let (result, _) = run(&row(2), 3, || {
             probe *= 2.0;
             probe
         });
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn on_one_core_the_placement_does_not_matter() {
-        let (result, _) = run(&row(false), 3, || unreachable!());
+        let (result, _) = run(&row(1), 3, || unreachable!());
         assert_eq!((result.kept.len(), result.dropped, result.probes.len()), (3, 0, 0));
     }
 }

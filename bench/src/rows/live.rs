@@ -60,6 +60,6 @@ fn publish<C: Contender>(plan: &Plan) -> Sample {
         let ns = ns_each(begun, plan.messages);
         done.store(true, Ordering::Relaxed);
         let received = reader.join().expect("every value was that of its sequence");
-        Sample { ns, share: Some(received as f64 / total as f64) }
+        Sample { ns, share: Some(received as f64 / total as f64), ..Sample::default() }
     })
 }

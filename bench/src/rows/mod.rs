@@ -23,10 +23,11 @@ mod round_trip;
 mod stream;
 mod wake_up;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::contenders::BATCH;
 use crate::cores::Cores;
@@ -44,22 +45,25 @@ pub struct Plan {
 }
 
 /// What one run of an entry found.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Sample {
     /// Nanoseconds a message.
     pub ns: f64,
     /// The part of the messages that the reader received, where it may lose some.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
+    /// Latencies in nanoseconds, each with how often it was found, where a row is about them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latencies: Vec<(u64, u64)>,
 }
 
 impl From<f64> for Sample {
     fn from(ns: f64) -> Self {
-        Self { ns, share: None }
+        Self { ns, ..Self::default() }
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     Ours,
@@ -87,27 +91,78 @@ pub struct Target {
     pub aim: Option<f64>,
 }
 
+/// The section of the report that a row is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    BroadcastOneThread,
+    BroadcastAcross,
+    Lossless,
+    Payload,
+    QueueOne,
+    QueueMany,
+    Latency,
+    Memory,
+}
+
+/// Where a row stands on the axis of a chart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// What is counted along the axis; rows of the same axis are in one chart.
+    pub axis: Cow<'static, str>,
+    pub at: u64,
+}
+
 pub struct Row {
     pub name: &'static str,
     /// What is done, for the reader of the table.
     pub about: &'static str,
+    #[expect(dead_code, reason = "the report is about to read it")]
+    pub group: Group,
     pub capacity: usize,
     /// Messages in one run.
     pub messages: u64,
-    /// Whether it matters how far apart the cores are.
-    pub two_cores: bool,
+    /// Threads that are busy at once.
+    pub threads: usize,
+    /// Its place among rows that differ in one number, where it has one.
+    pub place: Option<Place>,
     pub entries: Vec<Entry>,
     pub targets: Vec<Target>,
 }
 
 impl Row {
     pub fn new(name: &'static str, about: &'static str, capacity: usize, messages: u64) -> Self {
-        Self { name, about, capacity, messages, two_cores: false, entries: vec![], targets: vec![] }
+        let group = Group::BroadcastOneThread;
+        Self {
+            name,
+            about,
+            group,
+            capacity,
+            messages,
+            threads: 1,
+            place: None,
+            entries: vec![],
+            targets: vec![],
+        }
     }
 
-    fn on_two_cores(mut self) -> Self {
-        self.two_cores = true;
+    fn on_two_cores(self) -> Self {
+        self.threads(2)
+    }
+
+    fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
         self
+    }
+
+    fn at(mut self, axis: &'static str, at: u64) -> Self {
+        self.place = Some(Place { axis: axis.into(), at });
+        self
+    }
+
+    /// Whether it matters how far apart the cores are.
+    pub fn crosses_cores(&self) -> bool {
+        self.threads > 1
     }
 
     fn entries(mut self, entries: impl IntoIterator<Item = Entry>) -> Self {
@@ -158,21 +213,20 @@ use contenders;
 
 pub fn all() -> Vec<Row> {
     let mut rows = vec![];
-    rows.extend(one_thread::rows());
-    rows.extend(inlining::rows());
-    rows.push(live::row());
-    rows.push(round_trip::row());
-    rows.extend(page::rows());
-    rows.push(wake_up::row());
-    rows.extend(many_publishers::rows());
-    rows.extend(lossless::rows());
-    rows.push(group::row());
-    rows.extend(events::rows());
-    rows.extend(queue_one::rows());
-    rows.extend(queue_blocks::rows());
-    rows.extend(queue_many::rows());
-    rows.extend(queue_wake::rows());
-    rows.push(pool::row());
+    let mut of = |group, more: Vec<Row>| rows.extend(more.into_iter().map(|row| Row { group, ..row }));
+    of(Group::BroadcastOneThread, one_thread::rows().into());
+    of(Group::BroadcastOneThread, inlining::rows().into());
+    of(Group::BroadcastOneThread, vec![group::row(), many_publishers::on_one_thread()]);
+    of(Group::BroadcastAcross, vec![live::row(), many_publishers::at_once()]);
+    of(Group::Lossless, lossless::rows().into());
+    of(Group::Lossless, events::rows().into());
+    of(Group::Payload, page::rows().into());
+    of(Group::QueueOne, queue_one::rows().into());
+    of(Group::QueueOne, queue_blocks::rows().into());
+    of(Group::QueueMany, queue_many::rows().into());
+    of(Group::Latency, vec![round_trip::row(), wake_up::row()]);
+    of(Group::Latency, queue_wake::rows().into());
+    of(Group::Memory, vec![pool::row()]);
     rows
 }
 

@@ -12,10 +12,11 @@ use crate::cores::pin;
 
 pub fn rows() -> [Row; 5] {
     const ONE: &str = "one producer joined";
+    const PRODUCERS: &str = "producers, messages one by one";
     let row = |name, about| Row::new(name, about, 4096, 2_048_000).on_two_cores();
-    let two = "the same with two producers, which share a core: a thread more than there are cores";
-    let four = "the same with four producers, which share a core: three threads more than there are cores";
-    let eight = "the same with eight producers, which share a core: seven threads more than there are cores";
+    let more = |name, about, producers: usize| {
+        row(name, about).threads(producers + 1).at(PRODUCERS, producers as u64)
+    };
     [
         against_all(
             row(
@@ -23,11 +24,18 @@ pub fn rows() -> [Row; 5] {
                 "u64, sent to a queue for many producers and received on the other core one by one, by verbs that wait; the \
                  consumer checks that each producer's messages come in order, none missing",
             )
+            .at(PRODUCERS, 1)
             .entries(entries::<1>()),
         ),
-        against_all(row("queue, two producers, oversubscribed", two).entries(entries::<2>())),
-        against_all(row("queue, four producers, oversubscribed", four).entries(entries::<4>())),
-        against_all(row("queue, eight producers, oversubscribed", eight).entries(entries::<8>())),
+        against_all(
+            more("queue, two producers", "the same with two producers, which share a core", 2).entries(entries::<2>()),
+        ),
+        against_all(
+            more("queue, four producers", "the same with four producers, which share a core", 4).entries(entries::<4>()),
+        ),
+        against_all(
+            more("queue, eight producers", "the same with eight producers, which share a core", 8).entries(entries::<8>()),
+        ),
         row("queue, 64 joined, one sends", "the same with 64 producers, of which 63 never send")
             .entries([Entry { name: AnnulusMany::NAME, kind: Kind::Ours, run: one_of::<64> }])
             .other(ONE, one_of::<1>)
