@@ -5,10 +5,8 @@
 
 use std::fmt;
 use std::str::FromStr;
-use std::time::{Duration, Instant};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use rustix::time::{ClockId, clock_gettime};
 
 /// The core of the thread that measures, and that of the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +16,8 @@ pub struct Cores {
 }
 
 impl Cores {
+    pub const COUNT: usize = 2;
+
     /// The first two that this thread may use.
     pub fn first_two() -> Result<Self, String> {
         let allowed = allowed()?;
@@ -35,6 +35,13 @@ impl Cores {
             Some(core) => Err(format!("core {core} is not there, or this process may not use it")),
             None => Ok(self),
         }
+    }
+}
+
+impl Cores {
+    /// As the command line has it.
+    pub fn argument(self) -> String {
+        format!("{},{}", self.here, self.there)
     }
 }
 
@@ -77,29 +84,6 @@ pub fn pin(core: usize) {
     }
 }
 
-/// How much of a stretch of time the calling thread had its core to itself, if it never sleeps.
-pub struct Presence {
-    begun: Instant,
-    had: Duration,
-}
-
-impl Presence {
-    pub fn begin() -> Self {
-        Self { begun: Instant::now(), had: had() }
-    }
-
-    /// From 0 to 1.
-    pub fn share(&self) -> f64 {
-        (had() - self.had).as_secs_f64() / self.begun.elapsed().as_secs_f64()
-    }
-}
-
-/// The processor time of this thread.
-fn had() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +91,7 @@ mod tests {
     #[test]
     fn cores_are_two_different_numbers() {
         assert_eq!("2, 5".parse(), Ok(Cores { here: 2, there: 5 }));
+        assert_eq!(Cores { here: 2, there: 5 }.argument().parse(), Ok(Cores { here: 2, there: 5 }));
         for wrong in ["", "1", "1,1", "1,x", "0,100000"] {
             assert!(wrong.parse::<Cores>().is_err(), "{wrong}");
         }

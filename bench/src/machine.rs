@@ -3,9 +3,9 @@
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// The day, by UTC.
     pub date: String,
@@ -14,10 +14,16 @@ pub struct Machine {
     pub cores: usize,
     /// Whether a hypervisor says that it is there.
     pub is_virtual: bool,
+    /// How the kernel sets the clock; none where it does not, as in most virtual machines.
+    pub governor: Option<String>,
+    /// Whether the time stamp counter runs at one speed and never stops.
+    pub invariant_counter: bool,
     pub kernel: String,
-    pub rustc: &'static str,
-    pub target: &'static str,
-    pub opt_level: &'static str,
+    pub rustc: String,
+    pub target: String,
+    pub opt_level: String,
+    /// Of the environment that this program was built in.
+    pub rustflags: String,
 }
 
 impl Machine {
@@ -25,30 +31,47 @@ impl Machine {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let (processor, cores, is_virtual) = parse_cpuinfo(&cpuinfo);
+        let governor = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").ok();
+        let Processor { model, cores, is_virtual, invariant_counter } = Processor::parse(&cpuinfo);
         Self {
             date: date_of(since_epoch.as_secs() / 86_400),
-            processor,
+            processor: model,
             cores,
             is_virtual,
+            governor: governor.map(|name| name.trim().to_owned()),
+            invariant_counter,
             kernel: format!("{} {}", std::env::consts::OS, kernel.trim()).trim().to_owned(),
-            rustc: env!("BENCH_RUSTC"),
-            target: env!("BENCH_TARGET"),
-            opt_level: env!("BENCH_OPT_LEVEL"),
+            rustc: env!("BENCH_RUSTC").to_owned(),
+            target: env!("BENCH_TARGET").to_owned(),
+            opt_level: env!("BENCH_OPT_LEVEL").to_owned(),
+            rustflags: env!("BENCH_RUSTFLAGS").to_owned(),
         }
     }
 }
 
-/// The model, the number of cores, and whether the `hypervisor` flag is set.
-fn parse_cpuinfo(text: &str) -> (String, usize, bool) {
-    let values = |key: &'static str| {
-        let fields = text.lines().filter_map(|line| line.split_once(':'));
-        fields.filter(move |(name, _)| name.trim() == key).map(|(_, value)| value.trim())
-    };
-    let model = values("model name").next().unwrap_or("unknown");
-    let is_virtual =
-        values("flags").next().is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
-    (model.to_owned(), values("processor").count(), is_virtual)
+/// What `/proc/cpuinfo` says.
+#[derive(Debug, PartialEq)]
+struct Processor {
+    model: String,
+    cores: usize,
+    is_virtual: bool,
+    invariant_counter: bool,
+}
+
+impl Processor {
+    fn parse(text: &str) -> Self {
+        let values = |key: &'static str| {
+            let fields = text.lines().filter_map(|line| line.split_once(':'));
+            fields.filter(move |(name, _)| name.trim() == key).map(|(_, value)| value.trim())
+        };
+        let flags: Vec<&str> = values("flags").next().unwrap_or_default().split(' ').collect();
+        Self {
+            model: values("model name").next().unwrap_or("unknown").to_owned(),
+            cores: values("processor").count(),
+            is_virtual: flags.contains(&"hypervisor"),
+            invariant_counter: flags.contains(&"constant_tsc") && flags.contains(&"nonstop_tsc"),
+        }
+    }
 }
 
 /// The civil date of a day after 1970-01-01. After Howard Hinnant, "chrono-compatible low-level date algorithms".
@@ -86,8 +109,14 @@ mod tests {
 
     #[test]
     fn a_processor_is_read() {
-        let text = "processor\t: 0\nmodel name\t: A (R) B\nflags\t\t: fpu hypervisor\n\nprocessor\t: 1\nmodel name\t: A (R) B\n";
-        assert_eq!(parse_cpuinfo(text), ("A (R) B".to_owned(), 2, true));
-        assert_eq!(parse_cpuinfo(""), ("unknown".to_owned(), 0, false));
+        let text = "processor\t: 0\nmodel name\t: A (R) B\nflags\t\t: fpu hypervisor constant_tsc nonstop_tsc\n\n\
+                    processor\t: 1\nmodel name\t: A (R) B\n";
+        let read =
+            Processor { model: "A (R) B".to_owned(), cores: 2, is_virtual: true, invariant_counter: true };
+        assert_eq!(Processor::parse(text), read);
+        let nothing =
+            Processor { model: "unknown".to_owned(), cores: 0, is_virtual: false, invariant_counter: false };
+        assert_eq!(Processor::parse(""), nothing);
+        assert!(!Processor::parse("flags : constant_tsc").invariant_counter);
     }
 }

@@ -3,36 +3,53 @@
 //! ```text
 //! main         the arguments
 //! rows/        what is measured: one loop each, generic over the contender
-//! contenders   the rings, behind one interface
+//! contenders/  the rings, behind one interface
 //! floor        the same without a ring
-//! rounds       the method: rounds, which of them count, statistics
-//! report       the table, the page, the JSON file
+//! rounds       the method: a round, which of them count, statistics
+//! measure      each round in a process of its own
+//! results      what was measured and what follows from it
+//! report/      the pages and tables that are made from that
 //! machine      what it ran on
+//! load         what else ran there
 //! cores        threads on cores of their own
 //! ```
 
 mod contenders;
 mod cores;
 mod floor;
+mod load;
 mod machine;
+mod measure;
 mod report;
+mod results;
 mod rounds;
 mod rows;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
 use clap::Parser;
 
-use cores::{Cores, Presence};
+use contenders::{PACKAGES, version_of};
+use cores::Cores;
+use load::Load;
 use machine::Machine;
-use report::{Report, RowReport};
-use rows::{Plan, Row};
+use report::{html, page, readme, table};
+use results::{Package, Results, RowResult};
+use rounds::{Order, Quartiles};
+use rows::Row;
 
-/// Measures annulus beside its rivals and prints a table.
+/// Measures annulus beside its rivals, prints a table, and writes a report.
+///
+/// Without arguments it takes about ten minutes, needs two cores that nothing else uses, and writes report.html and
+/// results.json to the current folder.
 #[derive(Parser)]
+#[command(after_help = "Examples:
+  cargo run --release -- --quick                        a look, in two minutes
+  cargo run --release -- --only 'queue, '               some rows
+  cargo run --release -- --from results.json            the report again, without measuring
+  cargo run --release -- --compare a.json b.json c.json whether runs come to the same verdicts")]
 struct Arguments {
     /// Rounds that each row is to have.
     #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u16).range(1..))]
@@ -46,17 +63,31 @@ struct Arguments {
     /// Two cores to run on, as "0,1"; otherwise the first two that may be used.
     #[arg(long)]
     cores: Option<Cores>,
-    /// Write everything that was measured to this file.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Write the page of the documentation to this file.
-    #[arg(long, value_name = "FILE")]
-    markdown: Option<PathBuf>,
+    /// Where to write the report for people.
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    html: PathBuf,
+    /// Where to write everything that was measured, for programs.
+    #[arg(long, value_name = "FILE", default_value = "results.json")]
+    json: PathBuf,
+    /// Also write docs/benchmarks.json, docs/benchmarks.md and the README's tables in this checkout of the project.
+    #[arg(long, value_name = "FOLDER")]
+    docs: Option<PathBuf>,
+    /// Measure nothing: make the reports of what this file holds, which an earlier run wrote.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rounds", "quick", "only", "cores", "json"])]
+    from: Option<PathBuf>,
+    /// Measure nothing: say in which rows these runs come to different verdicts, and fail if that is more than one in twenty.
+    #[arg(long, value_name = "FILE", num_args = 2.., conflicts_with_all = ["from", "docs"])]
+    compare: Vec<PathBuf>,
+    /// Run one round of this row here, and print it: what this program calls itself with.
+    #[arg(long, value_name = "ROW", hide = true)]
+    round: Option<String>,
+    #[arg(long, hide = true, requires = "round", default_value = "forward")]
+    order: Order,
 }
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
@@ -64,37 +95,75 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(arguments: &Arguments) -> Result<(), String> {
-    let cores = arguments.cores.map_or_else(Cores::first_two, Cores::check)?;
+fn run(arguments: &Arguments) -> Result<ExitCode, String> {
+    if !arguments.compare.is_empty() {
+        return compare(&arguments.compare);
+    }
+    let results = match &arguments.from {
+        Some(path) => read(path)?,
+        None => {
+            let cores = arguments.cores.map_or_else(Cores::first_two, Cores::check)?;
+            if let Some(name) = &arguments.round {
+                return measure::run_here(name, arguments.order, cores).map(|()| ExitCode::SUCCESS);
+            }
+            let results = measure(arguments, cores)?;
+            write(&arguments.json, json(&results)?)?;
+            results
+        }
+    };
+    println!("{}", table::table(&results));
+    write(&arguments.html, html::page(&results))?;
+    if let Some(root) = &arguments.docs {
+        let path = root.join("README.md");
+        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        write(&path, readme::with_figures(&text, &results)?)?;
+        write(&root.join("docs/benchmarks.json"), json(&results)?)?;
+        write(&root.join("docs/benchmarks.md"), page::page(&results))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
     let rounds = if arguments.quick { 3 } else { usize::from(arguments.rounds) };
     let rows: Vec<Row> = rows::all().into_iter().filter(|row| row.name.contains(&arguments.only)).collect();
     if rows.is_empty() {
         return Err(format!("no row's name contains {:?}", arguments.only));
     }
-    cores::pin(cores.here);
-    let presence = Presence::begin();
-    let measured = rows.iter().map(|row| measure(row, rounds, cores)).collect();
-    let report = Report::new(Machine::here(), rounds, presence.share(), measured);
-    println!("{}\n\n{}", report.conditions(cores), report.table());
-    if let Some(path) = &arguments.json {
-        let json = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?;
-        write(path, json + "\n")?;
-    }
-    if let Some(path) = &arguments.markdown {
-        write(path, report.markdown(cores))?;
-    }
-    Ok(())
+    let load = Load::begin(cores);
+    let measured = measure::measure(&rows, rounds, cores)?;
+    let others = load.others();
+    let package = |name: &str| Package { name: name.to_owned(), version: version_of(name).to_owned() };
+    Ok(Results {
+        machine: Machine::here(),
+        contenders: PACKAGES.into_iter().map(package).collect(),
+        cores: cores.to_string(),
+        rounds,
+        others,
+        ping_pong_ns: Quartiles::of(measured.iter().flat_map(|rounds| rounds.probes())),
+        rows: rows
+            .iter()
+            .zip(measured)
+            .map(|(row, rounds)| RowResult::new(row, rounds, Cores::COUNT))
+            .collect(),
+    })
 }
 
-fn measure(row: &Row, rounds: usize, cores: Cores) -> RowReport {
-    const ROUND_TRIPS: u64 = 20_000;
-    let plan = Plan { capacity: row.capacity, messages: row.messages, cores };
-    eprint!("{} ... ", row.name);
-    let begun = Instant::now();
-    let result = rounds::measure(row, &plan, rounds, || floor::ping_pong(cores, ROUND_TRIPS));
-    let (kept, dropped, seconds) = (result.kept.len(), result.dropped, begun.elapsed().as_secs_f64());
-    eprintln!("{kept} rounds, {dropped} dropped, {seconds:.1} s");
-    RowReport::new(row, result)
+fn compare(paths: &[PathBuf]) -> Result<ExitCode, String> {
+    let runs = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let (rows, differ) = results::agreement(&runs)?;
+    differ.iter().for_each(|row| println!("{row}"));
+    let same = rows - differ.len();
+    println!("the same verdict in {same} of {rows} rows ({:.0} %)", same as f64 / rows as f64 * 100.0);
+    Ok(if 20 * differ.len() > rows { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn read(path: &Path) -> Result<Results, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn json(results: &Results) -> Result<String, String> {
+    Ok(serde_json::to_string(results).map_err(|error| error.to_string())? + "\n")
 }
 
 fn write(path: &Path, text: String) -> Result<(), String> {

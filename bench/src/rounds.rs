@@ -3,9 +3,9 @@
 //! Two cores of a machine may lie near each other or far apart, and under a hypervisor that changes while a program runs.
 //! So contenders take turns, in one order and then in the other, and only numbers of the same round are divided by each
 //! other. Around every contender a raw ping-pong between the two cores is timed; a round in which it changed by more than
-//! [`TOLERANCE`] is dropped and run again.
+//! [`TOLERANCE`] does not count and is run again. It is kept among the results, and nothing else is a reason not to count.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::rows::{Kind, Plan, Row, Sample};
 
@@ -13,7 +13,7 @@ use crate::rows::{Kind, Plan, Row, Sample};
 const TOLERANCE: f64 = 1.30;
 
 /// First quartile, median, third quartile.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quartiles {
     pub lower: f64,
     pub median: f64,
@@ -35,69 +35,103 @@ impl Quartiles {
     }
 }
 
-/// What came of a row.
-#[derive(Debug, Default, Serialize)]
-pub struct Rounds {
-    /// The rounds that count: a sample of each entry, in the row's order.
-    pub kept: Vec<Vec<Sample>>,
-    /// How many more were run and did not count.
-    pub dropped: usize,
+/// One run of every entry of a row.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Round {
+    /// In the row's order.
+    pub samples: Vec<Sample>,
     /// Every timing of the raw ping-pong, in nanoseconds a round trip.
     pub probes: Vec<f64>,
 }
 
-impl Rounds {
-    pub fn ns(&self, entry: usize) -> Option<Quartiles> {
-        Quartiles::of(self.kept.iter().map(|round| round[entry].ns))
+/// The order in which the entries of a row run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Order {
+    Forward,
+    Backward,
+}
+
+impl Order {
+    /// As the command line has it.
+    pub fn argument(self) -> &'static str {
+        match self {
+            Self::Forward => "forward",
+            Self::Backward => "backward",
+        }
+    }
+}
+
+impl Round {
+    pub fn run(row: &Row, plan: &Plan, order: Order, mut probe: impl FnMut() -> f64) -> Self {
+        let mut places: Vec<usize> = (0..row.entries.len()).collect();
+        if order == Order::Backward {
+            places.reverse();
+        }
+        let mut round = Self { samples: vec![Sample::default(); places.len()], probes: vec![] };
+        for place in places {
+            if row.crosses_cores() {
+                round.probes.push(probe());
+            }
+            round.samples[place] = (row.entries[place].run)(plan);
+        }
+        if row.crosses_cores() {
+            round.probes.push(probe());
+        }
+        round
     }
 
-    /// The share of the messages that were received, where a row has such a thing.
+    /// Whether the cores stayed where they were. Without probes, nothing is known and nothing is held against the round.
+    pub fn counts(&self) -> bool {
+        let fastest = self.probes.iter().copied().fold(f64::INFINITY, f64::min);
+        self.probes.iter().all(|&probe| probe <= fastest * TOLERANCE)
+    }
+}
+
+/// All rounds of a row, those that do not count among them.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Rounds(pub Vec<Round>);
+
+impl Rounds {
+    fn counting(&self) -> impl Iterator<Item = &Round> {
+        self.0.iter().filter(|round| round.counts())
+    }
+
+    /// How many count.
+    pub fn kept(&self) -> usize {
+        self.counting().count()
+    }
+
+    /// How many do not.
+    pub fn dropped(&self) -> usize {
+        self.0.len() - self.kept()
+    }
+
+    pub fn probes(&self) -> impl Iterator<Item = f64> {
+        self.0.iter().flat_map(|round| round.probes.iter().copied())
+    }
+
+    pub fn samples(&self, entry: usize) -> impl Iterator<Item = &Sample> {
+        self.counting().map(move |round| &round.samples[entry])
+    }
+
+    pub fn ns(&self, entry: usize) -> Option<Quartiles> {
+        Quartiles::of(self.samples(entry).map(|sample| sample.ns))
+    }
+
     pub fn share(&self, entry: usize) -> Option<Quartiles> {
-        Quartiles::of(self.kept.iter().filter_map(|round| round[entry].share))
+        Quartiles::of(self.samples(entry).filter_map(|sample| sample.share))
     }
 
     /// Of the times of `one` and `other`, divided round by round.
     pub fn ratio(&self, one: usize, other: usize) -> Option<Quartiles> {
-        Quartiles::of(self.kept.iter().map(|round| round[one].ns / round[other].ns))
+        Quartiles::of(self.counting().map(|round| round.samples[one].ns / round.samples[other].ns))
     }
-}
 
-/// Runs `row` until `rounds` rounds count, or twice as many were tried.
-pub fn measure(row: &Row, plan: &Plan, rounds: usize, mut probe: impl FnMut() -> f64) -> Rounds {
-    let mut result = Rounds::default();
-    for round in 0..2 * rounds {
-        if result.kept.len() == rounds {
-            break;
-        }
-        let mut order: Vec<usize> = (0..row.entries.len()).collect();
-        if round % 2 == 1 {
-            order.reverse();
-        }
-        let mut probes = vec![];
-        let mut samples = vec![Sample::default(); row.entries.len()];
-        for entry in order {
-            if row.crosses_cores() {
-                probes.push(probe());
-            }
-            samples[entry] = (row.entries[entry].run)(plan);
-        }
-        if row.crosses_cores() {
-            probes.push(probe());
-        }
-        if is_steady(&probes) {
-            result.kept.push(samples);
-        } else {
-            result.dropped += 1;
-        }
-        result.probes.extend(probes);
+    /// They are many, and what is made of them is kept elsewhere.
+    pub fn forget_latencies(&mut self) {
+        let samples = self.0.iter_mut().flat_map(|round| &mut round.samples);
+        samples.for_each(|sample| sample.latencies.clear());
     }
-    result
-}
-
-/// Whether the cores stayed where they were. Without probes, nothing is known and nothing is held against the round.
-fn is_steady(probes: &[f64]) -> bool {
-    let fastest = probes.iter().copied().fold(f64::INFINITY, f64::min);
-    probes.iter().all(|&probe| probe <= fastest * TOLERANCE)
 }
 
 /// The place of ours among the entries of `row`: what the others are compared with.
@@ -122,13 +156,29 @@ mod tests {
         assert_eq!(of(&[40.0, 10.0, 20.0, 30.0]), Some([17.5, 25.0, 32.5]));
     }
 
+    fn probed(probes: &[f64]) -> Round {
+        Round { samples: vec![1.0.into(), 2.0.into()], probes: probes.to_vec() }
+    }
+
     #[test]
-    fn a_round_is_steady_while_its_probes_stay_within_the_tolerance() {
-        assert!(is_steady(&[]));
-        assert!(is_steady(&[100.0]));
-        assert!(is_steady(&[129.0, 100.0, 110.0]));
-        assert!(!is_steady(&[100.0, 110.0, 131.0]));
-        assert!(!is_steady(&[490.0, 110.0]));
+    fn a_round_counts_while_its_probes_stay_within_the_tolerance() {
+        assert!(probed(&[]).counts());
+        assert!(probed(&[100.0]).counts());
+        assert!(probed(&[129.0, 100.0, 110.0]).counts());
+        assert!(!probed(&[100.0, 110.0, 131.0]).counts());
+        assert!(!probed(&[490.0, 110.0]).counts());
+    }
+
+    #[test]
+    fn what_does_not_count_is_kept_and_left_out_of_the_statistics() {
+        let mut moved = probed(&[490.0, 110.0]);
+        moved.samples[0].ns = 1_000.0;
+        let rounds = Rounds(vec![probed(&[100.0, 110.0]), moved]);
+        assert_eq!((rounds.kept(), rounds.dropped(), rounds.probes().count()), (1, 1, 4));
+        assert_eq!(rounds.ratio(0, 1).unwrap().upper, 0.5);
+        assert_eq!(rounds.ns(0).unwrap().upper, 1.0);
+        assert_eq!(rounds.share(0), None);
+        assert_eq!(Rounds(vec![]).ns(0), None);
     }
 
     thread_local! {
@@ -140,59 +190,32 @@ mod tests {
         ns.into()
     }
 
-    fn row(threads: usize) -> Row {
+    fn run(threads: usize, order: Order) -> (Round, String) {
         let mut row = Row::new("test", "", 0, 0);
         row.threads = threads;
         row.entries = vec![
             Entry { name: "a", kind: Kind::Ours, run: |_| sample('a', 3.0) },
             Entry { name: "b", kind: Kind::Rival, run: |_| sample('b', 6.0) },
         ];
-        row
-    }
-
-    fn run(row: &Row, rounds: usize, probe: impl FnMut() -> f64) -> (Rounds, String) {
         ORDER.with_borrow_mut(String::clear);
         let plan = Plan { capacity: 0, messages: 0, cores: Cores { here: 0, there: 1 } };
-        let result = measure(row, &plan, rounds, probe);
-        (result, ORDER.with_borrow(String::clone))
+        let round = Round::run(&row, &plan, order, || sample('p', 100.0).ns);
+        (round, ORDER.with_borrow(String::clone))
     }
 
     #[test]
     fn rounds_swap_their_order_and_samples_do_not() {
-        let (result, order) = run(&row(2), 3, || 100.0);
-        assert_eq!(order, "abbaab");
-        assert_eq!((result.kept.len(), result.dropped, result.probes.len()), (3, 0, 9));
-        assert!(result.kept.iter().all(|round| round[0].ns == 3.0 && round[1].ns == 6.0));
-        assert_eq!(result.ratio(0, 1).unwrap().median, 0.5);
-        assert_eq!(result.share(0), None);
-    }
-
-    #[test]
-    fn a_round_in_which_the_cores_moved_is_dropped_and_run_again() {
-        let mut count = 0;
-        // The fifth probe, in the middle of the second round, finds the cores far apart.
-        let (result, order) = run(&row(2), 3, || {
-            count += 1;
-            if count == 5 { 490.0 } else { 110.0 }
-        });
-        assert_eq!((result.kept.len(), result.dropped), (3, 1));
-        assert_eq!(order, "abbaabba");
-    }
-
-    #[test]
-    fn it_gives_up_where_the_cores_never_rest() {
-        let mut probe = 1.0;
-        let (result, _) = run(&row(2), 3, || {
-            probe *= 2.0;
-            probe
-        });
-        assert_eq!((result.kept.len(), result.dropped), (0, 6));
-        assert_eq!(result.ns(0), None);
+        for (order, ran) in [(Order::Forward, "papbp"), (Order::Backward, "pbpap")] {
+            let (round, what) = run(2, order);
+            assert_eq!(what, ran);
+            assert_eq!([round.samples[0].ns, round.samples[1].ns], [3.0, 6.0]);
+            assert_eq!(round.probes.len(), 3);
+        }
     }
 
     #[test]
     fn on_one_core_the_placement_does_not_matter() {
-        let (result, _) = run(&row(1), 3, || unreachable!());
-        assert_eq!((result.kept.len(), result.dropped, result.probes.len()), (3, 0, 0));
+        let (round, what) = run(1, Order::Forward);
+        assert_eq!((what.as_str(), round.probes.len()), ("ab", 0));
     }
 }

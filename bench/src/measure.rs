@@ -1,0 +1,72 @@
+//! Each round of each row in a process of its own: this program, started again.
+//!
+//! Where a ring lies in memory changes what it takes, and stays the same as long as a process does. So does the state that a
+//! contender leaves behind in the allocator. With a process for each round, the spread shows that, and the median does not
+//! hang on one throw of the dice. Rows take turns within a round, so that what changes slowly is spread over all of them.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use std::{env, process, thread};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cores::{self, Cores};
+use crate::floor;
+use crate::rounds::{Order, Round, Rounds};
+use crate::rows::{self, Plan, Row};
+
+/// A round that takes longer than this hangs.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// Runs every row until `rounds` of its rounds count, or twice as many were tried.
+pub fn measure(rows: &[Row], rounds: usize, cores: Cores) -> Result<Vec<Rounds>, String> {
+    let mut results: Vec<Rounds> = rows.iter().map(|_| Rounds::default()).collect();
+    let style = ProgressStyle::with_template(
+        "{bar:30} {pos}/{len} rounds, {elapsed} of about {duration}: {wide_msg}",
+    )
+    .expect("the template is right");
+    let bar = ProgressBar::new((rounds * rows.len()) as u64).with_style(style);
+    for attempt in 0..2 * rounds {
+        let order = if attempt % 2 == 0 { Order::Forward } else { Order::Backward };
+        for (row, result) in rows.iter().zip(&mut results).filter(|(_, result)| result.kept() < rounds) {
+            bar.set_message(row.name);
+            let round = run_apart(row, order, cores).map_err(|error| format!("{}: {error}", row.name))?;
+            bar.inc(u64::from(round.counts()));
+            result.0.push(round);
+        }
+    }
+    bar.finish_and_clear();
+    Ok(results)
+}
+
+/// One round, in a process of its own.
+fn run_apart(row: &Row, order: Order, cores: Cores) -> Result<Round, String> {
+    let program = env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new(program)
+        .args(["--round", row.name, "--order", order.argument(), "--cores", &cores.argument()])
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(format!("a round of it ended with {}", output.status));
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("what a round of it printed: {error}"))
+}
+
+/// What such a process does: runs the round and prints it.
+pub fn run_here(name: &str, order: Order, cores: Cores) -> Result<(), String> {
+    const ROUND_TRIPS: u64 = 20_000;
+    let row = rows::all().into_iter().find(|row| row.name == name);
+    let row = row.ok_or_else(|| format!("there is no row {name:?}"))?;
+    let name = row.name;
+    thread::spawn(move || {
+        thread::sleep(PATIENCE);
+        eprintln!("error: {name}: not done after {} s", PATIENCE.as_secs());
+        process::exit(1);
+    });
+    cores::pin(cores.here);
+    let plan = Plan { capacity: row.capacity, messages: row.messages, cores };
+    let round = Round::run(&row, &plan, order, || floor::ping_pong(cores, ROUND_TRIPS));
+    println!("{}", serde_json::to_string(&round).map_err(|error| error.to_string())?);
+    Ok(())
+}

@@ -1,0 +1,218 @@
+//! `report.html`: one file that needs nothing else, for a large screen, a phone and paper, in light and dark.
+//!
+//! ```text
+//! mod        the page
+//! verdicts   the table that comes first
+//! bars       a row's times beside each other
+//! curves     lines: percentiles of latency, and rows that differ in one number
+//! style.css  how it looks
+//! ```
+
+mod bars;
+mod curves;
+mod verdicts;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use pulldown_cmark::{Parser, html::push_html};
+
+use super::{METHOD, conditions};
+use crate::results::{Results, RowResult};
+use crate::rows::{Group, Kind};
+
+const STYLE: &str = include_str!("style.css");
+
+pub fn page(results: &Results) -> String {
+    let colours = Colours::of(results);
+    let method = METHOD.replace("{rounds}", &results.rounds.to_string());
+    let sections = groups(results).into_iter().map(|group| section(results, group, &colours));
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { "Annulus: benchmarks of " (results.machine.date) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                header {
+                    h1 { "Annulus beside its rivals" }
+                    p { "Time of annulus divided by another's, in the same round: below 1, annulus takes less. The range is that from the \
+                         first to the third quartile of " (results.rounds) " rounds." }
+                    nav {
+                        a href="#verdicts" { "Verdicts" }
+                        @for group in groups(results) { a href=(format!("#{}", id(group))) { (group.title()) } }
+                        a href="#method" { "Method" }
+                        a href="#machine" { "Machine" }
+                    }
+                }
+                main {
+                    (verdicts::table(results))
+                    @for section in sections { (section) }
+                    section #method { h2 { "Method" } (markdown(&method)) }
+                    section #machine { h2 { "Machine" } (markdown(&conditions(results))) }
+                }
+            }
+        }
+    };
+    page.into_string()
+}
+
+/// Those that have rows, in the order of the rows.
+fn groups(results: &Results) -> Vec<Group> {
+    let mut groups = vec![];
+    for row in &results.rows {
+        if !groups.contains(&row.group) {
+            groups.push(row.group);
+        }
+    }
+    groups
+}
+
+fn id(group: Group) -> String {
+    format!("{group:?}").to_lowercase()
+}
+
+fn section(results: &Results, group: Group, colours: &Colours) -> Markup {
+    let rows: Vec<&RowResult> = results.rows.iter().filter(|row| row.group == group).collect();
+    html! {
+        section id=(id(group)) {
+            h2 { (group.title()) }
+            (curves::along_axes(&rows, colours))
+            div.charts {
+                @for row in rows {
+                    figure {
+                        figcaption {
+                            strong { (row.name) }
+                            @if row.oversubscribed { " " span.mark { "oversubscribed" } }
+                            p { (row.about) "." }
+                        }
+                        (bars::bars(row, colours))
+                        (curves::percentiles(row, colours))
+                        p.note { (rounds_of(row)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn rounds_of(row: &RowResult) -> String {
+    let mut text = format!("{} rounds", row.rounds.kept());
+    if row.rounds.dropped() > 0 {
+        text += &format!(", {} more that do not count because the cores moved", row.rounds.dropped());
+    }
+    if let Some(probes) = row.ping_pong_ns {
+        text += &format!("; raw ping-pong around them {} ns", super::quartiles(Some(probes), super::short));
+    }
+    text
+}
+
+fn markdown(text: &str) -> Markup {
+    let mut html = String::new();
+    push_html(&mut html, Parser::new(text));
+    PreEscaped(html)
+}
+
+/// A contender has the same colour everywhere.
+struct Colours(Vec<String>);
+
+impl Colours {
+    /// How many there are before they come again.
+    const COUNT: usize = 8;
+
+    fn of(results: &Results) -> Self {
+        let mut names = vec![];
+        for entry in results.rows.iter().flat_map(|row| &row.entries) {
+            if entry.kind == Kind::Rival && !names.contains(&entry.name) {
+                names.push(entry.name.clone());
+            }
+        }
+        Self(names)
+    }
+
+    /// The class that has it.
+    fn class(&self, name: &str, kind: Kind) -> String {
+        match kind {
+            Kind::Ours => "ours".to_owned(),
+            Kind::Floor => "floor".to_owned(),
+            Kind::Other => "other".to_owned(),
+            Kind::Rival => {
+                let place = self.0.iter().position(|known| known == name).unwrap_or_default();
+                format!("rival{}", place % Self::COUNT)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::{results, row};
+    use crate::rows::Place;
+
+    /// Two rows along one axis, with latencies, and with names that are not to be taken for tags.
+    fn written() -> String {
+        let rows = [(1_u64, "a <row> & \"more\""), (2, "b")].map(|(at, name)| {
+            let mut row = row(at as f64, 2.0, true);
+            row.name = name.to_owned();
+            row.place = Some(Place { axis: "producers".into(), at });
+            row
+        });
+        page(&results(rows.into()))
+    }
+
+    #[test]
+    fn it_needs_nothing_from_elsewhere() {
+        let page = written();
+        for reference in ["http:", "https:", "src=", "<link", "@import", "url(", "<script"] {
+            assert!(!page.contains(reference), "{reference}");
+        }
+    }
+
+    #[test]
+    fn it_is_well_formed_and_names_are_text() {
+        let page = written();
+        assert!(page.contains("a &lt;row&gt; &amp; &quot;more&quot;"));
+        assert!(!page.contains("<row>"));
+        for tag in ["table", "section", "figure", "svg", "div", "p", "main", "ol", "li"] {
+            let (opened, closed) =
+                (page.matches(&format!("<{tag}>")).count(), page.matches(&format!("</{tag}>")).count());
+            assert_eq!(opened + page.matches(&format!("<{tag} ")).count(), closed, "{tag}");
+        }
+        assert!(!page.contains('{') || !page.contains("{rounds}"));
+        assert!(!page.contains("NaN") && !page.contains("inf"));
+    }
+
+    #[test]
+    fn it_has_every_part() {
+        let page = written();
+        for part in [
+            "id=\"verdicts\"",
+            "id=\"method\"",
+            "id=\"machine\"",
+            "not met",
+            "producers",
+            "99.9 %",
+            "oversubscribed",
+        ] {
+            assert!(page.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn rows_without_a_round_that_counts_are_there() {
+        let page = page(&results(vec![row(1.0, 2.0, false)]));
+        assert!(page.contains("no steady round") && !page.contains("NaN"));
+    }
+
+    #[test]
+    fn a_contender_keeps_its_colour() {
+        let colours = Colours(["a", "b"].map(str::to_owned).into());
+        assert_eq!(colours.class("b", Kind::Rival), "rival1");
+        assert_eq!(colours.class("b", Kind::Ours), "ours");
+        let results = results(vec![row(1.0, 2.0, true)]);
+        assert_eq!(Colours::of(&results).0, ["a rival"]);
+    }
+}

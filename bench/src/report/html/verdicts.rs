@@ -1,0 +1,79 @@
+//! The table that comes first: what to know if nothing else is read.
+
+use maud::{Markup, html};
+
+use super::super::{ratio, short};
+use super::{groups, id};
+use crate::results::{Ratio, Results, RowResult, Standing};
+use crate::rounds::Quartiles;
+
+pub fn table(results: &Results) -> Markup {
+    let targets = || results.rows.iter().flat_map(|row| &row.ratios).filter(|ratio| ratio.target.is_some());
+    let met = targets().filter(|ratio| ratio.met == Some(true)).count();
+    let standing = |which| results.rows.iter().filter(|row| row.standing() == Some(which)).count();
+    html! {
+        section #verdicts {
+            h2 { "Verdicts" }
+            p {
+                (met) " of " (targets().count()) " targets are met. Beside the best rival annulus takes less time in "
+                (standing(Standing::Ahead)) " rows, more in " (standing(Standing::Behind)) ", and in " (standing(Standing::Even))
+                " the rounds do not say."
+            }
+            table {
+                thead { tr { th { "row" } th { "annulus" } th { "÷ best rival" } th { "÷ floor" } th { "targets" } } }
+                @for group in groups(results) {
+                    tbody {
+                        tr.group { th colspan="5" { a href=(format!("#{}", id(group))) { (group.title()) } } }
+                        @for row in results.rows.iter().filter(|row| row.group == group) { (line(row)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn line(row: &RowResult) -> Markup {
+    html! {
+        tr {
+            th scope="row" { (row.name) @if row.oversubscribed { " " span.mark { "oversubscribed" } } }
+            td data-label="annulus" {
+                @match row.ours().ns {
+                    Some(ns) => { (short(ns.median)) " ns" (row.ours().received()) }
+                    None => { "no steady round" }
+                }
+            }
+            td data-label="÷ best rival" {
+                @if let Some((rival, times)) = row.best_rival() { (cell(times, Some(Standing::of(times)))) " " span.who { (rival.against) } }
+            }
+            td data-label="÷ floor" {
+                @if let Some((floor, times)) = row.floor() { (cell(times, None)) " " span.who { (floor.against) } }
+            }
+            td data-label="targets" { @for ratio in &row.ratios { (target(ratio)) } }
+        }
+    }
+}
+
+fn cell(times: Quartiles, standing: Option<Standing>) -> Markup {
+    let class = match standing {
+        Some(Standing::Ahead) => "chip good",
+        Some(Standing::Behind) => "chip bad",
+        Some(Standing::Even) => "chip even",
+        None => "chip",
+    };
+    html! {
+        span class=(class) { (ratio(times.median)) } " "
+        span.spread { (ratio(times.lower)) "–" (ratio(times.upper)) }
+    }
+}
+
+fn target(of: &Ratio) -> Markup {
+    let Some(target) = &of.target else {
+        return html! {};
+    };
+    let (class, word) = match of.met {
+        Some(true) => ("chip good", "met"),
+        Some(false) => ("chip bad", "not met"),
+        None => ("chip even", "no steady round"),
+    };
+    html! { div { span class=(class) { (word) } " ≤ " (ratio(target.at_most)) " of " (target.against) } }
+}

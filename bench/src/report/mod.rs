@@ -1,0 +1,164 @@
+//! The reports, each made from the results alone.
+//!
+//! ```text
+//! html     report.html: verdicts, charts, method, machine
+//! page     docs/benchmarks.md
+//! readme   the tables of the README
+//! table    the table that is printed, and that the page has
+//! ```
+//!
+//! Here is what they say alike: numbers, ratios, verdicts, and the machine.
+
+pub mod html;
+pub mod page;
+pub mod readme;
+pub mod table;
+
+use std::fmt::Write;
+
+use crate::machine::Machine;
+use crate::results::{EntryResult, Ratio, Results};
+use crate::rounds::Quartiles;
+use crate::rows::{Group, Kind};
+
+/// The method, in Markdown.
+const METHOD: &str = include_str!("method.md");
+
+impl Group {
+    fn title(self) -> &'static str {
+        match self {
+            Self::BroadcastOneThread => "Broadcast, on one thread",
+            Self::BroadcastAcross => "Broadcast, across cores",
+            Self::Lossless => "Lossless broadcast",
+            Self::Payload => "Large messages",
+            Self::QueueOne => "Queues, one to one",
+            Self::QueueMany => "Queues, many to one",
+            Self::Latency => "Latency",
+            Self::Memory => "Memory",
+        }
+    }
+}
+
+impl Ratio {
+    fn cell(&self) -> String {
+        quartiles(self.ratio, ratio)
+    }
+
+    fn verdict(&self) -> String {
+        let Some(target) = &self.target else {
+            return none();
+        };
+        let met = match self.met {
+            Some(true) => "met",
+            Some(false) => "**not met**",
+            None => "no steady round",
+        };
+        let mut text = format!("≤ {:.2}: {met}", target.at_most);
+        if let Some((aim, ratio)) = target.aim.zip(self.ratio) {
+            _ = write!(text, " (aim {aim:.2}: {})", if ratio.median <= aim { "met" } else { "not met" });
+        }
+        text
+    }
+}
+
+impl EntryResult {
+    fn label(&self) -> String {
+        match self.kind {
+            Kind::Floor => format!("floor: {}", self.name),
+            _ => self.name.clone(),
+        }
+    }
+
+    fn time(&self) -> String {
+        quartiles(self.ns, short) + &self.received()
+    }
+
+    fn received(&self) -> String {
+        self.share.map(|share| format!(", {:.0} % received", share.median * 100.0)).unwrap_or_default()
+    }
+}
+
+/// "median (first quartile–third quartile)".
+fn quartiles(values: Option<Quartiles>, form: impl Fn(f64) -> String) -> String {
+    match values {
+        Some(values) => format!("{} ({}–{})", form(values.median), form(values.lower), form(values.upper)),
+        None => none(),
+    }
+}
+
+fn ratio(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+/// Three digits or so.
+fn short(value: f64) -> String {
+    let digits = match value {
+        100.0.. => 0,
+        10.0.. => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$}")
+}
+
+fn none() -> String {
+    "–".to_owned()
+}
+
+/// The machine, the day, and how steady it was.
+fn conditions(results: &Results) -> String {
+    let Machine { date, processor, cores, is_virtual, kernel, rustc, target, opt_level, .. } =
+        &results.machine;
+    let hypervisor = if *is_virtual { "a virtual machine" } else { "no hypervisor" };
+    let governor = results.machine.governor.as_deref().unwrap_or("not to be seen");
+    let counter = if results.machine.invariant_counter { "invariant" } else { "not invariant" };
+    let mut text = format!(
+        "{date}, {processor}, {cores} cores ({hypervisor}), governor {governor}, time stamp counter {counter}, {kernel}, \
+         {rustc} for {target}, opt-level {opt_level}"
+    );
+    if !results.machine.rustflags.is_empty() {
+        _ = write!(text, ", flags {}", results.machine.rustflags);
+    }
+    for package in &results.contenders {
+        _ = write!(text, ", {} {}", package.name, package.version);
+    }
+    let others = results.others * 100.0;
+    _ = write!(text, ". Threads on cores {}; other programs had {others:.1} % of their time", results.cores);
+    if let Some(probes) = results.ping_pong_ns {
+        _ = write!(text, "; a raw ping-pong between the two took {} ns", quartiles(Some(probes), short));
+    }
+    if results.others > DISTURBED {
+        text += ". **Something else ran: these figures are not to be trusted**";
+    }
+    text + "."
+}
+
+/// More of the cores' time than this in others' hands, and the figures are of little worth.
+const DISTURBED: f64 = 0.05;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::tests::{results, row};
+
+    #[test]
+    fn numbers_have_about_three_digits() {
+        assert_eq!([0.456, 9.876, 12.34, 123.4].map(short), ["0.46", "9.88", "12.3", "123"]);
+    }
+
+    #[test]
+    fn a_verdict_names_the_target() {
+        let verdict = |ours, steady| row(ours, 2.0, steady).ratios[0].verdict();
+        assert_eq!(verdict(1.0, true), "≤ 0.50: met (aim 0.25: not met)");
+        assert_eq!(verdict(1.1, true), "≤ 0.50: **not met** (aim 0.25: not met)");
+        assert_eq!(verdict(1.0, false), "≤ 0.50: no steady round");
+    }
+
+    #[test]
+    fn a_disturbed_run_says_so() {
+        let mut results = results(vec![]);
+        assert!(!conditions(&results).contains("trusted"));
+        results.others = 0.06;
+        assert!(conditions(&results).contains("other programs had 6.0 % of their time"));
+        assert!(conditions(&results).contains("not to be trusted"));
+    }
+}

@@ -1,0 +1,317 @@
+//! What was measured, and what follows from it: all that a report shows, and all that `results.json` holds.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Machine;
+use crate::rounds::{Quartiles, Rounds, ours};
+use crate::rows::{Group, Kind, Place, Row, Sample, Target};
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Results {
+    pub machine: Machine,
+    pub contenders: Vec<Package>,
+    /// The two cores, as "0 and 1".
+    pub cores: String,
+    /// How many rounds were asked for.
+    pub rounds: usize,
+    /// The part of the two cores' time that other programs, or other guests of the host, had meanwhile.
+    pub others: f64,
+    /// The raw ping-pong between the two cores over the whole run, in nanoseconds a round trip.
+    pub ping_pong_ns: Option<Quartiles>,
+    pub rows: Vec<RowResult>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Package {
+    pub name: String,
+    pub version: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RowResult {
+    pub name: String,
+    pub about: String,
+    pub group: Group,
+    pub capacity: usize,
+    /// In one run of an entry.
+    pub messages: u64,
+    pub threads: usize,
+    /// Whether that is more than the cores it had.
+    pub oversubscribed: bool,
+    pub place: Option<Place>,
+    /// The raw ping-pong around the runs of this row.
+    pub ping_pong_ns: Option<Quartiles>,
+    pub entries: Vec<EntryResult>,
+    pub ratios: Vec<Ratio>,
+    pub rounds: Rounds,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct EntryResult {
+    pub name: String,
+    pub kind: Kind,
+    /// Nanoseconds a message, over the rounds that count; none where no round does.
+    pub ns: Option<Quartiles>,
+    /// The share of the messages that were received, where a row has such a thing.
+    pub share: Option<Quartiles>,
+    pub latency: Option<Latency>,
+}
+
+/// Of all rounds that count together, in nanoseconds.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Latency {
+    pub p50: u64,
+    pub p90: u64,
+    pub p99: u64,
+    pub p99_9: u64,
+    pub max: u64,
+    /// Percentiles, and the latency at each: enough of them to draw a curve.
+    pub curve: Vec<(f64, u64)>,
+}
+
+/// Our time divided by another's.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Ratio {
+    pub against: String,
+    pub kind: Kind,
+    pub ratio: Option<Quartiles>,
+    pub target: Option<Target>,
+    /// Whether the median reaches the target; none where there is no target, or no round that counts.
+    pub met: Option<bool>,
+}
+
+/// How our time stands to the best rival's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// Less in three rounds of four.
+    Ahead,
+    Even,
+    /// More in three rounds of four.
+    Behind,
+}
+
+impl RowResult {
+    pub fn new(row: &Row, mut rounds: Rounds, cores: usize) -> Self {
+        let ours = ours(row);
+        let entries = row.entries.iter().enumerate().map(|(place, entry)| EntryResult {
+            name: entry.name.to_owned(),
+            kind: entry.kind,
+            ns: rounds.ns(place),
+            share: rounds.share(place),
+            latency: Latency::of(rounds.samples(place)),
+        });
+        let entries = entries.collect();
+        let others = row.entries.iter().enumerate().filter(|(place, _)| *place != ours);
+        let ratios = others.map(|(place, entry)| {
+            let ratio = rounds.ratio(ours, place);
+            let target = row.targets.iter().find(|target| target.against == entry.name).cloned();
+            let met = target.as_ref().zip(ratio).map(|(target, ratio)| ratio.median <= target.at_most);
+            Ratio { against: entry.name.to_owned(), kind: entry.kind, ratio, target, met }
+        });
+        let ratios = ratios.collect();
+        rounds.forget_latencies();
+        Self {
+            name: row.name.to_owned(),
+            about: row.about.to_owned(),
+            group: row.group,
+            capacity: row.capacity,
+            messages: row.messages,
+            threads: row.threads,
+            oversubscribed: row.threads > cores,
+            place: row.place.clone(),
+            ping_pong_ns: Quartiles::of(rounds.probes()),
+            entries,
+            ratios,
+            rounds,
+        }
+    }
+
+    pub fn ours(&self) -> &EntryResult {
+        self.entries.iter().find(|entry| entry.kind == Kind::Ours).expect("every row has an entry of ours")
+    }
+
+    /// The ratio to the rival that took the least time beside us.
+    pub fn best_rival(&self) -> Option<(&Ratio, Quartiles)> {
+        let rivals = self.ratios.iter().filter(|ratio| ratio.kind == Kind::Rival);
+        rivals
+            .filter_map(|ratio| Some((ratio, ratio.ratio?)))
+            .max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
+    }
+
+    pub fn floor(&self) -> Option<(&Ratio, Quartiles)> {
+        let floor = self.ratios.iter().find(|ratio| ratio.kind == Kind::Floor)?;
+        Some((floor, floor.ratio?))
+    }
+
+    pub fn standing(&self) -> Option<Standing> {
+        self.best_rival().map(|(_, ratio)| Standing::of(ratio))
+    }
+
+    /// What of this row should be the same in every run: which targets are met; where there are none, how we stand to the best
+    /// rival.
+    pub fn verdict(&self) -> String {
+        let targets = self.ratios.iter().filter(|ratio| ratio.target.is_some());
+        let met: Vec<&str> = targets
+            .map(|ratio| match ratio.met {
+                Some(true) => "met",
+                Some(false) => "not met",
+                None => "no steady round",
+            })
+            .collect();
+        match self.standing() {
+            _ if !met.is_empty() => met.join(", "),
+            Some(standing) => format!("{standing:?}").to_lowercase(),
+            None => "nothing to compare".to_owned(),
+        }
+    }
+}
+
+impl Standing {
+    pub fn of(ratio: Quartiles) -> Self {
+        match ratio {
+            Quartiles { upper, .. } if upper < 1.0 => Self::Ahead,
+            Quartiles { lower, .. } if lower > 1.0 => Self::Behind,
+            _ => Self::Even,
+        }
+    }
+}
+
+impl Latency {
+    fn of<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Self> {
+        let mut histogram = Histogram::<u64>::new(3).expect("three digits are few enough");
+        for &(ns, count) in samples.flat_map(|sample| &sample.latencies) {
+            histogram.record_n(ns, count).expect("it grows as needed");
+        }
+        if histogram.is_empty() {
+            return None;
+        }
+        let points = histogram.iter_quantiles(4).map(|step| (step.percentile(), step.value_iterated_to()));
+        Some(Self {
+            p50: histogram.value_at_percentile(50.0),
+            p90: histogram.value_at_percentile(90.0),
+            p99: histogram.value_at_percentile(99.0),
+            p99_9: histogram.value_at_percentile(99.9),
+            max: histogram.max(),
+            curve: points.collect(),
+        })
+    }
+}
+
+/// In how many rows several runs come to the same verdict, and in which they do not.
+pub fn agreement(runs: &[Results]) -> Result<(usize, Vec<String>), String> {
+    let [first, others @ ..] = runs else {
+        return Err("no runs to compare".to_owned());
+    };
+    let mut differ = vec![];
+    for row in &first.rows {
+        let same =
+            |run: &Results| run.rows.iter().find(|other| other.name == row.name).map(RowResult::verdict);
+        let verdicts: Vec<String> = others.iter().map(same).collect::<Option<_>>().ok_or_else(|| {
+            format!("not every run has the row {:?}: they are to be of the same program", row.name)
+        })?;
+        if verdicts.iter().any(|verdict| *verdict != row.verdict()) {
+            differ.push(format!("{}: {} / {}", row.name, row.verdict(), verdicts.join(" / ")));
+        }
+    }
+    Ok((first.rows.len(), differ))
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::rounds::Round;
+    use crate::rows::Entry;
+
+    /// Of three rounds, two of them run again because the cores moved.
+    pub fn row(ours: f64, rival: f64, steady: bool) -> RowResult {
+        let mut row = Row::new("a row", "about", 4, 5);
+        row.threads = 2;
+        row.entries = vec![
+            Entry { name: "annulus", kind: Kind::Ours, run: |_| unreachable!() },
+            Entry { name: "a rival", kind: Kind::Rival, run: |_| unreachable!() },
+            Entry { name: "less", kind: Kind::Floor, run: |_| unreachable!() },
+        ];
+        row.targets = vec![Target { against: "a rival".into(), at_most: 0.5, aim: Some(0.25) }];
+        let sample = |ns, share| Sample { ns, share, latencies: vec![(100, 3), (900, 1)] };
+        let samples = [sample(ours, Some(0.993)), sample(rival, None), sample(0.8, None)];
+        let round = |steady: bool| Round {
+            samples: samples.to_vec(),
+            probes: if steady { vec![100.0, 101.0] } else { vec![100.0, 490.0] },
+        };
+        let rounds = [steady, steady, false, steady, false].map(round);
+        RowResult::new(&row, Rounds(rounds.to_vec()), 1)
+    }
+
+    pub fn results(rows: Vec<RowResult>) -> Results {
+        Results {
+            machine: Machine::here(),
+            contenders: vec![Package { name: "annulus".into(), version: "1.2.3".into() }],
+            cores: "0 and 1".into(),
+            rounds: 3,
+            others: 0.004,
+            ping_pong_ns: None,
+            rows,
+        }
+    }
+
+    #[test]
+    fn verdicts_say_what_is_met_or_who_is_ahead() {
+        assert_eq!(row(1.0, 2.0, true).verdict(), "met");
+        assert_eq!(row(1.1, 2.0, true).verdict(), "not met");
+        assert_eq!(row(1.0, 2.0, false).verdict(), "no steady round");
+        let verdict = |ours, rival| {
+            let mut row = row(ours, rival, true);
+            row.ratios.iter_mut().for_each(|ratio| ratio.target = None);
+            row.verdict()
+        };
+        assert_eq!([verdict(1.0, 2.0), verdict(2.0, 2.0), verdict(2.0, 1.0)], ["ahead", "even", "behind"]);
+    }
+
+    #[test]
+    fn the_best_rival_is_the_one_that_took_the_least_time() {
+        let mut row = row(1.0, 2.0, true);
+        let worse = Quartiles { lower: 0.3, median: 0.3, upper: 0.3 };
+        row.ratios.push(Ratio {
+            against: "slow".into(),
+            kind: Kind::Rival,
+            ratio: Some(worse),
+            target: None,
+            met: None,
+        });
+        assert_eq!(row.best_rival().unwrap().0.against, "a rival");
+        assert_eq!(row.floor().unwrap().0.against, "less");
+        assert!(row.oversubscribed);
+    }
+
+    #[test]
+    fn latencies_of_all_rounds_are_put_together() {
+        let row = row(1.0, 2.0, true);
+        let latency = row.ours().latency.as_ref().unwrap();
+        assert_eq!((latency.p50, latency.p90, latency.max), (100, 900, 900));
+        assert!(latency.curve.is_sorted() && latency.curve.len() > 2);
+        assert!(
+            row.rounds.0.iter().flat_map(|round| &round.samples).all(|sample| sample.latencies.is_empty())
+        );
+    }
+
+    #[test]
+    fn results_are_read_as_they_were_written() {
+        let written = serde_json::to_string(&results(vec![row(1.0, 2.0, true)])).unwrap();
+        let read: Results = serde_json::from_str(&written).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), written);
+    }
+
+    #[test]
+    fn runs_agree_where_their_verdicts_do() {
+        let run = |ours| results(vec![row(ours, 2.0, true)]);
+        assert_eq!(agreement(&[run(1.0), run(0.9), run(0.8)]), Ok((1, vec![])));
+        let differ = vec!["a row: met / met / not met".to_owned()];
+        assert_eq!(agreement(&[run(1.0), run(0.9), run(1.1)]), Ok((1, differ)));
+        let mut without = run(1.0);
+        without.rows[0].name = "another".into();
+        assert!(agreement(&[run(1.0), without]).unwrap_err().contains("\"a row\""));
+        assert!(agreement(&[]).is_err());
+    }
+}
