@@ -128,19 +128,21 @@ pub(crate) trait Read<T> {
         self.take_some(most, each)
     }
 
+    /// As [`take_some`](Self::take_some), but from one ring after the other, until there are `most` or nothing is left.
+    #[inline]
+    fn take_up_to(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
+        take_up_to(most, |left| self.take_some(left, &mut each))
+    }
+
     /// Moves messages into `places`, from the first on, and returns how many; what was there before is dropped.
     #[inline]
     fn take_into(&mut self, places: &mut [T]) -> usize {
-        let mut filled = 0;
-        while filled < places.len() {
-            let mut free = places[filled..].iter_mut();
-            match self.take_some(free.len(), |value| *free.next().expect("no more than asked for") = value) {
-                0 => break,
-                taken => filled += taken,
-            }
-        }
-        filled
+        let mut free = places.iter_mut();
+        self.take_up_to(free.len(), |value| *free.next().expect("no more than asked for") = value)
     }
+
+    /// After a look that found nothing, of who does not wait and may look again at once.
+    fn rest(&mut self) {}
 
     /// Before a wait for a message.
     fn hold_back(&self) {}
@@ -164,6 +166,19 @@ pub(crate) trait Read<T> {
 
     /// How many messages lie in all its rings.
     fn len(&self) -> usize;
+}
+
+/// Calls `take` with how many messages are left of `count`, until it has taken them all, or none.
+#[inline]
+pub(super) fn take_up_to(count: usize, mut take: impl FnMut(usize) -> usize) -> usize {
+    let mut left = count;
+    while left > 0 {
+        match take(left) {
+            0 => break,
+            taken => left -= taken,
+        }
+    }
+    count - left
 }
 
 /// What the module of each kind has: names for its handles, and short forms of its builder. `holds` says what a capacity is the capacity of.

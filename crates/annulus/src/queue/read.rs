@@ -23,6 +23,8 @@ pub(crate) struct ReadEnd<T> {
     /// Whether the lane is on the list although its producer calls, and that call is yet to come.
     pub(super) calls: bool,
     pub(super) pace: Pace,
+    /// Looks since the last message that found nothing, of who does not wait.
+    vain: u32,
 }
 
 impl<T> ReadEnd<T> {
@@ -31,7 +33,16 @@ impl<T> ReadEnd<T> {
         // SAFETY: a member lives as long as its hub.
         let lane = unsafe { &member.as_ref().lane };
         let head = lane.place(lane.head());
-        Self { member, head, limit: head.number, end: None, quiet: 0, calls: false, pace: Pace::new() }
+        Self {
+            member,
+            head,
+            limit: head.number,
+            end: None,
+            quiet: 0,
+            calls: false,
+            pace: Pace::new(),
+            vain: 0,
+        }
     }
 
     #[inline(always)]
@@ -152,6 +163,24 @@ impl<T> ReadEnd<T> {
         self.take_some(count, drop);
     }
 
+    /// After a look that found nothing, of who does not wait.
+    #[inline(always)]
+    fn rest(&mut self) {
+        if self.vain == 0 {
+            self.pace.rest();
+        }
+        self.vain = self.vain.saturating_add(1);
+    }
+
+    /// After a look that found something.
+    #[inline(always)]
+    fn learn_from_vain(&mut self) {
+        if self.vain != 0 {
+            self.pace.learn(self.vain, self.known() - 1);
+            self.vain = 0;
+        }
+    }
+
     /// After a wait of `polls` polls that took a message.
     pub(super) fn learn(&mut self, polls: u32) {
         self.pace.learn(polls, self.known());
@@ -198,7 +227,13 @@ impl<T> One<T> {
     /// Whether something is there.
     #[inline(always)]
     pub(super) fn has_some(&mut self) -> bool {
-        self.end.known() != 0 || self.end.look_for_one(usize::MAX)
+        self.end.known() != 0 || {
+            let found = self.end.look_for_one(usize::MAX);
+            if found {
+                self.end.learn_from_vain();
+            }
+            found
+        }
     }
 }
 
@@ -226,10 +261,21 @@ impl<T> Read<T> for One<T> {
 
     #[inline]
     fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize {
-        if self.end.known() < most {
-            self.end.look(usize::MAX);
+        if self.end.known() < most && self.end.look(usize::MAX) {
+            self.end.learn_from_vain();
         }
         self.end.take_some(most, each)
+    }
+
+    /// There is one ring, and one look at it: a second would take the tail's line from the producer, for the little that came meanwhile.
+    #[inline]
+    fn take_up_to(&mut self, most: usize, each: impl FnMut(T)) -> usize {
+        self.take_some(most, each)
+    }
+
+    #[inline(always)]
+    fn rest(&mut self) {
+        self.end.rest();
     }
 
     fn hold_back(&self) {

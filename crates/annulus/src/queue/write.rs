@@ -16,6 +16,9 @@ use crate::wait::{Deadline, WaitStrategy};
 /// How far ahead of the tail slots are fetched, in bytes.
 const FETCHED: usize = 256;
 
+/// No more bytes are fetched at once.
+const MOST_FETCHED: usize = 512;
+
 /// Bytes of a line.
 const LINE: usize = 64;
 
@@ -134,6 +137,16 @@ impl<T> WriteEnd<T> {
         }
     }
 
+    /// Gets the lines of the next `count` slots, as far as they are known to be free: who sends a batch sends another.
+    #[inline(always)]
+    fn fetch_next(&self, count: usize) {
+        let slots = count.min(self.room()).min(self.lane().capacity() - self.tail.slot);
+        let bytes = (slots * size_of::<T>()).min(MOST_FETCHED);
+        for byte in (0..bytes).step_by(LINE) {
+            self.lane().cells().prefetch_to_write(self.tail.slot + byte / size_of::<T>());
+        }
+    }
+
     /// Up to `most` contiguous free slots; empty where there is none.
     pub(super) fn free_slots(&mut self, most: usize) -> &mut [MaybeUninit<T>] {
         self.look_for(most);
@@ -228,7 +241,11 @@ impl<T: Send> Write<T> for WriteEnd<T> {
             // SAFETY: as many as the range has; a `T` is a `MaybeUninit<T>`.
             free.copy_from_slice(unsafe { core::slice::from_raw_parts(part.as_ptr().cast(), part.len()) });
         }
-        if self.publish(count) { count } else { 0 }
+        if !self.publish(count) {
+            return 0;
+        }
+        self.fetch_next(count);
+        count
     }
 
     #[inline(always)]

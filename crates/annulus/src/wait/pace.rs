@@ -8,6 +8,7 @@ use crate::sync::pause;
 /// wait for lines more than they work. A reader that pauses first finds many messages at the next look. Whether it is in that place it
 /// tells from its waits: some in a row that were over soon. It goes on to pause as long as that brings a handful each time. Where it was in
 /// vain, because what came soon were answers, or a message now and then, it takes twice as many such waits to try it again.
+/// A reader that waits pauses longer than one that only looks: it has nothing else to do, and asked for no haste.
 pub(crate) struct Pace {
     /// Waits in a row that were over soon.
     brief: u32,
@@ -24,11 +25,14 @@ const FIRST: u32 = 8;
 /// The most that it takes.
 const MOST: u32 = 1024;
 
-/// Messages, beside the first, for which a pause was worth it.
+/// Messages beside the first for which a pause was worth it.
 const HANDFUL: usize = 8;
 
-/// Pause instructions: a microsecond or so.
-const PAUSES: u32 = 64;
+/// Pause instructions before a wait: a microsecond or so.
+const BEFORE_A_WAIT: u32 = 64;
+
+/// After a look in vain: as long as a line takes there and back.
+const AFTER_A_LOOK: u32 = 16;
 
 impl Pace {
     pub(crate) fn new() -> Self {
@@ -37,13 +41,23 @@ impl Pace {
 
     /// Before a wait.
     pub(crate) fn hold_back(&self) {
+        self.pause(BEFORE_A_WAIT);
+    }
+
+    /// After the first of some looks in vain, by who does not wait.
+    #[inline]
+    pub(crate) fn rest(&self) {
+        self.pause(AFTER_A_LOOK);
+    }
+
+    fn pause(&self, pauses: u32) {
         // (Under loom a pause gives way to others, and tells nothing here.)
         if self.brief >= self.enough && !cfg!(annulus_loom) {
-            (0..PAUSES).for_each(|_| pause());
+            (0..pauses).for_each(|_| pause());
         }
     }
 
-    /// After a wait of `polls` polls, the last of which found a message and `more` beside it.
+    /// After a wait of `polls` polls, or so many looks, the last of which found a message and `more` beside it.
     pub(crate) fn learn(&mut self, polls: u32, more: usize) {
         if self.brief < self.enough {
             self.brief = if polls <= SOON { self.brief + 1 } else { 0 };
