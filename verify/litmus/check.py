@@ -3,7 +3,7 @@
 
 check.py FILE...                    decides them here
 check.py --write FOLDER FILE...     writes them and their twins to FOLDER, for herd7
-check.py --compare OUTPUT FILE...   compares with what herd7 printed
+check.py --compare OUTPUT FILE...   compares those for one architecture with what herd7 printed; OUTPUT is `ARCHITECTURE.log`
 """
 
 import argparse
@@ -12,10 +12,11 @@ import re
 import sys
 import time
 
+import machine
 import rc11
 import source
 
-MODELS = {"C": rc11.verdict}
+MODELS = {"C": rc11.verdict, "AArch64": machine.verdict, "RISCV": machine.verdict}
 
 
 def tests(paths):
@@ -54,7 +55,7 @@ def compare(output, paths):
         found[name] = "Race" if re.search(r"^Undef", part, re.MULTILINE) else result
     wrong = 0
     for test in tests(paths):
-        if test.result != "Disputed" and found.get(test.name) != test.result:
+        if test.architecture == output.stem and test.result != "Disputed" and found.get(test.name) != test.result:
             wrong += 1
             print(f"WRONG  {test.architecture} {test.name}: herd7 says {found.get(test.name)}")
     print(f"herd7: {len(found)} tests, {wrong} wrong")
