@@ -13,9 +13,8 @@
  *   NoLostWake     nobody sleeps for ever who has something to do (where nothing goes on, nobody closes, and all was sent and received)
  *
  * Twins: OVERWRITES (no V1), FULL_EARLY, TAKEN_EARLY (the stamp before the message), CLAIM_NOT_ATOMIC, OLD_HEAD (no second look at the head), CLOSE_UNSETTLED,
- * CLOSED_UNSEALED, NO_FENCE (the producer looks at `closed`
- * before its message is seen), JOIN_UNFENCED (a producer that joins looks at `closed` before its lane is seen), NO_SECOND_LOOK, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY,
- * SEND_WAKES_NOBODY, GIVES_UP_EARLY, SEALS_BLINDLY (E4 without V4).
+ * CLOSED_UNSEALED, SEALS_BLINDLY (E4 without V4), NO_FENCE (the producer looks at `closed` before its message is seen), JOIN_UNFENCED (before its lane is seen),
+ * GIVES_UP_EARLY, NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY. That E3 writes the head is for the order only: litmus `shared_left`.
  */
 #ifndef LANES
 #define LANES 1
