@@ -6,9 +6,10 @@
  *   NothingHidden    a poll that finds nothing has received all messages whose sends had returned before it began
  *   AckedIsReceived  at the end, what was acknowledged was received, and what was not was not
  *   OneOwner         a lane that joins has no producer, and is empty
+ *   OnceOnTheStack   who calls is not on the stack of those that call
  *   NoLostWake       nobody sleeps for ever (no invalid end state)
  *
- * Twins: UNLIST_NO_SECOND_LOOK, CALL_NOBODY, CLOSE_UNSETTLED, SEAL_AT_THE_KNOWN, LEFT_NO_SECOND_LOOK, LEFT_EARLY, CALL_HIDES_THE_LANE, NO_FENCE (the producer looks at the three words
+ * Twins: UNLIST_NO_SECOND_LOOK, CALL_NOBODY, CLOSE_UNSETTLED, SEAL_AT_THE_KNOWN, LEFT_NO_SECOND_LOOK, LEFT_EARLY, CALL_HIDES_THE_LANE, UNLIST_BESIDE_A_CALL, NO_FENCE (the producer looks at the three words
  * before its tail is seen), NO_SECOND_LOOK (before sleeping), CLOSE_WAKES_NOBODY.
  */
 #define LANES 2
@@ -17,6 +18,13 @@
 #define MESSAGES(i) 1
 #else
 #define MESSAGES(i) (2 - i)
+#endif
+
+/* Not where a call of it is yet to come. */
+#ifdef UNLIST_BESIDE_A_CALL
+#define IS_IDLE(i) true
+#else
+#define IS_IDLE(i) (!calls[i])
 #endif
 
 byte tail[LANES];
@@ -45,7 +53,7 @@ bool over;
 inline call(i) {
     if
     :: atomic { !listed[i] -> listed[i] = true };
-        calling[i] = true
+        atomic { assert(!calling[i]); calling[i] = true }       /* OnceOnTheStack */
     :: else
     fi
 }
@@ -202,7 +210,7 @@ callers:
     /* A quiet lane leaves the list, or not. */
     i = 0;
     do
-    :: i < LANES && on_list[i] && !settled && !calls[i] ->
+    :: i < LANES && on_list[i] && !settled && IS_IDLE(i) ->
         if
         :: true ->
             listed[i] = false;                                  /* M1 */
@@ -223,7 +231,7 @@ callers:
         :: true
         fi;
         i++
-    :: i < LANES && (!on_list[i] || settled || calls[i]) -> i++
+    :: i < LANES && (!on_list[i] || settled || !IS_IDLE(i)) -> i++
     :: else -> break
     od;
     i = 0;

@@ -1,0 +1,403 @@
+/* Shared lanes: claims by many consumers, stealing, lanes taken over, and the end for all (ring/shared_lane.rs, queue/shared_write.rs, claim.rs).
+ *
+ * Two consumers, of which the first claims two messages at once where two are there, and somebody who may close the queue at any moment. One lane of two
+ * slots, whose producer sends three messages, two of them at once where there is room. Nobody sleeps in there; SLEEP has two messages, and consumers
+ * that sleep; FULL_LANE one slot, two messages, and a producer that sleeps; LANES=2 two lanes of one slot and two producers with a message each, where the second
+ * takes the lane of the first over, or adds one, and nobody else closes; LANES=2,JOINS only that second one, and a close. Properties:
+ *
+ *   OneUser        who writes a slot finds it empty, who takes a message finds it, and nobody else's
+ *   AckedIsReceived at the end, what was acknowledged was received, and what was not was not
+ *   NothingMissed  a poll that finds nothing: what was acknowledged before it began was claimed before it ended
+ *   OneEnd         after a consumer says that everything was received, nothing is
+ *   OneOwner       a lane that is taken over has no producer, and goes on where the last one stopped
+ *   NoLostWake     nobody sleeps for ever who has something to do (where nothing goes on, nobody closes, and all was sent and received)
+ *
+ * Twins: OVERWRITES (no V1), FULL_EARLY, TAKEN_EARLY (the stamp before the message), CLAIM_NOT_ATOMIC, OLD_HEAD (no second look at the head), CLOSE_UNSETTLED,
+ * CLOSED_UNSEALED, SEALS_BLINDLY (E4 without V4), NO_FENCE (the producer looks at `closed` before its message is seen), JOIN_UNFENCED (before its lane is seen),
+ * GIVES_UP_EARLY, NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY. That E3 writes the head is for the order only: litmus `shared_left`.
+ */
+#ifndef LANES
+#define LANES 1
+#endif
+#if LANES == 2
+#define SLOTS 1
+#define MESSAGES 1
+#elif defined(SLEEP)
+#define SLOTS 2
+#define MESSAGES 2
+#elif defined(FULL_LANE)
+#define SLOTS 1
+#define MESSAGES 2
+#else
+#define SLOTS 2
+#define MESSAGES 3
+#endif
+/* How many messages a consumer claims at once. */
+#ifdef SLEEP
+#define MOST(me) 1
+#else
+#define MOST(me) (2 - me)
+#endif
+#define OVER 64
+
+#define AT(lane, number) ((lane) * SLOTS + (number) % SLOTS)
+#define FREE(number) (2 * (number))
+#define FULL(number) (2 * (number) + 1)
+
+/* Where nobody sleeps, who waits for something just waits for it. */
+#define HAS(lane) (stamp[AT(lane, head[lane])] == FULL(head[lane]))
+#define SOMETHING (HAS(0) || HAS(LANES - 1))
+
+byte stamp[LANES * SLOTS];
+byte value[LANES * SLOTS];      /* the message's number and one; 0: moved out */
+byte head[LANES];
+byte left_at[LANES];
+bool free[LANES];
+bool there[LANES];
+bool closed;
+byte producers;
+
+/* The eventcount `sent`: whether somebody is registered, how many wake-ups there were, who sleeps. `taken` has one sleeper. */
+bool registered;
+byte wakes;
+bool asleep[2];
+bool waits;
+bool waits_asleep;
+
+/* For the properties. */
+byte acked[LANES];              /* a bit for each message */
+byte received[LANES];
+byte acked_until[LANES];
+byte sent_until[LANES];
+bool owned[LANES];
+bool declared;
+bool stays;                     /* the producer does not leave, and nobody closes */
+
+inline notify_sent() {
+    atomic { if :: registered -> registered = false; wakes++; asleep[0] = false; asleep[1] = false :: else fi }
+}
+
+inline notify_taken() {
+    atomic { if :: waits -> waits = false; waits_asleep = false :: else fi }
+}
+
+inline close() {
+    closed = true;
+#ifndef CLOSE_WAKES_NOBODY
+#ifdef SLEEP
+    notify_sent()
+#endif
+#ifdef FULL_LANE
+    notify_taken()
+#endif
+#endif
+}
+
+/* V2 and V3 of message next + count. */
+inline send() {
+#ifdef FULL_EARLY
+    stamp[AT(lane, next + count)] = FULL(next + count);
+#endif
+    assert(value[AT(lane, next + count)] == 0);                             /* OneUser */
+    value[AT(lane, next + count)] = next + count + 1;                       /* V2 */
+#ifndef FULL_EARLY
+    stamp[AT(lane, next + count)] = FULL(next + count);                     /* V3 */
+#endif
+    count++
+}
+
+/* V6 */
+inline take(number) {
+#ifdef TAKEN_EARLY
+    stamp[AT(lane, number)] = FREE(number + SLOTS);
+#endif
+    atomic {
+        assert(value[AT(lane, number)] == (number) + 1);                    /* OneUser */
+        value[AT(lane, number)] = 0
+    };
+#ifndef TAKEN_EARLY
+    stamp[AT(lane, number)] = FREE(number + SLOTS);
+#endif
+#if defined(FULL_LANE) && !defined(TAKE_WAKES_NOBODY)
+    notify_taken()
+#endif
+}
+
+/* E3, of messages next to before next + count: those from `until` on are claimed by their producer. */
+inline settle() {
+    h = head[lane];
+    do
+    :: h >= OVER -> until = (h - OVER > next -> h - OVER : next); break
+    :: h < OVER && h >= next + count -> until = next + count; break
+    :: else ->
+        atomic {
+            if
+            :: head[lane] == h ->
+                if
+                :: h < next -> until = next + count
+                :: else -> until = h; head[lane] = next + count
+                fi;
+                break
+            :: else -> h = head[lane]
+            fi
+        }
+    od
+}
+
+proctype producer(bool newcomer) {
+    byte lane, next, count, until, h, sent;
+    bool ends, refused;
+    if
+    :: newcomer ->
+#ifdef JOIN_UNFENCED
+        refused = closed;
+#endif
+        if
+        :: atomic { free[0] -> free[0] = false };                           /* take_over */
+            next = left_at[0];
+            assert(!owned[0] && next == sent_until[0])                      /* OneOwner */
+        :: atomic { !free[0] -> lane = LANES - 1; there[LANES - 1] = true } /* join */
+        fi
+    :: else
+    fi;
+    owned[lane] = true;
+#ifndef JOIN_UNFENCED
+    refused = closed;
+#endif
+    do
+    :: sent == MESSAGES || refused -> break
+    :: else ->
+#ifndef OVERWRITES
+        if
+        :: stamp[AT(lane, next)] != FREE(next) ->                           /* V1 */
+#ifdef FULL_LANE
+            waits = true;                                                   /* S1 */
+            if :: closed -> break :: else fi;
+            if
+#ifndef NO_SECOND_LOOK
+            :: stamp[AT(lane, next)] == FREE(next)                          /* S3 */
+#endif
+            :: else ->
+                atomic { if :: waits -> waits_asleep = true :: else fi };   /* S4 */
+                !waits_asleep
+            fi;
+#else
+            (closed || stamp[AT(lane, next)] == FREE(next));
+#endif
+            refused = closed;
+            goto again
+        :: else
+        fi;
+#endif
+#ifdef NO_FENCE
+        ends = closed;
+#endif
+        send();
+#if SLOTS > 1 && !defined(SLEEP)
+        if :: sent == 0 && stamp[AT(lane, next + 1)] == FREE(next + 1) -> send() :: else fi;
+#endif
+#ifndef NO_FENCE
+        ends = closed;
+#endif
+        until = next + count;
+#ifndef CLOSE_UNSETTLED
+        if :: ends -> settle() :: else fi;
+#endif
+#if defined(SLEEP) && !defined(SEND_WAKES_NOBODY)
+        notify_sent();
+#endif
+        atomic {
+            h = next;
+            do :: h < until -> acked[lane] = acked[lane] | (1 << h); h++ :: else -> break od;
+            if :: until > next -> acked_until[lane] = until :: else fi;
+            refused = (until < next + count);
+            sent = sent + count;
+            next = next + count; count = 0; h = 0;
+            sent_until[lane] = next
+        };
+        do :: until < next -> take(until); until++ :: else -> break od;
+        until = 0; ends = false;
+        if :: !refused -> refused = closed :: else fi;
+again:
+        skip
+    od;
+    owned[lane] = false;
+    if :: stays -> goto gone :: else fi;
+#ifdef GIVES_UP_EARLY
+    free[lane] = true;
+    left_at[lane] = next;
+#else
+    left_at[lane] = next;
+    free[lane] = true;
+#endif
+    atomic { producers--; ends = (producers == 0) };
+    if :: ends -> close() :: else fi;
+gone:
+    skip
+}
+
+proctype closer() {
+    close()
+}
+
+/* V4 and V5: claims up to `most` messages of `lane`, `count` of them from `h` on. */
+inline claim(most) {
+    h = head[lane];
+    do
+    :: true ->
+        do
+        :: count < most && count < SLOTS && stamp[AT(lane, h + count)] == FULL(h + count) -> count++
+        :: else -> break
+        od;
+        if
+        :: count == 0 ->
+#ifdef OLD_HEAD
+            break
+#else
+            atomic { if :: head[lane] == h -> break :: else -> h = head[lane] fi }
+#endif
+        :: else ->
+#ifdef CLAIM_NOT_ATOMIC
+            head[lane] = h + count;
+            break
+#else
+            atomic {
+                if
+                :: head[lane] == h -> head[lane] = h + count; assert(!declared); break      /* V5, OneEnd */
+                :: else -> h = head[lane]; count = 0
+                fi
+            }
+#endif
+        fi
+    od
+}
+
+proctype consumer(byte me) {
+    byte lane, looks, count, h, ticket;
+    byte before[LANES];
+    bool settled, second, ended;
+poll:
+    skip;
+#ifndef SLEEP
+    /* One of them checks this: two would make it too large. */
+    atomic { if :: me == 1 -> before[0] = acked_until[0]; before[LANES - 1] = acked_until[LANES - 1] :: else fi };
+#endif
+    /* The local lane, then the others. */
+    do
+    :: looks < LANES ->
+        lane = (me + looks) % LANES;
+        if
+        :: there[lane] ->
+            claim(MOST(me));
+            if
+            :: count > 0 ->
+                do
+                :: atomic { count > 0 ->
+                    assert(!(received[lane] & (1 << h)));
+                    received[lane] = received[lane] | (1 << h) };
+                    take(h);
+                    atomic { h++; count-- }
+                :: else -> break
+                od;
+                atomic { h = 0; looks = 0; lane = 0; second = false };
+                goto poll
+            :: else
+            fi
+        :: else
+        fi;
+        atomic { h = 0; looks++ }
+    :: else -> break
+    od;
+    atomic {
+        assert(head[0] >= before[0] && head[LANES - 1] >= before[LANES - 1]);           /* NothingMissed */
+        looks = 0; lane = 0; before[0] = 0; before[LANES - 1] = 0
+    };
+    if
+    :: closed && !settled ->
+        settled = true; second = false;
+        if :: goto poll :: true fi              /* is_fully_drained goes on at once */
+    :: else
+    fi;
+    if
+    :: settled ->
+        /* E4, in each of them. */
+        ended = true;
+        do
+        :: looks < LANES && ended ->
+            if
+            :: there[looks] ->
+                h = head[looks];
+                if
+                :: h >= OVER
+                :: else ->
+                    if
+#ifndef SEALS_BLINDLY
+                    :: stamp[AT(looks, h)] == FULL(h) -> ended = false
+#endif
+                    :: else ->
+#ifndef CLOSED_UNSEALED
+                        atomic { if :: head[looks] == h -> head[looks] = h + OVER :: else -> ended = false fi }
+#endif
+                    fi
+                fi;
+                h = 0
+            :: else
+            fi;
+            looks++
+        :: else -> break
+        od;
+        looks = 0;
+        if :: ended -> ended = false; declared = true; goto done :: else -> goto poll fi
+    :: else
+    fi;
+#ifdef SLEEP
+    if
+    :: !second ->
+        atomic { registered = true; ticket = wakes };                       /* S1 */
+#ifndef NO_SECOND_LOOK
+        second = true;
+        goto poll                                                           /* S3 */
+#endif
+    :: else
+    fi;
+    atomic { if :: registered && wakes == ticket -> asleep[me] = true :: else fi };     /* S4 */
+end_asleep:
+    !asleep[me];
+    second = false; ticket = 0;
+#else
+end_waiting:
+    (closed || SOMETHING);
+#endif
+    goto poll;
+done:
+    skip
+}
+
+init {
+    byte i;
+    atomic {
+        there[0] = true;
+        do :: i < LANES * SLOTS -> stamp[i] = FREE(i % SLOTS); i++ :: else -> break od;
+        i = 0;
+#ifndef JOINS
+        producers++; run producer(false);
+#endif
+#if LANES == 2
+        producers++; run producer(true);
+#endif
+#if LANES == 1
+        if :: stays = true :: run closer() fi;
+#endif
+#ifdef JOINS
+        run closer();
+#endif
+        run consumer(0);
+        run consumer(1)
+    };
+    /* Nothing goes on any more: everybody is gone, or nobody closes and all is done. */
+    if
+    :: _nr_pr == 1
+    :: timeout -> assert(stays && !owned[0])                                /* NoLostWake */
+    fi;
+    assert(received[0] == acked[0] && received[LANES - 1] == acked[LANES - 1])          /* AckedIsReceived */
+}
