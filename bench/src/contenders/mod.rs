@@ -14,6 +14,7 @@
 //! waiting    the same, by verbs that wait; and libraries with such rings only
 //! events     the same, with messages changed and read where they lie
 //! disruptor  a library with such rings only
+//! guests     programs in other languages
 //! queues     each message reaches one consumer
 //! ```
 
@@ -22,6 +23,7 @@ mod disruptor;
 mod events;
 mod fan_out;
 mod group;
+pub mod guests;
 mod lossless;
 mod lossy;
 mod queues;

@@ -154,10 +154,12 @@ pub fn one_way(
     });
     let of_interest = WARM_UP as usize..;
     sample(
-        sent[of_interest.clone()].iter().zip(&received[of_interest]).filter_map(|(&sent, &received)| {
+        sent[of_interest.clone()]
+            .iter()
+            .zip(&received[of_interest])
             // Of one that was lost there is none.
-            (received > 0).then(|| clock.delta_as_nanos(sent, received))
-        }),
+            .filter(|&(_, &received)| received > 0)
+            .map(|(&sent, &received)| clock.delta_as_nanos(sent, received)),
         plan.messages,
     )
 }

@@ -3,6 +3,7 @@
 //! Each row has its loops in a module of its own.
 
 use super::{Row, contenders};
+use crate::contenders::guests::{self, Lmax};
 use crate::contenders::{
     AnnulusLossless, AnnulusLosslessWaiting, AsyncBroadcast, AsyncBroadcastWaiting, Bus, BusWaiting,
     Disruptor, DisruptorOfMany, Named, PhotonRing, PhotonRingBounded, PhotonRingBoundedWaiting,
@@ -20,6 +21,7 @@ pub fn rows() -> [Row; 5] {
     [
         row("lossless, one reader", "u64, published one by one, received one by one on the other core")
             .entries(contenders!(stream: AnnulusLossless, PhotonRingBounded, Disruptor, Bus, AsyncBroadcast))
+            .entries(guests::entry::<Lmax>(|plan| guests::run_lmax("one", plan)))
             .floor(EVERY_LINE, floor::hand_every_line_over)
             .target(PhotonRing::NAME, 0.55)
             .aim(0.40)
@@ -41,6 +43,7 @@ pub fn rows() -> [Row; 5] {
             "u64, published in batches of 64, received on the other core into a buffer of 64",
         )
         .entries(contenders!(stream_batches: AnnulusLossless, PhotonRingBounded, Disruptor))
+        .entries(guests::entry::<Lmax>(|plan| guests::run_lmax("batches", plan)))
         .floor(EVERY_LINE, floor::hand_every_line_over_in_batches)
         .target(EVERY_LINE, 1.30),
         row(

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::{LIVE_WARM_UP, Plan, Row, Sample, contenders, ns_each};
+use crate::contenders::guests::{self, Moodycamel};
 use crate::contenders::{AnnulusManyToMany, Crossbeam, Kanal, Named, Queue, Receiver, Sender};
 use crate::cores::pin;
 
@@ -17,7 +18,8 @@ pub fn rows() -> [Row; 2] {
                 "u64, from a producer on one core to a consumer on the other, through a queue for many of both, by verbs that wait",
             )
             .on_two_cores()
-            .entries(contenders!(exchange: AnnulusManyToMany, Crossbeam, Kanal; ONE)),
+            .entries(contenders!(exchange: AnnulusManyToMany, Crossbeam, Kanal; ONE))
+            .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("exchange-1", plan))),
         ),
         against_all(
             row(
@@ -26,7 +28,8 @@ pub fn rows() -> [Row; 2] {
                  of what it has of each producer, and both together that nothing is missing",
             )
             .threads(4)
-            .entries(contenders!(exchange: AnnulusManyToMany, Crossbeam, Kanal; TWO)),
+            .entries(contenders!(exchange: AnnulusManyToMany, Crossbeam, Kanal; TWO))
+            .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("exchange-2", plan))),
         ),
     ]
 }
