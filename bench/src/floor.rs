@@ -12,8 +12,8 @@ use rustix::thread::futex;
 use crate::contenders::BATCH;
 use crate::cores::{Cores, pin};
 use crate::rows::{
-    BLOCK, HandOver, LIVE_WARM_UP, Page, Plan, Sample, Sleeper, WARM_UP, Waker, across, across_blocks,
-    is_all, mix, ns_each, phases, side_by_side,
+    BLOCK, HandOver, LIVE_WARM_UP, Page, Plan, Sample, Sleeper, WARM_UP, Waker, Word, across, across_blocks,
+    is_all, latency, mix, ns_each, phases, side_by_side,
 };
 
 /// A word with its line, and the line that is fetched with it, to itself.
@@ -183,10 +183,10 @@ pub fn claim_and_store_slots(plan: &Plan) -> Sample {
 }
 
 /// A `memcpy` into a buffer as large as the ring's payloads and one out of it, and the same sum.
-pub fn copy_in_and_out(plan: &Plan) -> Sample {
-    let mut ring = vec![[0_u64; Page::WORDS]; plan.capacity];
-    let mut received = [0_u64; Page::WORDS];
-    let mut page = Page::new();
+pub fn copy_in_and_out<const WORDS: usize>(plan: &Plan) -> Sample {
+    let mut ring = vec![[0_u64; WORDS]; plan.capacity];
+    let mut received = [0_u64; WORDS];
+    let mut page = Page::<WORDS>::new();
     let mut begun = Instant::now();
     for phase in phases(plan.capacity as u64, plan.messages) {
         begun = Instant::now();
@@ -201,15 +201,16 @@ pub fn copy_in_and_out(plan: &Plan) -> Sample {
     ns_each(begun, plan.messages).into()
 }
 
-/// Fills one part after another of the same memory as the ring has, which nobody reads.
-pub fn fill_blocks(plan: &Plan) -> Sample {
-    let mut memory = vec![0_u32; plan.capacity];
+/// Fills one part after another of the same memory as the rings have, which nobody reads.
+pub fn fill_blocks<T: Word, const RINGS: usize>(plan: &Plan) -> Sample {
+    let words = RINGS * plan.capacity;
+    let mut memory = vec![T::default(); words];
     let mut begun = Instant::now();
-    for phase in phases((plan.capacity / BLOCK) as u64, plan.messages) {
+    for phase in phases((words / BLOCK) as u64, plan.messages) {
         begun = Instant::now();
         for i in phase {
-            let start = i as usize * BLOCK % plan.capacity;
-            black_box(&mut memory[start..start + BLOCK]).fill(black_box(i as u32));
+            let start = i as usize * BLOCK % words;
+            black_box(&mut memory[start..start + BLOCK]).fill(black_box(T::of(i)));
         }
     }
     ns_each(begun, plan.messages).into()
@@ -217,10 +218,10 @@ pub fn fill_blocks(plan: &Plan) -> Sample {
 
 /// As many blocks as the ring has. One thread fills them in turn and says how far it is, by one flag; the other checks them and says
 /// how far it is, by another.
-pub fn hand_blocks_over(plan: &Plan) -> Sample {
+pub fn hand_blocks_over<T: Word>(plan: &Plan) -> Sample {
     let count = plan.capacity / BLOCK;
     // Nobody ever waits for a lock: the flags say whose a block is.
-    let blocks: Vec<Mutex<Vec<u32>>> = (0..count).map(|_| Mutex::new(vec![0; BLOCK])).collect();
+    let blocks: Vec<Mutex<Vec<T>>> = (0..count).map(|_| Mutex::new(vec![T::default(); BLOCK])).collect();
     let block = |i: u64| blocks[i as usize % count].lock().expect("nobody panics");
     let (filled, checked) = (Line::default(), Line::default());
     let fill = |phase: Range<u64>| {
@@ -228,7 +229,7 @@ pub fn hand_blocks_over(plan: &Plan) -> Sample {
             while i - checked.0.load(Ordering::Acquire) == count as u64 {
                 spin_loop();
             }
-            black_box(block(i).as_mut_slice()).fill(i as u32);
+            black_box(block(i).as_mut_slice()).fill(T::of(i));
             filled.0.store(i + 1, Ordering::Release);
         }
     };
@@ -237,7 +238,7 @@ pub fn hand_blocks_over(plan: &Plan) -> Sample {
             while filled.0.load(Ordering::Acquire) <= i {
                 spin_loop();
             }
-            assert!(is_all(&block(i), i as u32));
+            assert!(is_all(&block(i), T::of(i)));
             checked.0.store(i + 1, Ordering::Release);
         }
     };
@@ -280,4 +281,21 @@ impl Sleeper for Arc<Bell> {
         }
         self.value.load(Ordering::Relaxed)
     }
+}
+
+/// One line, written by one thread and looked at by the other.
+pub fn one_way(plan: &Plan) -> Sample {
+    let line = Line::default();
+    let mut seen = 0;
+    latency::one_way(
+        plan,
+        |i| line.0.store(i + 1, Ordering::Release),
+        || {
+            let now = line.0.load(Ordering::Acquire);
+            (now != seen).then(|| {
+                seen = now;
+                now - 1
+            })
+        },
+    )
 }

@@ -50,7 +50,13 @@ fn run_apart(row: &Row, order: Order, cores: Cores) -> Result<Round, String> {
     if !output.status.success() {
         return Err(format!("a round of it ended with {}", output.status));
     }
-    serde_json::from_slice(&output.stdout).map_err(|error| format!("what a round of it printed: {error}"))
+    let round: Round = serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("what a round of it printed: {error}"))?;
+    // A rival in another language may have come or gone meanwhile.
+    match round.samples.len() == row.entries.len() {
+        true => Ok(round),
+        false => Err("a round of it had other entries than the first".to_owned()),
+    }
 }
 
 /// What such a process does: runs the round and prints it.

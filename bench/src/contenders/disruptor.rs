@@ -9,7 +9,7 @@ use disruptor::{
     SingleProducerBarrier, build_single_producer,
 };
 
-use super::{BATCH, BatchPublisher, BatchReader, Gated, Named, Publisher, Reader};
+use super::{BATCH, BatchPublisher, BatchReader, FanOut, Gated, Named, Publisher, Reader};
 
 /// With one reader, which its producer looks at directly.
 pub struct Disruptor;
@@ -18,7 +18,9 @@ impl Named for Disruptor {
     const NAME: &'static str = "disruptor";
 }
 
-impl Gated<1> for Disruptor {
+impl Gated<1> for Disruptor {}
+
+impl FanOut<1> for Disruptor {
     type Publisher = SingleProducer<u64, SingleConsumerBarrier>;
     type Reader = EventPoller<u64, SingleProducerBarrier>;
 
@@ -35,7 +37,9 @@ impl Named for DisruptorOfMany {
     const NAME: &'static str = Disruptor::NAME;
 }
 
-impl<const READERS: usize> Gated<READERS> for DisruptorOfMany {
+impl<const READERS: usize> Gated<READERS> for DisruptorOfMany {}
+
+impl<const READERS: usize> FanOut<READERS> for DisruptorOfMany {
     type Publisher = SingleProducer<u64, MultiConsumerBarrier>;
     type Reader = EventPoller<u64, SingleProducerBarrier>;
 

@@ -2,7 +2,7 @@
 
 use std::array;
 
-use super::{Annulus, Gated, Named, PhotonRing, Publisher, Reader};
+use super::{Annulus, FanOut, Gated, Named, PhotonRing, Publisher, Reader};
 
 pub struct AnnulusEvents;
 
@@ -10,7 +10,9 @@ impl Named for AnnulusEvents {
     const NAME: &'static str = Annulus::NAME;
 }
 
-impl<const READERS: usize> Gated<READERS> for AnnulusEvents {
+impl<const READERS: usize> Gated<READERS> for AnnulusEvents {}
+
+impl<const READERS: usize> FanOut<READERS> for AnnulusEvents {
     type Publisher = annulus::EventPublisher<u64>;
     type Reader = annulus::EventSubscriber<u64>;
 
@@ -41,7 +43,9 @@ impl Named for PhotonRingEvents {
     const NAME: &'static str = PhotonRing::NAME;
 }
 
-impl<const READERS: usize> Gated<READERS> for PhotonRingEvents {
+impl<const READERS: usize> Gated<READERS> for PhotonRingEvents {}
+
+impl<const READERS: usize> FanOut<READERS> for PhotonRingEvents {
     type Publisher = photon_ring::EventPublisher<u64>;
     type Reader = photon_ring::EventSubscriber<u64>;
 

@@ -1,19 +1,16 @@
-//! One subscriber for ten consumers.
+//! One subscriber for several consumers.
 
 use super::{Annulus, Contender, Named, Payload, Subscriber};
 
-/// Consumers in a group.
-pub const GROUP: usize = 10;
+pub struct AnnulusGroup<const CONSUMERS: usize>;
 
-pub struct AnnulusGroup;
-
-impl Named for AnnulusGroup {
+impl<const CONSUMERS: usize> Named for AnnulusGroup<CONSUMERS> {
     const NAME: &'static str = Annulus::NAME;
 }
 
-impl Contender for AnnulusGroup {
+impl<const CONSUMERS: usize> Contender for AnnulusGroup<CONSUMERS> {
     type Publisher<T: Payload> = annulus::Publisher<T>;
-    type Subscriber<T: Payload> = annulus::SubscriberGroup<T, GROUP>;
+    type Subscriber<T: Payload> = annulus::SubscriberGroup<T, CONSUMERS>;
 
     fn channel<T: Payload>(capacity: usize) -> (Self::Publisher<T>, Self::Subscriber<T>) {
         let (publisher, subscribable) = annulus::channel(capacity);
@@ -21,7 +18,7 @@ impl Contender for AnnulusGroup {
     }
 }
 
-impl<T: Payload> Subscriber<T> for annulus::SubscriberGroup<T, GROUP> {
+impl<T: Payload, const CONSUMERS: usize> Subscriber<T> for annulus::SubscriberGroup<T, CONSUMERS> {
     type Error = annulus::TryRecvError;
 
     #[inline(always)]

@@ -4,7 +4,9 @@ use std::array;
 
 use annulus::Lossless;
 
-use super::{Annulus, BATCH, BatchPublisher, BatchReader, Gated, Named, PhotonRing, Publisher, Reader};
+use super::{
+    Annulus, BATCH, BatchPublisher, BatchReader, FanOut, Gated, Named, PhotonRing, Publisher, Reader,
+};
 
 pub struct AnnulusLossless;
 
@@ -12,7 +14,9 @@ impl Named for AnnulusLossless {
     const NAME: &'static str = Annulus::NAME;
 }
 
-impl<const READERS: usize> Gated<READERS> for AnnulusLossless {
+impl<const READERS: usize> Gated<READERS> for AnnulusLossless {}
+
+impl<const READERS: usize> FanOut<READERS> for AnnulusLossless {
     type Publisher = annulus::Publisher<u64, Lossless>;
     type Reader = annulus::Subscriber<u64, Lossless>;
 
@@ -67,7 +71,9 @@ impl Named for PhotonRingBounded {
     const NAME: &'static str = PhotonRing::NAME;
 }
 
-impl<const READERS: usize> Gated<READERS> for PhotonRingBounded {
+impl<const READERS: usize> Gated<READERS> for PhotonRingBounded {}
+
+impl<const READERS: usize> FanOut<READERS> for PhotonRingBounded {
     type Publisher = photon_ring::Publisher<u64>;
     type Reader = photon_ring::Subscriber<u64>;
 

@@ -5,37 +5,52 @@
 //! ```text
 //! lossy      one publisher that waits for nobody
 //! shared     many publishers that wait for nobody
-//! group      one subscriber for ten consumers
+//! group      one subscriber for several consumers
+//! tokio      a channel that waits for nobody
+//! fan_out    lossy rings with several readers
+//! topics     several lossy rings
 //! called     any lossy ring, with its methods never inlined
 //! lossless   a publisher that waits for its readers
+//! waiting    the same, by verbs that wait; and libraries with such rings only
 //! events     the same, with messages changed and read where they lie
 //! disruptor  a library with such rings only
+//! guests     programs in other languages
 //! queues     each message reaches one consumer
 //! ```
 
 mod called;
 mod disruptor;
 mod events;
+mod fan_out;
 mod group;
+pub mod guests;
 mod lossless;
 mod lossy;
 mod queues;
 mod shared;
+mod tokio;
+mod topics;
+mod waiting;
 
 use std::fmt::Debug;
 
 pub use called::Called;
 pub use disruptor::{Disruptor, DisruptorOfMany};
 pub use events::{AnnulusEvents, PhotonRingEvents};
-pub use group::{AnnulusGroup, GROUP};
+pub use group::AnnulusGroup;
 pub use lossless::{AnnulusLossless, PhotonRingBounded};
 pub use lossy::{Annulus, PhotonRing};
 pub use queues::{
-    AnnulusCopied, AnnulusInPlace, AnnulusMany, AnnulusQueue, AnnulusTried, BatchReceiver, BatchSender,
-    Crossbeam, CrossbeamTried, Kanal, KanalTried, Queue, Receiver, Rtrb, RtrbCopied, RtrbInPlace, Sender,
-    StdSync, StdUnbounded, Waiting,
+    AnnulusCopied, AnnulusInPlace, AnnulusMany, AnnulusManyToMany, AnnulusQueue, AnnulusTried, BatchReceiver,
+    BatchSender, Crossbeam, CrossbeamTried, Kanal, KanalTried, Queue, Receiver, Rtrb, RtrbCopied,
+    RtrbInPlace, Sender, StdSync, StdUnbounded, Waiting,
 };
 pub use shared::{AnnulusShared, PhotonRingShared};
+pub use tokio::Tokio;
+pub use topics::{TOPICS, Topics};
+pub use waiting::{
+    AnnulusLosslessWaiting, AsyncBroadcast, AsyncBroadcastWaiting, Bus, BusWaiting, PhotonRingBoundedWaiting,
+};
 
 /// What every contender can carry.
 pub trait Payload: annulus::Message + photon_ring::Pod {}
@@ -69,15 +84,18 @@ pub trait Contender: Named {
     fn channel<T: Payload>(capacity: usize) -> (Self::Publisher<T>, Self::Subscriber<T>);
 }
 
-/// A ring whose publisher waits for `READERS` readers, each of which sees all messages.
-pub trait Gated<const READERS: usize>: Named {
+/// A ring with `READERS` readers, each of which sees all messages as long as it keeps up.
+pub trait FanOut<const READERS: usize>: Named {
     type Publisher: Publisher<u64>;
     type Reader: Reader;
     fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]);
 }
 
+/// One whose publisher waits for them.
+pub trait Gated<const READERS: usize>: FanOut<READERS> {}
+
 pub trait Reader: Send {
-    /// Gives the next message to `receive`, if it is there, and says whether it was.
+    /// Gives the next message to `receive`, if it is there, and says whether it was. Where it waits, it always is.
     fn poll(&mut self, receive: impl FnMut(u64)) -> bool;
 }
 
@@ -95,8 +113,17 @@ pub trait BatchReader: Send {
 }
 
 /// All the libraries here but the standard one.
-pub const PACKAGES: [&str; 6] =
-    [Annulus::NAME, PhotonRing::NAME, Disruptor::NAME, Rtrb::NAME, Crossbeam::NAME, Kanal::NAME];
+pub const PACKAGES: [&str; 9] = [
+    Annulus::NAME,
+    PhotonRing::NAME,
+    Disruptor::NAME,
+    Rtrb::NAME,
+    Crossbeam::NAME,
+    Kanal::NAME,
+    Tokio::NAME,
+    Bus::NAME,
+    AsyncBroadcast::NAME,
+];
 
 /// The version of `package` that this program was built with.
 pub fn version_of(package: &str) -> &'static str {
@@ -124,7 +151,8 @@ mod tests {
         }
         works::<Annulus>();
         works::<AnnulusShared>();
-        works::<AnnulusGroup>();
+        works::<AnnulusGroup<10>>();
+        works::<Tokio>();
         works::<PhotonRing>();
         works::<PhotonRingShared>();
         works::<Called<Annulus>>();
@@ -151,6 +179,59 @@ mod tests {
         works::<PhotonRingEvents, 1>();
         works::<Disruptor, 1>();
         works::<DisruptorOfMany, 2>();
+        works::<Bus, 2>();
+        works::<AsyncBroadcast, 2>();
+    }
+
+    #[test]
+    fn rings_with_several_readers_are_driven_by_the_same_code() {
+        fn works<C: FanOut<2>>() {
+            let (mut publisher, mut readers) = C::channel(4);
+            for message in 0..12 {
+                publisher.publish(message);
+                for reader in &mut readers {
+                    assert!(reader.poll(|received| assert_eq!(received, message)));
+                }
+            }
+        }
+        works::<Annulus>();
+        works::<PhotonRing>();
+        works::<Tokio>();
+        works::<AnnulusLosslessWaiting>();
+        works::<PhotonRingBoundedWaiting>();
+        works::<BusWaiting>();
+        works::<AsyncBroadcastWaiting>();
+    }
+
+    #[test]
+    fn topics_are_apart() {
+        fn works<C: Topics>() {
+            let mut topics = C::topics::<u64>(4);
+            for (topic, (publisher, _)) in (0..).zip(&mut topics) {
+                publisher.publish(topic);
+            }
+            for (topic, (_, subscriber)) in (0..).zip(&mut topics) {
+                assert_eq!(subscriber.try_recv().unwrap(), topic);
+                assert!(subscriber.try_recv().is_err());
+            }
+        }
+        works::<Annulus>();
+        works::<PhotonRing>();
+        works::<Tokio>();
+    }
+
+    #[test]
+    fn what_a_lossy_ring_lost_is_counted() {
+        fn works<C: Contender>() {
+            let (mut publisher, mut subscriber) = C::channel::<u64>(4);
+            (0..11).for_each(|message| publisher.publish(message));
+            assert!(subscriber.try_recv().is_err());
+            let received = subscriber.try_recv().unwrap();
+            assert_eq!((subscriber.total_lagged(), subscriber.cursor()), (received, received + 1));
+        }
+        works::<Annulus>();
+        works::<PhotonRing>();
+        works::<Tokio>();
     }
 
     #[test]
@@ -186,6 +267,7 @@ mod tests {
         works::<AnnulusTried>();
         works::<AnnulusQueue>();
         works::<AnnulusMany>();
+        works::<AnnulusManyToMany>();
         works::<Rtrb>();
         works::<CrossbeamTried>();
         works::<Crossbeam>();

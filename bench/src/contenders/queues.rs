@@ -6,7 +6,7 @@
 use std::hint::spin_loop;
 use std::sync::mpsc as std_mpsc;
 
-use annulus::{mpsc, spsc};
+use annulus::{mpmc, mpsc, spsc};
 
 use super::{Annulus, BATCH, Named};
 
@@ -114,6 +114,13 @@ queue!(
 );
 sends!(Waiting<mpsc::Producer<u64>>, |sender, message| sender.send(message).is_ok());
 receives!(Waiting<mpsc::Consumer<u64>>, |receiver| receiver.recv().ok());
+
+queue!(
+    /// With many consumers, too.
+    AnnulusManyToMany, Annulus::NAME, Waiting<mpmc::Producer<u64>, mpmc::Consumer<u64>>, mpmc::channel
+);
+sends!(Waiting<mpmc::Producer<u64>>, |sender, message| sender.send(message).is_ok());
+receives!(Waiting<mpmc::Consumer<u64>>, |receiver| receiver.recv().ok());
 
 queue!(
     /// It has no verbs that wait.

@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use super::{Plan, Row, Sample, contenders, mix, ns_each, one_thread, phases};
-use crate::contenders::{Annulus, AnnulusGroup, Contender, GROUP};
+use crate::contenders::{Annulus, AnnulusGroup, Contender};
+
+const GROUP: usize = 10;
 
 pub fn row() -> Row {
     const ONE: &str = "one subscriber";
@@ -14,7 +16,7 @@ pub fn row() -> Row {
         one_thread::CAPACITY,
         8_000_000,
     )
-    .entries(contenders!(publish_and_receive: AnnulusGroup))
+    .entries(contenders!(publish_and_receive: AnnulusGroup<GROUP>))
     .other(ONE, publish_and_receive::<Annulus>)
     .other("ten subscribers", publish_and_receive_by_ten)
     .target(ONE, 1.10)

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::{LIVE_WARM_UP, Plan, Row, Sample, contenders, mix, ns_each, phases};
-use crate::contenders::{Contender, Named, PhotonRing, Publisher, Subscriber};
+use crate::contenders::{Annulus, Contender, Named, PhotonRing, Publisher, Subscriber, Tokio};
 use crate::cores::pin;
 use crate::floor;
 
@@ -19,7 +19,7 @@ pub fn row() -> Row {
         4_000_000,
     )
     .on_two_cores()
-    .entries(contenders!(publish))
+    .entries(contenders!(publish: Annulus, PhotonRing, Tokio))
     .floor("handing lines over", floor::hand_lines_over)
     .target(PhotonRing::NAME, 0.35)
 }

@@ -7,19 +7,26 @@
 //! message.
 
 mod events;
+mod fan_out;
 mod group;
 mod inlining;
+pub mod latency;
 mod live;
 mod lossless;
 mod many_publishers;
 mod one_thread;
 mod page;
 mod pool;
+mod pool_across;
 mod queue_blocks;
 mod queue_many;
+mod queue_many_blocks;
 mod queue_one;
+mod queue_shared;
 mod queue_wake;
+mod quote;
 mod round_trip;
+mod stamps;
 mod stream;
 mod wake_up;
 
@@ -33,7 +40,7 @@ use crate::contenders::BATCH;
 use crate::cores::Cores;
 pub use many_publishers::side_by_side;
 pub use page::Page;
-pub use queue_blocks::{BLOCK, across_blocks, is_all};
+pub use queue_blocks::{BLOCK, Word, across_blocks, is_all};
 pub use stream::across;
 pub use wake_up::{HandOver, Sleeper, Waker, wake_up};
 
@@ -190,7 +197,7 @@ impl Row {
     }
 }
 
-/// One function, run for each contender, ours first. Without any that are named, for the lossy rings; with one adapter in
+/// One function, run for each contender, ours first, and where it is for several readers with their number last. Without any that are named, for the lossy rings; with one adapter in
 /// their place, for the lossy rings in that adapter.
 macro_rules! contenders {
     ($function:ident) => {
@@ -199,12 +206,18 @@ macro_rules! contenders {
     ($function:ident, $adapter:ident) => {
         contenders!($function: $adapter<crate::contenders::Annulus>, $adapter<crate::contenders::PhotonRing>)
     };
-    ($function:ident: $ours:ty $(, $rival:ty)*) => {{
+    ($function:ident: $ours:ty $(, $rival:ty)*) => {
+        contenders!(@ $ours, $function::<$ours> $(; $rival, $function::<$rival>)*)
+    };
+    ($function:ident: $ours:ty $(, $rival:ty)*; $count:ident) => {
+        contenders!(@ $ours, $function::<$ours, $count> $(; $rival, $function::<$rival, $count>)*)
+    };
+    (@ $ours:ty, $run:expr $(; $rival:ty, $rival_run:expr)*) => {{
         use crate::contenders::Named;
         use crate::rows::{Entry, Kind};
         [
-            Entry { name: <$ours>::NAME, kind: Kind::Ours, run: $function::<$ours> },
-            $(Entry { name: <$rival>::NAME, kind: Kind::Rival, run: $function::<$rival> },)*
+            Entry { name: <$ours>::NAME, kind: Kind::Ours, run: $run },
+            $(Entry { name: <$rival>::NAME, kind: Kind::Rival, run: $rival_run },)*
         ]
     }};
 }
@@ -216,16 +229,22 @@ pub fn all() -> Vec<Row> {
     of(Group::BroadcastOneThread, one_thread::rows().into());
     of(Group::BroadcastOneThread, inlining::rows().into());
     of(Group::BroadcastOneThread, vec![group::row(), many_publishers::on_one_thread()]);
-    of(Group::BroadcastAcross, vec![live::row(), many_publishers::at_once()]);
+    of(Group::BroadcastOneThread, vec![quote::on_one_thread()]);
+    of(Group::BroadcastOneThread, fan_out::rows().into());
+    of(Group::BroadcastAcross, vec![live::row(), many_publishers::at_once(), quote::market_data()]);
     of(Group::Lossless, lossless::rows().into());
     of(Group::Lossless, events::rows().into());
     of(Group::Payload, page::rows().into());
     of(Group::QueueOne, queue_one::rows().into());
     of(Group::QueueOne, queue_blocks::rows().into());
     of(Group::QueueMany, queue_many::rows().into());
+    of(Group::QueueMany, queue_many_blocks::rows());
+    of(Group::QueueMany, queue_shared::rows().into());
     of(Group::Latency, vec![round_trip::row(), wake_up::row()]);
     of(Group::Latency, queue_wake::rows().into());
+    of(Group::Latency, latency::rows());
     of(Group::Memory, vec![pool::row()]);
+    of(Group::Memory, pool_across::rows().into());
     rows
 }
 

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use super::{Plan, Row, Sample, contenders, mix, ns_each, phases};
-use crate::contenders::{Contender, Named, PhotonRing, Publisher, Subscriber};
+use crate::contenders::{Annulus, Contender, Named, PhotonRing, Publisher, Subscriber, Tokio};
 use crate::floor;
 
 pub(super) const CAPACITY: usize = 4096;
@@ -14,7 +14,7 @@ pub(super) const CAPACITY: usize = 4096;
 pub fn rows() -> [Row; 3] {
     [
         Row::new("publish alone", "u64, a subscriber attached but idle", CAPACITY, 8_000_000)
-            .entries(contenders!(publish))
+            .entries(contenders!(publish: Annulus, PhotonRing, Tokio))
             .floor("storing 16-byte slots", floor::store_slots)
             .target(PhotonRing::NAME, 0.45),
         Row::new(
@@ -23,11 +23,11 @@ pub fn rows() -> [Row; 3] {
             CAPACITY,
             8_000_000,
         )
-        .entries(contenders!(publish_and_receive))
+        .entries(contenders!(publish_and_receive: Annulus, PhotonRing, Tokio))
         .target(PhotonRing::NAME, 0.70)
         .aim(0.60),
         Row::new("empty poll", "u64, a receive that finds nothing new", CAPACITY, 16_000_000)
-            .entries(contenders!(poll))
+            .entries(contenders!(poll: Annulus, PhotonRing, Tokio))
             .target(PhotonRing::NAME, 1.0),
     ]
 }

@@ -1,29 +1,43 @@
-//! Messages of 4 KiB, where the copy is what costs.
+//! Messages of several words, up to 4 KiB, where the copy is what costs.
 
 use std::time::Instant;
 
 use super::{Plan, Row, Sample, contenders, ns_each, phases};
-use crate::contenders::{Contender, Named, PhotonRing, Publisher, Subscriber};
+use crate::contenders::{Annulus, Contender, Named, PhotonRing, Publisher, Subscriber, Tokio};
 use crate::floor;
 
-pub fn rows() -> [Row; 3] {
-    [("4 KiB, ring of 4", 4), ("4 KiB, ring of 64", 64), ("4 KiB, ring of 1024", 1024)].map(|(name, capacity)| {
-        Row::new(
-            name,
-            "[u64; 512] from a buffer that changes each time, published, received and summed up on one thread",
-            capacity,
-            50_000,
-        )
-        .entries(contenders!(publish_and_receive))
-        .floor("a memcpy in, one out, and the sum", floor::copy_in_and_out)
-        .target(PhotonRing::NAME, 0.25)
-    })
+const AXIS: &str = "bytes of a message";
+
+pub fn rows() -> [Row; 9] {
+    [
+        row::<1>("payload of 8 bytes", 64, 1_000_000).target(PhotonRing::NAME, 1.0),
+        row::<2>("payload of 16 bytes", 64, 1_000_000).target(PhotonRing::NAME, 1.0),
+        row::<3>("payload of 24 bytes", 64, 1_000_000).target(PhotonRing::NAME, 1.0),
+        row::<8>("payload of 64 bytes", 64, 500_000).target(PhotonRing::NAME, 1.0),
+        row::<32>("payload of 256 bytes", 64, 200_000).target(PhotonRing::NAME, 1.0),
+        row::<128>("payload of 1,024 bytes", 64, 100_000).target(PhotonRing::NAME, 1.0),
+        row::<512>("4 KiB, ring of 64", 64, 50_000).target(PhotonRing::NAME, 0.25),
+        Row { place: None, ..row::<512>("4 KiB, ring of 4", 4, 50_000) }.target(PhotonRing::NAME, 0.25),
+        Row { place: None, ..row::<512>("4 KiB, ring of 1024", 1024, 50_000) }.target(PhotonRing::NAME, 0.25),
+    ]
+}
+
+fn row<const WORDS: usize>(name: &'static str, capacity: usize, messages: u64) -> Row {
+    Row::new(
+        name,
+        "words from a buffer that changes each time, published, received and summed up on one thread",
+        capacity,
+        messages,
+    )
+    .at(AXIS, 8 * WORDS as u64)
+    .entries(contenders!(publish_and_receive: Annulus, PhotonRing, Tokio; WORDS))
+    .floor("a memcpy in, one out, and the sum", floor::copy_in_and_out::<WORDS>)
 }
 
 #[inline(never)]
-fn publish_and_receive<C: Contender>(plan: &Plan) -> Sample {
-    let (mut publisher, mut subscriber) = C::channel::<[u64; Page::WORDS]>(plan.capacity);
-    let mut page = Page::new();
+fn publish_and_receive<C: Contender, const WORDS: usize>(plan: &Plan) -> Sample {
+    let (mut publisher, mut subscriber) = C::channel::<[u64; WORDS]>(plan.capacity);
+    let mut page = Page::<WORDS>::new();
     let mut begun = Instant::now();
     for phase in phases(plan.capacity as u64, plan.messages) {
         begun = Instant::now();
@@ -40,14 +54,12 @@ fn publish_and_receive<C: Contender>(plan: &Plan) -> Sample {
 }
 
 /// A message in memory, of which one word changes each time, and the sum of its words.
-pub struct Page {
-    pub words: [u64; Self::WORDS],
+pub struct Page<const WORDS: usize> {
+    pub words: [u64; WORDS],
     pub sum: u64,
 }
 
-impl Page {
-    pub const WORDS: usize = 512;
-
+impl<const WORDS: usize> Page<WORDS> {
     pub fn new() -> Self {
         let words = std::array::from_fn(|i| super::mix(i as u64));
         Self { words, sum: Self::sum_of(&words) }
@@ -55,14 +67,14 @@ impl Page {
 
     #[inline(always)]
     pub fn change(&mut self, sequence: u64) {
-        let word = &mut self.words[sequence as usize % Self::WORDS];
+        let word = &mut self.words[sequence as usize % WORDS];
         let next = super::mix(sequence ^ *word);
         self.sum = self.sum.wrapping_sub(*word).wrapping_add(next);
         *word = next;
     }
 
     #[inline(always)]
-    pub fn sum_of(words: &[u64; Self::WORDS]) -> u64 {
+    pub fn sum_of(words: &[u64; WORDS]) -> u64 {
         words.iter().fold(0, |sum, &word| sum.wrapping_add(word))
     }
 }
@@ -73,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_sum_keeps_up_with_the_words() {
-        let mut page = Page::new();
+        let mut page = Page::<512>::new();
         for i in 0..2_000 {
             let before = page.words;
             page.change(i);

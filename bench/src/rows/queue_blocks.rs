@@ -1,7 +1,7 @@
 //! Blocks of 32,768 words, written into a queue where they are to lie.
 
 use std::hint::{black_box, spin_loop};
-use std::ops::Range;
+use std::ops::{BitOr, BitXor, Range};
 use std::time::Instant;
 
 use annulus::spsc;
@@ -15,7 +15,7 @@ use crate::floor;
 pub const BLOCK: usize = 32_768;
 
 /// Blocks in the ring.
-const BLOCKS: usize = 2;
+pub(super) const BLOCKS: usize = 2;
 
 pub fn rows() -> [Row; 2] {
     const FILL: &str = "filling the same memory";
@@ -27,7 +27,7 @@ pub fn rows() -> [Row; 2] {
             "reserved, filled, sent, and passed over by the consumer on the same core; the time of a block",
         )
         .entries([Entry { name: Annulus::NAME, kind: Kind::Ours, run: unread }])
-        .floor(FILL, floor::fill_blocks)
+        .floor(FILL, floor::fill_blocks::<u32, 1>)
         .target(FILL, 1.0 / 0.95),
         row(
             "queue, blocks of 32,768 u32, read",
@@ -35,7 +35,7 @@ pub fn rows() -> [Row; 2] {
         )
         .on_two_cores()
         .entries([Entry { name: Annulus::NAME, kind: Kind::Ours, run: read }])
-        .floor(HAND_OVER, floor::hand_blocks_over)
+        .floor(HAND_OVER, floor::hand_blocks_over::<u32>)
         .target(HAND_OVER, 1.0 / 0.80),
     ]
 }
@@ -49,10 +49,32 @@ pub fn across_blocks(
     across_from(8 * BLOCKS as u64, plan, publish, receive)
 }
 
+/// What a block is made of.
+pub trait Word:
+    Copy + Default + PartialEq + Send + 'static + BitXor<Output = Self> + BitOr<Output = Self>
+{
+    /// What all words of block `i` are.
+    fn of(i: u64) -> Self;
+}
+
+impl Word for u32 {
+    #[inline(always)]
+    fn of(i: u64) -> Self {
+        i as Self
+    }
+}
+
+impl Word for u64 {
+    #[inline(always)]
+    fn of(i: u64) -> Self {
+        i
+    }
+}
+
 /// Whether all `words` are `value`. Each is looked at.
 #[inline(always)]
-pub fn is_all(words: &[u32], value: u32) -> bool {
-    words.iter().fold(0, |difference, word| difference | (word ^ value)) == 0
+pub fn is_all<T: Word>(words: &[T], value: T) -> bool {
+    words.iter().fold(T::default(), |difference, &word| difference | (word ^ value)) == T::default()
 }
 
 #[inline(never)]

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::{Entry, Kind, LIVE_WARM_UP, Plan, Row, Sample, ns_each, phases, stream};
+use crate::contenders::guests::{self, Moodycamel};
 use crate::contenders::{
     AnnulusMany, Crossbeam, Kanal, Named, Queue, Receiver, Sender, StdSync, StdUnbounded,
 };
@@ -25,16 +26,20 @@ pub fn rows() -> [Row; 5] {
                  consumer checks that each producer's messages come in order, none missing",
             )
             .at(PRODUCERS, 1)
-            .entries(entries::<1>()),
+            .entries(entries::<1>())
+            .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("many-1", plan))),
         ),
         against_all(
-            more("queue, two producers", "the same with two producers, which share a core", 2).entries(entries::<2>()),
+            more("queue, two producers", "the same with two producers, which share a core", 2).entries(entries::<2>())
+            .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("many-2", plan))),
         ),
         against_all(
-            more("queue, four producers", "the same with four producers, which share a core", 4).entries(entries::<4>()),
+            more("queue, four producers", "the same with four producers, which share a core", 4).entries(entries::<4>())
+            .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("many-4", plan))),
         ),
         against_all(
-            more("queue, eight producers", "the same with eight producers, which share a core", 8).entries(entries::<8>()),
+            more("queue, eight producers", "the same with eight producers, which share a core", 8).entries(entries::<8>())
+            .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("many-8", plan))),
         ),
         row("queue, 64 joined, one sends", "the same with 64 producers, of which 63 never send")
             .entries([Entry { name: AnnulusMany::NAME, kind: Kind::Ours, run: one_of::<64> }])

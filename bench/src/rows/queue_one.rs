@@ -3,6 +3,7 @@
 //! Each row has its loops in a module of its own.
 
 use super::{Row, contenders};
+use crate::contenders::guests::{self, Moodycamel};
 use crate::contenders::{
     AnnulusCopied, AnnulusInPlace, AnnulusQueue, AnnulusTried, Crossbeam, CrossbeamTried, Kanal, KanalTried,
     Named, Rtrb, RtrbCopied, RtrbInPlace, StdSync,
@@ -20,6 +21,7 @@ pub fn rows() -> [Row; 4] {
     [
         row("queue, one by one, tried", "u64, sent and received on two cores by verbs that return at once, in a loop")
             .entries(contenders!(tried: AnnulusTried, Rtrb, CrossbeamTried, KanalTried))
+            .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("one-tried", plan)))
             .floor(EVERY_LINE, floor::hand_every_line_over)
             .target(Rtrb::NAME, 1.0),
         row(
@@ -27,6 +29,7 @@ pub fn rows() -> [Row; 4] {
             "the same by verbs that wait, as each library does by default; rtrb, which has none, by a loop that tries",
         )
         .entries(contenders!(waiting: AnnulusQueue, Rtrb, Crossbeam, Kanal, StdSync))
+        .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("one-waiting", plan)))
         .target(Rtrb::NAME, 0.90),
         row(
             "queue, batches of 64, copied",

@@ -112,11 +112,11 @@ where
 }
 
 /// Our queue of a kind, its consumer spinning without a pause.
-struct Spinning<K>(PhantomData<K>);
+pub(super) struct Spinning<K>(PhantomData<K>);
 
-struct SpinningProducer<K: annulus::queue::Kind>(annulus::queue::Producer<u64, K>);
+pub(super) struct SpinningProducer<K: annulus::queue::Kind>(annulus::queue::Producer<u64, K>);
 
-struct SpinningConsumer<K: annulus::queue::Kind>(annulus::queue::Consumer<u64, K>);
+pub(super) struct SpinningConsumer<K: annulus::queue::Kind>(annulus::queue::Consumer<u64, K>);
 
 impl<K: annulus::queue::Kind> Named for Spinning<K> {
     const NAME: &'static str = Annulus::NAME;

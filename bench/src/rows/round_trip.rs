@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Instant;
 
 use super::{Plan, Row, Sample, WARM_UP, contenders, ns_each, phases};
-use crate::contenders::{Contender, Named, PhotonRing, Publisher, Subscriber};
+use crate::contenders::{Annulus, Contender, Named, PhotonRing, Publisher, Subscriber, Tokio};
 use crate::cores::pin;
 use crate::floor;
 
@@ -17,7 +17,7 @@ pub fn row() -> Row {
         100_000,
     )
     .on_two_cores()
-    .entries(contenders!(round_trip))
+    .entries(contenders!(round_trip: Annulus, PhotonRing, Tokio))
     .floor(FLOOR, floor::round_trip)
     .target(PhotonRing::NAME, 1.0)
     .target(FLOOR, 1.10)

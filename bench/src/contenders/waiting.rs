@@ -1,0 +1,153 @@
+//! Rings whose publisher waits for its readers, by verbs that wait, in each library's own way.
+
+use annulus::Lossless;
+
+use super::{
+    Annulus, AnnulusLossless, FanOut, Gated, Named, PhotonRing, PhotonRingBounded, Publisher, Reader,
+};
+
+/// A handle of which the verbs are called that wait.
+pub struct Waits<H>(H);
+
+/// Of a library whose publisher waits anyway; its reader, too.
+macro_rules! waiting {
+    ($ring:ident, $tried:ty, $name:expr) => {
+        pub struct $ring;
+
+        impl Named for $ring {
+            const NAME: &'static str = $name;
+        }
+
+        impl<const READERS: usize> Gated<READERS> for $ring {}
+
+        impl<const READERS: usize> FanOut<READERS> for $ring {
+            type Publisher = <$tried as FanOut<READERS>>::Publisher;
+            type Reader = Waits<<$tried as FanOut<READERS>>::Reader>;
+
+            fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
+                let (publisher, readers) = <$tried>::channel(capacity);
+                (publisher, readers.map(Waits))
+            }
+        }
+    };
+}
+
+waiting!(AnnulusLosslessWaiting, AnnulusLossless, Annulus::NAME);
+waiting!(PhotonRingBoundedWaiting, PhotonRingBounded, PhotonRing::NAME);
+
+impl Reader for Waits<annulus::Subscriber<u64, Lossless>> {
+    #[inline(always)]
+    fn poll(&mut self, receive: impl FnMut(u64)) -> bool {
+        self.0.recv().map(receive).is_ok()
+    }
+}
+
+impl Reader for Waits<photon_ring::Subscriber<u64>> {
+    #[inline(always)]
+    fn poll(&mut self, mut receive: impl FnMut(u64)) -> bool {
+        receive(self.0.recv());
+        true
+    }
+}
+
+/// A ring of a library that can wait or try.
+macro_rules! both {
+    ($tried:ident, $waiting:ident, $name:literal, $publisher:ty, $reader:ty, |$capacity:ident| $make:expr) => {
+        pub struct $tried;
+        pub struct $waiting;
+        both!(@ $tried, $name, Tries, $publisher, $reader, $capacity, $make);
+        both!(@ $waiting, $name, Waits, $publisher, $reader, $capacity, $make);
+
+        impl Reader for Tries<$reader> {
+            #[inline(always)]
+            fn poll(&mut self, receive: impl FnMut(u64)) -> bool {
+                self.0.try_recv().map(receive).is_ok()
+            }
+        }
+    };
+    (@ $ring:ident, $name:literal, $way:ident, $publisher:ty, $reader:ty, $capacity:ident, $make:expr) => {
+        impl Named for $ring {
+            const NAME: &'static str = $name;
+        }
+
+        impl<const READERS: usize> Gated<READERS> for $ring {}
+
+        impl<const READERS: usize> FanOut<READERS> for $ring {
+            type Publisher = $way<$publisher>;
+            type Reader = $way<$reader>;
+
+            fn channel($capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
+                let (publisher, readers): (_, [_; READERS]) = $make;
+                ($way(publisher), readers.map($way))
+            }
+        }
+    };
+}
+
+/// A handle of which the verbs are called that return at once.
+pub struct Tries<H>(H);
+
+both!(Bus, BusWaiting, "bus", bus::Bus<u64>, bus::BusReader<u64>, |capacity| {
+    let mut bus = bus::Bus::new(capacity);
+    let readers = std::array::from_fn(|_| bus.add_rx());
+    (bus, readers)
+});
+
+impl Publisher<u64> for Tries<bus::Bus<u64>> {
+    #[inline(always)]
+    fn publish(&mut self, message: u64) {
+        while self.0.try_broadcast(message).is_err() {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+impl Publisher<u64> for Waits<bus::Bus<u64>> {
+    #[inline(always)]
+    fn publish(&mut self, message: u64) {
+        self.0.broadcast(message);
+    }
+}
+
+impl Reader for Waits<bus::BusReader<u64>> {
+    #[inline(always)]
+    fn poll(&mut self, receive: impl FnMut(u64)) -> bool {
+        self.0.recv().map(receive).is_ok()
+    }
+}
+
+both!(
+    AsyncBroadcast,
+    AsyncBroadcastWaiting,
+    "async-broadcast",
+    async_broadcast::Sender<u64>,
+    async_broadcast::Receiver<u64>,
+    |capacity| {
+        let (sender, receiver) = async_broadcast::broadcast(capacity);
+        // The first is dropped: nobody would read it.
+        (sender, std::array::from_fn(|_| receiver.new_receiver()))
+    }
+);
+
+impl Publisher<u64> for Tries<async_broadcast::Sender<u64>> {
+    #[inline(always)]
+    fn publish(&mut self, message: u64) {
+        while self.0.try_broadcast(message).is_err() {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+impl Publisher<u64> for Waits<async_broadcast::Sender<u64>> {
+    #[inline(always)]
+    fn publish(&mut self, message: u64) {
+        assert!(self.0.broadcast_blocking(message).is_ok(), "the readers are there");
+    }
+}
+
+impl Reader for Waits<async_broadcast::Receiver<u64>> {
+    #[inline(always)]
+    fn poll(&mut self, receive: impl FnMut(u64)) -> bool {
+        self.0.recv_blocking().map(receive).is_ok()
+    }
+}

@@ -1,0 +1,194 @@
+//! How long a message is on its way from one core to the other, while nothing else is.
+//!
+//! Both sides read the time stamp counter: the sender before it sends, the receiver when it has the message. A message is sent every two
+//! microseconds, so that none waits for another. The receiver polls; the branch by which it leaves that loop is one that the processor did
+//! not expect, so it does not read the counter before the message is there.
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use hdrhistogram::Histogram;
+use quanta::Clock;
+
+use super::queue_wake::Spinning;
+use super::{Entry, Kind, Plan, Row, Sample, WARM_UP, mix, stamps};
+use crate::contenders::{
+    Annulus, AsyncBroadcast, Bus, Contender, CrossbeamTried, Disruptor, Gated, KanalTried, Named, PhotonRing,
+    Publisher, Queue, Reader, Receiver, Rtrb, Sender, Subscriber, Tokio,
+};
+use crate::cores::pin;
+use crate::floor;
+
+const INTERVAL_NS: u64 = 2_000;
+
+pub fn rows() -> Vec<Row> {
+    if !stamps::are_reliable() {
+        eprintln!("no one-way latencies: the time stamp counter of this machine is not invariant");
+        return vec![];
+    }
+    const RAW: &str = "one raw line";
+    let row = |name, about| Row::new(name, about, 4096, 10_000).on_two_cores().floor(RAW, floor::one_way);
+    let ours = |run| Entry { name: Annulus::NAME, kind: Kind::Ours, run };
+    let rival = |name, run| Entry { name, kind: Kind::Rival, run };
+    vec![
+        row(
+            "one-way latency",
+            "u64, from before the publish to its receipt by a reader on the other core that polls, by time stamps, a message every 2 µs; \
+             the median",
+        )
+        .entries([
+            ours(lossy::<Annulus>),
+            rival(PhotonRing::NAME, lossy::<PhotonRing>),
+            rival(Tokio::NAME, lossy::<Tokio>),
+            rival(Disruptor::NAME, gated::<Disruptor>),
+            rival(Bus::NAME, gated::<Bus>),
+            rival(AsyncBroadcast::NAME, gated::<AsyncBroadcast>),
+        ])
+        .target(PhotonRing::NAME, 1.0),
+        row(
+            "queue, one-way latency",
+            "the same from the send to its receipt by a consumer that spins; a queue with claims beside it",
+        )
+        .entries([
+            ours(queue::<Spinning<annulus::spsc::Spsc>>),
+            rival(Rtrb::NAME, queue::<Rtrb>),
+            rival(CrossbeamTried::NAME, queue::<CrossbeamTried>),
+            rival(KanalTried::NAME, queue::<KanalTried>),
+        ])
+        .other("annulus, spmc", queue::<Spinning<annulus::spmc::Spmc>>)
+        .target(Rtrb::NAME, 1.0),
+    ]
+}
+
+#[inline(never)]
+fn lossy<C: Contender>(plan: &Plan) -> Sample {
+    let (mut publisher, mut subscriber) = C::channel::<u64>(plan.capacity);
+    one_way(
+        plan,
+        move |i| publisher.publish(mix(i)),
+        move || {
+            let value = subscriber.try_recv().ok()?;
+            let sequence = subscriber.cursor() - 1;
+            assert!(value == mix(sequence));
+            Some(sequence)
+        },
+    )
+}
+
+#[inline(never)]
+fn gated<C: Gated<1>>(plan: &Plan) -> Sample {
+    let (mut publisher, [mut reader]) = C::channel(plan.capacity);
+    let mut next = 0;
+    one_way(
+        plan,
+        move |i| publisher.publish(mix(i)),
+        move || {
+            let received = reader.poll(|message| assert!(message == mix(next)));
+            next += u64::from(received);
+            received.then(|| next - 1)
+        },
+    )
+}
+
+#[inline(never)]
+fn queue<Q: Queue<Sender: Sender, Receiver: Receiver>>(plan: &Plan) -> Sample {
+    let (mut sender, mut receiver) = Q::queue(plan.capacity);
+    let mut next = 0;
+    one_way(
+        plan,
+        move |i| assert!(sender.send(mix(i))),
+        move || {
+            let message = receiver.receive()?;
+            assert!(message == mix(next));
+            next += 1;
+            Some(next - 1)
+        },
+    )
+}
+
+/// `send` is called with each sequence; `receive` looks for a message and says which it was.
+#[inline(always)]
+pub fn one_way(
+    plan: &Plan,
+    mut send: impl FnMut(u64),
+    mut receive: impl FnMut() -> Option<u64> + Send,
+) -> Sample {
+    let clock = Clock::new();
+    let interval = stamps::in_ns(&clock, INTERVAL_NS);
+    let total = WARM_UP + plan.messages;
+    let ready = AtomicBool::new(false);
+    let [mut sent, mut received] = [(); 2].map(|()| vec![0; total as usize]);
+    thread::scope(|scope| {
+        let receiver = scope.spawn(|| {
+            pin(plan.cores.there);
+            // Its pages are there before they are needed.
+            received.fill(0);
+            ready.store(true, Ordering::Release);
+            loop {
+                if let Some(sequence) = receive() {
+                    received[sequence as usize] = clock.raw();
+                    if sequence + 1 == total {
+                        return;
+                    }
+                }
+            }
+        });
+        sent.fill(0);
+        while !ready.load(Ordering::Acquire) {
+            spin_loop();
+        }
+        let mut next = clock.raw();
+        for i in 0..total {
+            let stamp = loop {
+                let now = clock.raw();
+                if now >= next {
+                    break now;
+                }
+            };
+            send(i);
+            sent[i as usize] = stamp;
+            next = stamp + interval;
+        }
+        receiver.join().expect("every message was that of its sequence");
+    });
+    let of_interest = WARM_UP as usize..;
+    sample(
+        sent[of_interest.clone()]
+            .iter()
+            .zip(&received[of_interest])
+            // Of one that was lost there is none.
+            .filter(|&(_, &received)| received > 0)
+            .map(|(&sent, &received)| clock.delta_as_nanos(sent, received)),
+        plan.messages,
+    )
+}
+
+fn sample(latencies: impl Iterator<Item = u64>, messages: u64) -> Sample {
+    // To two digits.
+    let mut histogram = Histogram::<u64>::new(2).expect("two digits are possible");
+    for ns in latencies {
+        histogram.record(ns.max(1)).expect("it grows with what is recorded");
+    }
+    let share = histogram.len() as f64 / messages as f64;
+    Sample {
+        ns: histogram.value_at_quantile(0.5) as f64,
+        share: (share < 1.0).then_some(share),
+        latencies: histogram
+            .iter_recorded()
+            .map(|step| (step.value_iterated_to(), step.count_at_value()))
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_are_counted_and_the_median_is_one_of_them() {
+        let sample = sample([100, 7, 100, 7, 100].into_iter(), 10);
+        assert_eq!(sample.latencies, [(7, 2), (100, 3)]);
+        assert_eq!((sample.ns, sample.share), (100.0, Some(0.5)));
+    }
+}

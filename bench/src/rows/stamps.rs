@@ -1,0 +1,50 @@
+//! Stamps of a counter that all cores have in common.
+
+use std::fs;
+
+use quanta::Clock;
+
+/// Whether the processor's counter runs at one speed, whatever the core does. Without that, a stamp of one core says nothing on another.
+pub fn are_reliable() -> bool {
+    // Not for x86 alone to decide: the system counter of aarch64 is such a counter by definition.
+    if !cfg!(any(target_arch = "x86", target_arch = "x86_64")) {
+        return cfg!(target_arch = "aarch64");
+    }
+    fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| is_invariant(&text))
+}
+
+fn is_invariant(cpuinfo: &str) -> bool {
+    let flags = |line: &str| -> bool {
+        let has = |flag| line.split_whitespace().any(|word| word == flag);
+        has("constant_tsc") && has("nonstop_tsc")
+    };
+    let mut cores = cpuinfo.lines().filter(|line| line.starts_with("flags")).peekable();
+    cores.peek().is_some() && cores.all(flags)
+}
+
+/// How many stamps there are in so many nanoseconds.
+pub fn in_ns(clock: &Clock, ns: u64) -> u64 {
+    const MANY: u64 = 1 << 30;
+    (ns as f64 * MANY as f64 / clock.delta_as_nanos(0, MANY) as f64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_is_invariant_where_every_core_says_so() {
+        let good = "processor: 0\nflags\t\t: fpu constant_tsc nonstop_tsc\n";
+        assert!(is_invariant(&good.repeat(2)));
+        assert!(!is_invariant(&format!("{good}flags : fpu constant_tsc\n")));
+        assert!(!is_invariant(""));
+    }
+
+    #[test]
+    fn stamps_and_nanoseconds_are_turned_into_each_other() {
+        let clock = Clock::new();
+        let stamps = in_ns(&clock, 1_000_000);
+        let ns = clock.delta_as_nanos(0, stamps);
+        assert!((999_000..1_001_000).contains(&ns), "{ns}");
+    }
+}
