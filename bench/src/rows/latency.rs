@@ -45,7 +45,8 @@ pub fn rows() -> Vec<Row> {
             rival(Bus::NAME, gated::<Bus>),
             rival(AsyncBroadcast::NAME, gated::<AsyncBroadcast>),
         ])
-        .target(PhotonRing::NAME, 1.0),
+        .target(PhotonRing::NAME, 1.0)
+        .target(RAW, 1.1),
         row(
             "queue, one-way latency",
             "the same from the send to its receipt by a consumer that spins; a queue with claims beside it",
@@ -57,7 +58,8 @@ pub fn rows() -> Vec<Row> {
             rival(KanalTried::NAME, queue::<KanalTried>),
         ])
         .other("annulus, spmc", queue::<Spinning<annulus::spmc::Spmc>>)
-        .target(Rtrb::NAME, 1.0),
+        .target(Rtrb::NAME, 1.0)
+        .target(RAW, 1.1),
     ]
 }
 
@@ -111,8 +113,8 @@ fn queue<Q: Queue<Sender: Sender, Receiver: Receiver>>(plan: &Plan) -> Sample {
 #[inline(always)]
 pub fn one_way(
     plan: &Plan,
-    mut send: impl FnMut(u64),
-    mut receive: impl FnMut() -> Option<u64> + Send,
+    send: impl FnMut(u64),
+    receive: impl FnMut() -> Option<u64> + Send,
 ) -> Sample {
     let clock = Clock::new();
     let interval = stamps::in_ns(&clock, INTERVAL_NS);
@@ -120,7 +122,11 @@ pub fn one_way(
     let ready = AtomicBool::new(false);
     let [mut sent, mut received] = [(); 2].map(|()| vec![0; total as usize]);
     thread::scope(|scope| {
-        let receiver = scope.spawn(|| {
+        let (clock, ready, sent, received) = (&clock, &ready, &mut sent, &mut received);
+        // Each side's own: borrowed from outside, both would be written to the stack of this thread, beside each other.
+        let mut send = send;
+        let receiver = scope.spawn(move || {
+            let mut receive = receive;
             pin(plan.cores.there);
             // Its pages are there before they are needed.
             received.fill(0);
