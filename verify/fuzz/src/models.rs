@@ -18,5 +18,7 @@ pub(crate) mod one_consumer;
 pub(crate) mod pool;
 #[path = "../../../crates/annulus/tests/queue/model/shared.rs"]
 pub(crate) mod shared;
+#[path = "../../../crates/annulus/tests/conformance/model/stages.rs"]
+pub(crate) mod stages;
 #[path = "../../../crates/annulus/tests/queue/model/step.rs"]
 pub(crate) mod step;

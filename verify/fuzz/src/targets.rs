@@ -4,7 +4,7 @@
 use annulus::{mpmc, mpsc, spmc, spsc};
 
 use crate::case::Case;
-use crate::models::{groups, lossless, lossy, one_consumer, pool, rings, shared, step};
+use crate::models::{groups, lossless, lossy, one_consumer, pool, rings, shared, stages, step};
 
 /// Lossy rings: one publisher, or many.
 pub fn lossy(bytes: &[u8]) {
@@ -34,14 +34,20 @@ pub fn lossless(bytes: &[u8]) {
     lossless!(bytes, 0: Lossless, 1: MpmcLossless, 2: GroupedLossless, 3: GroupedMpmcLossless,);
 }
 
-/// Owned events.
+/// Owned events; also where a stage follows another one.
 pub fn events(bytes: &[u8]) {
-    lossless!(bytes, 0: Events, 1: MpmcEvents,);
+    lossless!(bytes, 0: Events, 1: MpmcEvents, 2: BehindEvents, 3: BehindMpmcEvents,);
 }
 
-/// Stages that follow others in step.
+/// Graphs of stages.
 pub fn stages(bytes: &[u8]) {
-    lossless!(bytes, 0: TrackedLossless, 1: BehindLossless, 2: BehindMpmcLossless, 3: BehindEvents, 4: BehindMpmcEvents,);
+    let Some(case) = Case::of(bytes) else { return };
+    let capacity = case.capacity(2);
+    let run = match case.kind(2) {
+        0 => stages::run::<rings::Lossless>,
+        _ => stages::run::<rings::MpmcLossless>,
+    };
+    run(capacity, case.watermark(capacity), &case.steps);
 }
 
 /// Groups whose members part and come together again.

@@ -4,11 +4,12 @@
 
 mod groups;
 mod lossless;
+mod stages;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use crate::rings::Ring;
+use crate::rings::{self, Ring};
 
 const CASES: u32 = if cfg!(miri) {
     2
@@ -49,4 +50,10 @@ fn a_lossy_group_agrees_with_its_model() {
 #[test]
 fn a_lossless_group_agrees_with_its_model() {
     random_cases(groups::run_lossless);
+}
+
+#[test]
+fn a_graph_of_stages_agrees_with_its_model() {
+    random_cases(stages::run::<rings::Lossless>);
+    random_cases(stages::run::<rings::MpmcLossless>);
 }
