@@ -27,3 +27,18 @@ need_tool() {
     export PATH="$PWD/target/tools/bin:$PATH"
     need "command -v $1" cargo install --locked --quiet --root target/tools "$1"
 }
+
+# must_see BUG REPORT COMMAND...: COMMAND fails where the library is built with that bug (see ci/lib/mutant-rustc), and says REPORT.
+must_see() {
+    local bug=$1 report=$2 log=$CARGO_TARGET_DIR/$1.log
+    shift 2
+    # Cargo does not see the name change; and whoever builds next must not find the bug.
+    touch crates/annulus/src/lib.rs
+    trap 'touch crates/annulus/src/lib.rs' EXIT
+    if ANNULUS_MUTANT=$bug "$@" >"$log" 2>&1 || ! grep -qE "$report" "$log"; then
+        tail -40 "$log"
+        say "SURVIVED $bug"
+        return 1
+    fi
+    say "caught   $bug: $(grep -oEm1 "$report" "$log")"
+}

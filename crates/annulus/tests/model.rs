@@ -1,238 +1,36 @@
-//! The lossy ring against a plain model: a `VecDeque` of what stands in the ring, and a counter for what was lost.
-//!
-//! Random publishing, batches, joins and every receiving verb, one thread, capacities from 2 to 1,000. The model knows
-//! exactly what must come, so there is no tolerance anywhere.
+//! The lossy ring against a plain model, which is in `models/lossy.rs`, in random steps and at every small capacity.
 
-#![allow(clippy::cast_precision_loss, reason = "counts here are small")]
+#[path = "models/lossy.rs"]
+mod lossy;
 
-use std::collections::VecDeque;
-
-use annulus::{Publisher, Subscribable, Subscriber, TryRecvError};
+use annulus::TryRecvError;
+use lossy::{Step, message, run};
 use proptest::prelude::*;
 
 const CASES: u32 = if cfg!(miri) { 2 } else { 1500 };
 const STEPS: usize = if cfg!(miri) { 30 } else { 400 };
 
-#[derive(Clone, Debug)]
-enum Step {
-    Publish,
-    PublishWith,
-    PublishBatch(usize),
-    TryRecv,
-    RecvBatch(usize),
-    Drain(usize),
-    Latest,
-    SkipToLatest,
-    Subscribe,
-    SubscribeFromOldest,
-    CloneSubscriber,
+fn capacities() -> impl Strategy<Value = usize> {
+    prop_oneof![2_usize..=8, 2_usize..=1000]
 }
 
-fn step() -> impl Strategy<Value = Step> {
-    prop_oneof![
-        8 => Just(Step::Publish),
-        2 => Just(Step::PublishWith),
-        2 => (0_usize..200).prop_map(Step::PublishBatch),
-        12 => Just(Step::TryRecv),
-        2 => (0_usize..40).prop_map(Step::RecvBatch),
-        1 => (0_usize..40).prop_map(Step::Drain),
-        1 => Just(Step::Latest),
-        1 => Just(Step::SkipToLatest),
-        1 => Just(Step::Subscribe),
-        1 => Just(Step::SubscribeFromOldest),
-        1 => Just(Step::CloneSubscriber),
-    ]
-}
-
-/// Messages are told from their sequence.
-fn message(sequence: u64) -> u64 {
-    sequence.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-/// What must stand in the ring: the latest `capacity` messages, and how many came in all.
-struct Model {
-    capacity: usize,
-    standing: VecDeque<u64>,
-    published: u64,
-}
-
-impl Model {
-    fn publish(&mut self) -> u64 {
-        let value = message(self.published);
-        self.standing.push_back(value);
-        self.published += 1;
-        if self.standing.len() > self.capacity {
-            self.standing.pop_front();
-        }
-        value
-    }
-
-    fn oldest(&self) -> u64 {
-        self.published - self.standing.len() as u64
-    }
-
-    fn at(&self, sequence: u64) -> u64 {
-        self.standing[(sequence - self.oldest()) as usize]
-    }
-}
-
-/// What one subscriber must see, beside the real one.
-struct Reader {
-    real: Subscriber<u64>,
-    cursor: u64,
-    received: u64,
-    lagged: u64,
-    /// Where it went on after its last lapse, and how far from the edge that was.
-    lapse: Option<(u64, u64)>,
-}
-
-impl Reader {
-    fn new(real: Subscriber<u64>, cursor: u64) -> Self {
-        Self { real, cursor, received: 0, lagged: 0, lapse: None }
-    }
-
-    /// Applies the documented rule for a subscriber that was lapped; how many messages that costs, or none.
-    fn lapse(&mut self, model: &Model) -> Option<u64> {
-        if self.cursor >= model.oldest() {
-            return None;
-        }
-        let half = model.capacity as u64 / 2;
-        let margin = match self.lapse {
-            Some((resumed, margin)) if self.cursor - resumed < half => {
-                (2 * margin).max(half / 32).clamp(1, half)
-            }
-            _ => 0,
-        };
-        let resume = model.oldest() + margin;
-        let skipped = resume - self.cursor;
-        self.lapse = Some((resume, margin));
-        self.lagged += skipped;
-        self.cursor = resume;
-        Some(skipped)
-    }
-
-    /// The next message for a verb that goes on after a lag.
-    fn next(&mut self, model: &Model) -> Option<u64> {
-        self.lapse(model);
-        (self.cursor < model.published).then(|| {
-            self.received += 1;
-            self.cursor += 1;
-            model.at(self.cursor - 1)
-        })
-    }
-
-    fn try_recv(&mut self, model: &Model) -> Result<u64, TryRecvError> {
-        if let Some(skipped) = self.lapse(model) {
-            return Err(TryRecvError::Lagged { skipped });
-        }
-        self.next(model).ok_or(TryRecvError::Empty)
-    }
-
-    fn skip_to_latest(&mut self, model: &Model) -> u64 {
-        let skipped = model.published.saturating_sub(1).saturating_sub(self.cursor);
-        self.cursor += skipped;
-        self.lagged += skipped;
-        skipped
-    }
-
-    fn apply(&mut self, step: &Step, model: &Model) {
-        match *step {
-            Step::TryRecv => assert_eq!(self.real.try_recv(), self.try_recv(model)),
-            Step::RecvBatch(length) => {
-                let expected: Vec<u64> = (0..length).map_while(|_| self.next(model)).collect();
-                let mut buffer = vec![0; length];
-                let count = self.real.recv_batch(&mut buffer);
-                assert_eq!(buffer[..count], expected);
-                assert!(buffer[count..].iter().all(|&left| left == 0), "wrote behind its count");
-            }
-            Step::Drain(most) => {
-                let expected: Vec<u64> = (0..most).map_while(|_| self.next(model)).collect();
-                assert_eq!(self.real.drain().take(most).collect::<Vec<_>>(), expected);
-            }
-            Step::Latest => {
-                let any = self.cursor < model.published;
-                self.skip_to_latest(model);
-                let expected = any.then(|| self.next(model).unwrap());
-                assert_eq!(self.real.latest(), expected);
-            }
-            Step::SkipToLatest => assert_eq!(self.real.skip_to_latest(), self.skip_to_latest(model)),
-            _ => {}
-        }
-        self.check(model);
-    }
-
-    fn check(&self, model: &Model) {
-        assert_eq!(self.real.cursor(), self.cursor);
-        assert_eq!(self.real.total_received(), self.received);
-        assert_eq!(self.real.total_lagged(), self.lagged);
-        assert_eq!(self.real.pending(), (model.published - self.cursor).min(model.capacity as u64));
-        let passed = self.received + self.lagged;
-        let ratio = if passed == 0 { 1.0 } else { self.received as f64 / passed as f64 };
-        assert!((self.real.receive_ratio() - ratio).abs() < 1e-12);
-    }
-}
-
-fn publish(step: &Step, model: &mut Model, publisher: &mut Publisher<u64>) {
-    match *step {
-        Step::Publish => publisher.publish(model.publish()),
-        Step::PublishWith => publisher.publish_with(|| model.publish()),
-        Step::PublishBatch(length) => {
-            let batch: Vec<u64> = (0..length).map(|_| model.publish()).collect();
-            publisher.publish_batch(&batch);
-        }
-        _ => {}
-    }
-    assert_eq!(publisher.published(), model.published);
-    assert_eq!(publisher.sequence(), model.published);
-}
-
-fn join(step: &Step, model: &Model, subscribable: &Subscribable<u64>, readers: &mut Vec<Reader>) {
-    match step {
-        Step::Subscribe => readers.push(Reader::new(subscribable.subscribe(), model.published)),
-        Step::SubscribeFromOldest => {
-            readers.push(Reader::new(subscribable.subscribe_from_oldest(), model.oldest()));
-        }
-        Step::CloneSubscriber => {
-            let clone = Reader::new(readers[0].real.clone(), readers[0].cursor);
-            readers.push(clone);
-        }
-        _ => {}
-    }
-    if readers.len() > 4 {
-        readers.remove(1);
-    }
-}
-
-fn run(capacity: usize, steps: &[Step]) {
-    let (mut publisher, subscribable) = annulus::channel::<u64>(capacity);
-    assert_eq!((publisher.capacity(), subscribable.capacity()), (capacity, capacity));
-    let mut model = Model { capacity, standing: VecDeque::new(), published: 0 };
-    let mut readers = vec![Reader::new(subscribable.subscribe(), 0)];
-    for step in steps {
-        publish(step, &mut model, &mut publisher);
-        join(step, &model, &subscribable, &mut readers);
-        for reader in &mut readers {
-            reader.apply(step, &model);
-        }
-    }
-    drop(publisher);
-    for mut reader in readers {
-        let rest: Vec<u64> = std::iter::from_fn(|| reader.next(&model)).collect();
-        assert_eq!(reader.real.iter().collect::<Vec<_>>(), rest);
-        assert_eq!(reader.real.try_recv(), Err(TryRecvError::Closed));
-        reader.check(&model);
-    }
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    proptest::collection::vec(any::<[u8; 4]>().prop_map(Step::from), 1..STEPS)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn agrees_with_the_model(
-        capacity in prop_oneof![2_usize..=8, 2_usize..=1000],
-        steps in proptest::collection::vec(step(), 1..STEPS),
-    ) {
-        run(capacity, &steps);
+    fn agrees_with_the_model(capacity in capacities(), steps in steps()) {
+        let (publisher, subscribable) = annulus::channel(capacity);
+        prop_assert_eq!((publisher.capacity(), subscribable.capacity()), (capacity, capacity));
+        run((publisher, subscribable), capacity, &steps);
+    }
+
+    #[test]
+    fn many_publishers_agree_with_the_model(capacity in capacities(), steps in steps()) {
+        run(annulus::channel_mpmc(capacity), capacity, &steps);
     }
 }
 

@@ -1,4 +1,8 @@
-//! The buffer pool: every answer against a plain model, every error, and many threads that would notice a second owner.
+//! The buffer pool: every answer against a plain model (`models/pool.rs`), every error, and many threads that would notice a second
+//! owner.
+
+#[path = "models/pool.rs"]
+mod model;
 
 use std::collections::HashSet;
 use std::thread;
@@ -195,119 +199,16 @@ fn a_generation_comes_round() {
     assert_eq!(next == first, !cfg!(miri));
 }
 
-#[derive(Clone, Debug)]
-enum Step {
-    Alloc,
-    Drop(usize),
-    HandOut(usize),
-    Redeem(usize),
-    RedeemStale(usize),
-    Forge(u32),
-    /// A handle that was there, with one bit turned.
-    Twist(usize, u32),
-}
-
-fn step() -> impl Strategy<Value = Step> {
-    prop_oneof![
-        6 => Just(Step::Alloc),
-        3 => (0_usize..64).prop_map(Step::Drop),
-        5 => (0_usize..64).prop_map(Step::HandOut),
-        4 => (0_usize..64).prop_map(Step::Redeem),
-        3 => (0_usize..64).prop_map(Step::RedeemStale),
-        2 => any::<u32>().prop_map(Step::Forge),
-        3 => (0_usize..64, 0_u32..32).prop_map(|(pick, bit)| Step::Twist(pick, bit)),
-    ]
-}
-
-/// What one thread knows: who has which slab, what is in each, which handles are out and which were.
-struct Model {
-    pool: BufferPool,
-    /// With the number that fills each.
-    buffers: Vec<(Buffer, u8)>,
-    handles: Vec<(Handle, u8)>,
-    stale: Vec<Handle>,
-    next_number: u8,
-}
-
-impl Model {
-    /// `handle` came from anywhere: it is good if, and only if, it is one of those that are out.
-    fn redeem(&mut self, handle: Handle) {
-        let out = self.handles.iter().position(|&(out, _)| out == handle);
-        match (self.pool.redeem(handle), out) {
-            (Ok(buffer), Some(index)) => {
-                let (handle, number) = self.handles.swap_remove(index);
-                assert!(buffer.iter().all(|&byte| byte == number), "what was written before the handle");
-                self.stale.push(handle);
-                self.buffers.push((buffer, number));
-            }
-            (Err(_), None) => {}
-            (Ok(_), None) => panic!("{handle:?} is not out"),
-            (Err(error), Some(_)) => panic!("{handle:?} is out: {error}"),
-        }
-    }
-
-    fn step(&mut self, step: &Step) {
-        match *step {
-            Step::Alloc => match self.pool.alloc() {
-                Some(mut buffer) => {
-                    self.next_number = self.next_number.wrapping_add(1);
-                    buffer.fill(self.next_number);
-                    self.buffers.push((buffer, self.next_number));
-                }
-                None => assert_eq!(self.buffers.len() + self.handles.len(), self.pool.count()),
-            },
-            Step::Drop(pick) if !self.buffers.is_empty() => {
-                let (buffer, number) = self.buffers.swap_remove(pick % self.buffers.len());
-                assert!(buffer.iter().all(|&byte| byte == number), "nobody else wrote here");
-            }
-            Step::HandOut(pick) if !self.buffers.is_empty() => {
-                let (buffer, number) = self.buffers.swap_remove(pick % self.buffers.len());
-                let handle = buffer.into_handle();
-                assert!(!self.stale.contains(&handle), "generations are many more than steps");
-                self.handles.push((handle, number));
-            }
-            Step::Redeem(pick) if !self.handles.is_empty() => {
-                self.redeem(self.handles[pick % self.handles.len()].0);
-            }
-            Step::RedeemStale(pick) if !self.stale.is_empty() => {
-                self.redeem(self.stale[pick % self.stale.len()]);
-            }
-            Step::Forge(bits) => self.redeem(Handle::from_bits(bits)),
-            Step::Twist(pick, bit) => {
-                let known: Vec<_> = self
-                    .handles
-                    .iter()
-                    .map(|&(handle, _)| handle)
-                    .chain(self.stale.iter().copied())
-                    .collect();
-                if !known.is_empty() {
-                    self.redeem(Handle::from_bits(known[pick % known.len()].to_bits() ^ 1 << bit));
-                }
-            }
-            _ => {}
-        }
-        let out = self.buffers.len() + self.handles.len();
-        assert_eq!(self.pool.available(), self.pool.count() - out);
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn model(count in 1_usize..10, slab_bytes in 1_usize..200, steps in prop::collection::vec(step(), 1..STEPS)) {
-        let pool = BufferPool::new(slab_bytes, count);
-        let mut model = Model { pool, buffers: vec![], handles: vec![], stale: vec![], next_number: 0 };
-        for step in &steps {
-            model.step(step);
-        }
-        // The pool goes before its buffers do.
-        let Model { pool, buffers, .. } = model;
-        drop(pool);
-        for (mut buffer, number) in buffers {
-            assert!(buffer.iter().all(|&byte| byte == number));
-            buffer.fill(0);
-        }
+    fn model(
+        count in 1_usize..10,
+        slab_bytes in 1_usize..200,
+        steps in prop::collection::vec(any::<[u8; 4]>().prop_map(model::Step::from), 1..STEPS),
+    ) {
+        model::run(slab_bytes, count, &steps);
     }
 
     /// No bits do harm, whatever state the slabs are in: the right ones, and only those, are a buffer.

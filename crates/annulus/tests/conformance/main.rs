@@ -22,7 +22,7 @@ macro_rules! conformance {
     ($($module:ident: $ring:ident),* $(,)?) => {$(
         mod $module {
             use crate::every::{accounts, close, idle, joining, laps, order, panics, timeouts};
-            use crate::model::lossless;
+            use crate::model;
             use crate::rings::$ring as Ring;
 
             conformance! { @tests
@@ -49,7 +49,7 @@ macro_rules! conformance {
                 timeouts::a_message_in_time_is_received,
                 idle::many_who_wait_use_no_core_and_all_wake,
                 idle::one_who_waits_uses_no_core_and_wakes,
-                lossless::agrees_with_its_model,
+                model::agrees_with_its_model,
             }
         }
     )*};

@@ -1,0 +1,184 @@
+//! A graph of stages on one lossless ring, which grows and shrinks: a stage sees what all those before it have processed, and
+//! publishers wait for the slowest.
+
+use annulus::{Builder, DependencyBarrier, Lossless, PollError, Staged, Subscribable, Subscriber, Upstream};
+
+use crate::rings::{Publish, Ring};
+
+/// Which stage a step is about is its number, modulo how many there are.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    /// As many as there is room for, up to this many.
+    Publish(usize),
+    TryRecv(usize),
+    RecvBatch(usize, usize),
+    Drain(usize, usize),
+    Done(usize),
+    /// A new stage, after those whose bits are set.
+    Join(usize),
+    Fork(usize),
+    Leave(usize),
+}
+
+/// Any four bytes are a step.
+impl From<[u8; 4]> for Step {
+    fn from([kind, which, count, _]: [u8; 4]) -> Self {
+        let (which, count) = (usize::from(which), usize::from(count));
+        match kind % 32 {
+            0..8 => Self::Publish(count % 12),
+            8..16 => Self::TryRecv(which),
+            16..20 => Self::RecvBatch(which, count % 8),
+            20..23 => Self::Drain(which, count % 8),
+            23..27 => Self::Done(which),
+            27..29 => Self::Join(which),
+            29 => Self::Fork(which),
+            _ => Self::Leave(which),
+        }
+    }
+}
+
+/// The most stages at a time.
+const STAGES: usize = 6;
+
+struct Stage {
+    real: Subscriber<u64, Staged<Lossless>>,
+    /// Asks how far it is, as those after it do.
+    asks: DependencyBarrier,
+    number: usize,
+    /// The numbers of those before it; the ones that are gone no longer count.
+    before: Vec<usize>,
+    cursor: u64,
+    processed: u64,
+}
+
+struct Model<P> {
+    room: u64,
+    publisher: P,
+    source: Subscribable<u64, Lossless>,
+    published: u64,
+    /// In the order in which they joined, so those before another stand before it.
+    stages: Vec<Stage>,
+    joined: usize,
+}
+
+impl<P: Publish> Model<P> {
+    /// The end of what `stage` may see.
+    fn end(&self, stage: &Stage) -> u64 {
+        let before = self.stages.iter().filter(|before| stage.before.contains(&before.number));
+        before.map(|before| before.processed).min().map_or(self.published, |end| end.min(self.published))
+    }
+
+    fn publish(&mut self, most: usize) {
+        for _ in 0..most {
+            let behind = self.stages.iter().map(|stage| self.published - stage.cursor).max().unwrap_or(0);
+            let published = self.publisher.try_publish(self.published).is_ok();
+            assert_eq!(
+                published,
+                behind < self.room,
+                "the slowest stage is {behind} of {} behind",
+                self.room
+            );
+            self.published += u64::from(published);
+        }
+    }
+
+    fn push(&mut self, real: Subscriber<u64, Staged<Lossless>>, before: Vec<usize>, cursor: u64) {
+        let asks = DependencyBarrier::new(&[&real]);
+        self.stages.push(Stage { real, asks, number: self.joined, before, cursor, processed: cursor });
+        self.joined += 1;
+    }
+
+    fn join(&mut self, mask: usize) {
+        let before = || self.stages.iter().enumerate().filter(|(place, _)| mask & 1 << place != 0);
+        let upstreams: Vec<_> = before().map(|(_, stage)| &stage.real as &dyn Upstream).collect();
+        let real = self.source.subscribe().after(&upstreams);
+        let numbers = before().map(|(_, stage)| stage.number).collect();
+        self.push(real, numbers, self.published);
+    }
+
+    fn apply(&mut self, step: &Step) {
+        let count = self.stages.len();
+        match *step {
+            Step::Publish(most) => self.publish(most),
+            Step::Join(mask) if count < STAGES => self.join(mask),
+            Step::Fork(which) if (1..STAGES).contains(&count) => {
+                let Stage { real, before, cursor, .. } = &self.stages[which % count];
+                let (real, before, cursor) = (real.clone(), before.clone(), *cursor);
+                self.push(real, before, cursor);
+            }
+            Step::Leave(which) if count > 0 => drop(self.stages.remove(which % count)),
+            Step::TryRecv(which) | Step::RecvBatch(which, _) | Step::Drain(which, _) | Step::Done(which)
+                if count > 0 =>
+            {
+                let place = which % count;
+                let end = self.end(&self.stages[place]);
+                self.stages[place].apply(step, end);
+            }
+            _ => {}
+        }
+        for stage in &self.stages {
+            stage.check(self.end(stage));
+        }
+    }
+}
+
+impl Stage {
+    /// What it does on its own, where it may see what lies before `end`.
+    fn apply(&mut self, step: &Step, end: u64) {
+        let there = end.saturating_sub(self.cursor);
+        let next = |most: usize| (self.cursor..self.cursor + there.min(most as u64)).collect::<Vec<_>>();
+        // Whoever comes back for more has processed what it got before.
+        self.processed = self.cursor;
+        match *step {
+            Step::TryRecv(_) => match self.real.try_recv() {
+                Ok(number) => {
+                    assert_eq!(vec![number], next(1));
+                    self.cursor += 1;
+                }
+                Err(error) => assert_eq!((error, there), (PollError::Empty, 0)),
+            },
+            Step::RecvBatch(_, most) => {
+                let mut buffer = vec![u64::MAX; most];
+                let count = self.real.recv_batch(&mut buffer);
+                assert_eq!(buffer[..count], next(most));
+                self.cursor += count as u64;
+            }
+            Step::Drain(_, most) => {
+                let drained: Vec<_> = self.real.drain().take(most).collect();
+                assert_eq!(drained, next(most));
+                self.cursor += drained.len() as u64;
+                // It came back for each message, and for the one that it did not get.
+                self.processed = self.cursor - u64::from(most > 0 && drained.len() == most);
+            }
+            _ => self.real.done(),
+        }
+    }
+
+    fn check(&self, end: u64) {
+        assert_eq!(self.real.cursor(), self.cursor);
+        assert_eq!(self.real.pending(), end.saturating_sub(self.cursor));
+        assert_eq!(self.asks.processed(), Some(self.processed));
+    }
+}
+
+/// Takes `steps` on a new ring; at the end each stage receives what is left, those before it first.
+pub(crate) fn run<R: Ring<Source = Subscribable<u64, Lossless>>>(
+    capacity: usize,
+    watermark: usize,
+    steps: &[Step],
+) {
+    let (publisher, source) = R::make(Builder::new(capacity).watermark(watermark)).unwrap();
+    let room = (capacity - watermark) as u64;
+    let mut model = Model { room, publisher, source, published: 0, stages: Vec::new(), joined: 0 };
+    for step in steps {
+        model.apply(step);
+    }
+    let Model { publisher, published, stages, .. } = model;
+    drop(publisher);
+    for Stage { mut real, asks, cursor, .. } in stages {
+        assert!(real.iter().eq(cursor..published));
+        assert_eq!((real.try_recv(), asks.processed()), (Err(PollError::Closed), Some(published)));
+        drop(real);
+        assert_eq!(asks.processed(), None, "it is gone");
+    }
+}

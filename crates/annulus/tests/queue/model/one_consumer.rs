@@ -1,0 +1,297 @@
+//! Queues with one consumer, against one `VecDeque` for each producer.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use annulus::queue::{Builder, Consumer, InPlace, Producer};
+use annulus::{PollError, TrySendError};
+
+use super::step::{Step, Turn, WHOSE};
+use crate::counted::{Counted, panics};
+
+/// What a queue must do: one plain queue for each producer there ever was.
+struct Model<K: InPlace> {
+    capacity: usize,
+    producers: Vec<Option<Producer<Counted, K>>>,
+    consumer: Consumer<Counted, K>,
+    rings: Vec<VecDeque<u64>>,
+    next: u64,
+    closed: bool,
+    alive: Arc<AtomicUsize>,
+    register: Option<Register<K>>,
+}
+
+/// How a producer joins.
+type Register<K> = fn(&Producer<Counted, K>) -> Option<Producer<Counted, K>>;
+
+impl<K: InPlace> Model<K> {
+    fn new(capacity: usize, first: u64, register: Option<Register<K>>) -> Self {
+        let (producer, consumer) = Builder::<K>::new(capacity).first(first).build().unwrap();
+        Self {
+            capacity,
+            producers: vec![Some(producer)],
+            consumer,
+            rings: vec![VecDeque::new()],
+            next: 0,
+            closed: false,
+            alive: Arc::default(),
+            register,
+        }
+    }
+
+    fn number(&mut self, whose: usize) -> u64 {
+        self.next += 1;
+        self.next * WHOSE + whose as u64
+    }
+
+    /// The consumer got `message`: it is the oldest of its ring.
+    fn got(&mut self, message: &Counted) {
+        let whose = (message.number % WHOSE) as usize;
+        assert_eq!(self.rings[whose].pop_front(), Some(message.number));
+    }
+
+    fn got_all(&mut self, messages: &[Counted]) {
+        for message in messages {
+            self.got(message);
+        }
+    }
+
+    fn there(&self) -> usize {
+        self.rings.iter().map(VecDeque::len).sum()
+    }
+
+    fn room(&self, whose: usize) -> usize {
+        if self.closed { 0 } else { self.capacity - self.rings[whose].len() }
+    }
+
+    fn reserve(&mut self, whose: usize, most: usize, commit: Option<usize>, panic_after: Option<usize>) {
+        let room = self.room(whose);
+        let numbers: Vec<_> = (0..most).map(|_| self.number(whose)).collect();
+        let alive = Arc::clone(&self.alive);
+        let Some(producer) = &mut self.producers[whose] else { return };
+        let Some(mut reservation) = producer.reserve(most) else {
+            assert!(most == 0 || room == 0, "no reservation though {room} are free");
+            return;
+        };
+        let len = reservation.len();
+        assert!((1..=most.min(room)).contains(&len), "{len} of {most} with room for {room}");
+        assert_eq!(reservation.as_uninit().len(), len);
+        let values = numbers.iter().map(|&number| Counted::new(number, &alive));
+        if let Some(after) = panic_after {
+            let mut values = values.enumerate();
+            let panicked = panics(|| {
+                reservation.write_iter(std::iter::from_fn(|| {
+                    let (index, value) = values.next()?;
+                    assert!(index < after, "as asked");
+                    Some(value)
+                }));
+            });
+            if panicked.is_none() {
+                // It was not asked for that many.
+                self.rings[whose].extend(&numbers[..len]);
+            }
+        } else if let Some(commit) = commit {
+            let sent = reservation.write_iter(values.take(commit));
+            assert_eq!(sent, commit.min(len));
+            self.rings[whose].extend(&numbers[..sent]);
+        }
+    }
+
+    #[allow(clippy::too_many_lines, clippy::needless_pass_by_value, reason = "one arm for each verb")]
+    fn step(&mut self, producer: usize, step: Step) {
+        let whose = producer % self.producers.len();
+        match step {
+            Step::Send => {
+                let (number, room) = (self.number(whose), self.room(whose));
+                let value = Counted::new(number, &self.alive);
+                let Some(producer) = &mut self.producers[whose] else { return };
+                match producer.try_send(value) {
+                    Ok(()) => {
+                        assert!(room > 0, "sent without room");
+                        self.rings[whose].push_back(number);
+                    }
+                    Err(TrySendError::Full(value)) => {
+                        assert!(room == 0 && !self.closed && value.number == number);
+                    }
+                    Err(TrySendError::Closed(value)) => assert!(self.closed && value.number == number),
+                }
+            }
+            Step::Reserve { most, commit } => self.reserve(whose, most, Some(commit), None),
+            Step::ReserveAndDrop(most) => self.reserve(whose, most, None, None),
+            Step::FillerPanics { most, after } => self.reserve(whose, most, None, Some(after)),
+            Step::Receive => match self.consumer.try_recv() {
+                Ok(message) => self.got(&message),
+                Err(PollError::Empty) => {
+                    assert_eq!(self.there(), 0, "Empty, but something is there");
+                    assert!(!self.is_over());
+                }
+                Err(PollError::Closed) => {
+                    assert_eq!(self.there(), 0, "Closed, but something is there");
+                    assert!(self.is_over());
+                }
+            },
+            Step::Into(count) => {
+                let mut places: Vec<_> = (0..count).map(|_| Counted::new(0, &self.alive)).collect();
+                let got = self.consumer.recv_into(&mut places);
+                assert_eq!(got, count.min(self.there()));
+                self.got_all(&places[..got]);
+            }
+            Step::Read { advance } => {
+                let there = self.there();
+                let readable: Vec<_> =
+                    self.consumer.readable().iter().map(|message| message.number).collect();
+                assert_eq!(readable.is_empty(), there == 0);
+                let advance = advance.min(readable.len());
+                self.consumer.advance(advance);
+                for number in &readable[..advance] {
+                    assert_eq!(self.rings[(number % WHOSE) as usize].pop_front(), Some(*number));
+                }
+            }
+            Step::AdvanceTooFar => {
+                let readable = self.consumer.readable().len();
+                let message = panics(|| self.consumer.advance(readable + 1)).expect("too far");
+                assert!(message.contains(&format!("by {} messages: {readable} are readable", readable + 1)));
+            }
+            Step::Peek => {
+                let there = self.there();
+                match self.consumer.peek() {
+                    Some(message) => {
+                        let number = message.number;
+                        assert_eq!(self.rings[(number % WHOSE) as usize].front(), Some(&number));
+                    }
+                    None => assert_eq!(there, 0),
+                }
+            }
+            Step::PeekMany(most) => {
+                let seen: Vec<_> =
+                    self.consumer.peek_many(most).iter().map(|message| message.number).collect();
+                assert!(seen.len() <= most);
+                for (place, number) in seen.iter().enumerate() {
+                    assert_eq!(self.rings[(number % WHOSE) as usize].get(place), Some(number));
+                }
+            }
+            Step::Skip(most) => {
+                let alive = self.alive.load(Ordering::Relaxed);
+                let there = self.there();
+                let skipped = self.consumer.skip(most);
+                assert_eq!(skipped, most.min(there));
+                assert_eq!(self.alive.load(Ordering::Relaxed), alive - skipped);
+                self.resync(skipped);
+            }
+            Step::Drain { take } => {
+                let there = self.there();
+                let got: Vec<_> = self.consumer.drain().take(take).collect();
+                assert_eq!(got.len(), take.min(there));
+                self.got_all(&got);
+            }
+            Step::Consume => {
+                let there = self.there();
+                let mut got = Vec::new();
+                assert_eq!(self.consumer.consume(|message| got.push(message)), there);
+                assert_eq!(got.len(), there);
+                self.got_all(&got);
+            }
+            Step::ConsumeUpTo(most) => {
+                let there = self.there();
+                let mut got = Vec::new();
+                assert_eq!(self.consumer.consume_up_to(most, |message| got.push(message)), most.min(there));
+                self.got_all(&got);
+            }
+            Step::HandlerPanics { after } => {
+                let mut got = Vec::new();
+                let panicked = panics(|| {
+                    self.consumer.consume(|message| {
+                        got.push(message);
+                        assert!(got.len() <= after, "as asked");
+                    });
+                });
+                assert_eq!(panicked.is_some(), got.len() > after);
+                self.got_all(&got);
+            }
+            Step::Look => {
+                assert_eq!(self.consumer.len(), self.there());
+                assert_eq!(self.consumer.is_empty(), self.there() == 0);
+                assert_eq!(self.consumer.is_fully_drained(), self.is_over() && self.there() == 0);
+                for (producer, ring) in self.producers.iter().zip(&self.rings) {
+                    let Some(producer) = producer else { continue };
+                    assert_eq!(producer.len(), ring.len());
+                    assert_eq!(producer.is_full(), ring.len() == self.capacity);
+                    assert_eq!(producer.is_closed(), self.closed);
+                }
+            }
+            Step::Close => {
+                if producer % 2 == 0 {
+                    self.consumer.close();
+                } else if let Some(producer) = &self.producers[whose] {
+                    producer.close();
+                } else {
+                    return;
+                }
+                self.closed = true;
+            }
+            Step::Join => self.join(),
+            Step::Leave => self.leave(whose),
+        }
+    }
+
+    /// Whether nothing will be sent any more.
+    fn is_over(&self) -> bool {
+        self.closed || self.producers.iter().all(Option::is_none)
+    }
+
+    /// After `count` messages were dropped unseen: asks what is left, and checks that it is what each ring had at its end.
+    fn resync(&mut self, count: usize) {
+        let got: Vec<_> = self.consumer.drain().collect();
+        assert_eq!(got.len(), self.there() - count);
+        let mut rings = vec![VecDeque::new(); self.rings.len()];
+        for message in &got {
+            rings[(message.number % WHOSE) as usize].push_back(message.number);
+        }
+        for (ring, left) in self.rings.iter_mut().zip(&rings) {
+            assert!(ring.iter().skip(ring.len() - left.len()).eq(left), "{ring:?} has become {left:?}");
+            ring.clear();
+        }
+    }
+
+    fn join(&mut self) {
+        let Some(register) = self.register else { return };
+        let Some(producer) = self.producers.iter().flatten().next() else { return };
+        match register(producer) {
+            Some(producer) => {
+                assert!(!self.closed);
+                self.producers.push(Some(producer));
+                self.rings.push(VecDeque::new());
+            }
+            None => assert!(self.closed),
+        }
+    }
+
+    fn leave(&mut self, whose: usize) {
+        // Where nobody can join that would be the end, which comes anyway.
+        if self.register.is_some() {
+            self.producers[whose] = None;
+            self.closed |= self.producers.iter().all(Option::is_none);
+        }
+    }
+
+    fn end(self) {
+        drop(self.consumer);
+        drop(self.producers);
+        assert_eq!(self.alive.load(Ordering::Relaxed), 0, "a message was not dropped");
+    }
+}
+
+/// Takes `turns` with a new queue; where several may send, `register` is how they join.
+pub(crate) fn run<K: InPlace>(
+    register: Option<Register<K>>,
+    capacity: usize,
+    first: u64,
+    turns: impl IntoIterator<Item = Turn>,
+) {
+    let mut model = Model::<K>::new(capacity, first, register);
+    for Turn { who, step } in turns {
+        model.step(who, step);
+    }
+    model.end();
+}

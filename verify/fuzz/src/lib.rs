@@ -1,0 +1,27 @@
+//! Sequences of operations from a fuzzer's bytes, against the models of the library's tests.
+//!
+//! ```text
+//! models.rs        the models, and what any four bytes do: those of the tests, by path
+//! case.rs          what the bytes before the steps mean
+//! targets.rs       a function for each target; fuzz_targets/ hands them to libFuzzer
+//! ```
+//!
+//! A test tries random steps, the fuzzer those that led it to new code.
+
+mod case;
+mod models;
+mod targets;
+
+// Where the models look for it.
+use models::{counted, rings};
+pub use targets::*;
+
+/// Lets a panic pass that a model asks for. Any other one ends the fuzzer, at once and where it stands.
+pub fn init() {
+    let fatal = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !counted::is_expected() {
+            fatal(panic);
+        }
+    }));
+}
