@@ -22,6 +22,25 @@ need() {
 need_component() { need "cargo $1 --version" rustup component add "$2"; }
 need_target() { need "rustup target list --installed | grep -qx $1" rustup target add "$1"; }
 
+# need_nightly COMPONENT...: the nightly toolchain, with these.
+need_nightly() {
+    need 'cargo +nightly --version' rustup toolchain install nightly --profile minimal || return 1
+    local component
+    for component in "$@"; do
+        need "rustup component list --toolchain nightly --installed | grep -q ^$component" rustup component add --toolchain nightly "$component" || return 1
+    done
+}
+
+# need_miri: Miri, its build folder, and its flags for threads.
+need_miri() {
+    need_nightly rust-src miri || return 1
+    export CARGO_TARGET_DIR=target/miri
+    export MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-preemption-rate=0.2'
+}
+
+# need_package COMMAND PACKAGE: what Debian has.
+need_package() { need "command -v $1" sh -c "apt-get update -qq && apt-get install -y -qq $2"; }
+
 # need_tool NAME: a cargo subcommand from crates.io, kept in the project's target folder.
 need_tool() {
     export PATH="$PWD/target/tools/bin:$PATH"

@@ -74,12 +74,22 @@ pub(crate) fn pause() {
     loom::thread::yield_now();
 }
 
-/// Whether this build carries the seeded bug `$name`, which some check must catch (see `ci/mutations`).
+/// Whether the seeded bug `$name` is there, which some check must catch (see `ci/mutations`).
 ///
-/// Always false in a build without the private cfg `annulus_mutant`, and then the branch is gone.
+/// In a normal build it never is, and then the branch is gone; the private cfg `annulus_mutant` puts it in. A loom build has all of them, and
+/// `ANNULUS_MUTANT` says which one is awake: so one build serves every model and every bug.
+#[cfg(not(annulus_loom))]
 macro_rules! mutated {
     ($name:literal) => {
         cfg!(annulus_mutant = $name)
     };
+}
+#[cfg(annulus_loom)]
+macro_rules! mutated {
+    ($name:literal) => {{
+        // A model asks a million times. Loom does not see this cell, so it orders nothing that loom watches.
+        static AWAKE: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+        *AWAKE.get_or_init(|| std::env::var_os("ANNULUS_MUTANT").is_some_and(|mutant| mutant == $name))
+    }};
 }
 pub(crate) use mutated;

@@ -44,10 +44,10 @@ impl Seen {
 
     /// The head that is to follow.
     #[inline]
-    const fn then(self, top: u32) -> u64 {
+    fn then(self, top: u32) -> u64 {
         let tag = (self.0 >> 32) as u32;
         let tag = if mutated!("pool_no_tag") { tag } else { tag.wrapping_add(1) };
-        (tag as u64) << 32 | top as u64
+        u64::from(tag) << 32 | u64::from(top)
     }
 }
 
@@ -61,7 +61,7 @@ impl Head {
         Self(AtomicU64::new(u64::from(top)))
     }
 
-    const fn pop_ordering() -> Ordering {
+    fn pop_ordering() -> Ordering {
         // Acquire: pairs with the Release of every L5 before.
         if mutated!("pool_pop_relaxed") { Ordering::Relaxed } else { Ordering::Acquire }
     }
