@@ -21,12 +21,12 @@ pub fn rows() -> [Row; 3] {
             "publish + receive, one thread",
             "u64, one message published, then received and checked",
             CAPACITY,
-            4_000_000,
+            2_000_000,
         )
         .entries(contenders!(publish_and_receive: Annulus, PhotonRing, Tokio))
         .target(PhotonRing::NAME, 0.70)
         .aim(0.60),
-        Row::new("empty poll", "u64, a receive that finds nothing new", CAPACITY, 8_000_000)
+        Row::new("empty poll", "u64, a receive that finds nothing new", CAPACITY, 2_000_000)
             .entries(contenders!(poll: Annulus, PhotonRing, Tokio))
             .target(PhotonRing::NAME, 1.0),
     ]
