@@ -23,7 +23,7 @@ fn row<const READERS: usize>(name: &'static str) -> Row {
         "u64, on one thread, one message published, then received by each of the subscribers and checked; bus, async-broadcast and \
          disruptor lose nothing, the others may",
         one_thread::CAPACITY,
-        400_000,
+        200_000,
     )
     .at("subscribers", READERS as u64)
     .entries(contenders!(to_each: Annulus, PhotonRing, Tokio, Bus, AsyncBroadcast, DisruptorOfMany; READERS))

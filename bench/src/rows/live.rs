@@ -16,7 +16,7 @@ pub fn row() -> Row {
         "u64, the time of a publish while a reader on the other core receives and checks what it can, \
          and the part of the messages that it received",
         4096,
-        4_000_000,
+        2_000_000,
     )
     .on_two_cores()
     .entries(contenders!(publish: Annulus, PhotonRing, Tokio))

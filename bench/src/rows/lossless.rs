@@ -27,10 +27,14 @@ pub fn rows() -> [Row; 5] {
             .aim(0.40)
             .target(Disruptor::NAME, 0.85)
             .aim(0.60),
-        row(
+        Row::new(
             "lossless, one reader, waiting",
             "the same by verbs that wait, on both sides, as each library does by default",
+            4096,
+            // Some sleep and wake for a few messages each.
+            64_000,
         )
+        .on_two_cores()
         .entries(contenders!(
             stream_waiting: AnnulusLosslessWaiting,
             PhotonRingBoundedWaiting,

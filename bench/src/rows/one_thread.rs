@@ -13,7 +13,7 @@ pub(super) const CAPACITY: usize = 4096;
 
 pub fn rows() -> [Row; 3] {
     [
-        Row::new("publish alone", "u64, a subscriber attached but idle", CAPACITY, 8_000_000)
+        Row::new("publish alone", "u64, a subscriber attached but idle", CAPACITY, 4_000_000)
             .entries(contenders!(publish: Annulus, PhotonRing, Tokio))
             .floor("storing 16-byte slots", floor::store_slots)
             .target(PhotonRing::NAME, 0.45),
@@ -21,12 +21,12 @@ pub fn rows() -> [Row; 3] {
             "publish + receive, one thread",
             "u64, one message published, then received and checked",
             CAPACITY,
-            8_000_000,
+            2_000_000,
         )
         .entries(contenders!(publish_and_receive: Annulus, PhotonRing, Tokio))
         .target(PhotonRing::NAME, 0.70)
         .aim(0.60),
-        Row::new("empty poll", "u64, a receive that finds nothing new", CAPACITY, 16_000_000)
+        Row::new("empty poll", "u64, a receive that finds nothing new", CAPACITY, 2_000_000)
             .entries(contenders!(poll: Annulus, PhotonRing, Tokio))
             .target(PhotonRing::NAME, 1.0),
     ]
