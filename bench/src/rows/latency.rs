@@ -116,11 +116,7 @@ fn queue<Q: Queue<Sender: Sender, Receiver: Receiver>>(plan: &Plan) -> Sample {
 
 /// `send` is called with each sequence; `receive` looks for a message and says which it was.
 #[inline(always)]
-pub fn one_way(
-    plan: &Plan,
-    send: impl FnMut(u64),
-    receive: impl FnMut() -> Option<u64> + Send,
-) -> Sample {
+pub fn one_way(plan: &Plan, send: impl FnMut(u64), receive: impl FnMut() -> Option<u64> + Send) -> Sample {
     let clock = Clock::new();
     let interval = stamps::in_ns(&clock, INTERVAL_NS);
     let total = WARM_UP + plan.messages;
