@@ -4,8 +4,7 @@ use std::time::Instant;
 
 use super::{Plan, Row, Sample, contenders, mix, ns_each, one_thread, phases};
 use crate::contenders::{
-    Annulus, AnnulusGroup, AsyncBroadcast, Bus, DisruptorOfMany, FanOut, Named, PhotonRing, Publisher,
-    Reader, Tokio,
+    Annulus, AnnulusGroup, AsyncBroadcast, Bus, DisruptorOfMany, FanOut, PhotonRing, Publisher, Reader, Tokio,
 };
 
 pub fn rows() -> [Row; 4] {
@@ -28,7 +27,6 @@ fn row<const READERS: usize>(name: &'static str) -> Row {
     .at("subscribers", READERS as u64)
     .entries(contenders!(to_each: Annulus, PhotonRing, Tokio, Bus, AsyncBroadcast, DisruptorOfMany; READERS))
     .other("annulus, a group", to_group::<READERS>)
-    .target(PhotonRing::NAME, 1.0)
 }
 
 #[inline(never)]

@@ -44,9 +44,7 @@ pub fn rows() -> Vec<Row> {
             rival(Disruptor::NAME, gated::<Disruptor>),
             rival(Bus::NAME, gated::<Bus>),
             rival(AsyncBroadcast::NAME, gated::<AsyncBroadcast>),
-        ])
-        .target(PhotonRing::NAME, 1.0)
-        .target(RAW, 1.1),
+        ]),
         row(
             "queue, one-way latency",
             "the same from the send to its receipt by a consumer that spins; a queue with claims beside it",
@@ -58,7 +56,6 @@ pub fn rows() -> Vec<Row> {
             rival(KanalTried::NAME, queue::<KanalTried>),
         ])
         .other("annulus, spmc", queue::<Spinning<annulus::spmc::Spmc>>)
-        .target(Rtrb::NAME, 1.0)
         .target(RAW, 1.1),
     ]
 }

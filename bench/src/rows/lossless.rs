@@ -40,8 +40,7 @@ pub fn rows() -> [Row; 5] {
             PhotonRingBoundedWaiting,
             BusWaiting,
             AsyncBroadcastWaiting
-        ))
-        .target(PhotonRing::NAME, 1.0),
+        )),
         row(
             "lossless, batches of 64",
             "u64, published in batches of 64, received on the other core into a buffer of 64",

@@ -10,12 +10,12 @@ const AXIS: &str = "bytes of a message";
 
 pub fn rows() -> [Row; 9] {
     [
-        row::<1>("payload of 8 bytes", 64, 1_000_000).target(PhotonRing::NAME, 1.0),
-        row::<2>("payload of 16 bytes", 64, 1_000_000).target(PhotonRing::NAME, 1.0),
-        row::<3>("payload of 24 bytes", 64, 1_000_000).target(PhotonRing::NAME, 1.0),
-        row::<8>("payload of 64 bytes", 64, 500_000).target(PhotonRing::NAME, 1.0),
-        row::<32>("payload of 256 bytes", 64, 200_000).target(PhotonRing::NAME, 1.0),
-        row::<128>("payload of 1,024 bytes", 64, 100_000).target(PhotonRing::NAME, 1.0),
+        row::<1>("payload of 8 bytes", 64, 1_000_000),
+        row::<2>("payload of 16 bytes", 64, 1_000_000),
+        row::<3>("payload of 24 bytes", 64, 1_000_000),
+        row::<8>("payload of 64 bytes", 64, 500_000),
+        row::<32>("payload of 256 bytes", 64, 200_000),
+        row::<128>("payload of 1,024 bytes", 64, 100_000),
         row::<512>("4 KiB, ring of 64", 64, 50_000).target(PhotonRing::NAME, 0.25),
         Row { place: None, ..row::<512>("4 KiB, ring of 4", 4, 50_000) }.target(PhotonRing::NAME, 0.25),
         Row { place: None, ..row::<512>("4 KiB, ring of 1024", 1024, 50_000) }.target(PhotonRing::NAME, 0.25),

@@ -39,7 +39,6 @@ fn row<const WORDS: usize>(name: &'static str, messages: u64) -> Row {
         Entry { name: CrossbeamTried::NAME, kind: Kind::Rival, run: boxed::<WORDS> },
     ])
     .other(COPIED, copied::<WORDS>)
-    .target(CrossbeamTried::NAME, 1.0)
 }
 
 /// After two laps.

@@ -79,8 +79,7 @@ fn of_words<T: Word, const PRODUCERS: usize>([unread, read]: [&'static str; 2]) 
         .entries([
             Entry { name: Annulus::NAME, kind: Kind::Ours, run: read_by::<AnnulusBlocks<T>, T, PRODUCERS> },
             Entry { name: Rtrb::NAME, kind: Kind::Rival, run: read_by::<RtrbBlocks<T>, T, PRODUCERS> },
-        ])
-        .target(Rtrb::NAME, 1.0),
+        ]),
     ]
 }
 

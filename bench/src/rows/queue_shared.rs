@@ -6,40 +6,32 @@ use std::time::Instant;
 
 use super::{LIVE_WARM_UP, Plan, Row, Sample, contenders, ns_each};
 use crate::contenders::guests::{self, Moodycamel};
-use crate::contenders::{AnnulusManyToMany, Crossbeam, Kanal, Named, Queue, Receiver, Sender};
+use crate::contenders::{AnnulusManyToMany, Crossbeam, Kanal, Queue, Receiver, Sender};
 use crate::cores::pin;
 
 pub fn rows() -> [Row; 2] {
     let row = |name, about| Row::new(name, about, 4096, 1_024_000);
     [
-        against_all(
-            row(
-                "queue for many, one to one",
-                "u64, from a producer on one core to a consumer on the other, through a queue for many of both, by verbs that wait",
-            )
-            .on_two_cores()
-            .entries(contenders!(exchange: AnnulusManyToMany, Crossbeam, Kanal; ONE))
-            .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("exchange-1", plan))),
-        ),
-        against_all(
-            row(
-                "queue for many, two to two",
-                "the same with two producers, which share a core, and two consumers, which share the other; each consumer checks the order \
-                 of what it has of each producer, and both together that nothing is missing",
-            )
-            .threads(4)
-            .entries(contenders!(exchange: AnnulusManyToMany, Crossbeam, Kanal; TWO))
-            .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("exchange-2", plan))),
-        ),
+                row(
+            "queue for many, one to one",
+            "u64, from a producer on one core to a consumer on the other, through a queue for many of both, by verbs that wait",
+        )
+        .on_two_cores()
+        .entries(contenders!(exchange: AnnulusManyToMany, Crossbeam, Kanal; ONE))
+        .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("exchange-1", plan))),
+                row(
+            "queue for many, two to two",
+            "the same with two producers, which share a core, and two consumers, which share the other; each consumer checks the order \
+             of what it has of each producer, and both together that nothing is missing",
+        )
+        .threads(4)
+        .entries(contenders!(exchange: AnnulusManyToMany, Crossbeam, Kanal; TWO))
+        .entries(guests::entry::<Moodycamel>(|plan| guests::run_moodycamel("exchange-2", plan))),
     ]
 }
 
 const ONE: u64 = 1;
 const TWO: u64 = 2;
-
-fn against_all(row: Row) -> Row {
-    [Crossbeam::NAME, Kanal::NAME].into_iter().fold(row, |row, rival| row.target(rival, 1.0))
-}
 
 /// What a consumer has had.
 #[derive(Default)]

@@ -8,9 +8,7 @@ use bytemuck::NoUninit;
 use photon_ring::DerivePod;
 
 use super::{LIVE_WARM_UP, Plan, Row, Sample, contenders, mix, ns_each, one_thread, phases};
-use crate::contenders::{
-    Annulus, Contender, Named, PhotonRing, Publisher, Subscriber, TOPICS, Tokio, Topics,
-};
+use crate::contenders::{Annulus, Contender, PhotonRing, Publisher, Subscriber, TOPICS, Tokio, Topics};
 use crate::cores::pin;
 
 pub fn on_one_thread() -> Row {
@@ -21,7 +19,6 @@ pub fn on_one_thread() -> Row {
         2_000_000,
     )
     .entries(contenders!(publish_and_receive: Annulus, PhotonRing, Tokio))
-    .target(PhotonRing::NAME, 0.70)
 }
 
 pub fn market_data() -> Row {
@@ -34,7 +31,6 @@ pub fn market_data() -> Row {
     )
     .on_two_cores()
     .entries(contenders!(publish_to_topics: Annulus, PhotonRing, Tokio))
-    .target(PhotonRing::NAME, 1.0)
 }
 
 #[derive(Clone, Copy, NoUninit, DerivePod)]

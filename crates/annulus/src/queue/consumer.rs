@@ -26,7 +26,7 @@ pub struct Consumer<T: Send, K: Kind> {
 impl<T: Send, K: Kind> Consumer<T, K> {
     /// Receives the next message if there is one. Never waits for anybody, allocates nothing.
     ///
-    /// In a queue with one ring (`spsc`), right behind a producer that sends without a break, a call that finds nothing takes a quarter of a microsecond
+    /// In a queue with one ring (`spsc`), right behind a producer that sends without a break, a call that finds nothing takes half a microsecond
     /// or so, because both are then much faster than where each look takes the producer's line from it;
     /// [`recv_with`](Self::recv_with)`(BusySpin)` never does that.
     ///

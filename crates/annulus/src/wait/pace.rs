@@ -31,8 +31,8 @@ const HANDFUL: usize = 8;
 /// Pause instructions before a wait: a microsecond or so.
 const BEFORE_A_WAIT: u32 = 64;
 
-/// After a look in vain: as long as a line takes there and back.
-const AFTER_A_LOOK: u32 = 16;
+/// After a look in vain: as long as a line takes there and back, or twice that.
+const AFTER_A_LOOK: u32 = 32;
 
 impl Pace {
     pub(crate) fn new() -> Self {
