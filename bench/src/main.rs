@@ -52,7 +52,7 @@ use rows::Row;
   cargo run --release -- --compare a.json b.json c.json whether runs come to the same verdicts")]
 struct Arguments {
     /// Rounds that each row is to have.
-    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u16).range(1..))]
     rounds: u16,
     /// Three rounds: to see that it runs, not for numbers to show.
     #[arg(long, conflicts_with = "rounds")]

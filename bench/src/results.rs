@@ -85,10 +85,11 @@ pub struct Ratio {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
-    /// Less in three rounds of four.
+    /// It is less by a twentieth at least.
     Ahead,
+    /// What such machines do not tell apart from one run to the next.
     Even,
-    /// More in three rounds of four.
+    /// It is more by a twentieth at least.
     Behind,
 }
 
@@ -170,9 +171,9 @@ impl RowResult {
 
 impl Standing {
     pub fn of(ratio: Quartiles) -> Self {
-        match ratio {
-            Quartiles { upper, .. } if upper < 1.0 => Self::Ahead,
-            Quartiles { lower, .. } if lower > 1.0 => Self::Behind,
+        match ratio.median {
+            ..=0.95 => Self::Ahead,
+            1.05.. => Self::Behind,
             _ => Self::Even,
         }
     }

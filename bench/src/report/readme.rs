@@ -42,7 +42,7 @@ fn figures(results: &Results) -> String {
     let behind: Vec<String> = behind
         .filter_map(|row| {
             let (rival, times) = row.best_rival()?;
-            Some(format!("{} ({} takes 1 ÷ {:.2} of our time)", row.name, rival.against, times.median))
+            Some(format!("{} ({:.2} of {}'s time)", row.name, times.median, rival.against))
         })
         .collect();
     _ = match &behind[..] {
@@ -87,7 +87,7 @@ mod tests {
     fn where_a_rival_wins_is_said() {
         let text = figures(&results(vec![row(4.0, 2.0, true)]));
         assert!(text.contains("**not met**"));
-        assert!(text.contains("a row (a rival takes 1 ÷ 2.00 of our time)"), "{text}");
+        assert!(text.contains("a row (2.00 of a rival's time)"), "{text}");
     }
 
     #[test]

@@ -97,6 +97,22 @@ fn a_producer_that_comes_later_has_a_latency_of_its_own() {
     assert_eq!(consumer.snapshot().producers[1].latency, None);
 }
 
+/// One message in 64 is measured, wherever it lies when the consumer comes to look.
+#[test]
+fn a_message_further_on_is_measured_too() {
+    let (mut producer, mut consumer) = spsc::Builder::new(256).statistics(true).build().unwrap();
+    assert!(consumer.try_recv().is_err());
+    producer.send(0).unwrap();
+    assert_eq!(consumer.recv(), Ok(0));
+    for value in 1..=256 {
+        producer.try_send(value).unwrap();
+    }
+    assert!(producer.try_send(257).unwrap_err().is_full());
+    assert!((1..=256).all(|value| consumer.recv() == Ok(value)));
+    let samples = consumer.snapshot().producers[0].latency.unwrap().samples;
+    assert_eq!(samples, 2, "the first, and the one at which the producer looked for room again");
+}
+
 #[test]
 fn a_reservation_says_how_many_slots_it_has() {
     let (mut producer, _consumer) = spsc::channel::<u8>(4);
