@@ -36,6 +36,15 @@ macro_rules! queues {
             }
 
             #[test]
+            fn who_waits_for_room_in_a_closed_queue_gets_the_value_back() {
+                let (mut producer, consumer) = $kind::channel(1);
+                producer.send(1).unwrap();
+                consumer.close();
+                assert_eq!(producer.send(2).unwrap_err().0, 2);
+                assert_eq!(producer.send_with(3, WaitStrategy::BusySpin).unwrap_err().0, 3);
+            }
+
+            #[test]
             fn a_builder_is_copied_and_shown() {
                 let builder = $kind::Builder::new(3);
                 is_shown(&builder.clone(), &["Builder", stringify!($kind), "3"]);
@@ -120,6 +129,17 @@ fn a_reservation_says_how_many_slots_it_has() {
 }
 
 #[test]
+fn what_was_written_by_hand_is_sent_by_commit() {
+    let (mut producer, mut consumer) = spsc::channel(4);
+    let mut reservation = producer.reserve(3).unwrap();
+    reservation.as_uninit()[0].write(5);
+    reservation.as_uninit()[1].write(6);
+    // SAFETY: the first two were written.
+    assert_eq!(unsafe { reservation.commit(2) }, 2);
+    assert_eq!(consumer.drain().collect::<Vec<_>>(), [5, 6]);
+}
+
+#[test]
 fn a_lossy_ring_says_how_far_it_is() {
     let (mut publisher, subscribable) = annulus::channel::<u32>(4);
     let mut subscriber = subscribable.subscribe();
@@ -147,6 +167,8 @@ fn events_are_published_by_any_strategy() {
     let mut subscriber = subscribable.subscribe();
     publisher.publish_by(|number| *number = 7, WaitStrategy::BusySpin).unwrap();
     assert_eq!(subscriber.process(|number| *number), Ok(7));
+    publisher.publish_timeout(|number| *number = 8, Duration::from_secs(60)).unwrap();
+    assert_eq!(subscriber.process(|number| *number), Ok(8));
 }
 
 #[test]
