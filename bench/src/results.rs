@@ -58,13 +58,15 @@ pub struct EntryResult {
     pub latency: Option<Latency>,
 }
 
-/// Of all rounds that count together, in nanoseconds.
+/// In nanoseconds. Each percentile is the median of those of the rounds: one round in which a thread lost its core for milliseconds would otherwise be
+/// all that is seen of the slowest hundredth.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Latency {
     pub p50: u64,
     pub p90: u64,
     pub p99: u64,
     pub p99_9: u64,
+    /// Of all rounds.
     pub max: u64,
     /// Percentiles, and the latency at each: enough of them to draw a curve.
     pub curve: Vec<(f64, u64)>,
@@ -181,23 +183,32 @@ impl Standing {
 
 impl Latency {
     fn of<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Self> {
-        let mut histogram = Histogram::<u64>::new(3).expect("three digits are few enough");
-        for &(ns, count) in samples.flat_map(|sample| &sample.latencies) {
-            histogram.record_n(ns, count).expect("it grows as needed");
-        }
-        if histogram.is_empty() {
-            return None;
-        }
-        let points = histogram.iter_quantiles(4).map(|step| (step.percentile(), step.value_iterated_to()));
+        let rounds: Vec<Histogram<u64>> =
+            samples.filter(|sample| !sample.latencies.is_empty()).map(histogram).collect();
+        let max = rounds.iter().map(Histogram::max).max()?;
+        let at = |percentile: f64| {
+            let rounds = rounds.iter().map(|round| round.value_at_percentile(percentile) as f64);
+            Quartiles::of(rounds).expect("there is a round").median.round() as u64
+        };
+        // So many nines, in steps of a quarter of one.
+        let percentiles = (0..=20).map(|quarters| 100.0 * (1.0 - 0.1_f64.powf(f64::from(quarters) / 4.0)));
         Some(Self {
-            p50: histogram.value_at_percentile(50.0),
-            p90: histogram.value_at_percentile(90.0),
-            p99: histogram.value_at_percentile(99.0),
-            p99_9: histogram.value_at_percentile(99.9),
-            max: histogram.max(),
-            curve: points.collect(),
+            p50: at(50.0),
+            p90: at(90.0),
+            p99: at(99.0),
+            p99_9: at(99.9),
+            max,
+            curve: percentiles.map(|percentile| (percentile, at(percentile))).collect(),
         })
     }
+}
+
+fn histogram(sample: &Sample) -> Histogram<u64> {
+    let mut histogram = Histogram::new(3).expect("three digits are few enough");
+    for &(ns, count) in &sample.latencies {
+        histogram.record_n(ns, count).expect("it grows as needed");
+    }
+    histogram
 }
 
 /// In how many rows several runs come to the same verdict, and in which they do not.
@@ -287,11 +298,15 @@ pub mod tests {
     }
 
     #[test]
-    fn latencies_of_all_rounds_are_put_together() {
+    fn a_percentile_is_the_median_of_those_of_the_rounds() {
         let row = row(1.0, 2.0, true);
         let latency = row.ours().latency.as_ref().unwrap();
         assert_eq!((latency.p50, latency.p90, latency.max), (100, 900, 900));
         assert!(latency.curve.is_sorted() && latency.curve.len() > 2);
+        let held_up =
+            [100, 100, 5_000_000].map(|ns| Sample { latencies: vec![(ns, 9)], ..Sample::default() });
+        let latency = Latency::of(held_up.iter()).unwrap();
+        assert_eq!((latency.p99, latency.max), (100, 5_000_000));
         assert!(
             row.rounds.0.iter().flat_map(|round| &round.samples).all(|sample| sample.latencies.is_empty())
         );

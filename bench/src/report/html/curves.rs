@@ -13,7 +13,7 @@ const WIDTH: f64 = 460.0;
 const HEIGHT: f64 = 280.0;
 const LEFT: f64 = 52.0;
 const BOTTOM: f64 = 36.0;
-const MARGIN: f64 = 12.0;
+const MARGIN: f64 = 22.0;
 
 struct Line {
     name: String,
