@@ -96,7 +96,7 @@ fn try_recv_from_queue(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = queue, config = at_most(11_380))]
+#[library_benchmark(setup = queue, config = at_most(12_150))]
 fn send_slices(mut queue: Queue) -> Queue {
     for first in (0..MESSAGES).step_by(BATCH) {
         let batch: [u64; BATCH] = std::array::from_fn(|i| message(first + i));
