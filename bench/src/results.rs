@@ -183,9 +183,9 @@ impl Standing {
 
 impl Latency {
     fn of<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Self> {
-        let rounds: Vec<Histogram<u64>> =
-            samples.filter(|sample| !sample.latencies.is_empty()).map(histogram).collect();
-        let max = rounds.iter().map(Histogram::max).max()?;
+        let samples: Vec<&Sample> = samples.filter(|sample| !sample.latencies.is_empty()).collect();
+        let max = samples.iter().flat_map(|sample| &sample.latencies).map(|&(ns, _)| ns).max()?;
+        let rounds: Vec<Histogram<u64>> = samples.into_iter().map(histogram).collect();
         let at = |percentile: f64| {
             let rounds = rounds.iter().map(|round| round.value_at_percentile(percentile) as f64);
             Quartiles::of(rounds).expect("there is a round").median.round() as u64
