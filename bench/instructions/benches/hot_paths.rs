@@ -105,7 +105,7 @@ fn send_slices(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = full_queue, config = at_most(22_850))]
+#[library_benchmark(setup = full_queue, config = at_most(12_870))]
 fn recv_into_buffers(mut queue: Queue) -> Queue {
     let mut buffer = [0; BATCH];
     for _ in (0..MESSAGES).step_by(BATCH) {
