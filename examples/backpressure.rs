@@ -45,14 +45,14 @@ fn step_by_step() {
 
 /// Each at its own pace.
 fn with_threads() {
-    const MESSAGES: u64 = 1000;
+    const MESSAGES: u64 = 300;
     let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(64, 16);
 
     let mut subscriber = subscribable.subscribe();
     let consumer = thread::spawn(move || {
         for expected in 0..MESSAGES {
             assert_eq!(subscriber.recv(), Ok(expected), "nothing is lost, nothing comes twice");
-            thread::sleep(Duration::from_micros(100)); // slow
+            thread::sleep(Duration::from_millis(1)); // slow
         }
         assert!(subscriber.recv().is_err(), "the publisher is gone");
         subscriber.total_received()

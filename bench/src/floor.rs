@@ -21,24 +21,52 @@ use crate::rows::{
 #[repr(align(128))]
 struct Line(AtomicU64);
 
-/// Two threads, two lines: each writes its own and waits for the other's. Nanoseconds a round trip.
+/// Lines that are used in turn: how long one takes hangs on where it is at home, and a ring has many.
+const LINES: usize = 64;
+
+struct Lines(Vec<Line>);
+
+impl Lines {
+    fn new() -> Self {
+        Self((0..LINES).map(|_| Line::default()).collect())
+    }
+
+    #[inline(always)]
+    fn of(&self, number: u64) -> &AtomicU64 {
+        &self.0[number as usize % LINES].0
+    }
+}
+
+/// Two threads, two lines: each writes its own and waits for the other's; then the next two. Nanoseconds a round trip.
 pub fn ping_pong(cores: Cores, round_trips: u64) -> f64 {
-    let (ping, pong) = (Line::default(), Line::default());
+    ping_pong_by(cores, round_trips, || ())
+}
+
+/// With `pause` between two looks.
+#[inline(always)]
+fn ping_pong_by(cores: Cores, round_trips: u64, pause: impl Fn() + Sync) -> f64 {
+    let (pings, pongs) = (Lines::new(), Lines::new());
     let total = WARM_UP + round_trips;
+    let put = |lines: &Lines, number| lines.of(number).store(number, Ordering::Release);
+    let wait_for = |lines: &Lines, number| {
+        while lines.of(number).load(Ordering::Acquire) != number {
+            pause();
+        }
+    };
     thread::scope(|scope| {
         scope.spawn(|| {
             pin(cores.there);
             for i in 1..=total {
-                while ping.0.load(Ordering::Acquire) != i {}
-                pong.0.store(i, Ordering::Release);
+                wait_for(&pings, i);
+                put(&pongs, i);
             }
         });
         let mut begun = Instant::now();
         for phase in phases(WARM_UP, round_trips) {
             begun = Instant::now();
             for i in phase {
-                ping.0.store(i + 1, Ordering::Release);
-                while pong.0.load(Ordering::Acquire) != i + 1 {}
+                put(&pings, i + 1);
+                wait_for(&pongs, i + 1);
             }
         }
         ns_each(begun, round_trips)
@@ -47,6 +75,11 @@ pub fn ping_pong(cores: Cores, round_trips: u64) -> f64 {
 
 pub fn round_trip(plan: &Plan) -> Sample {
     ping_pong(plan.cores, plan.messages).into()
+}
+
+/// With the processor's pause instruction between two looks.
+pub fn round_trip_with_pauses(plan: &Plan) -> Sample {
+    ping_pong_by(plan.cores, plan.messages, spin_loop).into()
 }
 
 /// Sixteen bytes: the least in which a message of eight can be told from the one a lap before.
@@ -283,17 +316,18 @@ impl Sleeper for Arc<Bell> {
     }
 }
 
-/// One line, written by one thread and looked at by the other.
+/// A line, written by one thread and looked at by the other; then the next.
 pub fn one_way(plan: &Plan) -> Sample {
-    let line = Line::default();
-    let mut seen = 0;
+    let lines = Lines::new();
+    let mut next = 1;
     latency::one_way(
         plan,
-        |i| line.0.store(i + 1, Ordering::Release),
+        |i| lines.of(i + 1).store(i + 1, Ordering::Release),
         || {
-            let now = line.0.load(Ordering::Acquire);
-            (now != seen).then(|| {
-                seen = now;
+            let now = lines.of(next).load(Ordering::Acquire);
+            // More than that where this side was taken off its core for a whole turn.
+            (now >= next).then(|| {
+                next = now + 1;
                 now - 1
             })
         },

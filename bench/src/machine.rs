@@ -5,6 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
+use crate::stamps;
+
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// The day, by UTC.
@@ -32,14 +34,14 @@ impl Machine {
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let governor = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").ok();
-        let Processor { model, cores, is_virtual, invariant_counter } = Processor::parse(&cpuinfo);
+        let Processor { model, cores, is_virtual } = Processor::parse(&cpuinfo);
         Self {
             date: date_of(since_epoch.as_secs() / 86_400),
             processor: model,
             cores,
             is_virtual,
             governor: governor.map(|name| name.trim().to_owned()),
-            invariant_counter,
+            invariant_counter: stamps::are_reliable(),
             kernel: format!("{} {}", std::env::consts::OS, kernel.trim()).trim().to_owned(),
             rustc: env!("BENCH_RUSTC").to_owned(),
             target: env!("BENCH_TARGET").to_owned(),
@@ -55,7 +57,6 @@ struct Processor {
     model: String,
     cores: usize,
     is_virtual: bool,
-    invariant_counter: bool,
 }
 
 impl Processor {
@@ -69,7 +70,6 @@ impl Processor {
             model: values("model name").next().unwrap_or("unknown").to_owned(),
             cores: values("processor").count(),
             is_virtual: flags.contains(&"hypervisor"),
-            invariant_counter: flags.contains(&"constant_tsc") && flags.contains(&"nonstop_tsc"),
         }
     }
 }
@@ -109,14 +109,11 @@ mod tests {
 
     #[test]
     fn a_processor_is_read() {
-        let text = "processor\t: 0\nmodel name\t: A (R) B\nflags\t\t: fpu hypervisor constant_tsc nonstop_tsc\n\n\
+        let text = "processor\t: 0\nmodel name\t: A (R) B\nflags\t\t: fpu hypervisor\n\n\
                     processor\t: 1\nmodel name\t: A (R) B\n";
-        let read =
-            Processor { model: "A (R) B".to_owned(), cores: 2, is_virtual: true, invariant_counter: true };
+        let read = Processor { model: "A (R) B".to_owned(), cores: 2, is_virtual: true };
         assert_eq!(Processor::parse(text), read);
-        let nothing =
-            Processor { model: "unknown".to_owned(), cores: 0, is_virtual: false, invariant_counter: false };
+        let nothing = Processor { model: "unknown".to_owned(), cores: 0, is_virtual: false };
         assert_eq!(Processor::parse(""), nothing);
-        assert!(!Processor::parse("flags : constant_tsc").invariant_counter);
     }
 }

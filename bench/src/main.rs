@@ -12,6 +12,7 @@
 //! machine      what it ran on
 //! load         what else ran there
 //! cores        threads on cores of their own
+//! stamps       the counter that they have in common
 //! ```
 
 mod contenders;
@@ -24,6 +25,7 @@ mod report;
 mod results;
 mod rounds;
 mod rows;
+mod stamps;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -81,8 +83,9 @@ struct Arguments {
     /// Run one round of this row here, and print it: what this program calls itself with.
     #[arg(long, value_name = "ROW", hide = true)]
     round: Option<String>,
-    #[arg(long, hide = true, requires = "round", default_value = "forward")]
-    order: Order,
+    /// With its entries from the last to the first.
+    #[arg(long, hide = true, requires = "round")]
+    backward: bool,
 }
 
 fn main() -> ExitCode {
@@ -104,7 +107,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         None => {
             let cores = arguments.cores.map_or_else(Cores::first_two, Cores::check)?;
             if let Some(name) = &arguments.round {
-                return measure::run_here(name, arguments.order, cores).map(|()| ExitCode::SUCCESS);
+                let order = if arguments.backward { Order::Backward } else { Order::Forward };
+                return measure::run_here(name, order, cores).map(|()| ExitCode::SUCCESS);
             }
             let results = measure(arguments, cores)?;
             write(&arguments.json, json(&results)?)?;
@@ -128,6 +132,9 @@ fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
     let rows: Vec<Row> = rows::all().into_iter().filter(|row| row.name.contains(&arguments.only)).collect();
     if rows.is_empty() {
         return Err(format!("no row's name contains {:?}", arguments.only));
+    }
+    if !stamps::are_reliable() {
+        eprintln!("no one-way latencies: the time stamp counter of this machine is not invariant");
     }
     let load = Load::begin(cores);
     let measured = measure::measure(&rows, rounds, cores)?;

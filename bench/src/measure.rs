@@ -43,7 +43,8 @@ pub fn measure(rows: &[Row], rounds: usize, cores: Cores) -> Result<Vec<Rounds>,
 fn run_apart(row: &Row, order: Order, cores: Cores) -> Result<Round, String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program)
-        .args(["--round", row.name, "--order", order.argument(), "--cores", &cores.argument()])
+        .args(["--round", row.name, "--cores", &cores.argument()])
+        .args((order == Order::Backward).then_some("--backward"))
         .stderr(Stdio::inherit())
         .output()
         .map_err(|error| error.to_string())?;
@@ -53,10 +54,10 @@ fn run_apart(row: &Row, order: Order, cores: Cores) -> Result<Round, String> {
     let round: Round = serde_json::from_slice(&output.stdout)
         .map_err(|error| format!("what a round of it printed: {error}"))?;
     // A rival in another language may have come or gone meanwhile.
-    match round.samples.len() == row.entries.len() {
-        true => Ok(round),
-        false => Err("a round of it had other entries than the first".to_owned()),
+    if round.samples.len() != row.entries.len() {
+        return Err("a round of it had other entries than the first".to_owned());
     }
+    Ok(round)
 }
 
 /// What such a process does: runs the round and prints it.

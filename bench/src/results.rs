@@ -163,11 +163,11 @@ impl RowResult {
                 None => "no steady round",
             })
             .collect();
-        match self.standing() {
-            _ if !met.is_empty() => met.join(", "),
-            Some(standing) => format!("{standing:?}").to_lowercase(),
-            None => "nothing to compare".to_owned(),
+        if !met.is_empty() {
+            return met.join(", ");
         }
+        let standing = self.standing().map(|standing| format!("{standing:?}").to_lowercase());
+        standing.unwrap_or_else(|| "nothing to compare".to_owned())
     }
 }
 
@@ -182,6 +182,14 @@ impl Standing {
 }
 
 impl Latency {
+    /// The columns of a table of latencies.
+    pub const COLUMNS: [&str; 5] = ["p50", "p90", "p99", "p99.9", "max"];
+
+    /// In the order of the columns.
+    pub fn cells(&self) -> [u64; 5] {
+        [self.p50, self.p90, self.p99, self.p99_9, self.max]
+    }
+
     fn of<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Self> {
         let samples: Vec<&Sample> = samples.filter(|sample| !sample.latencies.is_empty()).collect();
         let max = samples.iter().flat_map(|sample| &sample.latencies).map(|&(ns, _)| ns).max()?;

@@ -45,20 +45,10 @@ pub struct Round {
 }
 
 /// The order in which the entries of a row run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     Forward,
     Backward,
-}
-
-impl Order {
-    /// As the command line has it.
-    pub fn argument(self) -> &'static str {
-        match self {
-            Self::Forward => "forward",
-            Self::Backward => "backward",
-        }
-    }
 }
 
 impl Round {
@@ -118,8 +108,10 @@ impl Rounds {
         Quartiles::of(self.samples(entry).map(|sample| sample.ns))
     }
 
+    /// None where every message of every round was received.
     pub fn share(&self, entry: usize) -> Option<Quartiles> {
-        Quartiles::of(self.samples(entry).filter_map(|sample| sample.share))
+        self.samples(entry).any(|sample| sample.share.is_some()).then_some(())?;
+        Quartiles::of(self.samples(entry).map(|sample| sample.share.unwrap_or(1.0)))
     }
 
     /// Of the times of `one` and `other`, divided round by round.

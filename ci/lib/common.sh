@@ -2,11 +2,17 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export CARGO_TERM_COLOR=never
+# What the scripts fetch for themselves.
+export PATH="$PWD/target/tools/bin:$PATH"
 
 # The exit code of a check that could not run here. `ci/all` accepts it only from the checks that it lists as optional.
 SKIPPED=77
 
 say() { printf '%s\n' "$*"; }
+
+# each COMMAND: runs it with each line that comes, as many beside each other as there are cores. Fails if one of them does. What COMMAND needs of
+# functions and variables must be exported.
+each() { xargs -P "$(nproc)" -I{} bash -euo pipefail -c "$1 {}"; }
 
 # need COMMAND HOW...: runs HOW where COMMAND fails, and says so where that did not help.
 need() {
@@ -38,13 +44,23 @@ need_miri() {
     export MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-preemption-rate=0.2'
 }
 
-# need_package COMMAND PACKAGE: what Debian has.
-need_package() { need "command -v $1" sh -c "apt-get update -qq && apt-get install -y -qq $2"; }
+# need_debian TEST PACKAGE...: what Debian has, where TEST fails.
+need_debian() {
+    local test_command=$1
+    shift
+    need "$test_command" sh -c "apt-get update -qq && apt-get install -y -qq $*"
+}
 
 # need_tool NAME: a cargo subcommand from crates.io, kept in the project's target folder.
 need_tool() {
-    export PATH="$PWD/target/tools/bin:$PATH"
-    need "command -v $1" cargo install --locked --quiet --root target/tools "$1"
+    # Not optimized: it only starts what takes the time.
+    need "command -v $1" cargo install --locked --quiet --debug --root target/tools "$1"
+}
+
+# loom_fence MODEL: where nobody sleeps, loom goes without the waker's fence, which would hide a missing order elsewhere. Where somebody does, the
+# name ends in `wake`.
+loom_fence() {
+    if [[ $1 == *wake ]]; then unset ANNULUS_LOOM_ASYMMETRIC; else export ANNULUS_LOOM_ASYMMETRIC=1; fi
 }
 
 # must_see BUG REPORT COMMAND...: COMMAND fails where the library is built with that bug (see ci/lib/mutant-rustc), and says REPORT.

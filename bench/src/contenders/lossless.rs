@@ -61,6 +61,7 @@ macro_rules! reader {
     };
 }
 
+reader!(annulus::Subscriber<u64>);
 reader!(annulus::Subscriber<u64, Lossless>);
 reader!(photon_ring::Subscriber<u64>);
 

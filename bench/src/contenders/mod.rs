@@ -43,7 +43,7 @@ pub use lossy::{Annulus, PhotonRing};
 pub use queues::{
     AnnulusCopied, AnnulusInPlace, AnnulusMany, AnnulusManyToMany, AnnulusQueue, AnnulusTried, BatchReceiver,
     BatchSender, Crossbeam, CrossbeamTried, Kanal, KanalTried, Queue, Receiver, Rtrb, RtrbCopied,
-    RtrbInPlace, Sender, StdSync, StdUnbounded, Waiting,
+    RtrbInPlace, Sender, StdSync, StdUnbounded,
 };
 pub use shared::{AnnulusShared, PhotonRingShared};
 pub use tokio::Tokio;
@@ -75,6 +75,13 @@ pub trait Subscriber<T>: Send {
     /// Messages that it did not get.
     fn total_lagged(&self) -> u64;
 }
+
+/// A handle of which the verbs are called that return at once.
+pub struct Tried<H>(pub H);
+
+/// A handle of which the verbs are called that wait, in each library's own way.
+#[derive(Clone)]
+pub struct Waiting<H>(pub H);
 
 /// A lossy broadcast ring.
 pub trait Contender: Named {

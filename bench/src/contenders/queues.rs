@@ -8,7 +8,7 @@ use std::sync::mpsc as std_mpsc;
 
 use annulus::{mpmc, mpsc, spsc};
 
-use super::{Annulus, BATCH, Named};
+use super::{Annulus, BATCH, Named, Tried, Waiting};
 
 pub trait Sender: Send {
     /// False where it does not wait, and there is no room now.
@@ -36,13 +36,6 @@ pub trait BatchReceiver: Send {
     /// The messages that are there, up to [`BATCH`] of them, by way of `buffer` where they are not read in place. How many they were.
     fn receive_batch(&mut self, buffer: &mut [u64; BATCH], each: impl FnMut(u64)) -> usize;
 }
-
-/// By verbs that return at once.
-pub struct Tried<H>(H);
-
-/// By verbs that wait, in each library's own way.
-#[derive(Clone)]
-pub struct Waiting<H>(pub H);
 
 /// By verbs for batches, which are copied in, and out into a buffer.
 pub struct Copied<H>(H);

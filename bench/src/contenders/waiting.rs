@@ -3,11 +3,9 @@
 use annulus::Lossless;
 
 use super::{
-    Annulus, AnnulusLossless, FanOut, Gated, Named, PhotonRing, PhotonRingBounded, Publisher, Reader,
+    Annulus, AnnulusLossless, FanOut, Gated, Named, PhotonRing, PhotonRingBounded, Publisher, Reader, Tried,
+    Waiting,
 };
-
-/// A handle of which the verbs are called that wait.
-pub struct Waits<H>(H);
 
 /// Of a library whose publisher waits anyway; its reader, too.
 macro_rules! waiting {
@@ -22,11 +20,11 @@ macro_rules! waiting {
 
         impl<const READERS: usize> FanOut<READERS> for $ring {
             type Publisher = <$tried as FanOut<READERS>>::Publisher;
-            type Reader = Waits<<$tried as FanOut<READERS>>::Reader>;
+            type Reader = Waiting<<$tried as FanOut<READERS>>::Reader>;
 
             fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
                 let (publisher, readers) = <$tried>::channel(capacity);
-                (publisher, readers.map(Waits))
+                (publisher, readers.map(Waiting))
             }
         }
     };
@@ -35,14 +33,14 @@ macro_rules! waiting {
 waiting!(AnnulusLosslessWaiting, AnnulusLossless, Annulus::NAME);
 waiting!(PhotonRingBoundedWaiting, PhotonRingBounded, PhotonRing::NAME);
 
-impl Reader for Waits<annulus::Subscriber<u64, Lossless>> {
+impl Reader for Waiting<annulus::Subscriber<u64, Lossless>> {
     #[inline(always)]
     fn poll(&mut self, receive: impl FnMut(u64)) -> bool {
         self.0.recv().map(receive).is_ok()
     }
 }
 
-impl Reader for Waits<photon_ring::Subscriber<u64>> {
+impl Reader for Waiting<photon_ring::Subscriber<u64>> {
     #[inline(always)]
     fn poll(&mut self, mut receive: impl FnMut(u64)) -> bool {
         receive(self.0.recv());
@@ -55,10 +53,10 @@ macro_rules! both {
     ($tried:ident, $waiting:ident, $name:literal, $publisher:ty, $reader:ty, |$capacity:ident| $make:expr) => {
         pub struct $tried;
         pub struct $waiting;
-        both!(@ $tried, $name, Tries, $publisher, $reader, $capacity, $make);
-        both!(@ $waiting, $name, Waits, $publisher, $reader, $capacity, $make);
+        both!(@ $tried, $name, Tried, $publisher, $reader, $capacity, $make);
+        both!(@ $waiting, $name, Waiting, $publisher, $reader, $capacity, $make);
 
-        impl Reader for Tries<$reader> {
+        impl Reader for Tried<$reader> {
             #[inline(always)]
             fn poll(&mut self, receive: impl FnMut(u64)) -> bool {
                 self.0.try_recv().map(receive).is_ok()
@@ -84,16 +82,13 @@ macro_rules! both {
     };
 }
 
-/// A handle of which the verbs are called that return at once.
-pub struct Tries<H>(H);
-
 both!(Bus, BusWaiting, "bus", bus::Bus<u64>, bus::BusReader<u64>, |capacity| {
     let mut bus = bus::Bus::new(capacity);
     let readers = std::array::from_fn(|_| bus.add_rx());
     (bus, readers)
 });
 
-impl Publisher<u64> for Tries<bus::Bus<u64>> {
+impl Publisher<u64> for Tried<bus::Bus<u64>> {
     #[inline(always)]
     fn publish(&mut self, message: u64) {
         while self.0.try_broadcast(message).is_err() {
@@ -102,14 +97,14 @@ impl Publisher<u64> for Tries<bus::Bus<u64>> {
     }
 }
 
-impl Publisher<u64> for Waits<bus::Bus<u64>> {
+impl Publisher<u64> for Waiting<bus::Bus<u64>> {
     #[inline(always)]
     fn publish(&mut self, message: u64) {
         self.0.broadcast(message);
     }
 }
 
-impl Reader for Waits<bus::BusReader<u64>> {
+impl Reader for Waiting<bus::BusReader<u64>> {
     #[inline(always)]
     fn poll(&mut self, receive: impl FnMut(u64)) -> bool {
         self.0.recv().map(receive).is_ok()
@@ -129,7 +124,7 @@ both!(
     }
 );
 
-impl Publisher<u64> for Tries<async_broadcast::Sender<u64>> {
+impl Publisher<u64> for Tried<async_broadcast::Sender<u64>> {
     #[inline(always)]
     fn publish(&mut self, message: u64) {
         while self.0.try_broadcast(message).is_err() {
@@ -138,14 +133,14 @@ impl Publisher<u64> for Tries<async_broadcast::Sender<u64>> {
     }
 }
 
-impl Publisher<u64> for Waits<async_broadcast::Sender<u64>> {
+impl Publisher<u64> for Waiting<async_broadcast::Sender<u64>> {
     #[inline(always)]
     fn publish(&mut self, message: u64) {
         assert!(self.0.broadcast_blocking(message).is_ok(), "the readers are there");
     }
 }
 
-impl Reader for Waits<async_broadcast::Receiver<u64>> {
+impl Reader for Waiting<async_broadcast::Receiver<u64>> {
     #[inline(always)]
     fn poll(&mut self, receive: impl FnMut(u64)) -> bool {
         self.0.recv_blocking().map(receive).is_ok()

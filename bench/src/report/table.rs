@@ -52,18 +52,14 @@ fn lines_of(row: &RowResult) -> Vec<[String; COLUMNS]> {
 
 /// The percentiles of those rows that are about latency.
 pub fn latencies(results: &Results) -> String {
-    let mut table =
-        "| latency, ns | of | p50 | p90 | p99 | p99.9 | max |\n| --- | --- | --- | --- | --- | --- | --- |\n"
-            .to_owned();
+    let line =
+        |row: &str, of: &str, cells: [String; 5]| format!("| {row} | {of} | {} |\n", cells.join(" | "));
+    let mut table = line("latency, ns", "of", Latency::COLUMNS.map(str::to_owned));
+    table += &line("---", "---", Latency::COLUMNS.map(|_| "---".to_owned()));
     for row in &results.rows {
         for entry in &row.entries {
-            if let Some(Latency { p50, p90, p99, p99_9, max, .. }) = entry.latency {
-                _ = writeln!(
-                    table,
-                    "| {} | {} | {p50} | {p90} | {p99} | {p99_9} | {max} |",
-                    row.name,
-                    entry.label()
-                );
+            if let Some(latency) = &entry.latency {
+                table += &line(&row.name, &entry.label(), latency.cells().map(|ns| ns.to_string()));
             }
         }
     }

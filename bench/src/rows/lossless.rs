@@ -56,7 +56,7 @@ pub fn rows() -> [Row; 5] {
         )
         .entries(contenders!(stream_to_two: AnnulusLossless, PhotonRingBounded, DisruptorOfMany, Bus, AsyncBroadcast))
         .target(PhotonRing::NAME, 0.60),
-        row("lossless, four readers", "the same with four readers, which one thread polls in turn")
+        Row { messages: 4_096_000, ..row("lossless, four readers", "the same with four readers, which one thread polls in turn") }
             .entries(contenders!(stream_to_four: AnnulusLossless, PhotonRingBounded, DisruptorOfMany))
             .target(PhotonRing::NAME, 0.60),
     ]

@@ -26,7 +26,6 @@ mod queue_shared;
 mod queue_wake;
 mod quote;
 mod round_trip;
-mod stamps;
 mod stream;
 mod wake_up;
 

@@ -36,8 +36,7 @@ pub fn rows() -> [Row; 4] {
             "u64, sent from a slice, and received into a buffer of 64 on the other core, by verbs for batches",
         )
         .entries(contenders!(copied: AnnulusCopied, RtrbCopied))
-        .floor(EVERY_LINE, floor::hand_every_line_over_in_batches)
-        .target(Rtrb::NAME, 0.90),
+        .floor(EVERY_LINE, floor::hand_every_line_over_in_batches),
         row(
             "queue, batches of 64, in place",
             "the same, written to slots that were reserved, and read where they lie",

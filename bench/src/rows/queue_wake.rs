@@ -1,5 +1,6 @@
 //! How soon a consumer has what was sent, asleep or awake.
 
+use std::hint::spin_loop;
 use std::marker::PhantomData;
 use std::thread;
 use std::time::Instant;
@@ -14,6 +15,9 @@ use crate::floor::{self, BareFutex};
 pub fn rows() -> [Row; 3] {
     const FUTEX: &str = "a bare futex";
     const RAW: &str = "raw ping-pong";
+    const RAW_WITH_PAUSES: &str = "raw ping-pong, pausing";
+    const BUSY: &str = "annulus, without pauses";
+    const BY_SLOTS: &str = "annulus, not handed over";
     [
         Row::new(
             "queue, wake-up latency",
@@ -33,16 +37,20 @@ pub fn rows() -> [Row; 3] {
         .target(FUTEX, 1.3),
         Row::new(
             "queue, round trip",
-            "u64, through one queue and back through another, both sides spinning",
+            "u64, through one queue and back through another, both sides spinning with a pause between their looks, messages handed over \
+             (`Builder::hand_off`)",
             4096,
             100_000,
         )
         .on_two_cores()
         .entries([
-            Entry { name: Annulus::NAME, kind: Kind::Ours, run: round_trip::<Spinning<spsc::Spsc>> },
+            Entry { name: Annulus::NAME, kind: Kind::Ours, run: round_trip::<HandingOver<true>> },
             Entry { name: Rtrb::NAME, kind: Kind::Rival, run: round_trip::<Rtrb> },
         ])
+        .other(BUSY, round_trip::<HandingOver>)
+        .other(BY_SLOTS, round_trip::<Spinning<spsc::Spsc, true>>)
         .floor(RAW, floor::round_trip)
+        .floor(RAW_WITH_PAUSES, floor::round_trip_with_pauses)
         .target(RAW, 1.1),
         Row::new(
             "queue with claims, round trip",
@@ -51,8 +59,10 @@ pub fn rows() -> [Row; 3] {
             100_000,
         )
         .on_two_cores()
-        .entries([Entry { name: Annulus::NAME, kind: Kind::Ours, run: round_trip::<Spinning<spmc::Spmc>> }])
+        .entries([Entry { name: Annulus::NAME, kind: Kind::Ours, run: round_trip::<Spinning<spmc::Spmc, true>> }])
+        .other(BUSY, round_trip::<Spinning<spmc::Spmc>>)
         .floor(RAW, floor::round_trip)
+        .floor(RAW_WITH_PAUSES, floor::round_trip_with_pauses)
         .target(RAW, 1.1),
     ]
 }
@@ -111,28 +121,48 @@ where
     }
 }
 
-/// Our queue of a kind, its consumer spinning without a pause.
-pub(super) struct Spinning<K>(PhantomData<K>);
+/// Our queue of a kind, its consumer spinning, with a pause between its looks or without.
+pub(super) struct Spinning<K, const PAUSE: bool = false>(PhantomData<K>);
+
+/// The same of one that has its messages handed over.
+pub(super) struct HandingOver<const PAUSE: bool = false>;
 
 pub(super) struct SpinningProducer<K: annulus::queue::Kind>(annulus::queue::Producer<u64, K>);
 
-pub(super) struct SpinningConsumer<K: annulus::queue::Kind>(annulus::queue::Consumer<u64, K>);
+pub(super) struct SpinningConsumer<K: annulus::queue::Kind, const PAUSE: bool>(
+    annulus::queue::Consumer<u64, K>,
+);
 
-impl<K: annulus::queue::Kind> Named for Spinning<K> {
+impl<K: annulus::queue::Kind, const PAUSE: bool> Named for Spinning<K, PAUSE> {
     const NAME: &'static str = Annulus::NAME;
 }
 
-impl<K: annulus::queue::Kind> Queue for Spinning<K>
+impl<K: annulus::queue::Kind, const PAUSE: bool> Queue for Spinning<K, PAUSE>
 where
     SpinningProducer<K>: Send + 'static,
-    SpinningConsumer<K>: Send + 'static,
+    SpinningConsumer<K, PAUSE>: Send + 'static,
 {
     type Sender = SpinningProducer<K>;
-    type Receiver = SpinningConsumer<K>;
+    type Receiver = SpinningConsumer<K, PAUSE>;
 
     fn queue(capacity: usize) -> (Self::Sender, Self::Receiver) {
         let (producer, consumer) =
             annulus::queue::Builder::new(capacity).build().expect("a ring of this capacity can be made");
+        (SpinningProducer(producer), SpinningConsumer(consumer))
+    }
+}
+
+impl<const PAUSE: bool> Named for HandingOver<PAUSE> {
+    const NAME: &'static str = Annulus::NAME;
+}
+
+impl<const PAUSE: bool> Queue for HandingOver<PAUSE> {
+    type Sender = SpinningProducer<spsc::Spsc>;
+    type Receiver = SpinningConsumer<spsc::Spsc, PAUSE>;
+
+    fn queue(capacity: usize) -> (Self::Sender, Self::Receiver) {
+        let builder = spsc::Builder::new(capacity).hand_off(true);
+        let (producer, consumer) = builder.build().expect("a ring of this capacity can be made");
         (SpinningProducer(producer), SpinningConsumer(consumer))
     }
 }
@@ -147,13 +177,14 @@ where
     }
 }
 
-impl<K: annulus::queue::Kind> Receiver for SpinningConsumer<K>
+impl<K: annulus::queue::Kind, const PAUSE: bool> Receiver for SpinningConsumer<K, PAUSE>
 where
     Self: Send,
 {
     #[inline(always)]
     fn receive(&mut self) -> Option<u64> {
-        self.0.recv_with(WaitStrategy::BusySpin).ok()
+        let strategy = if PAUSE { WaitStrategy::YieldSpin } else { WaitStrategy::BusySpin };
+        self.0.recv_with(strategy).ok()
     }
 }
 
@@ -188,5 +219,6 @@ fn receive(receiver: &mut impl Receiver) -> u64 {
         if let Some(value) = receiver.receive() {
             return value;
         }
+        spin_loop();
     }
 }

@@ -64,14 +64,15 @@ pub fn groups(bytes: &[u8]) {
 pub fn queues(bytes: &[u8]) {
     let Some(case) = Case::of(bytes) else { return };
     let (capacity, first) = (case.capacity(1), case.first());
-    match case.kind(2) {
-        0 => one_consumer::run::<spsc::Spsc>(None, capacity, first, case.steps),
-        _ => one_consumer::run::<mpsc::Mpsc>(
-            Some(|producer| producer.register().ok()),
-            capacity,
-            first,
-            case.steps,
-        ),
+    match case.kind(4) {
+        kind @ (0 | 2) => {
+            let builder = spsc::Builder::new(capacity).first(first).hand_off(kind == 2);
+            one_consumer::run(builder, None, case.steps);
+        }
+        _ => {
+            let builder = mpsc::Builder::new(capacity).first(first);
+            one_consumer::run(builder, Some(|producer| producer.register().ok()), case.steps);
+        }
     }
 }
 

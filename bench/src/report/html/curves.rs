@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use super::super::short;
 use super::Colours;
-use crate::results::RowResult;
+use crate::results::{Latency, RowResult};
 
 /// Of the drawing, in its own units; the page scales it.
 const WIDTH: f64 = 460.0;
@@ -44,13 +44,10 @@ pub fn percentiles(row: &RowResult, colours: &Colours) -> Markup {
         .map(|percentile| (nines(percentile), format!("{percentile} %")));
     let table = html! {
         table.small {
-            thead { tr { th { "ns" } th { "p50" } th { "p90" } th { "p99" } th { "p99.9" } th { "max" } } }
+            thead { tr { th { "ns" } @for column in Latency::COLUMNS { th { (column) } } } }
             @for entry in &row.entries {
                 @if let Some(latency) = &entry.latency {
-                    tr {
-                        th { (entry.label()) }
-                        @for ns in [latency.p50, latency.p90, latency.p99, latency.p99_9, latency.max] { td { (ns) } }
-                    }
+                    tr { th { (entry.label()) } @for ns in latency.cells() { td { (ns) } } }
                 }
             }
         }

@@ -27,7 +27,7 @@ use crate::error::CapacityError;
 /// # Ok::<(), annulus::CapacityError>(())
 /// ```
 pub struct Builder<K> {
-    plan: Plan,
+    pub(super) plan: Plan,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -35,7 +35,10 @@ impl<K: Kind> Builder<K> {
     /// Rings of exactly `capacity` slots. Any number from 1 up will do, and none is rounded.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { plan: Plan { capacity, first: 0, node: None, statistics: false }, kind: PhantomData }
+        Self {
+            plan: Plan { capacity, first: 0, node: None, hand_off: false, statistics: false },
+            kind: PhantomData,
+        }
     }
 
     /// Rings of 4,096 slots.

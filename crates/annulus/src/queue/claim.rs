@@ -69,13 +69,11 @@ impl<T> Claimer<T> {
     #[cold]
     #[inline(never)]
     fn claim_elsewhere(&mut self, most: usize) -> Option<(u64, usize)> {
-        let looked = self.budget > 0;
-        if looked && self.hub.members().nth(1).is_none() {
+        if self.budget == 0 {
+            self.change_turns();
+        } else if self.hub.members().nth(1).is_none() {
             // There is no other. And how full this one is, is in a line that its producer is about to write.
             return None;
-        }
-        if !looked {
-            self.change_turns();
         } else if let Some(fullest) = self.hub.members().max_by_key(|member| member.lane.len()) {
             self.local = NonNull::from(fullest);
         }

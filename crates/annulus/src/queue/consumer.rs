@@ -19,16 +19,17 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 ///
 /// Where there are several rings, consumers take from them in turn, no more than 128 messages from one while others have some, and a
 /// verb that finds nothing means that nothing was there.
+///
+/// In a queue with one ring (`spsc`), right behind a producer that sends without a break, a verb that finds nothing and does not wait
+/// ([`try_recv`](Self::try_recv), [`recv_into`](Self::recv_into), [`consume`](Self::consume), [`consume_up_to`](Self::consume_up_to),
+/// [`skip`](Self::skip)) takes half a microsecond or so, because both are then much faster than where each look takes the producer's line
+/// from it. [`recv_with`](Self::recv_with)`(BusySpin)` never does that.
 pub struct Consumer<T: Send, K: Kind> {
     pub(super) end: K::Read<T>,
 }
 
 impl<T: Send, K: Kind> Consumer<T, K> {
     /// Receives the next message if there is one. Never waits for anybody, allocates nothing.
-    ///
-    /// In a queue with one ring (`spsc`), right behind a producer that sends without a break, a call that finds nothing takes half a microsecond
-    /// or so, because both are then much faster than where each look takes the producer's line from it;
-    /// [`recv_with`](Self::recv_with)`(BusySpin)` never does that.
     ///
     /// # Errors
     ///
@@ -175,7 +176,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         if paces {
             self.end.hold_back();
         }
-        let eager = matches!(strategy, WaitStrategy::BusySpin);
+        let eager = !paces;
         let mut next = Next { consumer: self, polls: 0, eager };
         let found = wait_until(&mut next, strategy, deadline);
         if paces {
@@ -520,7 +521,10 @@ impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
         }
         match self.consumer.poll() {
             Ok(value) => Look::Found(Ok(value)),
-            Err(PollError::Empty) => Look::Nothing,
+            Err(PollError::Empty) => {
+                self.consumer.end.ask();
+                Look::Nothing
+            }
             Err(PollError::Closed) => Look::Found(Err(Closed)),
         }
     }

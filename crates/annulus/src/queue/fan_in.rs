@@ -28,8 +28,11 @@ const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 /// Looks in a row that found nothing, before a lane is taken off the list.
 const QUIET: u32 = if cfg!(annulus_loom) { 1 } else { 32 };
 
-/// Lanes beside the current one that stay on the list though they are quiet.
+/// Lanes beside the current one that stay on the list though they are quiet …
 const KEPT: usize = if cfg!(annulus_loom) { 0 } else { 2 };
+
+/// … until so many searches found something elsewhere. Where all are quiet, nobody gains by taking them off.
+const LONG: u64 = 128;
 
 /// Room on the list from the start.
 const ROOM: usize = 64;
@@ -43,6 +46,8 @@ pub(crate) struct FanIn<T> {
     others: Vec<ReadEnd<T>>,
     /// Whose turn is next.
     turn: usize,
+    /// How many searches have found something.
+    found: u64,
     /// How many lanes on the list have a call that is yet to come.
     calls: usize,
     /// Whether it is decided where each lane ends.
@@ -57,7 +62,7 @@ unsafe impl<T: Send> Sync for FanIn<T> {}
 impl<T> FanIn<T> {
     /// The one consumer of `hub`, which begins with `current`.
     pub(super) fn new(hub: Arc<Hub<Lane<T>>>, current: ReadEnd<T>) -> Self {
-        Self { hub, current, others: Vec::with_capacity(ROOM), turn: 0, calls: 0, settled: false }
+        Self { hub, current, others: Vec::with_capacity(ROOM), turn: 0, found: 0, calls: 0, settled: false }
     }
 
     /// Whether something is there; then it is in the current lane.
@@ -78,11 +83,11 @@ impl<T> FanIn<T> {
             // The current one comes last: it had its turn.
             for _ in 0..=self.others.len() {
                 self.change_turns();
-                if self.current.look_for_one(BUDGET) {
-                    self.current.quiet = 0;
+                let some = self.current.look_for_one(BUDGET);
+                self.count(some);
+                if some {
                     return true;
                 }
-                self.current.quiet = quieter(self.current.quiet);
                 self.give_up_if_left();
             }
             if !self.meet_callers() {
@@ -91,9 +96,21 @@ impl<T> FanIn<T> {
         }
     }
 
+    /// After a look at the current lane.
+    #[inline(always)]
+    fn count(&mut self, some: bool) {
+        if some {
+            self.found = self.found.wrapping_add(1);
+            (self.current.quiet, self.current.found) = (0, self.found);
+        } else {
+            self.current.quiet = (self.current.quiet + 1).min(QUIET);
+        }
+    }
+
     /// Whether there are lanes to be taken off the list.
     fn is_crowded(&self) -> bool {
-        self.others.len() > KEPT && self.others.iter().any(is_idle)
+        let many = self.others.len() > KEPT;
+        self.others.iter().any(|end| is_idle(end) && (many || is_idle_for_long(end, self.found)))
     }
 
     /// Makes the next lane the current one.
@@ -128,7 +145,9 @@ impl<T> FanIn<T> {
         }
         for member in self.hub.callers() {
             if self.calls == 0 || !self.has_come(member) || mutated!("call_lists_twice") {
-                self.others.push(ReadEnd::new(member));
+                let mut end = ReadEnd::new(member);
+                end.found = self.found;
+                self.others.push(end);
             }
         }
         true
@@ -152,10 +171,10 @@ impl<T> FanIn<T> {
     #[inline(never)]
     fn thin_out(&mut self) -> bool {
         // M1.
-        let mut spare = self.others.len() - KEPT;
+        let mut spare = self.others.len().saturating_sub(KEPT);
         for end in self.others.iter_mut().filter(|end| is_idle(end)) {
-            if spare > 0 {
-                spare -= 1;
+            if spare > 0 || is_idle_for_long(end, self.found) {
+                spare = spare.saturating_sub(1);
                 end.member().unlist();
                 end.quiet = UNLISTED;
             }
@@ -207,13 +226,13 @@ fn is_idle<T>(end: &ReadEnd<T>) -> bool {
     end.quiet >= QUIET && !end.calls
 }
 
+/// Whether others were busy for long meanwhile.
+fn is_idle_for_long<T>(end: &ReadEnd<T>, found: u64) -> bool {
+    found.wrapping_sub(end.found) >= LONG
+}
+
 /// In place of how long a lane was quiet: it is about to leave the list. No count comes so far.
 const UNLISTED: u32 = u32::MAX;
-
-/// One look more that found nothing.
-fn quieter(quiet: u32) -> u32 {
-    (quiet + 1).min(QUIET)
-}
 
 impl<T> Read<T> for FanIn<T> {
     type Lane = Lane<T>;
@@ -268,7 +287,7 @@ impl<T> Read<T> for FanIn<T> {
 
     fn here(&mut self) -> usize {
         let some = self.current.look(usize::MAX);
-        self.current.quiet = if some { 0 } else { quieter(self.current.quiet) };
+        self.count(some);
         self.current.known()
     }
 
@@ -307,5 +326,40 @@ impl<T> Drop for FanIn<T> {
         self.hub.consumer_goes();
         self.settle();
         while self.take_some(usize::MAX, drop) != 0 {}
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::mpsc;
+
+    #[test]
+    fn quiet_lanes_leave_beside_a_busy_one_and_stay_where_all_are_quiet() {
+        fn beside(consumer: &mpsc::Consumer<u64>) -> usize {
+            consumer.end.others.len()
+        }
+        let (mut busy, mut consumer) = mpsc::channel(4);
+        let mut quiet: Vec<_> = (0..6).map(|_| busy.clone()).collect();
+        for producer in &mut quiet {
+            producer.try_send(0).unwrap();
+        }
+        assert_eq!(consumer.skip(7), 6);
+        for _ in 0..2 * LONG {
+            assert!(consumer.try_recv().is_err());
+        }
+        assert_eq!(beside(&consumer), KEPT);
+        for message in 0..=LONG + u64::from(QUIET) {
+            busy.try_send(message).unwrap();
+            assert_eq!(consumer.try_recv(), Ok(message));
+        }
+        assert!(consumer.try_recv().is_err());
+        assert_eq!(beside(&consumer), 0);
+        // Who sends again is there again.
+        quiet[0].try_send(7).unwrap();
+        assert_eq!(consumer.try_recv(), Ok(7));
+        assert_eq!(beside(&consumer), 1);
     }
 }

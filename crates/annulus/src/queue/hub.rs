@@ -47,6 +47,8 @@ pub(crate) struct Plan {
     pub(super) first: u64,
     /// Where its slots are to lie.
     pub(super) node: Node,
+    /// Whether a consumer that waits asks for the next message (`ring/hand_off.rs`).
+    pub(super) hand_off: bool,
     /// Whether its producer and its consumer measure how long messages take.
     pub(super) statistics: bool,
 }

@@ -115,6 +115,9 @@ pub(crate) trait Read<T> {
     /// The caller looks for the next message again and again, and wants it as soon as it is there: its line may come beside the look, not after it.
     fn expect(&self) {}
 
+    /// The caller has looked for the next message in vain, and goes on to do so.
+    fn ask(&mut self) {}
+
     /// Takes the next message, if there is one.
     fn try_take(&mut self) -> Option<T>;
 

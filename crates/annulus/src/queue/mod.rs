@@ -25,6 +25,7 @@ mod builder;
 mod claim;
 mod consumer;
 mod fan_in;
+mod handing;
 mod hub;
 mod iter;
 mod kind;

@@ -5,6 +5,7 @@ use core::ptr::NonNull;
 
 use super::hub::{Hub, Member};
 use super::kind::Read;
+use crate::hint::unlikely;
 use crate::ring::{Lane, Place};
 use crate::sync::mutated;
 use crate::wait::{Event, Pace};
@@ -20,11 +21,11 @@ pub(crate) struct ReadEnd<T> {
     end: Option<u64>,
     /// How many looks in a row found nothing.
     pub(super) quiet: u32,
+    /// How many searches had found something, here or elsewhere, when the last one did so here.
+    pub(super) found: u64,
     /// Whether the lane is on the list although its producer calls, and that call is yet to come.
     pub(super) calls: bool,
     pub(super) pace: Pace,
-    /// Looks since the last message that found nothing, of who does not wait.
-    vain: u32,
 }
 
 impl<T> ReadEnd<T> {
@@ -39,9 +40,9 @@ impl<T> ReadEnd<T> {
             limit: head.number,
             end: None,
             quiet: 0,
+            found: 0,
             calls: false,
             pace: Pace::new(),
-            vain: 0,
         }
     }
 
@@ -163,24 +164,6 @@ impl<T> ReadEnd<T> {
         self.take_some(count, drop);
     }
 
-    /// After a look that found nothing, of who does not wait.
-    #[inline(always)]
-    fn rest(&mut self) {
-        if self.vain == 0 {
-            self.pace.rest();
-        }
-        self.vain = self.vain.saturating_add(1);
-    }
-
-    /// After a look that found something.
-    #[inline(always)]
-    fn learn_from_vain(&mut self) {
-        if self.vain != 0 {
-            self.pace.learn(self.vain, self.known() - 1);
-            self.vain = 0;
-        }
-    }
-
     /// After a wait of `polls` polls that took a message.
     pub(super) fn learn(&mut self, polls: u32) {
         self.pace.learn(polls, self.known());
@@ -216,6 +199,10 @@ impl<T> Drop for Taken<'_, T> {
 pub(crate) struct One<T> {
     pub(super) hub: Arc<Hub<Lane<T>>>,
     pub(super) end: ReadEnd<T>,
+    /// Looks in a row that found nothing, of who does not wait.
+    vain: u32,
+    /// Whether it has asked for the next message (A1), and has not seen it.
+    asked: bool,
 }
 
 // SAFETY: a share in a hub and a member of it, which may go where messages may go.
@@ -224,16 +211,37 @@ unsafe impl<T: Send> Send for One<T> {}
 unsafe impl<T: Send> Sync for One<T> {}
 
 impl<T> One<T> {
+    /// The one consumer of `hub`, whose lane `end` reads.
+    pub(super) fn new(hub: Arc<Hub<Lane<T>>>, end: ReadEnd<T>) -> Self {
+        Self { hub, end, vain: 0, asked: false }
+    }
+
     /// Whether something is there.
     #[inline(always)]
     pub(super) fn has_some(&mut self) -> bool {
-        self.end.known() != 0 || {
-            let found = self.end.look_for_one(usize::MAX);
-            if found {
-                self.end.learn_from_vain();
-            }
-            found
+        self.end.known() != 0 || self.look(|end| end.look_for_one(usize::MAX))
+    }
+
+    /// Looks, and learns from what was found whether it was right to rest.
+    #[inline(always)]
+    fn look(&mut self, look: impl FnOnce(&mut ReadEnd<T>) -> bool) -> bool {
+        let found = look(&mut self.end);
+        if found && unlikely(self.asked) {
+            self.asked = mutated!("hand_off_taken_twice");
+            // SAFETY: it was asked for, it lies before the tail (L5), and whoever comes here again has not asked again.
+            unsafe { self.end.lane().accept(self.end.head) };
         }
+        if found && self.vain != 0 {
+            self.end.pace.learn(self.vain, self.end.known() - 1);
+            self.vain = 0;
+        }
+        found
+    }
+
+    /// Looks for all that there is.
+    #[inline(always)]
+    pub(super) fn look_for_all(&mut self) {
+        self.look(|end| end.look(usize::MAX));
     }
 }
 
@@ -250,7 +258,17 @@ impl<T> Read<T> for One<T> {
     }
 
     fn expect(&self) {
-        self.end.expect();
+        // What is asked for comes with the tail.
+        if !self.asked {
+            self.end.expect();
+        }
+    }
+
+    fn ask(&mut self) {
+        if self.hub.plan.hand_off && !self.asked && self.end.known() == 0 && !self.end.is_sealed() {
+            self.asked = true;
+            self.end.lane().ask_for(self.end.head);
+        }
     }
 
     #[inline(always)]
@@ -261,8 +279,8 @@ impl<T> Read<T> for One<T> {
 
     #[inline]
     fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize {
-        if self.end.known() < most && self.end.look(usize::MAX) {
-            self.end.learn_from_vain();
+        if self.end.known() < most {
+            self.look_for_all();
         }
         self.end.take_some(most, each)
     }
@@ -275,7 +293,10 @@ impl<T> Read<T> for One<T> {
 
     #[inline(always)]
     fn rest(&mut self) {
-        self.end.rest();
+        if self.vain == 0 {
+            self.end.pace.rest();
+        }
+        self.vain = self.vain.saturating_add(1);
     }
 
     fn hold_back(&self) {
@@ -287,7 +308,7 @@ impl<T> Read<T> for One<T> {
     }
 
     fn here(&mut self) -> usize {
-        self.end.look(usize::MAX);
+        self.look_for_all();
         self.end.known()
     }
 

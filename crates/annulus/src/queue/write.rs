@@ -147,6 +147,29 @@ impl<T> WriteEnd<T> {
         }
     }
 
+    /// A2: whether the consumer waits for the next message, and has asked for it.
+    #[inline(always)]
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.lane().is_asked_for(self.tail.number)
+    }
+
+    /// As [`put`](Write::put), beside the tail instead of in its slot.
+    ///
+    /// # Safety
+    ///
+    /// There is room, and the message [is asked for](Self::is_asked_for).
+    #[inline(always)]
+    pub(super) unsafe fn hand_over(&mut self, value: T) -> Result<(), T> {
+        // SAFETY: it is asked for.
+        unsafe { self.lane().hand_over(self.tail.number, value) };
+        if self.publish(1) {
+            Ok(())
+        } else {
+            // SAFETY: handed over above, and the lane ends before it.
+            Err(unsafe { self.lane().take_back() })
+        }
+    }
+
     /// Up to `most` contiguous free slots; empty where there is none.
     pub(super) fn free_slots(&mut self, most: usize) -> &mut [MaybeUninit<T>] {
         self.look_for(most);

@@ -81,7 +81,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 50 } else { 10_000 }))]
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 10 } else { 10_000 }))]
         #[test]
         fn agrees_with_the_remainder(shift in 0_u32..63, capacity: u64, sequence: u64) {
             check((capacity >> shift).max(1), sequence);

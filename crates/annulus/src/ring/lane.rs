@@ -23,6 +23,7 @@
 //! Numbers are 64 bits wide and may wrap.
 
 use super::Cells;
+use super::hand_off::HandOff;
 use crate::error::CapacityError;
 use crate::os::numa::Node;
 use crate::sync::{AtomicU64, Ordering, mutated};
@@ -50,6 +51,13 @@ impl Place {
 #[repr(align(128))]
 pub(super) struct Alone(pub(super) AtomicU64);
 
+/// What the writer writes and a reader that waits looks at: one line.
+#[repr(C, align(128))]
+struct Front<T> {
+    tail: AtomicU64,
+    hand_off: HandOff<T>,
+}
+
 /// One queue. Which handle writes and which reads is the business of whoever makes it.
 #[repr(C)]
 pub(crate) struct Lane<T> {
@@ -59,7 +67,7 @@ pub(crate) struct Lane<T> {
     /// 0 while open; then, how many messages it will have had in all, and one.
     end: AtomicU64,
     /// The next message to be sent. Written by the writer.
-    tail: Alone,
+    front: Front<T>,
     /// The next message to be taken. Written by the reader.
     head: Alone,
 }
@@ -70,13 +78,12 @@ impl<T> Lane<T> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
-        let numbers = || Alone(AtomicU64::new(first));
         Ok(Self {
             cells: Cells::new(capacity, node)?,
             first,
             end: AtomicU64::new(0),
-            tail: numbers(),
-            head: numbers(),
+            front: Front { tail: AtomicU64::new(first), hand_off: HandOff::new(first) },
+            head: Alone(AtomicU64::new(first)),
         })
     }
 
@@ -109,7 +116,7 @@ impl<T> Lane<T> {
     pub(crate) fn publish(&self, tail: u64) {
         let ordering = if mutated!("lane_tail_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with L5.
-        self.tail.0.store(tail, ordering);
+        self.front.tail.store(tail, ordering);
     }
 
     /// L5: the message before which there is something.
@@ -117,7 +124,58 @@ impl<T> Lane<T> {
     pub(crate) fn tail(&self) -> u64 {
         let ordering = if mutated!("lane_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with L3.
-        self.tail.0.load(ordering)
+        self.front.tail.load(ordering)
+    }
+
+    /// A1: the reader has taken all messages before the one at `at`, and waits for that one.
+    pub(crate) fn ask_for(&self, at: Place) {
+        if HandOff::<T>::FITS {
+            self.front.hand_off.ask_for(at.number);
+            // A4 will write there.
+            self.cells.prefetch_to_write(at.slot);
+        }
+    }
+
+    /// A2: whether the writer is to [hand over](Self::hand_over) its next message, `number`.
+    #[inline(always)]
+    pub(crate) fn is_asked_for(&self, number: u64) -> bool {
+        HandOff::<T>::FITS && self.front.hand_off.is_asked_for(number)
+    }
+
+    /// A3: in place of writing message `number` to its slot.
+    ///
+    /// # Safety
+    ///
+    /// It [is asked for](Self::is_asked_for).
+    #[inline(always)]
+    pub(crate) unsafe fn hand_over(&self, number: u64, message: T) {
+        // SAFETY: the caller's promise; it is asked for only if it fits.
+        unsafe { self.front.hand_off.leave(number, message) };
+    }
+
+    /// Takes back what was handed over.
+    ///
+    /// # Safety
+    ///
+    /// The lane ends before that message.
+    #[cold]
+    pub(crate) unsafe fn take_back(&self) -> T {
+        // SAFETY: the reader looks for no message behind the end.
+        unsafe { self.front.hand_off.take_back() }
+    }
+
+    /// A4: the message at `at` is in its slot afterwards, handed over or not.
+    ///
+    /// # Safety
+    ///
+    /// The reader has asked for it, has seen that it is sent (L5), and has not accepted it before.
+    #[inline(always)]
+    pub(crate) unsafe fn accept(&self, at: Place) {
+        // SAFETY: the caller's promise.
+        if let Some(message) = unsafe { self.front.hand_off.take(at.number) } {
+            // SAFETY: L5 gave the slot to the reader, and the writer has left it empty.
+            unsafe { self.cells.write(at.slot, message) };
+        }
     }
 
     /// L7: gives the writer the slots before `head`.
@@ -166,7 +224,8 @@ impl<T> Drop for Lane<T> {
             place = place.forward(1, self.capacity());
             // First, so that a destructor that panics is not run twice.
             self.release(place.number);
-            // SAFETY: nobody else has the lane; a message lies in every slot from the head to the tail.
+            // SAFETY: nobody else has the lane; a message lies in every slot from the head to the tail. (None was handed over and not accepted: the
+            // reader looks once more when it goes, and nothing is sent after that.)
             drop(unsafe { self.cells.take(slot) });
         }
     }

@@ -18,6 +18,7 @@ mod cells;
 mod copied;
 mod copy;
 mod gate;
+mod hand_off;
 mod head;
 mod index;
 mod lane;

@@ -108,6 +108,7 @@ conformance! {
 
 conformance! { queues:
     spsc: SpscQueue,
+    spsc_hand_off: SpscQueueHandingOff,
     mpsc: MpscQueue,
     spmc: SpmcQueue,
     mpmc_queue: MpmcQueue,

@@ -21,13 +21,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 1_000 }))]
 
     #[test]
-    fn one_producer(capacity in 1..9_usize, first in firsts(), turns in turns()) {
-        one_consumer::run::<spsc::Spsc>(None, capacity, first, turns);
+    fn one_producer(capacity in 1..9_usize, first in firsts(), hand_off: bool, turns in turns()) {
+        one_consumer::run(spsc::Builder::new(capacity).first(first).hand_off(hand_off), None, turns);
     }
 
     #[test]
     fn many_producers(capacity in 1..5_usize, first in firsts(), turns in turns()) {
-        one_consumer::run::<mpsc::Mpsc>(Some(|producer| producer.register().ok()), capacity, first, turns);
+        one_consumer::run(mpsc::Builder::new(capacity).first(first), Some(|producer| producer.register().ok()), turns);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use annulus::{Closed, PublishError, RecvTimeoutError, TryPublishError, TryRecvError};
 
-use super::{join, without_standing_still};
+use super::{join, spawn, without_standing_still};
 use crate::rings::{Got, Publish, Receive, Ring};
 
 /// After the close each verb drains the ring, and from then on says so, again and again: `Closed`, or nothing from those that end.
@@ -128,7 +128,7 @@ pub(crate) fn a_close_wakes_who_waits<R: Ring>() {
             let (publisher, source) = R::new(8);
             let waiting = [(); 3].map(|()| {
                 let mut subscriber = R::subscribe(&source);
-                thread::spawn(move || subscriber.recv())
+                spawn(move || subscriber.recv())
             });
             // Not a synchronisation: it lets them lie down, so that there is somebody to wake.
             thread::sleep(Duration::from_millis(pause_ms));

@@ -4,7 +4,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use super::{join, time_on_a_core, time_on_a_core_since, without_standing_still};
+use super::{join, spawn, time_on_a_core, time_on_a_core_since, without_standing_still};
 use crate::rings::{Publish, Receive, Ring};
 
 const SUBSCRIBERS: usize = if cfg!(miri) { 2 } else { 64 };
@@ -22,7 +22,7 @@ pub(crate) fn many_who_wait_use_no_core_and_all_wake<R: Ring>() {
             .map(|_| {
                 let mut subscriber = R::subscribe(&source);
                 let ready = ready.clone();
-                thread::spawn(move || {
+                spawn(move || {
                     let before = time_on_a_core();
                     ready.send(()).unwrap();
                     assert_eq!(subscriber.recv(), Ok(7));
@@ -43,7 +43,7 @@ pub(crate) fn many_who_wait_use_no_core_and_all_wake<R: Ring>() {
 pub(crate) fn one_who_waits_uses_no_core_and_wakes<R: Ring>() {
     let (mut publisher, source) = R::new(4);
     let mut subscriber = R::subscribe(&source);
-    let waiting = thread::spawn(move || {
+    let waiting = spawn(move || {
         let before = time_on_a_core();
         assert_eq!(subscriber.recv(), Ok(7));
         time_on_a_core_since(before)

@@ -4,7 +4,7 @@ use std::thread;
 
 use annulus::Shutdown;
 
-use super::{CAPACITIES, STARTS, join, without_standing_still};
+use super::{CAPACITIES, STARTS, join, spawn, without_standing_still};
 use crate::rings::{Publish, Receive, Ring};
 
 /// Joins beside running publishers, for each capacity.
@@ -143,7 +143,7 @@ fn join_beside_publishers<R: Ring>(capacity: usize) {
         .zip(0_u64..)
         .map(|(mut publisher, id)| {
             let stop = stop.clone();
-            thread::spawn(move || {
+            spawn(move || {
                 let mut count = 0;
                 while !stop.is_shutdown() {
                     publisher.publish(id << 40 | count).unwrap();

@@ -20,7 +20,9 @@ pub(crate) mod order;
 pub(crate) mod panics;
 pub(crate) mod timeouts;
 
-pub(crate) use crate::support::{STUCK, join, time_on_a_core, time_on_a_core_since, without_standing_still};
+pub(crate) use crate::support::{
+    STUCK, join, spawn, time_on_a_core, time_on_a_core_since, without_standing_still,
+};
 
 /// Where rings begin: the ends of 32 and 62 bits, two primes, and four thousand million messages before the last sequence there is.
 pub(crate) const STARTS: &[u64] = if cfg!(miri) {

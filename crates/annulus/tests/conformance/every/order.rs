@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use annulus::{RecvTimeoutError, TryRecvError};
 
-use super::{join, without_standing_still};
+use super::{join, spawn, without_standing_still};
 use crate::rings::{Publish, Receive, Ring};
 
 /// Messages of each publisher.
@@ -108,17 +108,14 @@ fn agree<R: Ring>(capacity: usize, first: u64) {
     let total = publishers * MESSAGES;
     let subscribers = [Asks::Waiting, Asks::Polling, Asks::InTime].map(|asks| {
         let subscriber = R::subscribe(&source);
-        thread::spawn(move || subscribe(subscriber, asks, R::LOSSLESS, total))
+        spawn(move || subscribe(subscriber, asks, R::LOSSLESS, total))
     });
     drop(source);
     let mut handles: Vec<R::Publisher> =
         (1..publishers).map(|_| publisher.another().expect("there may be many")).collect();
     handles.push(publisher);
-    let publishers: Vec<_> = handles
-        .into_iter()
-        .zip(0..)
-        .map(|(publisher, id)| thread::spawn(move || publish(publisher, id)))
-        .collect();
+    let publishers: Vec<_> =
+        handles.into_iter().zip(0..).map(|(publisher, id)| spawn(move || publish(publisher, id))).collect();
     join(publishers);
     let mut all = BTreeMap::new();
     for (sequence, number) in join(subscribers).into_iter().flatten() {

@@ -1,10 +1,10 @@
 //! Panics: nothing is published by half, nobody is held up by who is gone, and the others go on.
 
 use std::panic::resume_unwind;
-use std::thread;
 
 use annulus::{Closed, TryRecvError};
 
+use super::spawn;
 use crate::rings::{Publish, Receive, Ring};
 
 /// Dies without a word on the terminal.
@@ -68,7 +68,7 @@ pub(crate) fn a_subscriber_that_panics_holds_nobody_up<R: Ring>() {
     let (mut publisher, source) = R::new(2);
     let mut other = R::subscribe(&source);
     let mut victim = R::subscribe(&source);
-    let thread = thread::spawn(move || {
+    let thread = spawn(move || {
         victim.recv().unwrap();
         die();
     });
@@ -88,7 +88,7 @@ pub(crate) fn a_publisher_that_panics_closes_if_it_was_the_last<R: Ring>() {
     let mut subscriber = R::subscribe(&source);
     let survivor = publisher.another();
     let mut victim = publisher;
-    let thread = thread::spawn(move || {
+    let thread = spawn(move || {
         victim.publish(1).unwrap();
         die();
     });

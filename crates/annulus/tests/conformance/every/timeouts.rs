@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use annulus::RecvTimeoutError;
 
-use super::STUCK;
+use super::{STUCK, spawn};
 use crate::rings::{Publish, Receive, Ring};
 
 const SHORT: Duration = Duration::from_millis(10);
@@ -33,7 +33,7 @@ pub(crate) fn a_message_in_time_is_received<R: Ring>() {
     for timeout in [Duration::MAX, 2 * STUCK] {
         let (mut publisher, source) = R::new(4);
         let mut subscriber = R::subscribe(&source);
-        let waiting = thread::spawn(move || subscriber.recv_timeout(timeout));
+        let waiting = spawn(move || subscriber.recv_timeout(timeout));
         // Not a synchronisation: it lets the other lie down, so that there is somebody to wake.
         thread::sleep(SHORT);
         let begun = Instant::now();

@@ -23,7 +23,7 @@ const CASES: u32 = if cfg!(miri) {
 const STEPS: usize = if cfg!(miri) { 30 } else { 300 };
 
 /// Runs `check` on random rings (capacity, watermark) and steps.
-fn random_cases<S: From<[u8; 4]> + Clone + std::fmt::Debug>(check: impl Fn(usize, usize, &[S])) {
+fn random_cases<S: From<[u8; 4]> + Clone + std::fmt::Debug>(check: &dyn Fn(usize, usize, &[S])) {
     let capacity = prop_oneof![2_usize..=8, 2_usize..=200];
     let ring = capacity.prop_flat_map(|capacity| (Just(capacity), prop_oneof![Just(0), 0..capacity]));
     let steps = proptest::collection::vec(any::<[u8; 4]>().prop_map(S::from), 1..STEPS);
@@ -38,22 +38,22 @@ fn random_cases<S: From<[u8; 4]> + Clone + std::fmt::Debug>(check: impl Fn(usize
 
 pub(crate) fn agrees_with_its_model<R: Ring>() {
     if R::LOSSLESS {
-        random_cases(lossless::run::<R>);
+        random_cases(&lossless::run::<R>);
     }
 }
 
 #[test]
 fn a_lossy_group_agrees_with_its_model() {
-    random_cases(|capacity, _, steps| groups::run_lossy(capacity, steps));
+    random_cases(&|capacity, _, steps| groups::run_lossy(capacity, steps));
 }
 
 #[test]
 fn a_lossless_group_agrees_with_its_model() {
-    random_cases(groups::run_lossless);
+    random_cases(&groups::run_lossless);
 }
 
 #[test]
 fn a_graph_of_stages_agrees_with_its_model() {
-    random_cases(stages::run::<rings::Lossless>);
-    random_cases(stages::run::<rings::MpmcLossless>);
+    random_cases(&stages::run::<rings::Lossless>);
+    random_cases(&stages::run::<rings::MpmcLossless>);
 }

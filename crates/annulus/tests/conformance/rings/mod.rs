@@ -24,7 +24,10 @@ use annulus::{
 pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
 pub(crate) use owned::{Events, MpmcEvents};
-pub(crate) use queue::{Mpmc as MpmcQueue, Mpsc as MpscQueue, Spmc as SpmcQueue, Spsc as SpscQueue};
+pub(crate) use queue::{
+    Mpmc as MpmcQueue, Mpsc as MpscQueue, Spmc as SpmcQueue, Spsc as SpscQueue,
+    SpscHandingOff as SpscQueueHandingOff,
+};
 pub(crate) use stage::{
     Behind, BehindEvents, BehindLossless, BehindMpmc, BehindMpmcEvents, BehindMpmcLossless, Tracked,
     TrackedLossless,

@@ -39,20 +39,9 @@ impl<K: Kind> Clone for Once<K> {
     }
 }
 
-/// What differs.
-pub(crate) trait Sides: Kind {
-    fn another(producer: &Producer<u64, Self>) -> Option<Producer<u64, Self>>;
-}
-
 macro_rules! queue {
-    ($name:ident, $kind:ty, many: $many:literal, |$producer:ident| $another:expr) => {
+    ($name:ident, $kind:ty, many: $many:literal, |$builder:ident| $built:expr) => {
         pub(crate) struct $name;
-
-        impl Sides for $kind {
-            fn another($producer: &Producer<u64, Self>) -> Option<Producer<u64, Self>> {
-                $another
-            }
-        }
 
         impl Ring for $name {
             const LOSSLESS: bool = true;
@@ -66,7 +55,8 @@ macro_rules! queue {
             }
 
             fn begin(capacity: usize, first: u64) -> (Self::Publisher, Self::Source) {
-                begin(capacity, first)
+                let $builder = Builder::<$kind>::new(capacity).first(first);
+                begin($built, first)
             }
 
             fn subscribe(source: &Self::Source) -> Self::Subscriber {
@@ -84,13 +74,36 @@ macro_rules! queue {
     };
 }
 
-queue!(Spsc, spsc::Spsc, many: false, |_none| None);
-queue!(Mpsc, mpsc::Mpsc, many: true, |producer| Some(producer.clone()));
-queue!(Spmc, spmc::Spmc, many: false, |_none| None);
-queue!(Mpmc, mpmc::Mpmc, many: true, |producer| Some(producer.clone()));
+queue!(Spsc, spsc::Spsc, many: false, |builder| builder);
+queue!(SpscHandingOff, spsc::Spsc, many: false, |builder| builder.hand_off(true));
+queue!(Mpsc, mpsc::Mpsc, many: true, |builder| builder);
+queue!(Spmc, spmc::Spmc, many: false, |builder| builder);
+queue!(Mpmc, mpmc::Mpmc, many: true, |builder| builder);
 
-fn begin<K: Sides>(capacity: usize, first: u64) -> (Counting<K>, Once<K>) {
-    let (producer, consumer) = Builder::<K>::new(capacity).first(first).build().unwrap();
+/// What differs.
+pub(crate) trait Sides: Kind {
+    fn another(_: &Producer<u64, Self>) -> Option<Producer<u64, Self>> {
+        None
+    }
+}
+
+impl Sides for spsc::Spsc {}
+impl Sides for spmc::Spmc {}
+
+impl Sides for mpsc::Mpsc {
+    fn another(producer: &Producer<u64, Self>) -> Option<Producer<u64, Self>> {
+        Some(producer.clone())
+    }
+}
+
+impl Sides for mpmc::Mpmc {
+    fn another(producer: &Producer<u64, Self>) -> Option<Producer<u64, Self>> {
+        Some(producer.clone())
+    }
+}
+
+fn begin<K: Sides>(builder: Builder<K>, first: u64) -> (Counting<K>, Once<K>) {
+    let (producer, consumer) = builder.build().unwrap();
     let open = Arc::new(());
     let reader = Arc::new(Mutex::new(Some(Reader { consumer, start: first, received: 0 })));
     let once = Once { reader, open: Arc::downgrade(&open) };

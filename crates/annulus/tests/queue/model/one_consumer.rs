@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use annulus::queue::{Builder, Consumer, InPlace, Producer};
-use annulus::{PollError, TrySendError};
+use annulus::{PollError, RecvTimeoutError, TrySendError};
 
 use super::step::{Step, Turn, WHOSE};
 use crate::counted::{Counted, panics};
@@ -26,10 +27,10 @@ struct Model<K: InPlace> {
 type Register<K> = fn(&Producer<Counted, K>) -> Option<Producer<Counted, K>>;
 
 impl<K: InPlace> Model<K> {
-    fn new(capacity: usize, first: u64, register: Option<Register<K>>) -> Self {
-        let (producer, consumer) = Builder::<K>::new(capacity).first(first).build().unwrap();
+    fn new(builder: Builder<K>, register: Option<Register<K>>) -> Self {
+        let (producer, consumer) = builder.build().unwrap();
         Self {
-            capacity,
+            capacity: producer.capacity(),
             producers: vec![Some(producer)],
             consumer,
             rings: vec![VecDeque::new()],
@@ -130,6 +131,11 @@ impl<K: InPlace> Model<K> {
                     assert_eq!(self.there(), 0, "Closed, but something is there");
                     assert!(self.is_over());
                 }
+            },
+            Step::Wait => match self.consumer.recv_timeout(Duration::ZERO) {
+                Ok(message) => self.got(&message),
+                Err(RecvTimeoutError::Timeout) => assert!(self.there() == 0 && !self.is_over()),
+                Err(RecvTimeoutError::Closed) => assert!(self.there() == 0 && self.is_over()),
             },
             Step::Into(count) => {
                 let mut places: Vec<_> = (0..count).map(|_| Counted::new(0, &self.alive)).collect();
@@ -284,12 +290,11 @@ impl<K: InPlace> Model<K> {
 
 /// Takes `turns` with a new queue; where several may send, `register` is how they join.
 pub(crate) fn run<K: InPlace>(
+    builder: Builder<K>,
     register: Option<Register<K>>,
-    capacity: usize,
-    first: u64,
     turns: impl IntoIterator<Item = Turn>,
 ) {
-    let mut model = Model::<K>::new(capacity, first, register);
+    let mut model = Model::new(builder, register);
     for Turn { who, step } in turns {
         model.step(who, step);
     }

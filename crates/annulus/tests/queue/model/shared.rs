@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use annulus::queue::{Builder, Producer, Shared};
-use annulus::{PollError, TrySendError};
+use annulus::{PollError, RecvTimeoutError, TrySendError};
 
 use super::step::{Step, Turn, WHOSE};
 use crate::counted::{Counted, panics};
@@ -51,6 +52,11 @@ pub(crate) fn run<K: Shared>(
                 Ok(message) => got.push(message),
                 Err(PollError::Empty) => assert!(there == 0 && !closed),
                 Err(PollError::Closed) => assert!(there == 0 && closed),
+            },
+            Step::Wait => match consumer.recv_timeout(Duration::ZERO) {
+                Ok(message) => got.push(message),
+                Err(RecvTimeoutError::Timeout) => assert!(there == 0 && !closed),
+                Err(RecvTimeoutError::Closed) => assert!(there == 0 && closed),
             },
             Step::Into(count) => {
                 let mut places: Vec<_> = (0..count).map(|_| Counted::new(0, &alive)).collect();

@@ -22,6 +22,25 @@ fn is_invariant(cpuinfo: &str) -> bool {
     cores.peek().is_some() && cores.all(flags)
 }
 
+/// The counter now, when all that this thread read before is there.
+///
+/// A processor reads the counter as soon as it can, even before a message whose value it takes for granted, as it does with what a check says.
+#[inline(always)]
+#[allow(unsafe_code, reason = "what waits for loads is an instruction of its own on each processor")]
+pub fn after_reads(clock: &Clock) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every such processor has it.
+    unsafe {
+        std::arch::x86_64::_mm_lfence();
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: two barriers.
+    unsafe {
+        std::arch::asm!("dsb ishld", "isb", options(nostack, preserves_flags));
+    }
+    clock.raw()
+}
+
 /// How many stamps there are in so many nanoseconds.
 pub fn in_ns(clock: &Clock, ns: u64) -> u64 {
     const MANY: u64 = 1 << 30;

@@ -1,0 +1,68 @@
+//! The producer's end of a lane whose consumer may ask for messages (`ring/hand_off.rs`). An end of its own: others pay nothing for it.
+
+use super::hub::Hub;
+use super::kind::Write;
+use super::write::WriteEnd;
+use crate::error::Refusal;
+use crate::ring::Lane;
+use crate::wait::{Deadline, WaitStrategy};
+
+/// The one producer of such a lane. But for single messages it is a [`WriteEnd`].
+pub(crate) struct Handing<T> {
+    pub(super) end: WriteEnd<T>,
+    /// Whether its consumer asks at all. Constant.
+    is_on: bool,
+}
+
+impl<T> Handing<T> {
+    pub(super) fn new(end: WriteEnd<T>, is_on: bool) -> Self {
+        Self { end, is_on }
+    }
+}
+
+impl<T: Send> Write<T> for Handing<T> {
+    type Lane = Lane<T>;
+
+    #[inline(always)]
+    fn hub(&self) -> &Hub<Lane<T>> {
+        self.end.hub()
+    }
+
+    #[inline(always)]
+    fn has_room(&mut self) -> bool {
+        self.end.has_room()
+    }
+
+    #[inline(always)]
+    unsafe fn put(&mut self, value: T) -> Result<(), T> {
+        if self.is_on && self.end.is_asked_for() {
+            // SAFETY: there is room, by the caller's promise, and it is asked for.
+            unsafe { self.end.hand_over(value) }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { self.end.put(value) }
+        }
+    }
+
+    #[inline(always)]
+    fn put_some(&mut self, values: &[T]) -> usize
+    where
+        T: Copy,
+    {
+        self.end.put_some(values)
+    }
+
+    #[inline(always)]
+    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
+        self.end.wait(strategy, deadline)
+    }
+
+    #[inline(always)]
+    fn wait_by_default(&mut self) -> Result<(), Refusal> {
+        self.end.wait_by_default()
+    }
+
+    fn len(&self) -> usize {
+        self.end.len()
+    }
+}

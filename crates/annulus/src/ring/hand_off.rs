@@ -1,0 +1,122 @@
+//! A hand-off: how a message reaches a reader that waits for it in one line instead of two.
+//!
+//! A message in a slot and the tail that tells of it are two lines. Both set out at once, but the later one decides when the reader has the
+//! message. A reader that waits asks for it beside the tail, and the writer then leaves it there.
+//!
+//! ```text
+//! writer                                       reader, at an empty lane
+//! A2  wanted = tail?             Acquire       A1  wanted := head            Release
+//! A3  move the message here,
+//!     handed := tail
+//! L3  tail := tail + 1           Release       L5  head < tail?              Acquire
+//!                                              A4  handed = head? Move the message into its slot.
+//! ```
+//!
+//! After A4 everything is as if the writer had put it into the slot. Where the reader asks too late, or the writer sends in another way, the
+//! message is in its slot, and `handed` says so.
+//!
+//! *Why it has one user.* The reader asks for a message once it has moved out the one before (A1, A2: Release, Acquire), and looks here only when
+//! that one is sent (L3, L5). The writer leaves one only if it is the one that is asked for, and numbers only grow: so there is nothing here that
+//! is not for the reader's next look, and no other reader than the one that asked.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
+
+/// What fits beside the tail and the two numbers in a line.
+type Space = [MaybeUninit<u64>; 5];
+
+/// What lies beside a lane's tail.
+#[repr(C)]
+pub(super) struct HandOff<T> {
+    /// The message that the reader waits for, if it is still to come. Written by the reader.
+    wanted: AtomicU64,
+    /// The message that was last left here. Written by the writer.
+    handed: AtomicU64,
+    /// A message, from A3 to A4.
+    space: UnsafeCell<Space>,
+    message: PhantomData<T>,
+}
+
+#[cfg(not(annulus_loom))]
+const _: () =
+    assert!(size_of::<AtomicU64>() + size_of::<HandOff<u64>>() == 64, "the tail and this are one line");
+
+// SAFETY: messages move in on one thread and out on another: that takes `T: Send`.
+unsafe impl<T: Send> Send for HandOff<T> {}
+// SAFETY: as above; no two threads ever look at the space at once, by the promises below.
+unsafe impl<T: Send> Sync for HandOff<T> {}
+
+impl<T> HandOff<T> {
+    /// Whether a message fits.
+    pub(super) const FITS: bool =
+        size_of::<T>() <= size_of::<Space>() && align_of::<T>() <= align_of::<Space>();
+
+    /// Nobody waits for a message before `first`, the number of the lane's first.
+    pub(super) fn new(first: u64) -> Self {
+        let none = || AtomicU64::new(first.wrapping_sub(1));
+        Self {
+            wanted: none(),
+            handed: none(),
+            space: UnsafeCell::new([MaybeUninit::uninit(); 5]),
+            message: PhantomData,
+        }
+    }
+
+    /// A1, by the reader, who has taken all messages before `number`.
+    pub(super) fn ask_for(&self, number: u64) {
+        let ordering = if mutated!("hand_off_ask_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with A2.
+        self.wanted.store(number, ordering);
+    }
+
+    /// A2, by the writer, whose next message is `number`.
+    #[inline(always)]
+    pub(super) fn is_asked_for(&self, number: u64) -> bool {
+        let ordering = if mutated!("hand_off_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        // Acquire: pairs with A1.
+        self.wanted.load(ordering) == number
+    }
+
+    /// A3, by the writer, before L3.
+    ///
+    /// # Safety
+    ///
+    /// A message fits, and `number` is [asked for](Self::is_asked_for).
+    #[inline(always)]
+    pub(super) unsafe fn leave(&self, number: u64, message: T) {
+        // SAFETY: it fits. Nobody looks here: the reader has taken what was here before it asked (A1, A2), and comes back after L3.
+        self.space.with_mut(|space| unsafe { space.cast::<T>().write(message) });
+        if !mutated!("hand_off_untold") {
+            // Relaxed: L3 publishes it.
+            self.handed.store(number, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes back what was left.
+    ///
+    /// # Safety
+    ///
+    /// The writer calls it after [`leave`](Self::leave); the reader will never look for that message.
+    #[cold]
+    pub(super) unsafe fn take_back(&self) -> T {
+        // SAFETY: it was left here, and nobody else takes it.
+        self.space.with_mut(|space| unsafe { space.cast::<T>().read() })
+    }
+
+    /// A4: the message, if it was left here.
+    ///
+    /// # Safety
+    ///
+    /// The reader calls it once for each message that it has asked for, after L5 has shown that it is sent.
+    #[inline(always)]
+    pub(super) unsafe fn take(&self, number: u64) -> Option<T> {
+        // Relaxed: L5 shows what L3 published, and the next A3 is yet to be asked for.
+        if self.handed.load(Ordering::Relaxed) != number {
+            return None;
+        }
+        // SAFETY: A3 came before L3, and nobody else looks here until the reader asks again.
+        Some(self.space.with_mut(|space| unsafe { space.cast::<T>().read() }))
+    }
+}
