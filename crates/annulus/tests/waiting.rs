@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::{Closed, RecvTimeoutError, WaitStrategy};
-use support::{Pauses, soak_time, time_on_a_core, time_on_a_core_since};
+use support::{Backlog, Pauses, soak_time, time_on_a_core, time_on_a_core_since};
 
 /// A subscriber that waits for half a second uses next to nothing of a core; spinning would use all of it.
 #[test]
@@ -151,22 +151,24 @@ fn no_wake_up_is_lost_under_random_pauses() {
     let (mut pong, pongs) = annulus::channel::<u64>(4);
     let (mut ping_in, mut pong_in) = (pings.subscribe(), pongs.subscribe());
     let echo = thread::spawn(move || {
-        let mut pause = Pauses::new(2);
+        let (mut pause, mut backlog) = (Pauses::new(2), Backlog::new(2));
         // Without a deadline: what wakes it is the message alone.
         while let Ok(number) = ping_in.recv_with(pause.strategy()) {
             if number != FILLER {
                 pause.rest();
+                backlog.pile_up();
                 pong.publish(number);
             }
         }
     });
-    let mut pause = Pauses::new(1);
+    let (mut pause, mut backlog) = (Pauses::new(1), Backlog::new(1));
     let (begun, time) = (Instant::now(), soak_time(Duration::from_millis(1500)));
     let mut rounds = 0;
     while begun.elapsed() < time || rounds < 3 {
         pause.rest();
         let sent = Instant::now();
         (0..pause.next() % 8).for_each(|_| ping.publish(FILLER));
+        backlog.pile_up();
         ping.publish(rounds);
         match pong_in.recv_timeout(STUCK) {
             Ok(number) => assert_eq!(number, rounds),

@@ -100,3 +100,27 @@ impl Pauses {
         }
     }
 }
+
+/// A wait that other cores see, and its own does not: stores that miss the caches, 32 MiB of them to choose from. On x86 a later store is seen after
+/// them, by a microsecond or two, while later loads go ahead: who forgets a fence between a store and a load is found out.
+pub(crate) struct Backlog {
+    lines: Vec<[u64; 8]>,
+    choose: Pauses,
+}
+
+impl Backlog {
+    pub(crate) fn new(seed: u64) -> Self {
+        let lines = if cfg!(miri) { 1 << 4 } else { 1 << 19 };
+        Self { lines: vec![[seed; 8]; lines], choose: Pauses::new(seed) }
+    }
+
+    /// Every other time at random, as many stores as a core may have waiting.
+    pub(crate) fn pile_up(&mut self) {
+        for _ in 0..self.choose.next() % 2 * 48 {
+            let number = self.choose.next();
+            let line = number as usize % self.lines.len();
+            self.lines[line][0] = number;
+        }
+        std::hint::black_box(&mut self.lines);
+    }
+}
