@@ -106,20 +106,13 @@ impl<T> WriteEnd<T> {
     /// L3 and L4 for the next `count` messages, which lie in their slots; false where the queue was closed before: they are the caller's then.
     #[inline(always)]
     fn publish(&mut self, count: usize) -> bool {
-        if unlikely(self.hub.may_be_closed()) && !mutated!("close_unsettled") {
-            return false;
+        match publish(&self.hub, self.member, self.tail, count) {
+            Some(after) => {
+                self.tail = after;
+                true
+            }
+            None => false,
         }
-        let after = self.tail.forward(count, self.lane().capacity());
-        self.lane().publish(after.number);
-        // The fence in `is_quiet` comes before the other two looks. Closed is rarely, unlisted is rarely.
-        let calm = self.hub.sent.is_quiet() && !self.hub.may_be_closed() && self.member().is_listed();
-        if unlikely(!calm) && !attend(&self.hub, self.member, after.number) {
-            // The consumer will not look any more, and nobody else goes by the tail, but it counts.
-            self.lane().publish(self.tail.number);
-            return false;
-        }
-        self.tail = after;
-        true
     }
 
     /// Gets the line of a slot further on, if it is known to be free.
@@ -160,14 +153,9 @@ impl<T> WriteEnd<T> {
     /// There is room, and the message [is asked for](Self::is_asked_for).
     #[inline(always)]
     pub(super) unsafe fn hand_over(&mut self, value: T) -> Result<(), T> {
-        // SAFETY: it is asked for.
-        unsafe { self.lane().hand_over(self.tail.number, value) };
-        if self.publish(1) {
-            Ok(())
-        } else {
-            // SAFETY: handed over above, and the lane ends before it.
-            Err(unsafe { self.lane().take_back() })
-        }
+        // SAFETY: the caller's promise.
+        self.tail = unsafe { hand_over(&self.hub, self.member, self.tail, value)? };
+        Ok(())
     }
 
     /// Up to `most` contiguous free slots; empty where there is none.
@@ -197,6 +185,52 @@ impl<T> WriteEnd<T> {
         }
         0
     }
+}
+
+/// L3 and L4 for `count` messages from `tail` on. Returns what comes after them; none where the queue was closed before.
+#[inline(always)]
+fn publish<T>(
+    hub: &Hub<Lane<T>>,
+    member: NonNull<Member<Lane<T>>>,
+    tail: Place,
+    count: usize,
+) -> Option<Place> {
+    if unlikely(hub.may_be_closed()) && !mutated!("close_unsettled") {
+        return None;
+    }
+    // SAFETY: a member lives as long as its hub.
+    let ring = unsafe { member.as_ref() };
+    let after = tail.forward(count, ring.lane.capacity());
+    ring.lane.publish(after.number);
+    // The fence in `is_quiet` comes before the other two looks. Closed is rarely, unlisted is rarely.
+    let calm = hub.sent.is_quiet() && !hub.may_be_closed() && ring.is_listed();
+    if unlikely(!calm) && !attend(hub, member, after.number) {
+        // The consumer will not look any more, and nobody else goes by the tail, but it counts.
+        ring.lane.publish(tail.number);
+        return None;
+    }
+    Some(after)
+}
+
+/// A3, L3 and L4 for the message at `tail`. Returns what comes after it. Not inlined: who hands over waits for a line anyway, and who does not
+/// keeps a short `send`.
+///
+/// # Safety
+///
+/// There is room, and the message is asked for.
+#[inline(never)]
+unsafe fn hand_over<T>(
+    hub: &Hub<Lane<T>>,
+    member: NonNull<Member<Lane<T>>>,
+    tail: Place,
+    value: T,
+) -> Result<Place, T> {
+    // SAFETY: a member lives as long as its hub.
+    let lane = unsafe { &member.as_ref().lane };
+    // SAFETY: the caller's promise.
+    unsafe { lane.hand_over(tail.number, value) };
+    // SAFETY: handed over above; if it is not sent, the lane ends before it.
+    publish(hub, member, tail, 1).ok_or_else(|| unsafe { lane.take_back() })
 }
 
 /// L4, where something is to be done. Returns whether the messages before `tail` are sent; if not, the queue was closed before.
