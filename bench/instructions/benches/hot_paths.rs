@@ -84,13 +84,13 @@ fn try_recv_empty(mut ring: Ring) -> Ring {
     ring
 }
 
-#[library_benchmark(setup = queue, config = at_most(46_600))]
+#[library_benchmark(setup = queue, config = at_most(38_200))]
 fn try_send(mut queue: Queue) -> Queue {
     (0..MESSAGES).for_each(|number| assert!(queue.0.try_send(message(number)).is_ok()));
     queue
 }
 
-#[library_benchmark(setup = full_queue, config = at_most(34_600))]
+#[library_benchmark(setup = full_queue, config = at_most(31_500))]
 fn try_recv_from_queue(mut queue: Queue) -> Queue {
     (0..MESSAGES).for_each(|_| assert!(take(queue.1.try_recv()).is_ok()));
     queue

@@ -4,20 +4,13 @@ use super::hub::Hub;
 use super::kind::Write;
 use super::write::WriteEnd;
 use crate::error::Refusal;
+use crate::hint::unlikely;
 use crate::ring::Lane;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The one producer of such a lane. But for single messages it is a [`WriteEnd`].
 pub(crate) struct Handing<T> {
     pub(super) end: WriteEnd<T>,
-    /// Whether its consumer asks at all. Constant.
-    is_on: bool,
-}
-
-impl<T> Handing<T> {
-    pub(super) fn new(end: WriteEnd<T>, is_on: bool) -> Self {
-        Self { end, is_on }
-    }
 }
 
 impl<T: Send> Write<T> for Handing<T> {
@@ -35,13 +28,17 @@ impl<T: Send> Write<T> for Handing<T> {
 
     #[inline(always)]
     unsafe fn put(&mut self, value: T) -> Result<(), T> {
-        if self.is_on && self.end.is_asked_for() {
-            // SAFETY: there is room, by the caller's promise, and it is asked for.
-            unsafe { self.end.hand_over(value) }
-        } else {
-            // SAFETY: the caller's promise.
-            unsafe { self.end.put(value) }
+        if unlikely(self.hub().is_to_be_heeded()) {
+            if self.end.is_over() {
+                return Err(value);
+            }
+            if self.end.is_asked_for() {
+                // SAFETY: there is room, by the caller's promise, and it is asked for.
+                return unsafe { self.end.hand_over(value) };
+            }
         }
+        // SAFETY: the caller's promise.
+        unsafe { self.end.put_open(value, true) }
     }
 
     #[inline(always)]

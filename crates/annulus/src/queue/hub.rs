@@ -4,8 +4,8 @@
 //! long as the hub lives: when its producer has left and it is empty, the next producer to come takes it over.
 //!
 //! *After a send* (L4) a producer has three things to look at, which others change rarely: does the consumer sleep (`sent`), is the queue
-//! `closed`, has the consumer stopped to look at this lane (`listed`). One fence serves all three. Who changes one of them then calls
-//! [`Event::barrier`] and looks at the lane: it sees the message, or the producer sees the change.
+//! closed (`heed`), has the consumer stopped to look at this lane (`listed`; not where it is the only one). One fence serves all three. Who
+//! changes one of them then calls [`Event::barrier`] and looks at the lane: it sees the message, or the producer sees the change.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -18,7 +18,7 @@ use crate::error::CapacityError;
 use crate::os::numa::Node;
 use crate::ring::Lane;
 use crate::side::Side;
-use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, mutated};
 use crate::wait::Event;
 
 /// What all handles of a queue share.
@@ -26,8 +26,8 @@ use crate::wait::Event;
 pub(crate) struct Hub<L> {
     /// Where consumers sleep.
     pub(super) sent: Event,
-    /// Set once, by whoever closes: nothing is sent from now on.
-    closed: AtomicBool,
+    /// What a producer is to know before it sends: [`CLOSED`], [`HANDS_OFF`].
+    heed: AtomicU32,
     producers: Side,
     consumers: Side,
     /// All lanes there ever were: a list that only grows, at its beginning.
@@ -38,6 +38,12 @@ pub(crate) struct Hub<L> {
     joined: AtomicU64,
     pub(super) plan: Plan,
 }
+
+/// Set once, by whoever closes: nothing is sent from now on.
+const CLOSED: u32 = 1;
+
+/// Constant, as in the [`Plan`]: here too, so that one look before a send tells both.
+const HANDS_OFF: u32 = 2;
 
 /// How lanes are to be. Constant.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +95,7 @@ impl<L> Hub<L> {
     pub(super) fn new(plan: Plan) -> Self {
         Self {
             sent: Event::new(),
-            closed: AtomicBool::new(false),
+            heed: AtomicU32::new(if plan.hand_off { HANDS_OFF } else { 0 }),
             producers: Side::new(),
             consumers: Side::new(),
             members: AtomicPtr::new(core::ptr::null_mut()),
@@ -172,14 +178,20 @@ impl<L> Hub<L> {
     /// Whether somebody may have closed the queue: a hint.
     #[inline(always)]
     pub(super) fn may_be_closed(&self) -> bool {
-        self.closed.load(Ordering::Relaxed)
+        self.heed.load(Ordering::Relaxed) & CLOSED != 0
+    }
+
+    /// Whether a send is no plain one: somebody [may have closed](Self::may_be_closed) the queue, or the message may be asked for.
+    #[inline(always)]
+    pub(super) fn is_to_be_heeded(&self) -> bool {
+        self.heed.load(Ordering::Relaxed) != 0
     }
 
     /// Whether somebody has closed the queue. Who sees true also sees what that one did before.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         // Acquire: pairs with the Release in `close`.
-        self.closed.load(Ordering::Acquire)
+        self.heed.load(Ordering::Acquire) & CLOSED != 0
     }
 
     /// Closes the queue and wakes everybody.
@@ -187,7 +199,7 @@ impl<L> Hub<L> {
     pub(super) fn close(&self) {
         let ordering = if mutated!("hub_close_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in `is_closed`.
-        self.closed.store(true, ordering);
+        self.heed.fetch_or(CLOSED, ordering);
         if mutated!("hub_close_wakes_nobody") {
             return;
         }

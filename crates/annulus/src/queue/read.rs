@@ -107,14 +107,14 @@ impl<T> ReadEnd<T> {
     pub(super) unsafe fn take(&mut self) -> T {
         // SAFETY: it lies before the tail, so the slot is full and this end's (L5).
         let value = unsafe { self.lane().cells().take(self.head.slot) };
-        self.pass(1);
+        self.go_to(self.head.next(self.lane().capacity()));
         value
     }
 
-    /// L7 and L8: the next `count` messages are moved out.
+    /// L7 and L8: the messages before `head` are moved out.
     #[inline(always)]
-    fn pass(&mut self, count: usize) {
-        self.head = self.head.forward(count, self.lane().capacity());
+    fn go_to(&mut self, head: Place) {
+        self.head = head;
         self.lane().release(self.head.number);
         if !mutated!("lane_release_wakes_nobody") {
             self.member().taken.notify();
@@ -191,7 +191,7 @@ struct Taken<'a, T> {
 impl<T> Drop for Taken<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.end.pass(self.count);
+        self.end.go_to(self.end.head.forward(self.count, self.end.lane().capacity()));
     }
 }
 

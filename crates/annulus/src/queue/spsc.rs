@@ -77,7 +77,7 @@ impl Parts for Spsc {
         let Start { hub, member } = Start::new(plan, |plan| Lane::new(plan.capacity, plan.first, plan.node))?;
         // SAFETY: a member lives as long as its hub.
         unsafe { member.as_ref() }.relist();
-        let write = Handing::new(WriteEnd::new(Arc::clone(&hub), member), plan.hand_off);
+        let write = Handing { end: WriteEnd::new(Arc::clone(&hub), member) };
         Ok((write, One::new(hub, ReadEnd::new(member))))
     }
 }

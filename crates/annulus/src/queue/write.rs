@@ -1,7 +1,7 @@
 //! The producer's end of a lane: L1 to L4 of `ring/lane.rs`.
 
 use alloc::sync::Arc;
-use core::mem::{ManuallyDrop, MaybeUninit};
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use super::hub::{Hub, Member};
@@ -27,7 +27,8 @@ const LINE: usize = 64;
 /// What must wait, or is rare, is in functions that take and return values: so a producer whose methods are inlined lives in
 /// registers, and stores nothing beside its messages and the tail.
 pub(crate) struct WriteEnd<T> {
-    hub: ManuallyDrop<Arc<Hub<Lane<T>>>>,
+    /// A share, as by [`Arc::into_raw`]: one step nearer to what each send looks at.
+    hub: NonNull<Hub<Lane<T>>>,
     member: NonNull<Member<Lane<T>>>,
     /// The next message.
     tail: Place,
@@ -47,25 +48,39 @@ impl<T> WriteEnd<T> {
         let lane = unsafe { &member.as_ref().lane };
         // Nobody else writes it; whoever had it before gave it up (Release, Acquire).
         let tail = lane.place(lane.tail());
-        Self { hub: ManuallyDrop::new(hub), member, tail, limit: tail.number }
+        // SAFETY: it points to something.
+        let hub = unsafe { NonNull::new_unchecked(Arc::into_raw(hub).cast_mut()) };
+        Self { hub, member, tail, limit: tail.number }
     }
 
     /// Another producer, with a lane of its own, which the consumer knows of. On a closed queue all its sends fail.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
-        let member = self.hub.join(|plan| Lane::new(plan.capacity, plan.first, plan.node))?;
-        self.hub.producer_comes();
-        let end = Self::new(Arc::clone(&self.hub), member);
+        let hub = self.hub();
+        let member = hub.join(|plan| Lane::new(plan.capacity, plan.first, plan.node))?;
+        hub.producer_comes();
+        // SAFETY: as made in `new`, where this end's share is from; the other end gets one of its own.
+        let share = unsafe {
+            Arc::increment_strong_count(self.hub.as_ptr());
+            Arc::from_raw(self.hub.as_ptr())
+        };
+        let end = Self::new(share, member);
         end.member().base.store(end.tail.number, Ordering::Relaxed);
         if let Some(probe) = &end.member().probe {
             probe.forget();
         }
-        self.hub.call(member);
+        hub.call(member);
         // The consumer that ends the queue comes by every lane that it sees. If it may not have seen this one, its producer sees the close
         // before it sends.
         if !mutated!("join_unfenced") {
-            self.hub.sent.fence();
+            hub.sent.fence();
         }
         Ok(end)
+    }
+
+    #[inline(always)]
+    fn hub(&self) -> &Hub<Lane<T>> {
+        // SAFETY: this end has a share in it.
+        unsafe { self.hub.as_ref() }
     }
 
     #[inline(always)]
@@ -103,15 +118,38 @@ impl<T> WriteEnd<T> {
         }
     }
 
-    /// L3 and L4 for the next `count` messages, which lie in their slots; false where the queue was closed before: they are the caller's then.
+    /// Whether the queue is closed, so that nothing is sent any more.
     #[inline(always)]
-    fn publish(&mut self, count: usize) -> bool {
-        match publish(&self.hub, self.member, self.tail, count) {
-            Some(after) => {
-                self.tail = after;
-                true
-            }
-            None => false,
+    pub(super) fn is_over(&self) -> bool {
+        unlikely(self.hub().may_be_closed()) && !mutated!("close_unsettled")
+    }
+
+    /// L3 and L4 for the messages before `after`, which lie in their slots; false where the queue was closed meanwhile: they are the caller's then.
+    #[inline(always)]
+    fn publish(&mut self, after: Place, is_lone: bool) -> bool {
+        let is_sent = publish(self.hub(), self.member, self.tail, after, is_lone);
+        if is_sent {
+            self.tail = after;
+        }
+        is_sent
+    }
+
+    /// As [`put`](Write::put), to a queue that is not [over](Self::is_over). `is_lone` where the consumer has no other lane, and so always looks here.
+    ///
+    /// # Safety
+    ///
+    /// There is room.
+    #[inline(always)]
+    pub(super) unsafe fn put_open(&mut self, value: T, is_lone: bool) -> Result<(), T> {
+        let slot = self.tail.slot;
+        self.fetch_ahead();
+        // SAFETY: there is room, so the slot is this end's alone.
+        unsafe { self.lane().cells().write(slot, value) };
+        if self.publish(self.tail.next(self.lane().capacity()), is_lone) {
+            Ok(())
+        } else {
+            // SAFETY: written above, and the lane ends before it.
+            Err(unsafe { self.lane().cells().take(slot) })
         }
     }
 
@@ -153,8 +191,10 @@ impl<T> WriteEnd<T> {
     /// There is room, and the message [is asked for](Self::is_asked_for).
     #[inline(always)]
     pub(super) unsafe fn hand_over(&mut self, value: T) -> Result<(), T> {
+        let after = self.tail.next(self.lane().capacity());
         // SAFETY: the caller's promise.
-        self.tail = unsafe { hand_over(&self.hub, self.member, self.tail, value)? };
+        unsafe { hand_over(self.hub(), self.member, self.tail, after, value)? };
+        self.tail = after;
         Ok(())
     }
 
@@ -176,7 +216,7 @@ impl<T> WriteEnd<T> {
         if count == 0 {
             return 0;
         }
-        if self.publish(count) {
+        if !self.is_over() && self.publish(self.tail.forward(count, self.lane().capacity()), false) {
             return count;
         }
         for slot in self.tail.slot..self.tail.slot + count {
@@ -187,33 +227,30 @@ impl<T> WriteEnd<T> {
     }
 }
 
-/// L3 and L4 for `count` messages from `tail` on. Returns what comes after them; none where the queue was closed before.
+/// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was closed meanwhile.
 #[inline(always)]
 fn publish<T>(
     hub: &Hub<Lane<T>>,
     member: NonNull<Member<Lane<T>>>,
     tail: Place,
-    count: usize,
-) -> Option<Place> {
-    if unlikely(hub.may_be_closed()) && !mutated!("close_unsettled") {
-        return None;
-    }
+    after: Place,
+    is_lone: bool,
+) -> bool {
     // SAFETY: a member lives as long as its hub.
     let ring = unsafe { member.as_ref() };
-    let after = tail.forward(count, ring.lane.capacity());
     ring.lane.publish(after.number);
     // The fence in `is_quiet` comes before the other two looks. Closed is rarely, unlisted is rarely.
-    let calm = hub.sent.is_quiet() && !hub.may_be_closed() && ring.is_listed();
+    let calm = hub.sent.is_quiet() && !hub.may_be_closed() && (is_lone || ring.is_listed());
     if unlikely(!calm) && !attend(hub, member, after.number) {
         // The consumer will not look any more, and nobody else goes by the tail, but it counts.
         ring.lane.publish(tail.number);
-        return None;
+        return false;
     }
-    Some(after)
+    true
 }
 
-/// A3, L3 and L4 for the message at `tail`. Returns what comes after it. Not inlined: who hands over waits for a line anyway, and who does not
-/// keeps a short `send`.
+/// A3, L3 and L4 for the message at `tail`, which is the last before `after`, of a lane that is alone. Not inlined: who hands over waits for a line
+/// anyway, and who does not keeps a short `send`.
 ///
 /// # Safety
 ///
@@ -223,14 +260,19 @@ unsafe fn hand_over<T>(
     hub: &Hub<Lane<T>>,
     member: NonNull<Member<Lane<T>>>,
     tail: Place,
+    after: Place,
     value: T,
-) -> Result<Place, T> {
+) -> Result<(), T> {
     // SAFETY: a member lives as long as its hub.
     let lane = unsafe { &member.as_ref().lane };
     // SAFETY: the caller's promise.
     unsafe { lane.hand_over(tail.number, value) };
-    // SAFETY: handed over above; if it is not sent, the lane ends before it.
-    publish(hub, member, tail, 1).ok_or_else(|| unsafe { lane.take_back() })
+    if publish(hub, member, tail, after, true) {
+        Ok(())
+    } else {
+        // SAFETY: handed over above, and the lane ends before it.
+        Err(unsafe { lane.take_back() })
+    }
 }
 
 /// L4, where something is to be done. Returns whether the messages before `tail` are sent; if not, the queue was closed before.
@@ -255,7 +297,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
     #[inline(always)]
     fn hub(&self) -> &Hub<Lane<T>> {
-        &self.hub
+        self.hub()
     }
 
     #[inline(always)]
@@ -268,16 +310,11 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
     #[inline(always)]
     unsafe fn put(&mut self, value: T) -> Result<(), T> {
-        let slot = self.tail.slot;
-        self.fetch_ahead();
-        // SAFETY: there is room, so the slot is this end's alone.
-        unsafe { self.lane().cells().write(slot, value) };
-        if self.publish(1) {
-            Ok(())
-        } else {
-            // SAFETY: written above, and the lane ends before it.
-            Err(unsafe { self.lane().cells().take(slot) })
+        if self.is_over() {
+            return Err(value);
         }
+        // SAFETY: the caller's promise.
+        unsafe { self.put_open(value, false) }
     }
 
     #[inline]
@@ -287,7 +324,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
     {
         self.look_for(values.len());
         let count = values.len().min(self.room());
-        if count == 0 {
+        if count == 0 || self.is_over() {
             return 0;
         }
         let (slot, slots) = (self.tail.slot, self.lane().capacity());
@@ -298,7 +335,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
             // SAFETY: as many as the range has; a `T` is a `MaybeUninit<T>`.
             free.copy_from_slice(unsafe { core::slice::from_raw_parts(part.as_ptr().cast(), part.len()) });
         }
-        if !self.publish(count) {
+        if !self.publish(self.tail.forward(count, slots), false) {
             return 0;
         }
         self.fetch_next(count);
@@ -307,13 +344,13 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
     #[inline(always)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
-        self.limit = wait_for_limit(&self.hub, self.member, self.tail.number, strategy, deadline)?;
+        self.limit = wait_for_limit(self.hub(), self.member, self.tail.number, strategy, deadline)?;
         Ok(())
     }
 
     #[inline(always)]
     fn wait_by_default(&mut self) -> Result<(), Refusal> {
-        self.limit = wait_for_limit_by_default(&self.hub, self.member, self.tail.number)?;
+        self.limit = wait_for_limit_by_default(self.hub(), self.member, self.tail.number)?;
         Ok(())
     }
 
@@ -350,8 +387,8 @@ fn wait_for_limit_by_default<T>(
 
 impl<T> Drop for WriteEnd<T> {
     fn drop(&mut self) {
-        // SAFETY: taken once, here.
-        leave(unsafe { ManuallyDrop::take(&mut self.hub) }, self.member);
+        // SAFETY: the share of `new`, given back once, here.
+        leave(unsafe { Arc::from_raw(self.hub.as_ptr()) }, self.member);
     }
 }
 

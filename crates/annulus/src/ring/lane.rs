@@ -45,6 +45,13 @@ impl Place {
         let slot = if count < left { self.slot + count } else { count - left };
         Self { number: self.number.wrapping_add(count as u64), slot }
     }
+
+    /// The next place, in a lane of `slots` slots.
+    #[inline(always)]
+    pub(crate) fn next(self, slots: usize) -> Self {
+        let slot = self.slot + 1;
+        Self { number: self.number.wrapping_add(1), slot: if slot == slots { 0 } else { slot } }
+    }
 }
 
 /// A number on a pair of lines of its own, which processors fetch together.
