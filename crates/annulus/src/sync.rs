@@ -14,7 +14,6 @@ pub(crate) use atomic::Ordering;
 
 pub(crate) type AtomicBool = atomic::AtomicBool;
 pub(crate) type AtomicPtr<T> = atomic::AtomicPtr<T>;
-#[cfg(feature = "std")]
 pub(crate) type AtomicU32 = atomic::AtomicU32;
 pub(crate) type AtomicU64 = atomic::AtomicU64;
 pub(crate) type AtomicUsize = atomic::AtomicUsize;
