@@ -240,6 +240,8 @@ impl<T> Drop for Lane<T> {
 
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
+    use alloc::boxed::Box;
+
     use super::*;
 
     #[test]
@@ -252,6 +254,19 @@ mod tests {
                 assert_eq!(place, lane.place(place.number), "{count} of {slots}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_handed_over_can_be_taken_back() {
+        let lane = Lane::<Box<u8>>::new(2, 0, None).unwrap();
+        lane.ask_for(lane.place(0));
+        assert!(lane.is_asked_for(0) && !lane.is_asked_for(1));
+        // SAFETY: it is asked for, and nothing is sent: so nobody looks for it.
+        let back = unsafe {
+            lane.hand_over(0, Box::new(7));
+            lane.take_back()
+        };
+        assert_eq!(*back, 7);
     }
 
     #[test]
