@@ -136,7 +136,7 @@ impl<T> ReadEnd<T> {
             return 0;
         }
         let slots = self.lane().capacity();
-        let mut slot = self.head.slot;
+        let mut place = self.head;
         let mut taken = Taken { end: self, count: 0 };
         while taken.count < count {
             if !mutated!("consume_counts_late") {
@@ -144,11 +144,11 @@ impl<T> ReadEnd<T> {
                 taken.count += 1;
             }
             // SAFETY: it lies before the tail, so the slot is full and this end's.
-            each(unsafe { taken.end.lane().cells().take(slot) });
+            each(unsafe { taken.end.lane().cells().take(place.slot) });
             if mutated!("consume_counts_late") {
                 taken.count += 1;
             }
-            slot = if slot + 1 == slots { 0 } else { slot + 1 };
+            place = place.next(slots);
         }
         count
     }

@@ -228,7 +228,7 @@ impl<T> Drop for Lane<T> {
         let mut place = self.place(self.head());
         while place.number != self.tail() {
             let slot = place.slot;
-            place = place.forward(1, self.capacity());
+            place = place.next(self.capacity());
             // First, so that a destructor that panics is not run twice.
             self.release(place.number);
             // SAFETY: nobody else has the lane; a message lies in every slot from the head to the tail. (None was handed over and not accepted: the
@@ -250,6 +250,7 @@ mod tests {
             let lane = Lane::<u8>::new(slots, u64::MAX - 4, None).unwrap();
             let mut place = lane.place(u64::MAX - 4);
             for count in (0..=slots).cycle().take(40) {
+                assert_eq!(place.next(slots), place.forward(1, slots));
                 place = place.forward(count, slots);
                 assert_eq!(place, lane.place(place.number), "{count} of {slots}");
             }
