@@ -12,7 +12,7 @@
 ///
 /// A publisher pays nothing for the strategies that spin, and one load for those that sleep, until somebody does.
 ///
-/// Which of the first two is faster hangs on the machine. On the virtual Xeon of `docs/benchmarks.md` a message took the same time one way, and a round
+/// Which of the first two is faster hangs on the machine. On the virtual Xeon of `docs/benchmarks-xeon.md` a message took the same time one way, and a round
 /// trip a twentieth to a tenth less with pauses: that goes for two bare words, too.
 ///
 /// ```
