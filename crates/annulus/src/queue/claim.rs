@@ -56,13 +56,18 @@ impl<T> Claimer<T> {
     /// Claims up to `most` messages of one lane, which is the local one then; returns the first and how many.
     #[inline]
     fn claim(&mut self, most: usize) -> Option<(u64, usize)> {
-        if self.budget > 0 {
-            if let Some((first, count)) = self.local().lane.claim(most) {
-                self.budget = self.budget.saturating_sub(count);
-                return Some((first, count));
-            }
+        self.claim_here(most).or_else(|| self.claim_elsewhere(most))
+    }
+
+    /// As [`claim`](Self::claim), of the local lane, if it has not had its turn.
+    #[inline(always)]
+    fn claim_here(&mut self, most: usize) -> Option<(u64, usize)> {
+        if self.budget == 0 {
+            return None;
         }
-        self.claim_elsewhere(most)
+        let (first, count) = self.local().lane.claim(most)?;
+        self.budget = self.budget.saturating_sub(count);
+        Some((first, count))
     }
 
     /// Looks at the lanes: the next one where the local one had its turn, else the fullest; then at all of them.
@@ -157,6 +162,12 @@ impl<T> Read<T> for Claimer<T> {
     }
 
     #[inline(always)]
+    fn take_plainly(&mut self) -> Option<T> {
+        let (number, _) = self.claim_here(1)?;
+        // SAFETY: claimed just now.
+        Some(unsafe { self.take(number) })
+    }
+
     fn try_take(&mut self) -> Option<T> {
         let (number, _) = self.claim(1)?;
         // SAFETY: claimed just now.

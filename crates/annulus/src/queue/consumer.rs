@@ -4,6 +4,7 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+use super::apart::apart;
 use super::iter::{Drain, IntoIter, Iter};
 use super::kind::{InPlace, Joinable, Kind, Read, Shared, take_up_to};
 use super::stats::ChannelStats;
@@ -50,6 +51,16 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, PollError> {
+        match self.end.take_plainly() {
+            Some(value) => Ok(value),
+            None => apart(self, Self::look),
+        }
+    }
+
+    /// The long way of a receive that does not wait.
+    #[cold]
+    #[inline(never)]
+    fn look(&mut self) -> Result<T, PollError> {
         let found = self.poll();
         if matches!(found, Err(PollError::Empty)) {
             self.end.rest();
@@ -58,7 +69,6 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     }
 
     /// One look.
-    #[inline]
     fn poll(&mut self) -> Result<T, PollError> {
         loop {
             if let Some(value) = self.end.try_take() {
@@ -93,10 +103,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn recv(&mut self) -> Result<T, Closed> {
-        match self.end.try_take() {
-            Some(value) => Ok(value),
-            None => self.wait_by_default(),
-        }
+        self.recv_with(WaitStrategy::default())
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin) and [`YieldSpin`](WaitStrategy::YieldSpin) it never holds
@@ -117,9 +124,9 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn recv_with(&mut self, strategy: WaitStrategy) -> Result<T, Closed> {
-        match self.end.try_take() {
+        match self.end.take_plainly() {
             Some(value) => Ok(value),
-            None => self.wait(strategy, None).unwrap_or(Err(Closed)),
+            None => apart(self, |consumer| consumer.wait(strategy, None)).unwrap_or(Err(Closed)),
         }
     }
 
@@ -159,19 +166,19 @@ impl<T: Send, K: Kind> Consumer<T, K> {
 
     #[cfg(feature = "std")]
     fn recv_until(&mut self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
-        match self.end.try_take() {
-            Some(value) => Ok(value),
-            None => match self.wait(WaitStrategy::default(), deadline) {
-                Some(found) => found.map_err(RecvTimeoutError::from),
-                None => Err(RecvTimeoutError::Timeout),
-            },
+        match self.wait(WaitStrategy::default(), deadline) {
+            Some(found) => found.map_err(RecvTimeoutError::from),
+            None => Err(RecvTimeoutError::Timeout),
         }
     }
 
-    /// Waits for a message, or for the end; `None` once `deadline` has passed.
+    /// Receives a message, or waits for one, or for the end; `None` once `deadline` has passed. Of a receive that waits, the long way.
     #[cold]
     #[inline(never)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Option<Result<T, Closed>> {
+        if let Some(value) = self.end.try_take() {
+            return Some(Ok(value));
+        }
         let paces = !matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin);
         if paces {
             self.end.hold_back();
@@ -184,13 +191,6 @@ impl<T: Send, K: Kind> Consumer<T, K> {
             self.end.learn(polls);
         }
         found
-    }
-
-    /// As [`wait`](Self::wait). Not with a strategy for an argument: it would be written to memory for each message.
-    #[cold]
-    #[inline(never)]
-    fn wait_by_default(&mut self) -> Result<T, Closed> {
-        self.wait(WaitStrategy::default(), None).unwrap_or(Err(Closed))
     }
 
     /// Receives messages into `values`, from its start on, as many as are there and fit, and returns how many. Never waits. What was in
@@ -266,7 +266,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
             return;
         }
         if self.end.hub().may_be_closed() {
-            self.end.settle();
+            apart(&mut self.end, Read::settle);
         } else {
             self.end.rest();
         }

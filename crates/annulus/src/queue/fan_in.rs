@@ -247,6 +247,10 @@ impl<T> Read<T> for FanIn<T> {
     }
 
     #[inline(always)]
+    fn take_plainly(&mut self) -> Option<T> {
+        self.current.take_known()
+    }
+
     fn try_take(&mut self) -> Option<T> {
         // SAFETY: something is there, in the current lane.
         self.has_some().then(|| unsafe { self.current.take() })

@@ -21,23 +21,29 @@ impl<T: Send> Write<T> for Handing<T> {
         self.end.hub()
     }
 
-    #[inline(always)]
     fn has_room(&mut self) -> bool {
         self.end.has_room()
     }
 
-    #[inline(always)]
     unsafe fn put(&mut self, value: T) -> Result<(), T> {
-        if unlikely(self.hub().is_to_be_heeded()) {
-            if self.end.is_over() {
-                return Err(value);
-            }
-            if self.end.is_asked_for() {
-                // SAFETY: there is room, by the caller's promise, and it is asked for.
-                return unsafe { self.end.hand_over(value) };
-            }
+        if self.end.is_over() {
+            return Err(value);
+        }
+        if self.hub().plan.hand_off && self.end.is_asked_for() {
+            // SAFETY: there is room, by the caller's promise, and it is asked for.
+            return unsafe { self.end.hand_over(value) };
         }
         // SAFETY: the caller's promise.
+        unsafe { self.end.put_open(value, true) }
+    }
+
+    #[inline(always)]
+    fn put_plainly(&mut self, value: T) -> Result<(), T> {
+        let to_be_heeded = || self.end.is_over() || self.end.is_asked_for();
+        if self.end.is_at_stop() || unlikely(self.hub().is_to_be_heeded()) && to_be_heeded() {
+            return Err(value);
+        }
+        // SAFETY: the run is not at its end.
         unsafe { self.end.put_open(value, true) }
     }
 
@@ -49,14 +55,8 @@ impl<T: Send> Write<T> for Handing<T> {
         self.end.put_some(values)
     }
 
-    #[inline(always)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         self.end.wait(strategy, deadline)
-    }
-
-    #[inline(always)]
-    fn wait_by_default(&mut self) -> Result<(), Refusal> {
-        self.end.wait_by_default()
     }
 
     fn len(&self) -> usize {

@@ -73,6 +73,10 @@ pub(crate) trait Write<T> {
 
     fn hub(&self) -> &Hub<Self::Lane>;
 
+    /// Sends `value` if there is nothing else to do; gives it back otherwise, not sent, for the caller to take the long way: by
+    /// [`has_room`](Self::has_room) and [`put`](Self::put), [`apart`](super::apart::apart).
+    fn put_plainly(&mut self, value: T) -> Result<(), T>;
+
     /// Whether there is room for a message. If so, nobody else takes it.
     fn has_room(&mut self) -> bool;
 
@@ -90,13 +94,6 @@ pub(crate) trait Write<T> {
 
     /// Waits for room for one message.
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal>;
-
-    /// As [`wait`](Self::wait), by the default strategy. Not by an argument: that would be written to memory for each message.
-    #[cold]
-    #[inline(never)]
-    fn wait_by_default(&mut self) -> Result<(), Refusal> {
-        self.wait(WaitStrategy::default(), None)
-    }
 
     /// How many messages lie in its ring.
     fn len(&self) -> usize;
@@ -117,6 +114,10 @@ pub(crate) trait Read<T> {
 
     /// The caller has looked for the next message in vain, and goes on to do so.
     fn ask(&mut self) {}
+
+    /// Takes the next message, if it takes no more than that; where it does not, the caller takes the long way: by [`try_take`](Self::try_take),
+    /// [`apart`](super::apart::apart).
+    fn take_plainly(&mut self) -> Option<T>;
 
     /// Takes the next message, if there is one.
     fn try_take(&mut self) -> Option<T>;

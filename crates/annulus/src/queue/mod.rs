@@ -21,6 +21,7 @@
 //! kind                                               what the kinds have in common
 //! ```
 
+mod apart;
 mod builder;
 mod claim;
 mod consumer;

@@ -4,14 +4,13 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+use super::apart::apart;
 use super::kind::{InPlace, Joinable, Kind, Write};
 use super::reservation::Reservation;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
 use crate::error::{Refusal, RegisterError, SendError, TrySendError};
-#[cfg(feature = "std")]
-use crate::wait::Deadline;
-use crate::wait::WaitStrategy;
+use crate::wait::{Deadline, WaitStrategy};
 
 /// Sends messages, each of which reaches one consumer.
 ///
@@ -49,13 +48,11 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// ```
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
-        if self.end.has_room() {
-            // SAFETY: there is room.
-            unsafe { self.end.put(value) }.map_err(TrySendError::Closed)
-        } else {
-            let refusal = if self.is_closed() { Refusal::Closed } else { Refusal::Full };
-            Err(TrySendError::of(refusal, value))
-        }
+        let Err(value) = self.end.put_plainly(value) else {
+            return Ok(());
+        };
+        apart(&mut self.end, |end| try_put(end, value))
+            .map_err(|(refusal, value)| TrySendError::of(refusal, value))
     }
 
     /// Sends `value`. Waits with the default [`WaitStrategy`] while the ring is full.
@@ -80,11 +77,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// ```
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
-        if !self.end.has_room() && self.end.wait_by_default().is_err() {
-            return Err(SendError(value));
-        }
-        // SAFETY: there is room.
-        unsafe { self.end.put(value) }.map_err(SendError)
+        self.send_with(value, WaitStrategy::default())
     }
 
     /// As [`send`](Self::send), waiting by `strategy`.
@@ -105,11 +98,10 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// ```
     #[inline]
     pub fn send_with(&mut self, value: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
-        if !self.end.has_room() && self.end.wait(strategy, None).is_err() {
-            return Err(SendError(value));
-        }
-        // SAFETY: there is room.
-        unsafe { self.end.put(value) }.map_err(SendError)
+        let Err(value) = self.end.put_plainly(value) else {
+            return Ok(());
+        };
+        apart(&mut self.end, |end| put(end, value, strategy, None)).map_err(|(_, value)| SendError(value))
     }
 
     /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero
@@ -151,13 +143,9 @@ impl<T: Send, K: Kind> Producer<T, K> {
 
     #[cfg(feature = "std")]
     fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
-        if !self.end.has_room() {
-            if let Err(refusal) = self.end.wait(WaitStrategy::default(), deadline) {
-                return Err(SendTimeoutError::of(refusal, value));
-            }
-        }
-        // SAFETY: there is room.
-        unsafe { self.end.put(value) }.map_err(SendTimeoutError::Closed)
+        let strategy = WaitStrategy::default();
+        put(&mut self.end, value, strategy, deadline)
+            .map_err(|(refusal, value)| SendTimeoutError::of(refusal, value))
     }
 
     /// Sends as many of `values` as there is room for, from the first on, and returns how many; 0 also where the queue is closed. Never
@@ -268,6 +256,36 @@ impl<T: Send, K: Kind> Producer<T, K> {
     pub fn is_closed(&self) -> bool {
         self.end.hub().is_closed()
     }
+}
+
+/// The long way of a send that waits.
+#[cold]
+#[inline(never)]
+fn put<T, W: Write<T>>(
+    end: &mut W,
+    value: T,
+    strategy: WaitStrategy,
+    deadline: Deadline,
+) -> Result<(), (Refusal, T)> {
+    if !end.has_room() {
+        if let Err(refusal) = end.wait(strategy, deadline) {
+            return Err((refusal, value));
+        }
+    }
+    // SAFETY: there is room.
+    unsafe { end.put(value) }.map_err(|value| (Refusal::Closed, value))
+}
+
+/// The long way of one that does not.
+#[cold]
+#[inline(never)]
+fn try_put<T, W: Write<T>>(end: &mut W, value: T) -> Result<(), (Refusal, T)> {
+    if !end.has_room() {
+        let refusal = if end.hub().is_closed() { Refusal::Closed } else { Refusal::Full };
+        return Err((refusal, value));
+    }
+    // SAFETY: there is room.
+    unsafe { end.put(value) }.map_err(|value| (Refusal::Closed, value))
 }
 
 impl<T: Send, K: InPlace> Producer<T, K> {

@@ -1,8 +1,10 @@
 //! The consumer's end of a lane: L5 to L8 of `ring/lane.rs`.
 
 use alloc::sync::Arc;
+use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
+use super::apart::apart;
 use super::hub::{Hub, Member};
 use super::kind::Read;
 use crate::hint::unlikely;
@@ -95,7 +97,7 @@ impl<T> ReadEnd<T> {
     /// Gets the line of the next message.
     #[inline(always)]
     pub(super) fn expect(&self) {
-        self.lane().cells().prefetch_to_read(self.head.slot);
+        self.lane().cells().prefetch_to_read(self.head.slot());
     }
 
     /// L6 to L8.
@@ -106,9 +108,19 @@ impl<T> ReadEnd<T> {
     #[inline(always)]
     pub(super) unsafe fn take(&mut self) -> T {
         // SAFETY: it lies before the tail, so the slot is full and this end's (L5).
-        let value = unsafe { self.lane().cells().take(self.head.slot) };
+        let value = unsafe { self.lane().cells().take(self.head.slot()) };
         self.go_to(self.head.next(self.lane().capacity()));
         value
+    }
+
+    /// L6 to L8, if a message is known to be there.
+    #[inline(always)]
+    pub(super) fn take_known(&mut self) -> Option<T> {
+        if unlikely(self.known() == 0) {
+            return None;
+        }
+        // SAFETY: one is there.
+        Some(unsafe { self.take() })
     }
 
     /// L7 and L8: the messages before `head` are moved out.
@@ -123,9 +135,9 @@ impl<T> ReadEnd<T> {
 
     /// The known messages that lie beside each other.
     pub(super) fn readable(&self) -> &[T] {
-        let count = self.known().min(self.lane().capacity() - self.head.slot);
+        let count = self.known().min(self.lane().capacity() - self.head.slot());
         // SAFETY: they lie before the tail (L5), and the borrow of this end keeps anybody from taking them.
-        unsafe { self.lane().cells().values(self.head.slot..self.head.slot + count) }
+        unsafe { self.lane().cells().values(self.head.slot()..self.head.slot() + count) }
     }
 
     /// Hands up to `most` of the known messages to `each`, and gives all their slots back at once.
@@ -144,7 +156,7 @@ impl<T> ReadEnd<T> {
                 taken.count += 1;
             }
             // SAFETY: it lies before the tail, so the slot is full and this end's.
-            each(unsafe { taken.end.lane().cells().take(place.slot) });
+            each(unsafe { taken.end.lane().cells().take(place.slot()) });
             if mutated!("consume_counts_late") {
                 taken.count += 1;
             }
@@ -166,7 +178,7 @@ impl<T> ReadEnd<T> {
 
     /// After a wait of `polls` polls that took a message.
     pub(super) fn learn(&mut self, polls: u32) {
-        self.pace.learn(polls, self.known());
+        self.pace = self.pace.learned(polls, self.known());
     }
 
     /// E1: decides where the lane ends, unless its producer did. The caller has seen that the queue is closed, and called
@@ -197,7 +209,7 @@ impl<T> Drop for Taken<'_, T> {
 
 /// The consumer of a queue that has one lane.
 pub(crate) struct One<T> {
-    pub(super) hub: Arc<Hub<Lane<T>>>,
+    pub(super) hub: ManuallyDrop<Arc<Hub<Lane<T>>>>,
     pub(super) end: ReadEnd<T>,
     /// Looks in a row that found nothing, of who does not wait.
     vain: u32,
@@ -213,7 +225,7 @@ unsafe impl<T: Send> Sync for One<T> {}
 impl<T> One<T> {
     /// The one consumer of `hub`, whose lane `end` reads.
     pub(super) fn new(hub: Arc<Hub<Lane<T>>>, end: ReadEnd<T>) -> Self {
-        Self { hub, end, vain: 0, asked: false }
+        Self { hub: ManuallyDrop::new(hub), end, vain: 0, asked: false }
     }
 
     /// Whether something is there.
@@ -232,7 +244,7 @@ impl<T> One<T> {
             unsafe { self.end.lane().accept(self.end.head) };
         }
         if found && self.vain != 0 {
-            self.end.pace.learn(self.vain, self.end.known() - 1);
+            self.end.pace = self.end.pace.learned(self.vain, self.end.known() - 1);
             self.vain = 0;
         }
         found
@@ -272,6 +284,10 @@ impl<T> Read<T> for One<T> {
     }
 
     #[inline(always)]
+    fn take_plainly(&mut self) -> Option<T> {
+        self.end.take_known()
+    }
+
     fn try_take(&mut self) -> Option<T> {
         // SAFETY: something is there.
         self.has_some().then(|| unsafe { self.end.take() })
@@ -331,9 +347,18 @@ impl<T> Read<T> for One<T> {
 
 impl<T> Drop for One<T> {
     fn drop(&mut self) {
-        self.hub.consumer_goes();
-        self.hub.sent.barrier_at_any_price();
-        self.end.seal();
-        while self.take_some(usize::MAX, drop) != 0 {}
+        apart(self, leave);
     }
+}
+
+/// The consumer goes, and with it what is left.
+#[cold]
+#[inline(never)]
+fn leave<T>(one: &mut One<T>) {
+    one.hub.consumer_goes();
+    one.hub.sent.barrier_at_any_price();
+    one.end.seal();
+    while one.take_some(usize::MAX, drop) != 0 {}
+    // SAFETY: once, here.
+    unsafe { ManuallyDrop::drop(&mut one.hub) };
 }

@@ -97,6 +97,15 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
     }
 
     #[inline(always)]
+    fn put_plainly(&mut self, value: T) -> Result<(), T> {
+        if unlikely(!self.has_room()) {
+            return Err(value);
+        }
+        // SAFETY: there is room.
+        unsafe { self.put(value) }
+    }
+
+    #[inline(always)]
     fn has_room(&mut self) -> bool {
         self.lane().is_free(self.next) || mutated!("shared_overwrites")
     }

@@ -16,7 +16,7 @@ use crate::wait::{Deadline, WaitStrategy};
 /// How far ahead of the tail slots are fetched, in bytes.
 const FETCHED: usize = 256;
 
-/// No more bytes are fetched at once.
+/// No more bytes are fetched at once, and a run is as long.
 const MOST_FETCHED: usize = 512;
 
 /// Bytes of a line.
@@ -24,8 +24,9 @@ const LINE: usize = 64;
 
 /// The one producer of a lane.
 ///
-/// What must wait, or is rare, is in functions that take and return values: so a producer whose methods are inlined lives in
-/// registers, and stores nothing beside its messages and the tail.
+/// Single messages are sent in runs. Within a run, a send has a slot that is known to be free, and the next one lies beside it: so
+/// it stores the message and the tail, looks whether it is to attend to something, and that is all. What else there is to do is done
+/// [`apart`](super::apart), by who [begins a run](Self::begin_run).
 pub(crate) struct WriteEnd<T> {
     /// A share, as by [`Arc::into_raw`]: one step nearer to what each send looks at.
     hub: NonNull<Hub<Lane<T>>>,
@@ -34,6 +35,8 @@ pub(crate) struct WriteEnd<T> {
     tail: Place,
     /// There is room before this one; there may be more.
     limit: u64,
+    /// The run's end, no further than `limit`. There, the slot may be the one behind the last.
+    stop: u64,
 }
 
 // SAFETY: a share in a hub and a member of it, which may go where messages may go.
@@ -50,7 +53,7 @@ impl<T> WriteEnd<T> {
         let tail = lane.place(lane.tail());
         // SAFETY: it points to something.
         let hub = unsafe { NonNull::new_unchecked(Arc::into_raw(hub).cast_mut()) };
-        Self { hub, member, tail, limit: tail.number }
+        Self { hub, member, tail, limit: tail.number, stop: tail.number }
     }
 
     /// Another producer, with a lane of its own, which the consumer knows of. On a closed queue all its sends fail.
@@ -110,9 +113,10 @@ impl<T> WriteEnd<T> {
         }
     }
 
-    /// L1, where the known room is less than `wanted`.
+    /// L1, where the known room is less than `wanted`. Ends the run.
     #[inline(always)]
     fn look_for(&mut self, wanted: usize) {
+        self.end_run();
         if self.room() < wanted {
             self.look();
         }
@@ -126,56 +130,75 @@ impl<T> WriteEnd<T> {
 
     /// L3 and L4 for the messages before `after`, which lie in their slots; false where the queue was closed meanwhile: they are the caller's then.
     #[inline(always)]
-    fn publish(&mut self, after: Place, is_lone: bool) -> bool {
-        let is_sent = publish(self.hub(), self.member, self.tail, after, is_lone);
+    fn publish(&mut self, after: Place) -> bool {
+        let is_sent = publish(self.hub(), self.member, self.tail, after);
         if is_sent {
             self.tail = after;
         }
         is_sent
     }
 
-    /// As [`put`](Write::put), to a queue that is not [over](Self::is_over). `is_lone` where the consumer has no other lane, and so always looks here.
+    /// Sends a message, unless the queue was closed. `is_lone` where the consumer has no other lane, and so always looks here.
     ///
     /// # Safety
     ///
-    /// There is room.
+    /// There is room, by [`has_room`](Write::has_room) or by a run that is not at its end, and the queue is not [over](Self::is_over).
     #[inline(always)]
     pub(super) unsafe fn put_open(&mut self, value: T, is_lone: bool) -> Result<(), T> {
-        let slot = self.tail.slot;
-        self.fetch_ahead();
+        let at = self.tail;
         // SAFETY: there is room, so the slot is this end's alone.
-        unsafe { self.lane().cells().write(slot, value) };
-        if self.publish(self.tail.next(self.lane().capacity()), is_lone) {
-            Ok(())
-        } else {
-            // SAFETY: written above, and the lane ends before it.
-            Err(unsafe { self.lane().cells().take(slot) })
+        unsafe { self.lane().cells().write(at.slot(), value) };
+        // Before the look: so nothing is left to do after it. (Where the message is given back, this end sends nothing any more.)
+        self.tail = at.step();
+        self.lane().publish(self.tail.number);
+        if unlikely(!is_calm(self.hub(), self.member(), is_lone)) {
+            // SAFETY: written above.
+            return unsafe { attend_to_one(self.hub(), self.member, at) };
+        }
+        Ok(())
+    }
+
+    /// Whether a run has come to its end.
+    #[inline(always)]
+    pub(super) fn is_at_stop(&self) -> bool {
+        unlikely(self.tail.number == self.stop)
+    }
+
+    /// Begins a run: there are free slots, or there is none. Gets the lines of some slots further on, if they are known to be free.
+    ///
+    /// The consumer had those last. A store to one waits for the line, and so do all later ones: among them the tail's, which the
+    /// consumer is after meanwhile. A line at a time, the two may spend several times as long waiting for each other as they need to work.
+    fn begin_run(&mut self) {
+        self.end_run();
+        let (slot, size) = (self.tail.slot(), size_of::<T>().max(1));
+        let beside = self.room().min(self.lane().capacity() - slot);
+        let (run, ahead) = ((MOST_FETCHED / size).max(1), FETCHED.div_ceil(size));
+        self.stop = self.tail.number.wrapping_add(beside.min(run) as u64);
+        if size_of::<T>() != 0 && beside >= ahead + run {
+            self.fetch(slot + ahead, run * size);
         }
     }
 
-    /// Gets the line of a slot further on, if it is known to be free.
-    ///
-    /// The consumer had it last. A store to it waits for the line, and so do all later ones: among them the tail's, which the
-    /// consumer is after meanwhile. A line at a time, the two may spend several times as long waiting for each other as they need to work.
+    /// Ends the run where it is.
     #[inline(always)]
-    fn fetch_ahead(&self) {
-        let size = size_of::<T>();
-        let ahead = FETCHED.div_ceil(size.max(1));
-        // Once for a line: who sends a message now and then, and waits for an answer, would only be slower for it. Never for messages of no size.
-        let begins_a_line = self.tail.slot.wrapping_mul(size) % LINE < size;
-        if begins_a_line && self.room() > ahead && ahead < self.lane().capacity() - self.tail.slot {
-            self.lane().cells().prefetch_to_write(self.tail.slot + ahead);
+    fn end_run(&mut self) {
+        self.stop = self.tail.number;
+        self.tail = self.tail.within(self.lane().capacity());
+    }
+
+    /// Gets the lines of `bytes` bytes from `slot` on.
+    #[inline(always)]
+    fn fetch(&self, slot: usize, bytes: usize) {
+        for byte in (0..bytes).step_by(LINE) {
+            self.lane().cells().prefetch_to_write(slot + byte / size_of::<T>());
         }
     }
 
     /// Gets the lines of the next `count` slots, as far as they are known to be free: who sends a batch sends another.
     #[inline(always)]
     fn fetch_next(&self, count: usize) {
-        let slots = count.min(self.room()).min(self.lane().capacity() - self.tail.slot);
-        let bytes = (slots * size_of::<T>()).min(MOST_FETCHED);
-        for byte in (0..bytes).step_by(LINE) {
-            self.lane().cells().prefetch_to_write(self.tail.slot + byte / size_of::<T>());
-        }
+        let slots = count.min(self.room()).min(self.lane().capacity() - self.tail.slot());
+        self.fetch(self.tail.slot(), (slots * size_of::<T>()).min(MOST_FETCHED));
     }
 
     /// A2: whether the consumer waits for the next message, and has asked for it.
@@ -184,26 +207,29 @@ impl<T> WriteEnd<T> {
         self.lane().is_asked_for(self.tail.number)
     }
 
-    /// As [`put`](Write::put), beside the tail instead of in its slot.
+    /// As [`put`](Write::put), beside the tail instead of in its slot, of a lane that is alone.
     ///
     /// # Safety
     ///
     /// There is room, and the message [is asked for](Self::is_asked_for).
-    #[inline(always)]
     pub(super) unsafe fn hand_over(&mut self, value: T) -> Result<(), T> {
         let after = self.tail.next(self.lane().capacity());
         // SAFETY: the caller's promise.
-        unsafe { hand_over(self.hub(), self.member, self.tail, after, value)? };
-        self.tail = after;
-        Ok(())
+        unsafe { self.lane().hand_over(self.tail.number, value) };
+        if self.publish(after) {
+            Ok(())
+        } else {
+            // SAFETY: handed over above, and the lane ends before it.
+            Err(unsafe { self.lane().take_back() })
+        }
     }
 
     /// Up to `most` contiguous free slots; empty where there is none.
     pub(super) fn free_slots(&mut self, most: usize) -> &mut [MaybeUninit<T>] {
         self.look_for(most);
-        let count = most.min(self.room()).min(self.lane().capacity() - self.tail.slot);
+        let count = most.min(self.room()).min(self.lane().capacity() - self.tail.slot());
         // SAFETY: they are behind the tail and there is room for them (L1), so the slots are this end's alone; the borrow of this end keeps it so.
-        unsafe { self.lane().cells().uninit(self.tail.slot..self.tail.slot + count) }
+        unsafe { self.lane().cells().uninit(self.tail.slot()..self.tail.slot() + count) }
     }
 
     /// Sends the first `count` of the [`free_slots`](Self::free_slots); returns how many are sent: all, or none where the queue was closed
@@ -216,10 +242,10 @@ impl<T> WriteEnd<T> {
         if count == 0 {
             return 0;
         }
-        if !self.is_over() && self.publish(self.tail.forward(count, self.lane().capacity()), false) {
+        if !self.is_over() && self.publish(self.tail.forward(count, self.lane().capacity())) {
             return count;
         }
-        for slot in self.tail.slot..self.tail.slot + count {
+        for slot in self.tail.slot()..self.tail.slot() + count {
             // SAFETY: the caller wrote it; the lane ends before it (`publish`), so nobody else looks at it.
             drop(unsafe { self.lane().cells().take(slot) });
         }
@@ -227,58 +253,26 @@ impl<T> WriteEnd<T> {
     }
 }
 
+/// L4: whether nothing is to be done after L3.
+#[inline(always)]
+fn is_calm<T>(hub: &Hub<Lane<T>>, member: &Member<Lane<T>>, is_lone: bool) -> bool {
+    // The fence in `is_quiet` comes before the other two looks. Closed is rarely, unlisted is rarely.
+    hub.sent.is_quiet() && !hub.may_be_closed() && (is_lone || member.is_listed())
+}
+
 /// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was closed meanwhile.
 #[inline(always)]
-fn publish<T>(
-    hub: &Hub<Lane<T>>,
-    member: NonNull<Member<Lane<T>>>,
-    tail: Place,
-    after: Place,
-    is_lone: bool,
-) -> bool {
+fn publish<T>(hub: &Hub<Lane<T>>, member: NonNull<Member<Lane<T>>>, tail: Place, after: Place) -> bool {
     // SAFETY: a member lives as long as its hub.
     let ring = unsafe { member.as_ref() };
     ring.lane.publish(after.number);
-    // The fence in `is_quiet` comes before the other two looks. Closed is rarely, unlisted is rarely.
-    let calm = hub.sent.is_quiet() && !hub.may_be_closed() && (is_lone || ring.is_listed());
-    if unlikely(!calm) && !attend(hub, member, after.number) {
-        // The consumer will not look any more, and nobody else goes by the tail, but it counts.
-        ring.lane.publish(tail.number);
-        return false;
-    }
-    true
+    !unlikely(!is_calm(hub, ring, false)) || attend(hub, member, tail.number, after.number)
 }
 
-/// A3, L3 and L4 for the message at `tail`, which is the last before `after`, of a lane that is alone. Not inlined: who hands over waits for a line
-/// anyway, and who does not keeps a short `send`.
-///
-/// # Safety
-///
-/// There is room, and the message is asked for.
-#[inline(never)]
-unsafe fn hand_over<T>(
-    hub: &Hub<Lane<T>>,
-    member: NonNull<Member<Lane<T>>>,
-    tail: Place,
-    after: Place,
-    value: T,
-) -> Result<(), T> {
-    // SAFETY: a member lives as long as its hub.
-    let lane = unsafe { &member.as_ref().lane };
-    // SAFETY: the caller's promise.
-    unsafe { lane.hand_over(tail.number, value) };
-    if publish(hub, member, tail, after, true) {
-        Ok(())
-    } else {
-        // SAFETY: handed over above, and the lane ends before it.
-        Err(unsafe { lane.take_back() })
-    }
-}
-
-/// L4, where something is to be done. Returns whether the messages before `tail` are sent; if not, the queue was closed before.
+/// L4, where something is to be done. Returns whether the messages from `first` to `tail` are sent; if not, the queue was closed before.
 #[cold]
 #[inline(never)]
-fn attend<T>(hub: &Hub<Lane<T>>, member: NonNull<Member<Lane<T>>>, tail: u64) -> bool {
+fn attend<T>(hub: &Hub<Lane<T>>, member: NonNull<Member<Lane<T>>>, first: u64, tail: u64) -> bool {
     hub.sent.fence();
     // SAFETY: a member lives as long as its hub.
     let lane = unsafe { &member.as_ref().lane };
@@ -289,7 +283,26 @@ fn attend<T>(hub: &Hub<Lane<T>>, member: NonNull<Member<Lane<T>>>, tail: u64) ->
         hub.call(member);
     }
     hub.sent.notify();
+    if !sent {
+        // The consumer will not look any more, and nobody else goes by the tail, but it counts.
+        lane.publish(first);
+    }
     sent
+}
+
+/// [`attend`] after the message at `at` alone, which comes back if it is not sent.
+///
+/// # Safety
+///
+/// The message lies in its slot.
+#[cold]
+#[inline(never)]
+unsafe fn attend_to_one<T>(hub: &Hub<Lane<T>>, member: NonNull<Member<Lane<T>>>, at: Place) -> Result<(), T> {
+    if attend(hub, member, at.number, at.number.wrapping_add(1)) {
+        return Ok(());
+    }
+    // SAFETY: the caller's promise for the message; the lane ends before it. A member lives as long as its hub.
+    Err(unsafe { member.as_ref().lane.cells().take(at.slot()) })
 }
 
 impl<T: Send> Write<T> for WriteEnd<T> {
@@ -300,20 +313,33 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         self.hub()
     }
 
-    #[inline(always)]
     fn has_room(&mut self) -> bool {
-        if self.room() == 0 {
-            self.limit = self.look();
+        if self.is_at_stop() {
+            if self.room() == 0 {
+                self.limit = self.look();
+                if mutated!("lane_overwrites") {
+                    self.limit = self.tail.number.wrapping_add(1);
+                }
+            }
+            self.begin_run();
         }
-        self.room() != 0 || mutated!("lane_overwrites")
+        !self.is_at_stop()
     }
 
-    #[inline(always)]
     unsafe fn put(&mut self, value: T) -> Result<(), T> {
         if self.is_over() {
             return Err(value);
         }
         // SAFETY: the caller's promise.
+        unsafe { self.put_open(value, false) }
+    }
+
+    #[inline(always)]
+    fn put_plainly(&mut self, value: T) -> Result<(), T> {
+        if self.is_at_stop() || self.is_over() {
+            return Err(value);
+        }
+        // SAFETY: the run is not at its end.
         unsafe { self.put_open(value, false) }
     }
 
@@ -327,7 +353,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         if count == 0 || self.is_over() {
             return 0;
         }
-        let (slot, slots) = (self.tail.slot, self.lane().capacity());
+        let (slot, slots) = (self.tail.slot(), self.lane().capacity());
         let (first, second) = values[..count].split_at(count.min(slots - slot));
         for (range, part) in [(slot..slot + first.len(), first), (0..second.len(), second)] {
             // SAFETY: there is room for all of them (L1), so the slots are this end's alone.
@@ -335,54 +361,26 @@ impl<T: Send> Write<T> for WriteEnd<T> {
             // SAFETY: as many as the range has; a `T` is a `MaybeUninit<T>`.
             free.copy_from_slice(unsafe { core::slice::from_raw_parts(part.as_ptr().cast(), part.len()) });
         }
-        if !self.publish(self.tail.forward(count, slots), false) {
+        if !self.publish(self.tail.forward(count, slots)) {
             return 0;
         }
         self.fetch_next(count);
         count
     }
 
-    #[inline(always)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
-        self.limit = wait_for_limit(self.hub(), self.member, self.tail.number, strategy, deadline)?;
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn wait_by_default(&mut self) -> Result<(), Refusal> {
-        self.limit = wait_for_limit_by_default(self.hub(), self.member, self.tail.number)?;
+        let tail = self.tail.number;
+        let handful = (self.hub().plan.capacity as u64 / 8).max(1);
+        let room = |lane: &Lane<T>| lane.room_until().wrapping_sub(tail);
+        let room = wait_for_room(self.hub(), self.member, handful, room, strategy, deadline)?;
+        self.limit = tail.wrapping_add(room);
+        self.begin_run();
         Ok(())
     }
 
     fn len(&self) -> usize {
         self.lane().len()
     }
-}
-
-/// Waits for room for message `tail`, and returns the new limit.
-#[cold]
-#[inline(never)]
-fn wait_for_limit<T>(
-    hub: &Hub<Lane<T>>,
-    member: NonNull<Member<Lane<T>>>,
-    tail: u64,
-    strategy: WaitStrategy,
-    deadline: Deadline,
-) -> Result<u64, Refusal> {
-    let handful = (hub.plan.capacity as u64 / 8).max(1);
-    let room = |lane: &Lane<T>| lane.room_until().wrapping_sub(tail);
-    Ok(tail.wrapping_add(wait_for_room(hub, member, handful, room, strategy, deadline)?))
-}
-
-/// As [`wait_for_limit`], with fewer arguments.
-#[cold]
-#[inline(never)]
-fn wait_for_limit_by_default<T>(
-    hub: &Hub<Lane<T>>,
-    member: NonNull<Member<Lane<T>>>,
-    tail: u64,
-) -> Result<u64, Refusal> {
-    wait_for_limit(hub, member, tail, WaitStrategy::default(), None)
 }
 
 impl<T> Drop for WriteEnd<T> {

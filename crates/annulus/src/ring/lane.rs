@@ -25,32 +25,56 @@
 use super::Cells;
 use super::hand_off::HandOff;
 use crate::error::CapacityError;
+use crate::hint::unlikely;
 use crate::os::numa::Node;
 use crate::sync::{AtomicU64, Ordering, mutated};
 
-/// A place in a lane.
+/// A place in a lane. The next one differs in one number, but for where the slots begin anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The message.
     pub(crate) number: u64,
-    /// Its slot.
-    pub(crate) slot: usize,
+    /// The message that lies, or lay, in the first slot in this round.
+    round: u64,
 }
 
 impl Place {
-    /// The place `count` further on, in a lane of `slots` slots; `count` is at most that.
+    /// Its slot.
     #[inline(always)]
-    pub(crate) fn forward(self, count: usize, slots: usize) -> Self {
-        let left = slots - self.slot;
-        let slot = if count < left { self.slot + count } else { count - left };
-        Self { number: self.number.wrapping_add(count as u64), slot }
+    pub(crate) fn slot(self) -> usize {
+        self.number.wrapping_sub(self.round) as usize
+    }
+
+    /// The next place, which may be [behind](Self::is_behind) the last slot.
+    #[inline(always)]
+    pub(crate) fn step(self) -> Self {
+        Self { number: self.number.wrapping_add(1), ..self }
+    }
+
+    /// Whether it is behind the last of `slots` slots, where there is none.
+    #[inline(always)]
+    pub(crate) fn is_behind(self, slots: usize) -> bool {
+        self.slot() == slots
+    }
+
+    /// The same place, but the first slot instead of the one behind the last.
+    #[inline(always)]
+    pub(crate) fn within(self, slots: usize) -> Self {
+        if unlikely(self.is_behind(slots)) { Self { round: self.number, ..self } } else { self }
     }
 
     /// The next place, in a lane of `slots` slots.
     #[inline(always)]
     pub(crate) fn next(self, slots: usize) -> Self {
-        let slot = self.slot + 1;
-        Self { number: self.number.wrapping_add(1), slot: if slot == slots { 0 } else { slot } }
+        self.step().within(slots)
+    }
+
+    /// The place `count` further on, in a lane of `slots` slots; `count` is at most that.
+    #[inline(always)]
+    pub(crate) fn forward(self, count: usize, slots: usize) -> Self {
+        let number = self.number.wrapping_add(count as u64);
+        let goes_round = count >= slots - self.slot();
+        Self { number, round: if goes_round { self.round.wrapping_add(slots as u64) } else { self.round } }
     }
 }
 
@@ -107,7 +131,8 @@ impl<T> Lane<T> {
 
     /// Where message `number` lies.
     pub(crate) fn place(&self, number: u64) -> Place {
-        Place { number, slot: (number.wrapping_sub(self.first) % self.capacity() as u64) as usize }
+        let slot = number.wrapping_sub(self.first) % self.capacity() as u64;
+        Place { number, round: number.wrapping_sub(slot) }
     }
 
     /// L1: the message before which there is room. What was in the slots is moved out.
@@ -139,7 +164,7 @@ impl<T> Lane<T> {
         if HandOff::<T>::FITS {
             self.front.hand_off.ask_for(at.number);
             // A4 will write there.
-            self.cells.prefetch_to_write(at.slot);
+            self.cells.prefetch_to_write(at.slot());
         }
     }
 
@@ -181,7 +206,7 @@ impl<T> Lane<T> {
         // SAFETY: the caller's promise.
         if let Some(message) = unsafe { self.front.hand_off.take(at.number) } {
             // SAFETY: L5 gave the slot to the reader, and the writer has left it empty.
-            unsafe { self.cells.write(at.slot, message) };
+            unsafe { self.cells.write(at.slot(), message) };
         }
     }
 
@@ -227,7 +252,7 @@ impl<T> Drop for Lane<T> {
     fn drop(&mut self) {
         let mut place = self.place(self.head());
         while place.number != self.tail() {
-            let slot = place.slot;
+            let slot = place.slot();
             place = place.next(self.capacity());
             // First, so that a destructor that panics is not run twice.
             self.release(place.number);
@@ -286,7 +311,7 @@ mod tests {
         let lane = Lane::new(4, u64::MAX, None).unwrap();
         for number in [u64::MAX, 0, 1] {
             // SAFETY: the lane is empty, and this thread's.
-            unsafe { lane.cells().write(lane.place(number).slot, message.clone()) };
+            unsafe { lane.cells().write(lane.place(number).slot(), message.clone()) };
         }
         lane.publish(2);
         assert_eq!(lane.len(), 3);

@@ -9,6 +9,7 @@ use crate::sync::pause;
 /// tells from its waits: some in a row that were over soon. It goes on to pause as long as that brings a handful each time. Where it was in
 /// vain, because what came soon were answers, or a message now and then, it takes twice as many such waits to try it again.
 /// A reader that waits pauses longer than one that only looks: it has nothing else to do, and asked for no haste.
+#[derive(Clone, Copy)]
 pub(crate) struct Pace {
     /// Waits in a row that were over soon.
     brief: u32,
@@ -58,13 +59,14 @@ impl Pace {
     }
 
     /// After a wait of `polls` polls, or so many looks, the last of which found a message and `more` beside it.
-    pub(crate) fn learn(&mut self, polls: u32, more: usize) {
+    #[must_use]
+    pub(crate) fn learned(self, polls: u32, more: usize) -> Self {
         if self.brief < self.enough {
-            self.brief = if polls <= SOON { self.brief + 1 } else { 0 };
+            Self { brief: if polls <= SOON { self.brief + 1 } else { 0 }, ..self }
         } else if more >= HANDFUL {
-            (self.brief, self.enough) = (FIRST, FIRST);
+            Self { brief: FIRST, enough: FIRST }
         } else {
-            (self.brief, self.enough) = (0, (2 * self.enough).min(MOST));
+            Self { brief: 0, enough: (2 * self.enough).min(MOST) }
         }
     }
 }
@@ -81,7 +83,7 @@ mod tests {
     fn patience(pace: &mut Pace) -> u32 {
         let mut waits = 0;
         while !pauses(pace) {
-            pace.learn(SOON, 0);
+            *pace = pace.learned(SOON, 0);
             waits += 1;
         }
         waits
@@ -91,9 +93,9 @@ mod tests {
     fn it_pauses_in_a_stream_and_only_while_that_pays() {
         let mut pace = Pace::new();
         assert_eq!(patience(&mut pace), FIRST);
-        pace.learn(1, HANDFUL);
+        pace = pace.learned(1, HANDFUL);
         assert!(pauses(&pace));
-        pace.learn(1, HANDFUL - 1);
+        pace = pace.learned(1, HANDFUL - 1);
         assert!(!pauses(&pace));
     }
 
@@ -102,15 +104,15 @@ mod tests {
         let mut pace = Pace::new();
         for expected in [FIRST, 2 * FIRST, 4 * FIRST] {
             assert_eq!(patience(&mut pace), expected);
-            pace.learn(1, 0);
+            pace = pace.learned(1, 0);
         }
         for _ in 0..20 {
             assert!(patience(&mut pace) <= MOST);
-            pace.learn(1, 0);
+            pace = pace.learned(1, 0);
         }
         patience(&mut pace);
-        pace.learn(1, HANDFUL);
-        pace.learn(1, 0);
+        pace = pace.learned(1, HANDFUL);
+        pace = pace.learned(1, 0);
         assert_eq!(patience(&mut pace), 2 * FIRST, "a stream makes up for it");
     }
 
@@ -118,8 +120,8 @@ mod tests {
     fn a_wait_that_lasts_is_no_stream() {
         let mut pace = Pace::new();
         for _ in 0..3 {
-            (1..FIRST).for_each(|_| pace.learn(1, 100));
-            pace.learn(SOON + 1, 100);
+            pace = (1..FIRST).fold(pace, |pace, _| pace.learned(1, 100));
+            pace = pace.learned(SOON + 1, 100);
             assert!(!pauses(&pace) && pace.brief == 0);
         }
     }
