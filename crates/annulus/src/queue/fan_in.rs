@@ -248,7 +248,7 @@ impl<T> Read<T> for FanIn<T> {
 
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
-        self.current.take_known()
+        self.current.take_on()
     }
 
     fn try_take(&mut self) -> Option<T> {

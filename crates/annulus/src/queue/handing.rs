@@ -43,8 +43,7 @@ impl<T: Send> Write<T> for Handing<T> {
         if self.end.is_at_stop() || unlikely(self.hub().is_to_be_heeded()) && to_be_heeded() {
             return Err(value);
         }
-        // SAFETY: the run is not at its end.
-        unsafe { self.end.put_open(value, true) }
+        self.end.put_on(value, true)
     }
 
     #[inline(always)]

@@ -19,6 +19,9 @@ pub(crate) struct ReadEnd<T> {
     head: Place,
     /// There is something before this one; there may be more.
     limit: u64,
+    /// Before this one, which is no further than `limit`, nor than the last slot, a message takes nothing but a step to the next slot. As of
+    /// [`WriteEnd`](super::write::WriteEnd), this is called a run.
+    stop: u64,
     /// Where the lane ends, once that is decided.
     end: Option<u64>,
     /// How many looks in a row found nothing.
@@ -40,6 +43,7 @@ impl<T> ReadEnd<T> {
             member,
             head,
             limit: head.number,
+            stop: head.number,
             end: None,
             quiet: 0,
             found: 0,
@@ -65,7 +69,7 @@ impl<T> ReadEnd<T> {
         self.limit.wrapping_sub(self.head.number) as usize
     }
 
-    /// L5, up to `most` messages. Returns where who takes one message after the other is to look again.
+    /// L5, up to `most` messages. Ends the run. Returns where who takes one message after the other is to look again.
     #[inline(always)]
     fn learn_tail(&mut self, most: usize) -> u64 {
         let tail = match self.end {
@@ -74,6 +78,7 @@ impl<T> ReadEnd<T> {
         };
         let there = tail.wrapping_sub(self.head.number).min(most as u64);
         self.limit = self.head.number.wrapping_add(there);
+        self.stop = self.head.number;
         match &self.member().probe {
             None => self.limit,
             Some(probe) => probe.end(self.head.number, self.limit),
@@ -100,27 +105,40 @@ impl<T> ReadEnd<T> {
         self.lane().cells().prefetch_to_read(self.head.slot());
     }
 
-    /// L6 to L8.
+    /// L6 to L8. Begins a run.
     ///
     /// # Safety
     ///
     /// A message is known to be there.
-    #[inline(always)]
     pub(super) unsafe fn take(&mut self) -> T {
-        // SAFETY: it lies before the tail, so the slot is full and this end's (L5).
-        let value = unsafe { self.lane().cells().take(self.head.slot()) };
-        self.go_to(self.head.next(self.lane().capacity()));
+        let slots = self.lane().capacity();
+        // SAFETY: the caller's promise.
+        let value = unsafe { self.take_before(self.head.next(slots)) };
+        self.stop = self.head.number.wrapping_add(self.known().min(self.head.left(slots)) as u64);
         value
     }
 
-    /// L6 to L8, if a message is known to be there.
+    /// L6 to L8, within a run.
     #[inline(always)]
-    pub(super) fn take_known(&mut self) -> Option<T> {
-        if unlikely(self.known() == 0) {
+    pub(super) fn take_on(&mut self) -> Option<T> {
+        if unlikely(self.head.number == self.stop) {
             return None;
         }
-        // SAFETY: one is there.
-        Some(unsafe { self.take() })
+        // SAFETY: messages are there up to the run's end, which this is before.
+        Some(unsafe { self.take_before(self.head.step()) })
+    }
+
+    /// L6 to L8 of the message before `after`.
+    ///
+    /// # Safety
+    ///
+    /// It is the next one, and known to be there.
+    #[inline(always)]
+    unsafe fn take_before(&mut self, after: Place) -> T {
+        // SAFETY: it lies before the tail, so the slot is full and this end's (L5).
+        let value = unsafe { self.lane().cells().take(self.head.slot()) };
+        self.go_to(after);
+        value
     }
 
     /// L7 and L8: the messages before `head` are moved out.
@@ -148,19 +166,20 @@ impl<T> ReadEnd<T> {
             return 0;
         }
         let slots = self.lane().capacity();
-        let mut place = self.head;
+        let stretches = self.head.stretches(count, slots);
         let mut taken = Taken { end: self, count: 0 };
-        while taken.count < count {
-            if !mutated!("consume_counts_late") {
-                // Before the call: a message that was handed out is not handed out again.
-                taken.count += 1;
+        for stretch in stretches {
+            for slot in stretch {
+                if !mutated!("consume_counts_late") {
+                    // Before the call: a message that was handed out is not handed out again.
+                    taken.count += 1;
+                }
+                // SAFETY: it lies before the tail, so the slot is full and this end's.
+                each(unsafe { taken.end.lane().cells().take(slot) });
+                if mutated!("consume_counts_late") {
+                    taken.count += 1;
+                }
             }
-            // SAFETY: it lies before the tail, so the slot is full and this end's.
-            each(unsafe { taken.end.lane().cells().take(place.slot()) });
-            if mutated!("consume_counts_late") {
-                taken.count += 1;
-            }
-            place = place.next(slots);
         }
         count
     }
@@ -204,6 +223,7 @@ impl<T> Drop for Taken<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.end.go_to(self.end.head.forward(self.count, self.end.lane().capacity()));
+        self.end.stop = self.end.head.number;
     }
 }
 
@@ -285,7 +305,7 @@ impl<T> Read<T> for One<T> {
 
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
-        self.end.take_known()
+        self.end.take_on()
     }
 
     fn try_take(&mut self) -> Option<T> {

@@ -25,8 +25,8 @@ const LINE: usize = 64;
 /// The one producer of a lane.
 ///
 /// Single messages are sent in runs. Within a run, a send has a slot that is known to be free, and the next one lies beside it: so
-/// it stores the message and the tail, looks whether it is to attend to something, and that is all. What else there is to do is done
-/// [`apart`](super::apart), by who [begins a run](Self::begin_run).
+/// it stores the message and the tail, looks whether it is to attend to something, and that is all. What else there is to do comes between
+/// two runs, [`apart`](super::apart).
 pub(crate) struct WriteEnd<T> {
     /// A share, as by [`Arc::into_raw`]: one step nearer to what each send looks at.
     hub: NonNull<Hub<Lane<T>>>,
@@ -35,7 +35,7 @@ pub(crate) struct WriteEnd<T> {
     tail: Place,
     /// There is room before this one; there may be more.
     limit: u64,
-    /// The run's end, no further than `limit`. There, the slot may be the one behind the last.
+    /// The run ends before this one, which is no further than `limit`, nor than the last slot.
     stop: u64,
 }
 
@@ -113,10 +113,9 @@ impl<T> WriteEnd<T> {
         }
     }
 
-    /// L1, where the known room is less than `wanted`. Ends the run.
+    /// L1, where the known room is less than `wanted`.
     #[inline(always)]
     fn look_for(&mut self, wanted: usize) {
-        self.end_run();
         if self.room() < wanted {
             self.look();
         }
@@ -134,23 +133,46 @@ impl<T> WriteEnd<T> {
         let is_sent = publish(self.hub(), self.member, self.tail, after);
         if is_sent {
             self.tail = after;
+            self.stop = after.number;
         }
         is_sent
     }
 
-    /// Sends a message, unless the queue was closed. `is_lone` where the consumer has no other lane, and so always looks here.
+    /// As [`put`](Write::put), to a queue that is not [over](Self::is_over), and begins a run. `is_lone` where the consumer has no other lane, and so
+    /// always looks here.
     ///
     /// # Safety
     ///
-    /// There is room, by [`has_room`](Write::has_room) or by a run that is not at its end, and the queue is not [over](Self::is_over).
-    #[inline(always)]
+    /// There is room.
+    #[inline]
     pub(super) unsafe fn put_open(&mut self, value: T, is_lone: bool) -> Result<(), T> {
+        let after = self.tail.next(self.lane().capacity());
+        // SAFETY: the caller's promise.
+        let sent = unsafe { self.put_before(after, value, is_lone) };
+        self.begin_run();
+        sent
+    }
+
+    /// As [`put_plainly`](Write::put_plainly), to a queue that is not [over](Self::is_over), within a run.
+    #[inline(always)]
+    pub(super) fn put_on(&mut self, value: T, is_lone: bool) -> Result<(), T> {
+        // SAFETY: there is room up to the run's end, which this is before.
+        unsafe { self.put_before(self.tail.step(), value, is_lone) }
+    }
+
+    /// Sends a message, unless the queue was closed. `after` is the place after its own.
+    ///
+    /// # Safety
+    ///
+    /// There is room.
+    #[inline(always)]
+    unsafe fn put_before(&mut self, after: Place, value: T, is_lone: bool) -> Result<(), T> {
         let at = self.tail;
         // SAFETY: there is room, so the slot is this end's alone.
         unsafe { self.lane().cells().write(at.slot(), value) };
         // Before the look: so nothing is left to do after it. (Where the message is given back, this end sends nothing any more.)
-        self.tail = at.step();
-        self.lane().publish(self.tail.number);
+        self.tail = after;
+        self.lane().publish(after.number);
         if unlikely(!is_calm(self.hub(), self.member(), is_lone)) {
             // SAFETY: written above.
             return unsafe { attend_to_one(self.hub(), self.member, at) };
@@ -158,32 +180,24 @@ impl<T> WriteEnd<T> {
         Ok(())
     }
 
-    /// Whether a run has come to its end.
+    /// Whether there is no run, or it has come to its end.
     #[inline(always)]
     pub(super) fn is_at_stop(&self) -> bool {
         unlikely(self.tail.number == self.stop)
     }
 
-    /// Begins a run: there are free slots, or there is none. Gets the lines of some slots further on, if they are known to be free.
+    /// Begins a run. Gets the lines of some slots further on, if they are known to be free.
     ///
     /// The consumer had those last. A store to one waits for the line, and so do all later ones: among them the tail's, which the
     /// consumer is after meanwhile. A line at a time, the two may spend several times as long waiting for each other as they need to work.
     fn begin_run(&mut self) {
-        self.end_run();
         let (slot, size) = (self.tail.slot(), size_of::<T>().max(1));
-        let beside = self.room().min(self.lane().capacity() - slot);
+        let beside = self.room().min(self.tail.left(self.lane().capacity()));
         let (run, ahead) = ((MOST_FETCHED / size).max(1), FETCHED.div_ceil(size));
         self.stop = self.tail.number.wrapping_add(beside.min(run) as u64);
         if size_of::<T>() != 0 && beside >= ahead + run {
             self.fetch(slot + ahead, run * size);
         }
-    }
-
-    /// Ends the run where it is.
-    #[inline(always)]
-    fn end_run(&mut self) {
-        self.stop = self.tail.number;
-        self.tail = self.tail.within(self.lane().capacity());
     }
 
     /// Gets the lines of `bytes` bytes from `slot` on.
@@ -314,16 +328,10 @@ impl<T: Send> Write<T> for WriteEnd<T> {
     }
 
     fn has_room(&mut self) -> bool {
-        if self.is_at_stop() {
-            if self.room() == 0 {
-                self.limit = self.look();
-                if mutated!("lane_overwrites") {
-                    self.limit = self.tail.number.wrapping_add(1);
-                }
-            }
-            self.begin_run();
+        if self.room() == 0 {
+            self.limit = self.look();
         }
-        !self.is_at_stop()
+        self.room() != 0 || mutated!("lane_overwrites")
     }
 
     unsafe fn put(&mut self, value: T) -> Result<(), T> {
@@ -339,8 +347,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         if self.is_at_stop() || self.is_over() {
             return Err(value);
         }
-        // SAFETY: the run is not at its end.
-        unsafe { self.put_open(value, false) }
+        self.put_on(value, false)
     }
 
     #[inline]
@@ -353,9 +360,10 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         if count == 0 || self.is_over() {
             return 0;
         }
-        let (slot, slots) = (self.tail.slot(), self.lane().capacity());
-        let (first, second) = values[..count].split_at(count.min(slots - slot));
-        for (range, part) in [(slot..slot + first.len(), first), (0..second.len(), second)] {
+        let slots = self.lane().capacity();
+        let [first, second] = self.tail.stretches(count, slots);
+        let (before, behind) = values[..count].split_at(first.len());
+        for (range, part) in [(first, before), (second, behind)] {
             // SAFETY: there is room for all of them (L1), so the slots are this end's alone.
             let free = unsafe { self.lane().cells().uninit(range) };
             // SAFETY: as many as the range has; a `T` is a `MaybeUninit<T>`.
@@ -374,7 +382,6 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         let room = |lane: &Lane<T>| lane.room_until().wrapping_sub(tail);
         let room = wait_for_room(self.hub(), self.member, handful, room, strategy, deadline)?;
         self.limit = tail.wrapping_add(room);
-        self.begin_run();
         Ok(())
     }
 

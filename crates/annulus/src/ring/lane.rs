@@ -22,6 +22,8 @@
 //!
 //! Numbers are 64 bits wide and may wrap.
 
+use core::ops::Range;
+
 use super::Cells;
 use super::hand_off::HandOff;
 use crate::error::CapacityError;
@@ -45,28 +47,31 @@ impl Place {
         self.number.wrapping_sub(self.round) as usize
     }
 
-    /// The next place, which may be [behind](Self::is_behind) the last slot.
+    /// How many slots lie behind it, of `slots` slots.
+    #[inline(always)]
+    pub(crate) fn left(self, slots: usize) -> usize {
+        slots - 1 - self.slot()
+    }
+
+    /// The next place, where some slots are [left](Self::left).
     #[inline(always)]
     pub(crate) fn step(self) -> Self {
         Self { number: self.number.wrapping_add(1), ..self }
     }
 
-    /// Whether it is behind the last of `slots` slots, where there is none.
+    /// The slots of `count` messages from here on, in a lane of `slots` slots; `count` is at most that.
     #[inline(always)]
-    pub(crate) fn is_behind(self, slots: usize) -> bool {
-        self.slot() == slots
-    }
-
-    /// The same place, but the first slot instead of the one behind the last.
-    #[inline(always)]
-    pub(crate) fn within(self, slots: usize) -> Self {
-        if unlikely(self.is_behind(slots)) { Self { round: self.number, ..self } } else { self }
+    pub(crate) fn stretches(self, count: usize, slots: usize) -> [Range<usize>; 2] {
+        let slot = self.slot();
+        let first = count.min(slots - slot);
+        [slot..slot + first, 0..count - first]
     }
 
     /// The next place, in a lane of `slots` slots.
     #[inline(always)]
     pub(crate) fn next(self, slots: usize) -> Self {
-        self.step().within(slots)
+        let next = self.step();
+        if unlikely(next.slot() == slots) { Self { round: next.number, ..next } } else { next }
     }
 
     /// The place `count` further on, in a lane of `slots` slots; `count` is at most that.

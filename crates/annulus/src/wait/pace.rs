@@ -41,17 +41,17 @@ impl Pace {
     }
 
     /// Before a wait.
-    pub(crate) fn hold_back(&self) {
+    pub(crate) fn hold_back(self) {
         self.pause(BEFORE_A_WAIT);
     }
 
     /// After the first of some looks in vain, by who does not wait.
     #[inline]
-    pub(crate) fn rest(&self) {
+    pub(crate) fn rest(self) {
         self.pause(AFTER_A_LOOK);
     }
 
-    fn pause(&self, pauses: u32) {
+    fn pause(self, pauses: u32) {
         // (Under loom a pause gives way to others, and tells nothing here.)
         if self.brief >= self.enough && !cfg!(annulus_loom) {
             (0..pauses).for_each(|_| pause());
@@ -75,14 +75,14 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn pauses(pace: &Pace) -> bool {
+    fn pauses(pace: Pace) -> bool {
         pace.brief >= pace.enough
     }
 
     /// How many brief waits it takes until it pauses.
     fn patience(pace: &mut Pace) -> u32 {
         let mut waits = 0;
-        while !pauses(pace) {
+        while !pauses(*pace) {
             *pace = pace.learned(SOON, 0);
             waits += 1;
         }
@@ -94,9 +94,9 @@ mod tests {
         let mut pace = Pace::new();
         assert_eq!(patience(&mut pace), FIRST);
         pace = pace.learned(1, HANDFUL);
-        assert!(pauses(&pace));
+        assert!(pauses(pace));
         pace = pace.learned(1, HANDFUL - 1);
-        assert!(!pauses(&pace));
+        assert!(!pauses(pace));
     }
 
     #[test]
@@ -122,7 +122,7 @@ mod tests {
         for _ in 0..3 {
             pace = (1..FIRST).fold(pace, |pace, _| pace.learned(1, 100));
             pace = pace.learned(SOON + 1, 100);
-            assert!(!pauses(&pace) && pace.brief == 0);
+            assert!(!pauses(pace) && pace.brief == 0);
         }
     }
 }
