@@ -84,19 +84,19 @@ fn try_recv_empty(mut ring: Ring) -> Ring {
     ring
 }
 
-#[library_benchmark(setup = queue, config = at_most(38_200))]
+#[library_benchmark(setup = queue, config = at_most(29_600))]
 fn try_send(mut queue: Queue) -> Queue {
     (0..MESSAGES).for_each(|number| assert!(queue.0.try_send(message(number)).is_ok()));
     queue
 }
 
-#[library_benchmark(setup = full_queue, config = at_most(31_500))]
+#[library_benchmark(setup = full_queue, config = at_most(25_250))]
 fn try_recv_from_queue(mut queue: Queue) -> Queue {
     (0..MESSAGES).for_each(|_| assert!(take(queue.1.try_recv()).is_ok()));
     queue
 }
 
-#[library_benchmark(setup = queue, config = at_most(12_150))]
+#[library_benchmark(setup = queue, config = at_most(12_600))]
 fn send_slices(mut queue: Queue) -> Queue {
     for first in (0..MESSAGES).step_by(BATCH) {
         let batch: [u64; BATCH] = std::array::from_fn(|i| message(first + i));
@@ -105,7 +105,7 @@ fn send_slices(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = full_queue, config = at_most(12_870))]
+#[library_benchmark(setup = full_queue, config = at_most(8_950))]
 fn recv_into_buffers(mut queue: Queue) -> Queue {
     let mut buffer = [0; BATCH];
     for _ in (0..MESSAGES).step_by(BATCH) {

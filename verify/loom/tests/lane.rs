@@ -24,7 +24,7 @@ fn receive_tries(consumer: &mut spsc::Consumer<[u64; 2]>, times: usize) -> Vec<u
 /// Over the ring's end, each side with its own copy of the other's number.
 #[test]
 fn one_by_one() {
-    for (capacity, tries) in [(1, 4), (2, 5)] {
+    for (capacity, tries) in [(1, 4), (2, 5), (3, 4)] {
         check(move || {
             // The numbers wrap too.
             let builder = spsc::Builder::new(capacity).first(u64::MAX);

@@ -17,7 +17,7 @@ pub fn table(results: &Results) -> Markup {
             p {
                 (met) " of " (targets().count()) " targets are met. Beside the best rival annulus takes less time in "
                 (standing(Standing::Ahead)) " rows, more in " (standing(Standing::Behind)) ", and in " (standing(Standing::Even))
-                " it is within a twentieth of it."
+                " it is within a tenth of it."
             }
             table {
                 thead { tr { th { "row" } th { "annulus" } th { "÷ best rival" } th { "÷ floor" } th { "targets" } } }

@@ -133,7 +133,9 @@ impl<T> WriteEnd<T> {
         let is_sent = publish(self.hub(), self.member, self.tail, after);
         if is_sent {
             self.tail = after;
-            self.stop = after.number;
+            if !mutated!("send_run_goes_on") {
+                self.stop = after.number;
+            }
         }
         is_sent
     }
@@ -257,6 +259,7 @@ impl<T> WriteEnd<T> {
             return 0;
         }
         if !self.is_over() && self.publish(self.tail.forward(count, self.lane().capacity())) {
+            self.fetch_next(count);
             return count;
         }
         for slot in self.tail.slot()..self.tail.slot() + count {

@@ -50,7 +50,7 @@ impl Place {
     /// How many slots lie behind it, of `slots` slots.
     #[inline(always)]
     pub(crate) fn left(self, slots: usize) -> usize {
-        slots - 1 - self.slot()
+        slots - self.slot() - usize::from(!mutated!("run_past_the_end"))
     }
 
     /// The next place, where some slots are [left](Self::left).

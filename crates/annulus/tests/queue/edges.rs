@@ -227,6 +227,30 @@ fn rings_are_used_again() {
     assert_eq!(consumer.recv(), Ok(1));
 }
 
+/// What one side knows of the slots before it, from single messages, is not true any more after a batch.
+#[test]
+fn a_batch_ends_a_run() {
+    for rotation in 0..8 {
+        let (mut producer, mut consumer) = spsc::channel(8);
+        for message in 0..rotation {
+            producer.try_send(message).unwrap();
+            assert_eq!(consumer.try_recv(), Ok(message));
+        }
+        producer.try_send(0).unwrap();
+        assert_eq!(producer.send_slice(&[1, 2, 3, 4, 5, 6, 7]), 7);
+        assert!(producer.try_send(8).is_err(), "the ring is full");
+        assert_eq!(consumer.try_recv(), Ok(0));
+        let mut rest = [0; 7];
+        assert_eq!(consumer.recv_into(&mut rest), 7);
+        assert_eq!(rest, [1, 2, 3, 4, 5, 6, 7]);
+        assert!(consumer.try_recv().is_err(), "the ring is empty");
+        assert_eq!(producer.reserve(3).unwrap().write_slice(&[8, 9, 10]), 3.min(8 - (rotation + 8) % 8));
+        assert_eq!(consumer.try_recv(), Ok(8));
+        consumer.advance(consumer.len());
+        assert!(consumer.try_recv().is_err(), "the ring is empty");
+    }
+}
+
 /// A round comes by every ring, also where another consumer takes what it was about to take.
 #[test]
 fn a_round_passes_no_ring_over() {
