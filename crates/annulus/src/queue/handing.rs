@@ -43,7 +43,8 @@ impl<T: Send> Write<T> for Handing<T> {
         if self.end.is_at_stop() || unlikely(self.hub().is_to_be_heeded()) && to_be_heeded() {
             return Err(value);
         }
-        self.end.put_on(value, true)
+        // SAFETY: just looked.
+        unsafe { self.end.put_on(value, true) }
     }
 
     #[inline(always)]

@@ -241,6 +241,7 @@ impl<T> Drop for Taken<'_, T> {
 
 /// The consumer of a queue that has one lane.
 pub(crate) struct One<T> {
+    /// A share, which [`leave`] gives back: dropped like other fields, it would have an address.
     pub(super) hub: ManuallyDrop<Arc<Hub<Lane<T>>>>,
     pub(super) end: ReadEnd<T>,
     /// Looks in a row that found nothing, of who does not wait.
@@ -387,10 +388,19 @@ impl<T> Drop for One<T> {
 #[cold]
 #[inline(never)]
 fn leave<T>(one: &mut One<T>) {
+    /// Gives the share back, whatever the messages' destructors do.
+    struct Leaving<'a, T>(&'a mut One<T>);
+
+    impl<T> Drop for Leaving<'_, T> {
+        fn drop(&mut self) {
+            // SAFETY: once, here: `leave` is called by the consumer's drop.
+            unsafe { ManuallyDrop::drop(&mut self.0.hub) };
+        }
+    }
+
+    let Leaving(one) = &mut Leaving(one);
     one.hub.consumer_goes();
     one.hub.sent.barrier_at_any_price();
     one.end.seal();
     while one.take_some(usize::MAX, drop) != 0 {}
-    // SAFETY: once, here.
-    unsafe { ManuallyDrop::drop(&mut one.hub) };
 }

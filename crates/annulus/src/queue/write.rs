@@ -155,10 +155,14 @@ impl<T> WriteEnd<T> {
         sent
     }
 
-    /// As [`put_plainly`](Write::put_plainly), to a queue that is not [over](Self::is_over), within a run.
+    /// As [`put_plainly`](Write::put_plainly), to a queue that is not [over](Self::is_over).
+    ///
+    /// # Safety
+    ///
+    /// There is a run, and it is not [at its end](Self::is_at_stop).
     #[inline(always)]
-    pub(super) fn put_on(&mut self, value: T, is_lone: bool) -> Result<(), T> {
-        // SAFETY: there is room up to the run's end, which this is before.
+    pub(super) unsafe fn put_on(&mut self, value: T, is_lone: bool) -> Result<(), T> {
+        // SAFETY: the caller's promise: up to the run's end there is room.
         unsafe { self.put_before(self.tail.step(), value, is_lone) }
     }
 
@@ -350,7 +354,8 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         if self.is_at_stop() || self.is_over() {
             return Err(value);
         }
-        self.put_on(value, false)
+        // SAFETY: just looked.
+        unsafe { self.put_on(value, false) }
     }
 
     #[inline]

@@ -227,6 +227,26 @@ fn rings_are_used_again() {
     assert_eq!(consumer.recv(), Ok(1));
 }
 
+/// A destructor that panics while a consumer drops what is left: the others are dropped all the same, with the queue.
+#[test]
+fn a_destructor_that_panics_keeps_nothing() {
+    struct Panics(Counted);
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            assert!(self.0.number != 1, "on purpose");
+        }
+    }
+    let alive = Arc::new(AtomicUsize::new(0));
+    let (mut producer, consumer) = spsc::channel(4);
+    for number in 0..4 {
+        producer.send(Panics(Counted::new(number, &alive))).map_err(drop).unwrap();
+    }
+    assert!(panics(|| drop(consumer)).is_some());
+    assert!(producer.is_closed());
+    drop(producer);
+    assert_eq!(alive.load(Ordering::Relaxed), 0);
+}
+
 /// What one side knows of the slots before it, from single messages, is not true any more after a batch.
 #[test]
 fn a_batch_ends_a_run() {
