@@ -4,11 +4,14 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use super::{quartiles, ratio, short};
-use crate::results::{Results, RowResult, Standing};
+use crate::results::{Results, RowResult};
 use crate::rows::Group;
 
 const BEGIN: &str = "<!-- figures: written by bench/, from docs/benchmarks.json -->\n";
 const END: &str = "<!-- end of figures -->\n";
+
+/// From this ratio on a rival wins.
+const WINS: f64 = 1.05;
 
 /// `readme` with these figures in the place of those it has.
 pub fn with_figures(readme: &str, results: &Results) -> Result<String, String> {
@@ -38,12 +41,13 @@ fn figures(results: &Results) -> String {
         rows().filter(|row| row.group == group).for_each(|row| text += &line(row));
         text += "\n";
     }
-    let behind = results.rows.iter().filter(|row| row.standing() == Some(Standing::Behind));
+    // Also what counts as even: the reader is to know of a win that may be one.
+    let behind = results.rows.iter().filter_map(|row| {
+        let (rival, times) = row.best_rival()?;
+        (times.median >= WINS).then_some((row, rival, times))
+    });
     let behind: Vec<String> = behind
-        .filter_map(|row| {
-            let (rival, times) = row.best_rival()?;
-            Some(format!("{} ({:.2} of {}'s time)", row.name, times.median, rival.against))
-        })
+        .map(|(row, rival, times)| format!("{} ({:.2} of {}'s time)", row.name, times.median, rival.against))
         .collect();
     _ = match &behind[..] {
         [] => writeln!(text, "In no row of [all of them](docs/benchmarks.md) a rival wins.\n"),
