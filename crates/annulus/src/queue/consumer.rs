@@ -61,11 +61,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     #[cold]
     #[inline(never)]
     fn look(&mut self) -> Result<T, PollError> {
-        let found = self.poll();
-        if matches!(found, Err(PollError::Empty)) {
-            self.end.rest();
-        }
-        found
+        self.end.rest(false);
+        self.poll()
     }
 
     /// One look.
@@ -176,10 +173,13 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Option<Result<T, Closed>> {
+        let paces = !matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin);
+        if paces {
+            self.end.rest(true);
+        }
         if let Some(value) = self.end.try_take() {
             return Some(Ok(value));
         }
-        let paces = !matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin);
         if paces {
             self.end.hold_back();
         }
@@ -208,6 +208,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn recv_into(&mut self, values: &mut [T]) -> usize {
+        self.end.rest(false);
         let received = self.end.take_into(values);
         self.look_for_the_end(received);
         received
@@ -229,6 +230,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn consume(&mut self, mut handler: impl FnMut(T)) -> usize {
+        self.end.rest(false);
         let mut consumed = 0;
         for visit in 0..self.end.begin_round() {
             if visit > 0 {
@@ -254,6 +256,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn consume_up_to(&mut self, most: usize, handler: impl FnMut(T)) -> usize {
+        self.end.rest(false);
         let consumed = self.end.take_up_to(most, handler);
         self.look_for_the_end(consumed);
         consumed
@@ -262,13 +265,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// Where nothing was found on a closed queue, the next call will know why.
     #[inline]
     fn look_for_the_end(&mut self, found: usize) {
-        if found != 0 {
-            return;
-        }
-        if self.end.hub().may_be_closed() {
+        if found == 0 && self.end.hub().may_be_closed() {
             apart(&mut self.end, Read::settle);
-        } else {
-            self.end.rest();
         }
     }
 

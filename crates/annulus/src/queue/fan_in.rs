@@ -262,7 +262,7 @@ impl<T> Read<T> for FanIn<T> {
     }
 
     fn hold_back(&self) {
-        self.current.pace.hold_back();
+        self.current.pace.rest(true);
     }
 
     fn learn(&mut self, polls: u32) {

@@ -145,10 +145,11 @@ pub(crate) trait Read<T> {
         self.take_up_to(free.len(), |value| *free.next().expect("no more than asked for") = value)
     }
 
-    /// After a look that found nothing, of who does not wait and may look again at once.
-    fn rest(&mut self) {}
+    /// Before the first look after what was known is taken; `waits` where the caller waits for a message.
+    #[inline(always)]
+    fn rest(&self, _waits: bool) {}
 
-    /// Before a wait for a message.
+    /// Before a wait for a message, after a look in vain.
     fn hold_back(&self) {}
 
     /// After a wait of `polls` polls that took a message.

@@ -276,9 +276,11 @@ impl<T> One<T> {
             // SAFETY: it was asked for, it lies before the tail (L5), and whoever comes here again has not asked again.
             unsafe { self.end.lane().accept(self.end.head) };
         }
-        if found && self.vain != 0 {
+        if found {
             self.end.pace = self.end.pace.learned(self.vain, self.end.known() - 1);
             self.vain = 0;
+        } else {
+            self.vain = self.vain.saturating_add(1);
         }
         found
     }
@@ -341,19 +343,10 @@ impl<T> Read<T> for One<T> {
     }
 
     #[inline(always)]
-    fn rest(&mut self) {
-        if self.vain == 0 {
-            self.end.pace.rest();
+    fn rest(&self, waits: bool) {
+        if self.end.known() == 0 && self.vain == 0 {
+            self.end.pace.rest(waits);
         }
-        self.vain = self.vain.saturating_add(1);
-    }
-
-    fn hold_back(&self) {
-        self.end.pace.hold_back();
-    }
-
-    fn learn(&mut self, polls: u32) {
-        self.end.learn(polls);
     }
 
     fn here(&mut self) -> usize {

@@ -29,40 +29,35 @@ const MOST: u32 = 1024;
 /// Messages beside the first for which a pause was worth it.
 const HANDFUL: usize = 8;
 
+/// So many are a backlog: a reader that finds them at once is not right behind the writer.
+const BACKLOG: usize = 64;
+
 /// Pause instructions before a wait: a microsecond or so.
 const BEFORE_A_WAIT: u32 = 64;
 
 /// After a look in vain: as long as a line takes there and back, or twice that.
-const AFTER_A_LOOK: u32 = 32;
+const BEFORE_A_LOOK: u32 = 32;
 
 impl Pace {
     pub(crate) fn new() -> Self {
         Self { brief: 0, enough: FIRST }
     }
 
-    /// Before a wait.
-    pub(crate) fn hold_back(self) {
-        self.pause(BEFORE_A_WAIT);
-    }
-
-    /// After the first of some looks in vain, by who does not wait.
+    /// Before a look; `waits` where the caller waits for a message.
     #[inline]
-    pub(crate) fn rest(self) {
-        self.pause(AFTER_A_LOOK);
-    }
-
-    fn pause(self, pauses: u32) {
+    pub(crate) fn rest(self, waits: bool) {
         // (Under loom a pause gives way to others, and tells nothing here.)
         if self.brief >= self.enough && !cfg!(annulus_loom) {
-            (0..pauses).for_each(|_| pause());
+            (0..if waits { BEFORE_A_WAIT } else { BEFORE_A_LOOK }).for_each(|_| pause());
         }
     }
 
-    /// After a wait of `polls` polls, or so many looks, the last of which found a message and `more` beside it.
+    /// After a look that found a message and `more` beside it, and came after `vain` looks that found nothing.
     #[must_use]
-    pub(crate) fn learned(self, polls: u32, more: usize) -> Self {
+    pub(crate) fn learned(self, vain: u32, more: usize) -> Self {
         if self.brief < self.enough {
-            Self { brief: if polls <= SOON { self.brief + 1 } else { 0 }, ..self }
+            let behind = vain <= SOON && (vain > 0 || more < BACKLOG);
+            Self { brief: if behind { self.brief + 1 } else { 0 }, ..self }
         } else if more >= HANDFUL {
             Self { brief: FIRST, enough: FIRST }
         } else {
