@@ -63,6 +63,8 @@ pub(crate) struct Plan {
 #[repr(C)]
 pub(crate) struct Member<L> {
     pub(super) lane: L,
+    /// The hub, with the right to give back a share in it. Constant.
+    pub(super) hub: NonNull<Hub<L>>,
     /// Where its producer sleeps.
     pub(super) taken: Event,
     /// Whether the consumer looks at this lane by itself. If not, the producer calls it.
@@ -107,7 +109,7 @@ impl<L> Hub<L> {
 
     /// A lane for a producer that joins: one that is free, or one that `make` makes.
     pub(super) fn join(
-        &self,
+        self: &Arc<Self>,
         make: impl FnOnce(Plan) -> Result<L, CapacityError>,
     ) -> Result<NonNull<Member<L>>, CapacityError> {
         // Relaxed: it only has to be different for each.
@@ -116,7 +118,7 @@ impl<L> Hub<L> {
             member.id.store(id, Ordering::Relaxed);
             return Ok(NonNull::from(member));
         }
-        let member = Box::into_raw(Box::new(Member::new(make(self.plan)?, id, self.plan)));
+        let member = Box::into_raw(Box::new(Member::new(make(self.plan)?, id, self)));
         let mut next = self.members.load(Ordering::Relaxed);
         loop {
             // SAFETY: allocated above, and freed with the hub.
@@ -285,9 +287,12 @@ impl<L> Iterator for Callers<L> {
 }
 
 impl<L> Member<L> {
-    fn new(lane: L, id: u64, plan: Plan) -> Self {
+    fn new(lane: L, id: u64, hub: &Arc<Hub<L>>) -> Self {
+        let plan = hub.plan;
         Self {
             lane,
+            // SAFETY: it points to something.
+            hub: unsafe { NonNull::new_unchecked(Arc::as_ptr(hub).cast_mut()) },
             taken: Event::new(),
             listed: AtomicBool::new(false),
             free: AtomicBool::new(false),
@@ -385,8 +390,8 @@ impl<L> Start<L> {
         plan: Plan,
         make: impl FnOnce(Plan) -> Result<L, CapacityError>,
     ) -> Result<Self, CapacityError> {
-        let hub = Hub::new(plan);
+        let hub = Arc::new(Hub::new(plan));
         let member = hub.join(make)?;
-        Ok(Self { hub: Arc::new(hub), member })
+        Ok(Self { hub, member })
     }
 }

@@ -1,7 +1,7 @@
 //! The producer's end of a lane: L1 to L4 of `ring/lane.rs`.
 
 use alloc::sync::Arc;
-use core::mem::MaybeUninit;
+use core::mem::{self, ManuallyDrop, MaybeUninit};
 use core::ptr::NonNull;
 
 use super::hub::{Hub, Member};
@@ -27,15 +27,16 @@ const LINE: usize = 64;
 /// Single messages are sent in runs. Within a run, a send has a slot that is known to be free, and the next one lies beside it: so
 /// it stores the message and the tail, looks whether it is to attend to something, and that is all. What else there is to do comes between
 /// two runs, [`apart`](super::apart).
+///
+/// What it knows of the room beyond the run is in the lane, and its hub is reached by the member: the fewer numbers a handle is, the
+/// more likely they, and those of the loop that sends, all have registers. A store to the stack for each message would wait in line with those to the
+/// slots, half as many of which would then be under way at once.
 pub(crate) struct WriteEnd<T> {
-    /// A share, as by [`Arc::into_raw`]: one step nearer to what each send looks at.
-    hub: NonNull<Hub<Lane<T>>>,
+    /// With a share in its hub.
     member: NonNull<Member<Lane<T>>>,
     /// The next message.
     tail: Place,
-    /// There is room before this one; there may be more.
-    limit: u64,
-    /// The run ends before this one, which is no further than `limit`, nor than the last slot.
+    /// The run ends before this one, which is no further than the room that is known of, nor than the last slot.
     stop: u64,
 }
 
@@ -51,22 +52,20 @@ impl<T> WriteEnd<T> {
         let lane = unsafe { &member.as_ref().lane };
         // Nobody else writes it; whoever had it before gave it up (Release, Acquire).
         let tail = lane.place(lane.tail());
-        // SAFETY: it points to something.
-        let hub = unsafe { NonNull::new_unchecked(Arc::into_raw(hub).cast_mut()) };
-        Self { hub, member, tail, limit: tail.number, stop: tail.number }
+        let mut end = Self { member, tail, stop: tail.number };
+        end.know_room(tail.number);
+        // Given back when this end goes.
+        mem::forget(hub);
+        end
     }
 
     /// Another producer, with a lane of its own, which the consumer knows of. On a closed queue all its sends fail.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
-        let hub = self.hub();
+        // SAFETY: this end has a share, which it keeps.
+        let hub = ManuallyDrop::new(unsafe { Arc::from_raw(self.member().hub.as_ptr()) });
         let member = hub.join(|plan| Lane::new(plan.capacity, plan.first, plan.node))?;
         hub.producer_comes();
-        // SAFETY: as made in `new`, where this end's share is from; the other end gets one of its own.
-        let share = unsafe {
-            Arc::increment_strong_count(self.hub.as_ptr());
-            Arc::from_raw(self.hub.as_ptr())
-        };
-        let end = Self::new(share, member);
+        let end = Self::new(Arc::clone(&hub), member);
         end.member().base.store(end.tail.number, Ordering::Relaxed);
         if let Some(probe) = &end.member().probe {
             probe.forget();
@@ -82,8 +81,7 @@ impl<T> WriteEnd<T> {
 
     #[inline(always)]
     fn hub(&self) -> &Hub<Lane<T>> {
-        // SAFETY: this end has a share in it.
-        unsafe { self.hub.as_ref() }
+        hub_of(self.member())
     }
 
     #[inline(always)]
@@ -100,16 +98,26 @@ impl<T> WriteEnd<T> {
     /// How many slots are known to be free.
     #[inline(always)]
     fn room(&self) -> usize {
-        self.limit.wrapping_sub(self.tail.number) as usize
+        // SAFETY: nobody else sends on this lane.
+        let until = unsafe { self.lane().known_room() };
+        until.wrapping_sub(self.tail.number) as usize
+    }
+
+    /// There is room before message `until`.
+    #[inline(always)]
+    fn know_room(&mut self, until: u64) {
+        // SAFETY: nobody else sends on this lane.
+        unsafe { self.lane().know_room(until) };
     }
 
     /// L1. Returns where who sends one message after the other is to look again.
     #[inline(always)]
     fn look(&mut self) -> u64 {
-        self.limit = self.lane().room_until();
+        let until = self.lane().room_until();
+        self.know_room(until);
         match &self.member().probe {
-            None => self.limit,
-            Some(probe) => probe.begin(self.tail.number, self.limit),
+            None => until,
+            Some(probe) => probe.begin(self.tail.number, until),
         }
     }
 
@@ -130,7 +138,7 @@ impl<T> WriteEnd<T> {
     /// L3 and L4 for the messages before `after`, which lie in their slots; false where the queue was closed meanwhile: they are the caller's then.
     #[inline(always)]
     fn publish(&mut self, after: Place) -> bool {
-        let is_sent = publish(self.hub(), self.member, self.tail, after);
+        let is_sent = publish(self.member, self.tail, after);
         if is_sent {
             self.tail = after;
             if !mutated!("send_run_goes_on") {
@@ -179,9 +187,9 @@ impl<T> WriteEnd<T> {
         // Before the look: so nothing is left to do after it. (Where the message is given back, this end sends nothing any more.)
         self.tail = after;
         self.lane().publish(after.number);
-        if unlikely(!is_calm(self.hub(), self.member(), is_lone)) {
+        if unlikely(!is_calm(self.member(), is_lone)) {
             // SAFETY: written above.
-            return unsafe { attend_to_one(self.hub(), self.member, at) };
+            return unsafe { attend_to_one(self.member, at) };
         }
         Ok(())
     }
@@ -274,39 +282,47 @@ impl<T> WriteEnd<T> {
     }
 }
 
+/// What all handles of the queue share.
+#[inline(always)]
+fn hub_of<T>(member: &Member<Lane<T>>) -> &Hub<Lane<T>> {
+    // SAFETY: who has a member keeps its hub alive.
+    unsafe { member.hub.as_ref() }
+}
+
 /// L4: whether nothing is to be done after L3.
 #[inline(always)]
-fn is_calm<T>(hub: &Hub<Lane<T>>, member: &Member<Lane<T>>, is_lone: bool) -> bool {
+fn is_calm<T>(member: &Member<Lane<T>>, is_lone: bool) -> bool {
+    let hub = hub_of(member);
     // The fence in `is_quiet` comes before the other two looks. Closed is rarely, unlisted is rarely.
     hub.sent.is_quiet() && !hub.may_be_closed() && (is_lone || member.is_listed())
 }
 
 /// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was closed meanwhile.
 #[inline(always)]
-fn publish<T>(hub: &Hub<Lane<T>>, member: NonNull<Member<Lane<T>>>, tail: Place, after: Place) -> bool {
+fn publish<T>(member: NonNull<Member<Lane<T>>>, tail: Place, after: Place) -> bool {
     // SAFETY: a member lives as long as its hub.
     let ring = unsafe { member.as_ref() };
     ring.lane.publish(after.number);
-    !unlikely(!is_calm(hub, ring, false)) || attend(hub, member, tail.number, after.number)
+    !unlikely(!is_calm(ring, false)) || attend(member, tail.number, after.number)
 }
 
 /// L4, where something is to be done. Returns whether the messages from `first` to `tail` are sent; if not, the queue was closed before.
 #[cold]
 #[inline(never)]
-fn attend<T>(hub: &Hub<Lane<T>>, member: NonNull<Member<Lane<T>>>, first: u64, tail: u64) -> bool {
-    hub.sent.fence();
+fn attend<T>(member: NonNull<Member<Lane<T>>>, first: u64, tail: u64) -> bool {
     // SAFETY: a member lives as long as its hub.
-    let lane = unsafe { &member.as_ref().lane };
+    let ring = unsafe { member.as_ref() };
+    let hub = hub_of(ring);
+    hub.sent.fence();
     // E2. Messages up to the end are the consumer's; the end is behind all of these or before the first.
-    let sent = !hub.may_be_closed() || mutated!("close_unsettled") || lane.seal(tail) == tail;
-    // SAFETY: as above.
-    if !unsafe { member.as_ref() }.is_listed() && !mutated!("call_nobody") {
+    let sent = !hub.may_be_closed() || mutated!("close_unsettled") || ring.lane.seal(tail) == tail;
+    if !ring.is_listed() && !mutated!("call_nobody") {
         hub.call(member);
     }
     hub.sent.notify();
     if !sent {
         // The consumer will not look any more, and nobody else goes by the tail, but it counts.
-        lane.publish(first);
+        ring.lane.publish(first);
     }
     sent
 }
@@ -318,8 +334,8 @@ fn attend<T>(hub: &Hub<Lane<T>>, member: NonNull<Member<Lane<T>>>, first: u64, t
 /// The message lies in its slot.
 #[cold]
 #[inline(never)]
-unsafe fn attend_to_one<T>(hub: &Hub<Lane<T>>, member: NonNull<Member<Lane<T>>>, at: Place) -> Result<(), T> {
-    if attend(hub, member, at.number, at.number.wrapping_add(1)) {
+unsafe fn attend_to_one<T>(member: NonNull<Member<Lane<T>>>, at: Place) -> Result<(), T> {
+    if attend(member, at.number, at.number.wrapping_add(1)) {
         return Ok(());
     }
     // SAFETY: the caller's promise for the message; the lane ends before it. A member lives as long as its hub.
@@ -336,7 +352,8 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
     fn has_room(&mut self) -> bool {
         if self.room() == 0 {
-            self.limit = self.look();
+            let until = self.look();
+            self.know_room(until);
         }
         self.room() != 0 || mutated!("lane_overwrites")
     }
@@ -389,7 +406,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         let handful = (self.hub().plan.capacity as u64 / 8).max(1);
         let room = |lane: &Lane<T>| lane.room_until().wrapping_sub(tail);
         let room = wait_for_room(self.hub(), self.member, handful, room, strategy, deadline)?;
-        self.limit = tail.wrapping_add(room);
+        self.know_room(tail.wrapping_add(room));
         Ok(())
     }
 
@@ -400,17 +417,18 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
 impl<T> Drop for WriteEnd<T> {
     fn drop(&mut self) {
-        // SAFETY: the share of `new`, given back once, here.
-        leave(unsafe { Arc::from_raw(self.hub.as_ptr()) }, self.member);
+        leave(self.member);
     }
 }
 
 /// By value, so that an end has no address (see `docs/ARCHITECTURE.md`).
 #[cold]
 #[inline(never)]
-fn leave<T>(hub: Arc<Hub<Lane<T>>>, member: NonNull<Member<Lane<T>>>) {
+fn leave<T>(member: NonNull<Member<Lane<T>>>) {
     // SAFETY: a member lives as long as its hub.
     let lane = unsafe { member.as_ref() };
+    // SAFETY: the share of `new`, given back once: the end is being dropped.
+    let hub = unsafe { Arc::from_raw(lane.hub.as_ptr()) };
     lane.begin_to_leave();
     if mutated!("member_left_early") {
         lane.leave();

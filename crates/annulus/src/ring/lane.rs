@@ -29,7 +29,7 @@ use super::hand_off::HandOff;
 use crate::error::CapacityError;
 use crate::hint::unlikely;
 use crate::os::numa::Node;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
 
 /// A place in a lane. The next one differs in one number, but for where the slots begin anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,11 +87,13 @@ impl Place {
 #[repr(align(128))]
 pub(super) struct Alone(pub(super) AtomicU64);
 
-/// What the writer writes and a reader that waits looks at: one line.
+/// What the writer writes and a reader that waits looks at: one line. On the next one, what the writer has for itself.
 #[repr(C, align(128))]
 struct Front<T> {
     tail: AtomicU64,
     hand_off: HandOff<T>,
+    /// The message before which the writer knows of room. Here and not in its handle, which has no more than each message needs.
+    room: UnsafeCell<u64>,
 }
 
 /// One queue. Which handle writes and which reads is the business of whoever makes it.
@@ -118,7 +120,11 @@ impl<T> Lane<T> {
             cells: Cells::new(capacity, node)?,
             first,
             end: AtomicU64::new(0),
-            front: Front { tail: AtomicU64::new(first), hand_off: HandOff::new(first) },
+            front: Front {
+                tail: AtomicU64::new(first),
+                hand_off: HandOff::new(first),
+                room: UnsafeCell::new(first),
+            },
             head: Alone(AtomicU64::new(first)),
         })
     }
@@ -146,6 +152,28 @@ impl<T> Lane<T> {
         let ordering = if mutated!("lane_room_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with L7.
         self.head.0.load(ordering).wrapping_add(self.capacity() as u64)
+    }
+
+    /// The message before which the writer knows of room; there may be more.
+    ///
+    /// # Safety
+    ///
+    /// The caller is the writer, and so is nobody else meanwhile.
+    #[inline(always)]
+    pub(crate) unsafe fn known_room(&self) -> u64 {
+        // SAFETY: the caller's promise.
+        self.front.room.with(|room| unsafe { *room })
+    }
+
+    /// The writer knows that there is room before message `until`.
+    ///
+    /// # Safety
+    ///
+    /// As of [`known_room`](Self::known_room).
+    #[inline(always)]
+    pub(crate) unsafe fn know_room(&self, until: u64) {
+        // SAFETY: the caller's promise.
+        self.front.room.with_mut(|room| unsafe { *room = until });
     }
 
     /// L3: gives the reader what lies before `tail`.
