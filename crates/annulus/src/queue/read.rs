@@ -12,6 +12,9 @@ use crate::ring::{Lane, Place};
 use crate::sync::mutated;
 use crate::wait::{Event, Pace};
 
+/// So many messages, or an eighth of a lane, are a backlog.
+const BACKLOG: usize = 512;
+
 /// The one consumer of a lane. It is good as long as the hub of its lane lives, which is up to who has it.
 pub(crate) struct ReadEnd<T> {
     pub(super) member: NonNull<Member<Lane<T>>>,
@@ -210,7 +213,7 @@ impl<T> ReadEnd<T> {
 
     /// After a wait of `polls` polls that took a message.
     pub(super) fn learn(&mut self, polls: u32) {
-        self.pace = self.pace.learned(polls, self.known());
+        self.pace = self.pace.learned(polls, self.known(), usize::MAX);
     }
 
     /// E1: decides where the lane ends, unless its producer did. The caller has seen that the queue is closed, and called
@@ -277,7 +280,8 @@ impl<T> One<T> {
             unsafe { self.end.lane().accept(self.end.head) };
         }
         if found {
-            self.end.pace = self.end.pace.learned(self.vain, self.end.known() - 1);
+            let backlog = (self.end.lane().capacity() / 8).min(BACKLOG);
+            self.end.pace = self.end.pace.learned(self.vain, self.end.known() - 1, backlog);
             self.vain = 0;
         } else {
             self.vain = self.vain.saturating_add(1);

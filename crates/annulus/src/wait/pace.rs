@@ -29,9 +29,6 @@ const MOST: u32 = 1024;
 /// Messages beside the first for which a pause was worth it.
 const HANDFUL: usize = 8;
 
-/// So many are a backlog: a reader that finds them at once is not right behind the writer.
-const BACKLOG: usize = 64;
-
 /// Pause instructions before a wait: a microsecond or so.
 const BEFORE_A_WAIT: u32 = 64;
 
@@ -52,12 +49,14 @@ impl Pace {
         }
     }
 
-    /// After a look that found a message and `more` beside it, and came after `vain` looks that found nothing.
+    /// After a look that found a message and `more` beside it, and came after `vain` looks that found nothing. Where it found `backlog` at
+    /// once, the reader is not right behind the writer.
     #[must_use]
-    pub(crate) fn learned(self, vain: u32, more: usize) -> Self {
-        if self.brief < self.enough {
-            let behind = vain <= SOON && (vain > 0 || more < BACKLOG);
-            Self { brief: if behind { self.brief + 1 } else { 0 }, ..self }
+    pub(crate) fn learned(self, vain: u32, more: usize, backlog: usize) -> Self {
+        if vain == 0 && more >= backlog {
+            Self { brief: self.brief.min(FIRST - 1), enough: FIRST }
+        } else if self.brief < self.enough {
+            Self { brief: if vain <= SOON { self.brief + 1 } else { 0 }, ..self }
         } else if more >= HANDFUL {
             Self { brief: FIRST, enough: FIRST }
         } else {
