@@ -19,7 +19,7 @@ const BACKLOG: usize = 512;
 pub(crate) struct ReadEnd<T> {
     pub(super) member: NonNull<Member<Lane<T>>>,
     /// The next message.
-    head: Place,
+    head: Place<T>,
     /// There is something before this one; there may be more.
     limit: u64,
     /// Before this one, which is no further than `limit`, nor than the last slot, a message takes nothing but a step to the next slot. As of
@@ -105,7 +105,7 @@ impl<T> ReadEnd<T> {
     /// Gets the line of the next message.
     #[inline(always)]
     pub(super) fn expect(&self) {
-        self.lane().cells().prefetch_to_read(self.head.slot());
+        self.lane().cells().prefetch_to_read(self.head.slot(self.lane().cells()));
     }
 
     /// L6 to L8. Begins a run.
@@ -114,10 +114,11 @@ impl<T> ReadEnd<T> {
     ///
     /// A message is known to be there.
     pub(super) unsafe fn take(&mut self) -> T {
-        let slots = self.lane().capacity();
+        let after = self.head.next(self.lane().cells());
         // SAFETY: the caller's promise.
-        let value = unsafe { self.take_before(self.head.next(slots)) };
-        self.stop = self.head.number.wrapping_add(self.known().min(self.head.left(slots)) as u64);
+        let value = unsafe { self.take_before(after) };
+        let left = self.head.left(self.lane().cells());
+        self.stop = self.head.number.wrapping_add(self.known().min(left) as u64);
         value
     }
 
@@ -137,16 +138,16 @@ impl<T> ReadEnd<T> {
     ///
     /// It is the next one, and known to be there.
     #[inline(always)]
-    unsafe fn take_before(&mut self, after: Place) -> T {
+    unsafe fn take_before(&mut self, after: Place<T>) -> T {
         // SAFETY: it lies before the tail, so the slot is full and this end's (L5).
-        let value = unsafe { self.lane().cells().take(self.head.slot()) };
+        let value = unsafe { self.lane().cells().take_at(self.head) };
         self.go_to(after);
         value
     }
 
     /// L7 and L8: the messages before `head` are moved out.
     #[inline(always)]
-    fn go_to(&mut self, head: Place) {
+    fn go_to(&mut self, head: Place<T>) {
         self.head = head;
         self.lane().release(self.head.number);
         if !mutated!("lane_release_wakes_nobody") {
@@ -157,7 +158,7 @@ impl<T> ReadEnd<T> {
     /// L7 and L8: the next `count` messages are moved out, or need not be. Ends the run.
     #[inline(always)]
     fn pass(&mut self, count: usize) {
-        self.go_to(self.head.forward(count, self.lane().capacity()));
+        self.go_to(self.head.forward(count, self.lane().cells()));
         if !mutated!("receive_run_goes_on") {
             self.stop = self.head.number;
         }
@@ -165,9 +166,9 @@ impl<T> ReadEnd<T> {
 
     /// The known messages that lie beside each other.
     pub(super) fn readable(&self) -> &[T] {
-        let count = self.known().min(self.lane().capacity() - self.head.slot());
+        let count = self.known().min(self.lane().capacity() - self.head.slot(self.lane().cells()));
         // SAFETY: they lie before the tail (L5), and the borrow of this end keeps anybody from taking them.
-        unsafe { self.lane().cells().values(self.head.slot()..self.head.slot() + count) }
+        unsafe { self.lane().cells().values(self.head.slot(self.lane().cells())..self.head.slot(self.lane().cells()) + count) }
     }
 
     /// Hands up to `most` of the known messages to `each`, and gives all their slots back at once.
@@ -177,8 +178,7 @@ impl<T> ReadEnd<T> {
         if count == 0 {
             return 0;
         }
-        let slots = self.lane().capacity();
-        let stretches = self.head.stretches(count, slots);
+        let stretches = self.head.stretches(count, self.lane().cells());
         let mut taken = Taken { end: self, count: 0 };
         for stretch in stretches {
             for slot in stretch {

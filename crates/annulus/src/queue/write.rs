@@ -35,7 +35,7 @@ pub(crate) struct WriteEnd<T> {
     /// With a share in its hub.
     member: NonNull<Member<Lane<T>>>,
     /// The next message.
-    tail: Place,
+    tail: Place<T>,
     /// The run ends before this one, which is no further than the room that is known of, nor than the last slot.
     stop: u64,
 }
@@ -137,7 +137,7 @@ impl<T> WriteEnd<T> {
 
     /// L3 and L4 for the messages before `after`, which lie in their slots; false where the queue was closed meanwhile: they are the caller's then.
     #[inline(always)]
-    fn publish(&mut self, after: Place) -> bool {
+    fn publish(&mut self, after: Place<T>) -> bool {
         let is_sent = publish(self.member, self.tail, after);
         if is_sent {
             self.tail = after;
@@ -156,7 +156,7 @@ impl<T> WriteEnd<T> {
     /// There is room.
     #[inline]
     pub(super) unsafe fn put_open(&mut self, value: T, is_lone: bool) -> Result<(), T> {
-        let after = self.tail.next(self.lane().capacity());
+        let after = self.tail.next(self.lane().cells());
         // SAFETY: the caller's promise.
         let sent = unsafe { self.put_before(after, value, is_lone) };
         self.begin_run();
@@ -180,10 +180,10 @@ impl<T> WriteEnd<T> {
     ///
     /// There is room.
     #[inline(always)]
-    unsafe fn put_before(&mut self, after: Place, value: T, is_lone: bool) -> Result<(), T> {
+    unsafe fn put_before(&mut self, after: Place<T>, value: T, is_lone: bool) -> Result<(), T> {
         let at = self.tail;
         // SAFETY: there is room, so the slot is this end's alone.
-        unsafe { self.lane().cells().write(at.slot(), value) };
+        unsafe { self.lane().cells().write_at(at, value) };
         // Before the look: so nothing is left to do after it. (Where the message is given back, this end sends nothing any more.)
         self.tail = after;
         self.lane().publish(after.number);
@@ -205,8 +205,8 @@ impl<T> WriteEnd<T> {
     /// The consumer had those last. A store to one waits for the line, and so do all later ones: among them the tail's, which the
     /// consumer is after meanwhile. A line at a time, the two may spend several times as long waiting for each other as they need to work.
     fn begin_run(&mut self) {
-        let (slot, size) = (self.tail.slot(), size_of::<T>().max(1));
-        let beside = self.room().min(self.tail.left(self.lane().capacity()));
+        let (slot, size) = (self.tail.slot(self.lane().cells()), size_of::<T>().max(1));
+        let beside = self.room().min(self.tail.left(self.lane().cells()));
         let (run, ahead) = ((MOST_FETCHED / size).max(1), FETCHED.div_ceil(size));
         self.stop = self.tail.number.wrapping_add(beside.min(run) as u64);
         if size_of::<T>() != 0 && beside >= ahead + run {
@@ -225,8 +225,8 @@ impl<T> WriteEnd<T> {
     /// Gets the lines of the next `count` slots, as far as they are known to be free: who sends a batch sends another.
     #[inline(always)]
     fn fetch_next(&self, count: usize) {
-        let slots = count.min(self.room()).min(self.lane().capacity() - self.tail.slot());
-        self.fetch(self.tail.slot(), (slots * size_of::<T>()).min(MOST_FETCHED));
+        let slots = count.min(self.room()).min(self.lane().capacity() - self.tail.slot(self.lane().cells()));
+        self.fetch(self.tail.slot(self.lane().cells()), (slots * size_of::<T>()).min(MOST_FETCHED));
     }
 
     /// A2: whether the consumer waits for the next message, and has asked for it.
@@ -241,7 +241,7 @@ impl<T> WriteEnd<T> {
     ///
     /// There is room, and the message [is asked for](Self::is_asked_for).
     pub(super) unsafe fn hand_over(&mut self, value: T) -> Result<(), T> {
-        let after = self.tail.next(self.lane().capacity());
+        let after = self.tail.next(self.lane().cells());
         // SAFETY: the caller's promise.
         unsafe { self.lane().hand_over(self.tail.number, value) };
         if self.publish(after) {
@@ -255,9 +255,9 @@ impl<T> WriteEnd<T> {
     /// Up to `most` contiguous free slots; empty where there is none.
     pub(super) fn free_slots(&mut self, most: usize) -> &mut [MaybeUninit<T>] {
         self.look_for(most);
-        let count = most.min(self.room()).min(self.lane().capacity() - self.tail.slot());
+        let count = most.min(self.room()).min(self.lane().capacity() - self.tail.slot(self.lane().cells()));
         // SAFETY: they are behind the tail and there is room for them (L1), so the slots are this end's alone; the borrow of this end keeps it so.
-        unsafe { self.lane().cells().uninit(self.tail.slot()..self.tail.slot() + count) }
+        unsafe { self.lane().cells().uninit(self.tail.slot(self.lane().cells())..self.tail.slot(self.lane().cells()) + count) }
     }
 
     /// Sends the first `count` of the [`free_slots`](Self::free_slots); returns how many are sent: all, or none where the queue was closed
@@ -270,11 +270,11 @@ impl<T> WriteEnd<T> {
         if count == 0 {
             return 0;
         }
-        if !self.is_over() && self.publish(self.tail.forward(count, self.lane().capacity())) {
+        if !self.is_over() && self.publish(self.tail.forward(count, self.lane().cells())) {
             self.fetch_next(count);
             return count;
         }
-        for slot in self.tail.slot()..self.tail.slot() + count {
+        for slot in self.tail.slot(self.lane().cells())..self.tail.slot(self.lane().cells()) + count {
             // SAFETY: the caller wrote it; the lane ends before it (`publish`), so nobody else looks at it.
             drop(unsafe { self.lane().cells().take(slot) });
         }
@@ -299,7 +299,7 @@ fn is_calm<T>(member: &Member<Lane<T>>, is_lone: bool) -> bool {
 
 /// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was closed meanwhile.
 #[inline(always)]
-fn publish<T>(member: NonNull<Member<Lane<T>>>, tail: Place, after: Place) -> bool {
+fn publish<T>(member: NonNull<Member<Lane<T>>>, tail: Place<T>, after: Place<T>) -> bool {
     // SAFETY: a member lives as long as its hub.
     let ring = unsafe { member.as_ref() };
     ring.lane.publish(after.number);
@@ -334,12 +334,12 @@ fn attend<T>(member: NonNull<Member<Lane<T>>>, first: u64, tail: u64) -> bool {
 /// The message lies in its slot.
 #[cold]
 #[inline(never)]
-unsafe fn attend_to_one<T>(member: NonNull<Member<Lane<T>>>, at: Place) -> Result<(), T> {
+unsafe fn attend_to_one<T>(member: NonNull<Member<Lane<T>>>, at: Place<T>) -> Result<(), T> {
     if attend(member, at.number, at.number.wrapping_add(1)) {
         return Ok(());
     }
     // SAFETY: the caller's promise for the message; the lane ends before it. A member lives as long as its hub.
-    Err(unsafe { member.as_ref().lane.cells().take(at.slot()) })
+    Err(unsafe { member.as_ref().lane.cells().take_at(at) })
 }
 
 impl<T: Send> Write<T> for WriteEnd<T> {
@@ -385,8 +385,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         if count == 0 || self.is_over() {
             return 0;
         }
-        let slots = self.lane().capacity();
-        let [first, second] = self.tail.stretches(count, slots);
+        let [first, second] = self.tail.stretches(count, self.lane().cells());
         let (before, behind) = values[..count].split_at(first.len());
         for (range, part) in [(first, before), (second, behind)] {
             // SAFETY: there is room for all of them (L1), so the slots are this end's alone.
@@ -394,7 +393,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
             // SAFETY: as many as the range has; a `T` is a `MaybeUninit<T>`.
             free.copy_from_slice(unsafe { core::slice::from_raw_parts(part.as_ptr().cast(), part.len()) });
         }
-        if !self.publish(self.tail.forward(count, slots)) {
+        if !self.publish(self.tail.forward(count, self.lane().cells())) {
             return 0;
         }
         self.fetch_next(count);

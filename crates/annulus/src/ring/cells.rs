@@ -10,6 +10,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::NonNull;
 
+use super::Place;
 use crate::error::CapacityError;
 use crate::os::numa::{self, Node};
 use crate::sync::UnsafeCell;
@@ -73,6 +74,12 @@ impl<T> Cells<T> {
         self.count
     }
 
+    /// The first slot.
+    #[inline(always)]
+    pub(super) fn start(&self) -> *mut MaybeUninit<T> {
+        self.start.as_ptr()
+    }
+
     #[inline(always)]
     fn slot(&self, index: usize) -> *mut T {
         debug_assert!(index < self.count);
@@ -116,6 +123,30 @@ impl<T> Cells<T> {
         unsafe { self.slot(index).read() }
     }
 
+    /// Moves `value` into the slot at `place`.
+    ///
+    /// # Safety
+    ///
+    /// As of [`write`](Self::write), and the place is one of this block.
+    #[inline(always)]
+    pub(crate) unsafe fn write_at(&self, place: Place<T>, value: T) {
+        self.watch_place(place);
+        // SAFETY: the caller's promise.
+        unsafe { place.pointer().cast::<T>().write(value) };
+    }
+
+    /// Moves the value out of the slot at `place`.
+    ///
+    /// # Safety
+    ///
+    /// As of [`take`](Self::take), and the place is one of this block.
+    #[inline(always)]
+    pub(crate) unsafe fn take_at(&self, place: Place<T>) -> T {
+        self.watch_place(place);
+        // SAFETY: the caller's promise.
+        unsafe { place.pointer().cast::<T>().read() }
+    }
+
     /// The value of slot `index`, to look at.
     ///
     /// # Safety
@@ -156,6 +187,14 @@ impl<T> Cells<T> {
     fn watch_write(&self, range: Range<usize>) {
         if cfg!(annulus_loom) {
             self.watchers[range].iter().for_each(|watcher| watcher.with_mut(|_| ()));
+        }
+    }
+
+    #[inline(always)]
+    fn watch_place(&self, place: Place<T>) {
+        if cfg!(annulus_loom) {
+            let slot = place.slot(self);
+            self.watch_write(slot..slot + 1);
         }
     }
 

@@ -22,66 +22,11 @@
 //!
 //! Numbers are 64 bits wide and may wrap.
 
-use core::ops::Range;
-
-use super::Cells;
 use super::hand_off::HandOff;
+use super::{Cells, Place};
 use crate::error::CapacityError;
-use crate::hint::unlikely;
 use crate::os::numa::Node;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
-
-/// A place in a lane. The next one differs in one number, but for where the slots begin anew.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The message.
-    pub(crate) number: u64,
-    /// The message that lies, or lay, in the first slot in this round.
-    round: u64,
-}
-
-impl Place {
-    /// Its slot.
-    #[inline(always)]
-    pub(crate) fn slot(self) -> usize {
-        self.number.wrapping_sub(self.round) as usize
-    }
-
-    /// How many slots lie behind it, of `slots` slots.
-    #[inline(always)]
-    pub(crate) fn left(self, slots: usize) -> usize {
-        slots - self.slot() - usize::from(!mutated!("run_past_the_end"))
-    }
-
-    /// The next place, where some slots are [left](Self::left).
-    #[inline(always)]
-    pub(crate) fn step(self) -> Self {
-        Self { number: self.number.wrapping_add(1), ..self }
-    }
-
-    /// The slots of `count` messages from here on, in a lane of `slots` slots; `count` is at most that.
-    #[inline(always)]
-    pub(crate) fn stretches(self, count: usize, slots: usize) -> [Range<usize>; 2] {
-        let slot = self.slot();
-        let first = count.min(slots - slot);
-        [slot..slot + first, 0..count - first]
-    }
-
-    /// The next place, in a lane of `slots` slots.
-    #[inline(always)]
-    pub(crate) fn next(self, slots: usize) -> Self {
-        let next = self.step();
-        if unlikely(next.slot() == slots) { Self { round: next.number, ..next } } else { next }
-    }
-
-    /// The place `count` further on, in a lane of `slots` slots; `count` is at most that.
-    #[inline(always)]
-    pub(crate) fn forward(self, count: usize, slots: usize) -> Self {
-        let number = self.number.wrapping_add(count as u64);
-        let goes_round = count >= slots - self.slot();
-        Self { number, round: if goes_round { self.round.wrapping_add(slots as u64) } else { self.round } }
-    }
-}
 
 /// A number on a pair of lines of its own, which processors fetch together.
 #[repr(align(128))]
@@ -141,9 +86,9 @@ impl<T> Lane<T> {
     }
 
     /// Where message `number` lies.
-    pub(crate) fn place(&self, number: u64) -> Place {
+    pub(crate) fn place(&self, number: u64) -> Place<T> {
         let slot = number.wrapping_sub(self.first) % self.capacity() as u64;
-        Place { number, round: number.wrapping_sub(slot) }
+        Place::new(number, slot as usize, &self.cells)
     }
 
     /// L1: the message before which there is room. What was in the slots is moved out.
@@ -193,11 +138,11 @@ impl<T> Lane<T> {
     }
 
     /// A1: the reader has taken all messages before the one at `at`, and waits for that one.
-    pub(crate) fn ask_for(&self, at: Place) {
+    pub(crate) fn ask_for(&self, at: Place<T>) {
         if HandOff::<T>::FITS {
             self.front.hand_off.ask_for(at.number);
             // A4 will write there.
-            self.cells.prefetch_to_write(at.slot());
+            self.cells.prefetch_to_write(at.slot(&self.cells));
         }
     }
 
@@ -235,11 +180,11 @@ impl<T> Lane<T> {
     ///
     /// The reader has asked for it, has seen that it is sent (L5), and has not accepted it before.
     #[inline(always)]
-    pub(crate) unsafe fn accept(&self, at: Place) {
+    pub(crate) unsafe fn accept(&self, at: Place<T>) {
         // SAFETY: the caller's promise.
         if let Some(message) = unsafe { self.front.hand_off.take(at.number) } {
             // SAFETY: L5 gave the slot to the reader, and the writer has left it empty.
-            unsafe { self.cells.write(at.slot(), message) };
+            unsafe { self.cells.write_at(at, message) };
         }
     }
 
@@ -285,13 +230,13 @@ impl<T> Drop for Lane<T> {
     fn drop(&mut self) {
         let mut place = self.place(self.head());
         while place.number != self.tail() {
-            let slot = place.slot();
-            place = place.next(self.capacity());
+            let at = place;
+            place = place.next(&self.cells);
             // First, so that a destructor that panics is not run twice.
             self.release(place.number);
             // SAFETY: nobody else has the lane; a message lies in every slot from the head to the tail. (None was handed over and not accepted: the
             // reader looks once more when it goes, and nothing is sent after that.)
-            drop(unsafe { self.cells.take(slot) });
+            drop(unsafe { self.cells.take_at(at) });
         }
     }
 }
@@ -301,19 +246,6 @@ mod tests {
     use alloc::boxed::Box;
 
     use super::*;
-
-    #[test]
-    fn places_go_round() {
-        for slots in [1, 2, 3, 8] {
-            let lane = Lane::<u8>::new(slots, u64::MAX - 4, None).unwrap();
-            let mut place = lane.place(u64::MAX - 4);
-            for count in (0..=slots).cycle().take(40) {
-                assert_eq!(place.next(slots), place.forward(1, slots));
-                place = place.forward(count, slots);
-                assert_eq!(place, lane.place(place.number), "{count} of {slots}");
-            }
-        }
-    }
 
     #[test]
     fn what_is_handed_over_can_be_taken_back() {
@@ -344,7 +276,7 @@ mod tests {
         let lane = Lane::new(4, u64::MAX, None).unwrap();
         for number in [u64::MAX, 0, 1] {
             // SAFETY: the lane is empty, and this thread's.
-            unsafe { lane.cells().write(lane.place(number).slot(), message.clone()) };
+            unsafe { lane.cells().write_at(lane.place(number), message.clone()) };
         }
         lane.publish(2);
         assert_eq!(lane.len(), 3);

@@ -6,7 +6,7 @@
 //! head        how far the publishers have come: a lower bound and the walk that completes it, or the claims of many
 //! copied      storage for messages that are copied through words (slot: the seqlock; copy: words and vectors)
 //! owned       storage for messages that stay in their slots and are changed in place
-//! lane        a queue between one writer and one reader, without stamps (cells: its storage)
+//! lane        a queue between one writer and one reader, without stamps (cells: its storage; place: where a message lies in it)
 //! shared_lane a queue between one writer and many readers, with a stamp in each slot
 //! index       sequence → slot number, for any capacity, without a division
 //! sequence    the numbers of messages, and the encoding of a stamp
@@ -23,6 +23,7 @@ mod head;
 mod index;
 mod lane;
 mod owned;
+mod place;
 mod sequence;
 mod shared_lane;
 mod slot;
@@ -39,8 +40,9 @@ pub(crate) use gate::{Gate, Pass};
 use head::Head;
 pub(crate) use head::{Frontier, Writers};
 use index::Index;
-pub(crate) use lane::{Lane, Place};
+pub(crate) use lane::Lane;
 pub(crate) use owned::Owned;
+pub(crate) use place::Place;
 pub(crate) use sequence::{Sequence, Stamp};
 pub(crate) use shared_lane::SharedLane;
 pub(crate) use slot::{Missing, Run, Whole};

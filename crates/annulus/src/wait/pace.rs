@@ -69,6 +69,8 @@ impl Pace {
 mod tests {
     use super::*;
 
+    const BACKLOG: usize = 512;
+
     fn pauses(pace: Pace) -> bool {
         pace.brief >= pace.enough
     }
@@ -77,7 +79,7 @@ mod tests {
     fn patience(pace: &mut Pace) -> u32 {
         let mut waits = 0;
         while !pauses(*pace) {
-            *pace = pace.learned(SOON, 0);
+            *pace = pace.learned(SOON, 0, BACKLOG);
             waits += 1;
         }
         waits
@@ -87,9 +89,9 @@ mod tests {
     fn it_pauses_in_a_stream_and_only_while_that_pays() {
         let mut pace = Pace::new();
         assert_eq!(patience(&mut pace), FIRST);
-        pace = pace.learned(1, HANDFUL);
+        pace = pace.learned(1, HANDFUL, BACKLOG);
         assert!(pauses(pace));
-        pace = pace.learned(1, HANDFUL - 1);
+        pace = pace.learned(1, HANDFUL - 1, BACKLOG);
         assert!(!pauses(pace));
     }
 
@@ -98,15 +100,15 @@ mod tests {
         let mut pace = Pace::new();
         for expected in [FIRST, 2 * FIRST, 4 * FIRST] {
             assert_eq!(patience(&mut pace), expected);
-            pace = pace.learned(1, 0);
+            pace = pace.learned(1, 0, BACKLOG);
         }
         for _ in 0..20 {
             assert!(patience(&mut pace) <= MOST);
-            pace = pace.learned(1, 0);
+            pace = pace.learned(1, 0, BACKLOG);
         }
         patience(&mut pace);
-        pace = pace.learned(1, HANDFUL);
-        pace = pace.learned(1, 0);
+        pace = pace.learned(1, HANDFUL, BACKLOG);
+        pace = pace.learned(1, 0, BACKLOG);
         assert_eq!(patience(&mut pace), 2 * FIRST, "a stream makes up for it");
     }
 
@@ -114,9 +116,25 @@ mod tests {
     fn a_wait_that_lasts_is_no_stream() {
         let mut pace = Pace::new();
         for _ in 0..3 {
-            pace = (1..FIRST).fold(pace, |pace, _| pace.learned(1, 100));
-            pace = pace.learned(SOON + 1, 100);
+            pace = (1..FIRST).fold(pace, |pace, _| pace.learned(1, 100, BACKLOG));
+            pace = pace.learned(SOON + 1, 100, BACKLOG);
             assert!(!pauses(pace) && pace.brief == 0);
+        }
+    }
+
+    #[test]
+    fn who_finds_a_backlog_at_once_is_not_right_behind() {
+        let mut pace = Pace::new();
+        patience(&mut pace);
+        pace = pace.learned(1, BACKLOG, BACKLOG);
+        assert!(pauses(pace), "a pause brought it");
+        pace = pace.learned(0, BACKLOG, BACKLOG);
+        assert!(!pauses(pace));
+        pace = pace.learned(0, BACKLOG - 1, BACKLOG);
+        assert!(pauses(pace), "right behind again");
+        for _ in 0..100 {
+            pace = pace.learned(0, BACKLOG, BACKLOG);
+            assert!(!pauses(pace));
         }
     }
 }

@@ -1,0 +1,119 @@
+//! [`Place`].
+
+use core::mem::MaybeUninit;
+use core::ops::Range;
+
+use super::Cells;
+use crate::hint::unlikely;
+use crate::sync::mutated;
+
+/// Where a message lies among the slots of a lane.
+///
+/// Slots are numbered like messages until they begin anew: message `number` lies at `origin + number`, counted in slots. So who goes
+/// from slot to slot adds one to one number.
+pub(crate) struct Place<T> {
+    /// The message.
+    pub(crate) number: u64,
+    /// Where message 0 would lie. It points to no slot by itself; all steps from it wrap.
+    origin: *mut MaybeUninit<T>,
+}
+
+impl<T> Clone for Place<T> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Place<T> {}
+
+impl<T> Place<T> {
+    /// Of message `number`, in slot `slot`.
+    pub(super) fn new(number: u64, slot: usize, cells: &Cells<T>) -> Self {
+        // (The upper half of a number makes no difference where pointers are 32 bits wide: all this is modulo their width.)
+        Self { number, origin: cells.start().wrapping_add(slot).wrapping_sub(number as usize) }
+    }
+
+    /// Its slot.
+    #[inline(always)]
+    pub(super) fn pointer(self) -> *mut MaybeUninit<T> {
+        self.origin.wrapping_add(self.number as usize)
+    }
+
+    /// The number of its slot. (Messages that take no memory all lie in slot 0.)
+    #[inline(always)]
+    pub(crate) fn slot(self, cells: &Cells<T>) -> usize {
+        // Exact, and without a division where the size is a power of two.
+        (self.pointer() as usize).wrapping_sub(cells.start() as usize) / size_of::<T>().max(1)
+    }
+
+    /// How many slots lie behind its own.
+    #[inline(always)]
+    pub(crate) fn left(self, cells: &Cells<T>) -> usize {
+        cells.count() - self.slot(cells) - usize::from(!mutated!("run_past_the_end"))
+    }
+
+    /// The next place, where some slots are [left](Self::left).
+    #[inline(always)]
+    pub(crate) fn step(self) -> Self {
+        Self { number: self.number.wrapping_add(1), ..self }
+    }
+
+    /// The slots of `count` messages from here on; `count` is at most that of all slots.
+    #[inline(always)]
+    pub(crate) fn stretches(self, count: usize, cells: &Cells<T>) -> [Range<usize>; 2] {
+        let slot = self.slot(cells);
+        let first = count.min(cells.count() - slot);
+        [slot..slot + first, 0..count - first]
+    }
+
+    /// The next place.
+    #[inline(always)]
+    pub(crate) fn next(self, cells: &Cells<T>) -> Self {
+        self.forward(1, cells)
+    }
+
+    /// The place `count` further on; `count` is at most that of all slots.
+    #[inline(always)]
+    pub(crate) fn forward(self, count: usize, cells: &Cells<T>) -> Self {
+        let goes_round = unlikely(count >= cells.count() - self.slot(cells));
+        Self {
+            number: self.number.wrapping_add(count as u64),
+            origin: if goes_round { self.origin.wrapping_sub(cells.count()) } else { self.origin },
+        }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    fn go_round<T>() {
+        for slots in [1, 2, 3, 8] {
+            let cells = Cells::<T>::new(slots, None).unwrap();
+            let first = u64::MAX - 4;
+            let place_of = |number: u64| {
+                Place::new(number, (number.wrapping_sub(first) % slots as u64) as usize, &cells)
+            };
+            let mut place = place_of(first);
+            for count in (0..=slots).cycle().take(40) {
+                if place.left(&cells) > 0 {
+                    assert_eq!(place.next(&cells).pointer(), place.step().pointer());
+                }
+                assert_eq!(place.stretches(count, &cells).map(|range| range.len()).iter().sum::<usize>(), count);
+                place = place.forward(count, &cells);
+                assert_eq!(place.pointer(), place_of(place.number).pointer(), "{count} of {slots}");
+                assert!(place.slot(&cells) < slots);
+            }
+        }
+    }
+
+    #[test]
+    fn places_go_round() {
+        go_round::<u8>();
+        go_round::<u64>();
+        go_round::<[u8; 3]>();
+        go_round::<[u64; 5]>();
+        go_round::<()>();
+    }
+}
