@@ -3,8 +3,8 @@
 //! A queue has one lane or, where every producer has a ring of its own, one for each producer. A lane is a [`Member`] of the hub for as
 //! long as the hub lives: when its producer has left and it is empty, the next producer to come takes it over.
 //!
-//! *After a send* (L4) a producer has three things to look at, which others change rarely: does the consumer sleep (`sent`), is the queue
-//! closed (`heed`), has the consumer stopped to look at this lane (`listed`; not where it is the only one). One fence serves all three. Who
+//! *After a send* (L4) a producer has three things to look at, which others change rarely: does the consumer sleep, is the queue closed (one
+//! word says both, `sent`), has the consumer stopped to look at this lane (`listed`; not where it is the only one). One fence serves all three. Who
 //! changes one of them then calls [`Event::barrier`] and looks at the lane: it sees the message, or the producer sees the change.
 
 use alloc::boxed::Box;
@@ -18,16 +18,14 @@ use crate::error::CapacityError;
 use crate::os::numa::Node;
 use crate::ring::Lane;
 use crate::side::Side;
-use crate::sync::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering, mutated};
-use crate::wait::Event;
+use crate::sync::{AtomicBool, AtomicPtr, AtomicU64, Ordering, mutated};
+use crate::wait::{Event, Mark};
 
 /// What all handles of a queue share.
 #[repr(C, align(128))]
 pub(crate) struct Hub<L> {
-    /// Where consumers sleep.
+    /// Where consumers sleep. [`CLOSED`] and [`HANDS_OFF`] are its marks.
     pub(super) sent: Event,
-    /// What a producer is to know before it sends: [`CLOSED`], [`HANDS_OFF`].
-    heed: AtomicU32,
     producers: Side,
     consumers: Side,
     /// All lanes there ever were: a list that only grows, at its beginning.
@@ -40,10 +38,10 @@ pub(crate) struct Hub<L> {
 }
 
 /// Set once, by whoever closes: nothing is sent from now on.
-const CLOSED: u32 = 1;
+const CLOSED: Mark = Mark::Over;
 
 /// Constant, as in the [`Plan`]: here too, so that one look before a send tells both.
-const HANDS_OFF: u32 = 2;
+const HANDS_OFF: Mark = Mark::Other;
 
 /// How lanes are to be. Constant.
 #[derive(Clone, Copy, Debug)]
@@ -95,9 +93,12 @@ unsafe impl<L: Send + Sync> Sync for Hub<L> {}
 impl<L> Hub<L> {
     /// A hub without a lane, and with one handle on each side.
     pub(super) fn new(plan: Plan) -> Self {
+        let sent = Event::new();
+        if plan.hand_off {
+            sent.mark(HANDS_OFF, Ordering::Relaxed);
+        }
         Self {
-            sent: Event::new(),
-            heed: AtomicU32::new(if plan.hand_off { HANDS_OFF } else { 0 }),
+            sent,
             producers: Side::new(),
             consumers: Side::new(),
             members: AtomicPtr::new(core::ptr::null_mut()),
@@ -180,20 +181,20 @@ impl<L> Hub<L> {
     /// Whether somebody may have closed the queue: a hint.
     #[inline(always)]
     pub(super) fn may_be_closed(&self) -> bool {
-        self.heed.load(Ordering::Relaxed) & CLOSED != 0
+        self.sent.is_marked(CLOSED, Ordering::Relaxed)
     }
 
     /// Whether a send is no plain one: somebody [may have closed](Self::may_be_closed) the queue, or the message may be asked for.
     #[inline(always)]
     pub(super) fn is_to_be_heeded(&self) -> bool {
-        self.heed.load(Ordering::Relaxed) != 0
+        self.sent.has_marks()
     }
 
     /// Whether somebody has closed the queue. Who sees true also sees what that one did before.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         // Acquire: pairs with the Release in `close`.
-        self.heed.load(Ordering::Acquire) & CLOSED != 0
+        self.sent.is_marked(CLOSED, Ordering::Acquire)
     }
 
     /// Closes the queue and wakes everybody.
@@ -201,7 +202,7 @@ impl<L> Hub<L> {
     pub(super) fn close(&self) {
         let ordering = if mutated!("hub_close_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in `is_closed`.
-        self.heed.fetch_or(CLOSED, ordering);
+        self.sent.mark(CLOSED, ordering);
         if mutated!("hub_close_wakes_nobody") {
             return;
         }

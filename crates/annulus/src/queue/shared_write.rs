@@ -57,8 +57,7 @@ impl<T> SharedWriteEnd<T> {
         let first = self.next;
         let end = first.wrapping_add(count as u64);
         self.next = end;
-        // The fence in `is_quiet` comes before the other look.
-        if unlikely(!self.hub.sent.is_quiet() || self.hub.may_be_closed()) {
+        if unlikely(!self.hub.sent.is_quiet_and_not_over()) {
             let until = attend(&self.hub, self.member, first, end);
             return until.wrapping_sub(first) as usize;
         }

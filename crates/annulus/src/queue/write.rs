@@ -293,8 +293,8 @@ fn hub_of<T>(member: &Member<Lane<T>>) -> &Hub<Lane<T>> {
 #[inline(always)]
 fn is_calm<T>(member: &Member<Lane<T>>, is_lone: bool) -> bool {
     let hub = hub_of(member);
-    // The fence in `is_quiet` comes before the other two looks. Closed is rarely, unlisted is rarely.
-    hub.sent.is_quiet() && !hub.may_be_closed() && (is_lone || member.is_listed())
+    // Its fence comes before the other look, too.
+    hub.sent.is_quiet_and_not_over() && (is_lone || member.is_listed())
 }
 
 /// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was closed meanwhile.

@@ -1,8 +1,9 @@
 //! The eventcount: sleepers at the price of one load to those who would wake them.
 //!
 //! One 32-bit word: bit 0 says that somebody sleeps, or is about to; bit 1 is constant and says that the waker's fence is
-//! not for free on this system; the upper 30 bits count wake-ups, so that no sleeper mistakes one for another. Where both
-//! low bits are clear, one load is all that a waker does.
+//! not for free on this system; bits 2 and 3 are [`Mark`]s, of whoever has the event, which wakers see at the same
+//! look; the upper 28 bits
+//! count wake-ups, so that no sleeper mistakes one for another. Where the low bits are clear, one load is all that a waker does.
 //!
 //! ```text
 //! waker                                   sleeper
@@ -22,20 +23,22 @@
 //! however late the sleepers run. A sleeper that times out, or finds its message at S3, leaves the bit set: one wake-up
 //! is then made for nobody.
 //!
-//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^30 wake-ups of others sleeps through them.
+//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^28 wake-ups of others sleeps through them.
 //!
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang, "Asymmetric
 //! Dekker synchronization" (2001).
 
 use super::Deadline;
 use super::fence;
+use super::mark::Mark;
 use super::park::Parking;
 use crate::hint::unlikely;
 use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct Event {
-    /// Written by sleepers (S1) and, only while bit 0 is set, by wakers (N4); constant as long as nobody sleeps.
+    /// Written by sleepers (S1) and, only while bit 0 is set, by wakers (N4), and where something is [marked](Event::mark); constant as long as
+    /// nobody sleeps.
     word: AtomicU32,
     parking: Parking,
 }
@@ -50,12 +53,30 @@ pub(crate) struct Ticket {
 
 const SLEEPER: u32 = 1;
 const FENCE_BOTH_SIDES: u32 = 2;
-const WAKE_UP: u32 = 4;
+const WAKE_UP: u32 = 16;
 
 impl Event {
     pub(crate) fn new() -> Self {
         let word = if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES };
         Self { word: AtomicU32::new(word), parking: Parking::new() }
+    }
+
+    /// Sets `mark` for good, and says it to all who look, as a store with `ordering` would. A sleeper looks again.
+    pub(crate) fn mark(&self, mark: Mark, ordering: Ordering) {
+        self.word.fetch_or(mark as u32, ordering);
+    }
+
+    /// Whether `mark` is set, by a load with `ordering`. (What comes after it in the word are exchanges, so who sees one of those sees the mark's
+    /// Release.)
+    #[inline(always)]
+    pub(crate) fn is_marked(&self, mark: Mark, ordering: Ordering) -> bool {
+        self.word.load(ordering) & mark as u32 != 0
+    }
+
+    /// Whether any mark is set: a hint.
+    #[inline(always)]
+    pub(crate) fn has_marks(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & Mark::ALL != 0
     }
 
     /// Wakes everybody who registered before a poll could see the caller's last store.
@@ -71,10 +92,21 @@ impl Event {
     /// the store; where it is false, the caller needs [`fence`](Self::fence) before them.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
+        self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)
+    }
+
+    /// As [`is_quiet`](Self::is_quiet), and [`Mark::Over`] is not set.
+    #[inline(always)]
+    pub(crate) fn is_quiet_and_not_over(&self) -> bool {
+        self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Mark::Over as u32)
+    }
+
+    #[inline(always)]
+    fn is_clear_of(&self, bits: u32) -> bool {
         // N2, for the compiler; pairs with S2, which makes every core execute a barrier.
         fence::light();
         // N3. Relaxed: N2 and S2 decide what it sees. (The constant bit is seen whatever else is.)
-        self.word.load(Ordering::Relaxed) & (SLEEPER | FENCE_BOTH_SIDES) == 0
+        self.word.load(Ordering::Relaxed) & bits == 0
     }
 
     /// N2 by itself, the light one or, where that is not enough, the full one: for who looks at other things than this event only.
@@ -193,7 +225,7 @@ mod tests {
         let ticket = event.register();
         assert_eq!(ticket.word, u32::MAX);
         event.notify();
-        assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES);
+        assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | Mark::ALL);
         event.sleep(ticket, None);
     }
 

@@ -7,6 +7,7 @@
 //! patience   how a writer waits for room
 //! pace       how a reader stays behind a writer
 //! event      the eventcount: one word that says whether anybody sleeps
+//! mark       what else that word says
 //! park       sleep until a word changes: futex, or a lock and a condition variable
 //! fence      the light fence of the waker and the heavy one of the sleeper
 //! ```
@@ -18,6 +19,7 @@ mod event;
 mod event;
 #[cfg(feature = "std")]
 mod fence;
+mod mark;
 mod pace;
 #[cfg(feature = "std")]
 mod park;
@@ -27,6 +29,7 @@ mod strategy;
 
 use crate::sync::mutated;
 pub(crate) use event::Event;
+pub(crate) use mark::Mark;
 pub(crate) use pace::Pace;
 pub(crate) use patience::Patience;
 use spin::Spin;

@@ -1,10 +1,13 @@
 //! Without `std` nobody sleeps, so nobody has to be woken.
 
 use super::Deadline;
-use crate::sync::{Ordering, fence};
+use super::mark::Mark;
+use crate::sync::{AtomicU32, Ordering, fence};
 
-/// An eventcount that costs nothing and wakes nobody. No strategy sleeps here, so only its `notify` is ever called.
-pub(crate) struct Event;
+/// An eventcount that wakes nobody: what is left of it are its marks. No strategy sleeps here.
+pub(crate) struct Event {
+    marks: AtomicU32,
+}
 
 /// Nothing to remember.
 pub(super) struct Ticket;
@@ -12,7 +15,24 @@ pub(super) struct Ticket;
 #[allow(clippy::unused_self, reason = "the same shape as the one that sleeps")]
 impl Event {
     pub(crate) fn new() -> Self {
-        Self
+        Self { marks: AtomicU32::new(0) }
+    }
+
+    /// Sets `mark` for good, and says it to all who look, as a store with `ordering` would.
+    pub(crate) fn mark(&self, mark: Mark, ordering: Ordering) {
+        self.marks.fetch_or(mark as u32, ordering);
+    }
+
+    /// Whether `mark` is set, by a load with `ordering`.
+    #[inline(always)]
+    pub(crate) fn is_marked(&self, mark: Mark, ordering: Ordering) -> bool {
+        self.marks.load(ordering) & mark as u32 != 0
+    }
+
+    /// Whether any mark is set: a hint.
+    #[inline(always)]
+    pub(crate) fn has_marks(&self) -> bool {
+        self.marks.load(Ordering::Relaxed) & Mark::ALL != 0
     }
 
     /// Does nothing: whoever waits, spins.
@@ -24,6 +44,13 @@ impl Event {
     pub(crate) fn is_quiet(&self) -> bool {
         fence(Ordering::SeqCst);
         true
+    }
+
+    /// As [`is_quiet`](Self::is_quiet), and [`Mark::Over`] is not set.
+    #[inline]
+    pub(crate) fn is_quiet_and_not_over(&self) -> bool {
+        fence(Ordering::SeqCst);
+        !self.is_marked(Mark::Over, Ordering::Relaxed)
     }
 
     /// The fence of [`is_quiet`](Self::is_quiet) by itself.
