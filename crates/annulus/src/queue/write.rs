@@ -13,15 +13,6 @@ use crate::ring::{Lane, Place};
 use crate::sync::{Ordering, mutated};
 use crate::wait::{Deadline, WaitStrategy};
 
-/// How far ahead of the tail slots are fetched, in bytes.
-const FETCHED: usize = 256;
-
-/// No more bytes are fetched at once, and a run is as long.
-const MOST_FETCHED: usize = 512;
-
-/// Bytes of a line.
-const LINE: usize = 64;
-
 /// The one producer of a lane.
 ///
 /// Single messages are sent in runs. Within a run, a send has a slot that is known to be free, and the next one lies beside it: so
@@ -200,33 +191,10 @@ impl<T> WriteEnd<T> {
         unlikely(self.tail.number == self.stop)
     }
 
-    /// Begins a run. Gets the lines of some slots further on, if they are known to be free.
-    ///
-    /// The consumer had those last. A store to one waits for the line, and so do all later ones: among them the tail's, which the
-    /// consumer is after meanwhile. A line at a time, the two may spend several times as long waiting for each other as they need to work.
+    /// Begins a run: as far as there is known to be room, and slots lie beside each other.
     fn begin_run(&mut self) {
-        let (slot, size) = (self.tail.slot(self.lane().cells()), size_of::<T>().max(1));
         let beside = self.room().min(self.tail.left(self.lane().cells()));
-        let (run, ahead) = ((MOST_FETCHED / size).max(1), FETCHED.div_ceil(size));
-        self.stop = self.tail.number.wrapping_add(beside.min(run) as u64);
-        if size_of::<T>() != 0 && beside >= ahead + run {
-            self.fetch(slot + ahead, run * size);
-        }
-    }
-
-    /// Gets the lines of `bytes` bytes from `slot` on.
-    #[inline(always)]
-    fn fetch(&self, slot: usize, bytes: usize) {
-        for byte in (0..bytes).step_by(LINE) {
-            self.lane().cells().prefetch_to_write(slot + byte / size_of::<T>());
-        }
-    }
-
-    /// Gets the lines of the next `count` slots, as far as they are known to be free: who sends a batch sends another.
-    #[inline(always)]
-    fn fetch_next(&self, count: usize) {
-        let slots = count.min(self.room()).min(self.lane().capacity() - self.tail.slot(self.lane().cells()));
-        self.fetch(self.tail.slot(self.lane().cells()), (slots * size_of::<T>()).min(MOST_FETCHED));
+        self.stop = self.tail.number.wrapping_add(beside as u64);
     }
 
     /// A2: whether the consumer waits for the next message, and has asked for it.
@@ -271,7 +239,6 @@ impl<T> WriteEnd<T> {
             return 0;
         }
         if !self.is_over() && self.publish(self.tail.forward(count, self.lane().cells())) {
-            self.fetch_next(count);
             return count;
         }
         for slot in self.tail.slot(self.lane().cells())..self.tail.slot(self.lane().cells()) + count {
@@ -396,7 +363,6 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         if !self.publish(self.tail.forward(count, self.lane().cells())) {
             return 0;
         }
-        self.fetch_next(count);
         count
     }
 
