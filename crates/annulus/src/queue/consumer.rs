@@ -388,6 +388,7 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn readable(&mut self) -> &[T] {
+        self.end.rest(false);
         K::read_end(&mut self.end).readable()
     }
 
