@@ -84,19 +84,19 @@ fn try_recv_empty(mut ring: Ring) -> Ring {
     ring
 }
 
-#[library_benchmark(setup = queue, config = at_most(29_600))]
+#[library_benchmark(setup = queue, config = at_most(23_000))]
 fn try_send(mut queue: Queue) -> Queue {
     (0..MESSAGES).for_each(|number| assert!(queue.0.try_send(message(number)).is_ok()));
     queue
 }
 
-#[library_benchmark(setup = full_queue, config = at_most(25_250))]
+#[library_benchmark(setup = full_queue, config = at_most(24_200))]
 fn try_recv_from_queue(mut queue: Queue) -> Queue {
     (0..MESSAGES).for_each(|_| assert!(take(queue.1.try_recv()).is_ok()));
     queue
 }
 
-#[library_benchmark(setup = queue, config = at_most(12_600))]
+#[library_benchmark(setup = queue, config = at_most(11_350))]
 fn send_slices(mut queue: Queue) -> Queue {
     for first in (0..MESSAGES).step_by(BATCH) {
         let batch: [u64; BATCH] = std::array::from_fn(|i| message(first + i));
@@ -105,7 +105,7 @@ fn send_slices(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = full_queue, config = at_most(8_950))]
+#[library_benchmark(setup = full_queue, config = at_most(7_750))]
 fn recv_into_buffers(mut queue: Queue) -> Queue {
     let mut buffer = [0; BATCH];
     for _ in (0..MESSAGES).step_by(BATCH) {
@@ -115,9 +115,29 @@ fn recv_into_buffers(mut queue: Queue) -> Queue {
     queue
 }
 
+#[library_benchmark(setup = queue, config = at_most(12_000))]
+fn write_in_place(mut queue: Queue) -> Queue {
+    for first in (0..MESSAGES).step_by(BATCH) {
+        let batch: [u64; BATCH] = std::array::from_fn(|i| message(first + i));
+        assert!(queue.0.reserve(BATCH).expect("there is room").write_slice(&batch) == BATCH);
+    }
+    queue
+}
+
+#[library_benchmark(setup = full_queue, config = at_most(7_000))]
+fn read_in_place(mut queue: Queue) -> Queue {
+    for _ in (0..MESSAGES).step_by(BATCH) {
+        let there = queue.1.peek_many(BATCH);
+        assert!(there.len() == BATCH);
+        there.iter().for_each(|&received| _ = take(received));
+        queue.1.advance(BATCH);
+    }
+    queue
+}
+
 library_benchmark_group!(name = broadcast, benchmarks = [publish, try_recv, try_recv_empty]);
 library_benchmark_group!(
     name = queues,
-    benchmarks = [try_send, try_recv_from_queue, send_slices, recv_into_buffers]
+    benchmarks = [try_send, try_recv_from_queue, send_slices, recv_into_buffers, write_in_place, read_in_place]
 );
 main!(library_benchmark_groups = [broadcast, queues]);

@@ -47,16 +47,16 @@ pub fn rows() -> Vec<Row> {
         ]),
         row(
             "queue, one-way latency",
-            "the same from the send to its receipt by a consumer that spins, messages handed over (`Builder::hand_off`); without that, and a queue \
-             with claims, beside it",
+            "the same from the send to its receipt by a consumer that spins; with messages handed over (`Builder::hand_off`), and a queue with \
+             claims, beside it",
         )
         .entries([
-            ours(queue::<HandingOver>),
+            ours(queue::<Spinning<annulus::spsc::Spsc>>),
             rival(Rtrb::NAME, queue::<Rtrb>),
             rival(CrossbeamTried::NAME, queue::<CrossbeamTried>),
             rival(KanalTried::NAME, queue::<KanalTried>),
         ])
-        .other("annulus, not handed over", queue::<Spinning<annulus::spsc::Spsc>>)
+        .other("annulus, handed over", queue::<HandingOver>)
         .other("annulus, spmc", queue::<Spinning<annulus::spmc::Spmc>>)
         .target(RAW, 1.1),
     ]

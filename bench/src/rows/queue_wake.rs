@@ -17,7 +17,7 @@ pub fn rows() -> [Row; 3] {
     const RAW: &str = "raw ping-pong";
     const RAW_WITH_PAUSES: &str = "raw ping-pong, pausing";
     const BUSY: &str = "annulus, without pauses";
-    const BY_SLOTS: &str = "annulus, not handed over";
+    const HANDED_OVER: &str = "annulus, handed over";
     [
         Row::new(
             "queue, wake-up latency",
@@ -37,18 +37,18 @@ pub fn rows() -> [Row; 3] {
         .target(FUTEX, 1.3),
         Row::new(
             "queue, round trip",
-            "u64, through one queue and back through another, both sides spinning with a pause between their looks, messages handed over \
-             (`Builder::hand_off`)",
+            "u64, through one queue and back through another, both sides spinning with a pause between their looks; without the pauses, and \
+             with messages handed over (`Builder::hand_off`), beside it",
             4096,
             100_000,
         )
         .on_two_cores()
         .entries([
-            Entry { name: Annulus::NAME, kind: Kind::Ours, run: round_trip::<HandingOver<true>> },
+            Entry { name: Annulus::NAME, kind: Kind::Ours, run: round_trip::<Spinning<spsc::Spsc, true>> },
             Entry { name: Rtrb::NAME, kind: Kind::Rival, run: round_trip::<Rtrb> },
         ])
-        .other(BUSY, round_trip::<HandingOver>)
-        .other(BY_SLOTS, round_trip::<Spinning<spsc::Spsc, true>>)
+        .other(BUSY, round_trip::<Spinning<spsc::Spsc>>)
+        .other(HANDED_OVER, round_trip::<HandingOver<true>>)
         .floor(RAW, floor::round_trip)
         .floor(RAW_WITH_PAUSES, floor::round_trip_with_pauses)
         .target(RAW, 1.1),

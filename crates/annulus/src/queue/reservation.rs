@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::mem::MaybeUninit;
+use core::ptr::{self, NonNull};
 
 use super::write::WriteEnd;
 
@@ -12,23 +13,28 @@ use super::write::WriteEnd;
 #[must_use = "nothing is sent until a verb commits"]
 pub struct Reservation<'p, T> {
     end: &'p mut WriteEnd<T>,
-    /// At least 1, and no more than there are free slots beside each other.
-    slots: usize,
+    /// Free slots of `end`: at least 1.
+    slots: NonNull<[MaybeUninit<T>]>,
 }
+
+// SAFETY: a borrow of an end, and of slots that are that end's alone.
+unsafe impl<T: Send> Send for Reservation<'_, T> {}
+// SAFETY: a shared reference allows to ask for the length.
+unsafe impl<T: Send> Sync for Reservation<'_, T> {}
 
 impl<'p, T> Reservation<'p, T> {
     /// Up to `most` slots; `None` where there is none.
     #[inline]
     pub(super) fn new(end: &'p mut WriteEnd<T>, most: usize) -> Option<Self> {
-        let slots = end.free_slots(most).len();
-        (slots != 0).then_some(Self { end, slots })
+        let slots = NonNull::from(end.free_slots(most));
+        (!slots.is_empty()).then_some(Self { end, slots })
     }
 
     /// How many slots are reserved: at least 1.
     #[must_use]
     #[allow(clippy::len_without_is_empty, reason = "it is never empty")]
     pub fn len(&self) -> usize {
-        self.slots
+        self.slots.len()
     }
 
     /// Writes and sends what `values` yields, until it ends or the slots are full, and returns how many. If it panics, nothing is sent, and what was
@@ -44,16 +50,15 @@ impl<'p, T> Reservation<'p, T> {
     /// ```
     #[inline]
     pub fn write_iter(self, values: impl IntoIterator<Item = T>) -> usize {
-        let mut written = Written { slots: self.end.free_slots(self.slots), count: 0 };
-        let mut values = values.into_iter();
-        while written.count < written.slots.len() {
-            let Some(value) = values.next() else { break };
-            written.slots[written.count].write(value);
-            written.count += 1;
+        let mut written = Written { first: self.first(), count: 0 };
+        for (index, value) in (0..self.slots.len()).zip(values) {
+            // SAFETY: one of the slots.
+            unsafe { written.first.add(index).write(value) };
+            written.count = index + 1;
         }
         let count = written.count;
         core::mem::forget(written);
-        // SAFETY: they were written, and they are still free slots of this end.
+        // SAFETY: they were written just now.
         unsafe { self.end.publish_slots(count) }
     }
 
@@ -71,10 +76,9 @@ impl<'p, T> Reservation<'p, T> {
     where
         T: Copy,
     {
-        let count = self.slots.min(values.len());
-        // SAFETY: as many; a `T` is a `MaybeUninit<T>`.
-        let values = unsafe { core::slice::from_raw_parts(values.as_ptr().cast(), count) };
-        self.end.free_slots(count).copy_from_slice(values);
+        let count = self.slots.len().min(values.len());
+        // SAFETY: so many slots are there, and nobody else looks at them.
+        unsafe { ptr::copy_nonoverlapping(values.as_ptr(), self.first(), count) };
         // SAFETY: they were written just now.
         unsafe { self.end.publish_slots(count) }
     }
@@ -89,13 +93,13 @@ impl<'p, T> Reservation<'p, T> {
     /// assert_eq!(consumer.readable(), [7, 7, 7, 7]);
     /// ```
     #[inline]
-    pub fn fill(self, value: T) -> usize
+    pub fn fill(mut self, value: T) -> usize
     where
         T: Copy,
     {
-        self.end.free_slots(self.slots).fill(MaybeUninit::new(value));
+        self.as_uninit().fill(MaybeUninit::new(value));
         // SAFETY: they were written just now.
-        unsafe { self.end.publish_slots(self.slots) }
+        unsafe { self.end.publish_slots(self.slots.len()) }
     }
 
     /// The slots, to be written by hand and then [committed](Self::commit).
@@ -114,7 +118,14 @@ impl<'p, T> Reservation<'p, T> {
     /// ```
     #[inline]
     pub fn as_uninit(&mut self) -> &mut [MaybeUninit<T>] {
-        self.end.free_slots(self.slots)
+        // SAFETY: they are `end`'s alone, and the borrow of this keeps it so.
+        unsafe { self.slots.as_mut() }
+    }
+
+    /// The first slot.
+    #[inline(always)]
+    fn first(&self) -> *mut T {
+        self.slots.as_ptr().cast()
     }
 
     /// Sends the first `count` slots and returns how many are sent: all, or none where the queue was closed meanwhile (they are dropped then).
@@ -130,7 +141,7 @@ impl<'p, T> Reservation<'p, T> {
     #[inline]
     #[allow(clippy::must_use_candidate, reason = "who knows that the queue is open knows the answer")]
     pub unsafe fn commit(self, count: usize) -> usize {
-        assert!(count <= self.slots, "can't commit {count} slots: {} are reserved", self.slots);
+        assert!(count <= self.len(), "can't commit {count} slots: {} are reserved", self.len());
         // SAFETY: the caller wrote them, and there are as many.
         unsafe { self.end.publish_slots(count) }
     }
@@ -138,21 +149,19 @@ impl<'p, T> Reservation<'p, T> {
 
 impl<T> fmt::Debug for Reservation<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reservation").field("len", &self.slots).finish_non_exhaustive()
+        f.debug_struct("Reservation").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
 /// Slots that were written, and are dropped if what writes them panics.
-struct Written<'a, T> {
-    slots: &'a mut [MaybeUninit<T>],
+struct Written<T> {
+    first: *mut T,
     count: usize,
 }
 
-impl<T> Drop for Written<'_, T> {
+impl<T> Drop for Written<T> {
     fn drop(&mut self) {
-        for slot in &mut self.slots[..self.count] {
-            // SAFETY: it was written, and nobody else will read it.
-            unsafe { slot.assume_init_drop() };
-        }
+        // SAFETY: they were written, and nobody else will read them.
+        unsafe { ptr::slice_from_raw_parts_mut(self.first, self.count).drop_in_place() };
     }
 }
