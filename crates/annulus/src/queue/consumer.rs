@@ -61,7 +61,6 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     #[cold]
     #[inline(never)]
     fn look(&mut self) -> Result<T, PollError> {
-        self.end.rest(false);
         self.poll()
     }
 
@@ -173,24 +172,15 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Option<Result<T, Closed>> {
-        let paces = !matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin);
-        if paces {
-            self.end.rest(true);
+        let eager = matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin);
+        if eager {
+            self.end.expect();
         }
         if let Some(value) = self.end.try_take() {
             return Some(Ok(value));
         }
-        if paces {
-            self.end.hold_back();
-        }
-        let eager = !paces;
-        let mut next = Next { consumer: self, polls: 0, eager };
-        let found = wait_until(&mut next, strategy, deadline);
-        if paces {
-            let polls = next.polls;
-            self.end.learn(polls);
-        }
-        found
+        let mut next = Next { consumer: self, eager };
+        wait_until(&mut next, strategy, deadline)
     }
 
     /// Receives messages into `values`, from its start on, as many as are there and fit, and returns how many. Never waits. What was in
@@ -208,7 +198,6 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn recv_into(&mut self, values: &mut [T]) -> usize {
-        self.end.rest(false);
         let received = self.end.take_into(values);
         self.look_for_the_end(received);
         received
@@ -230,7 +219,6 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn consume(&mut self, mut handler: impl FnMut(T)) -> usize {
-        self.end.rest(false);
         let mut consumed = 0;
         for visit in 0..self.end.begin_round() {
             if visit > 0 {
@@ -256,7 +244,6 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn consume_up_to(&mut self, most: usize, handler: impl FnMut(T)) -> usize {
-        self.end.rest(false);
         let consumed = self.end.take_up_to(most, handler);
         self.look_for_the_end(consumed);
         consumed
@@ -388,7 +375,6 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn readable(&mut self) -> &[T] {
-        self.end.rest(false);
         K::read_end(&mut self.end).readable()
     }
 
@@ -501,7 +487,6 @@ impl<T: Send, K: Shared> Clone for Consumer<T, K> {
 /// The next message, or the end.
 struct Next<'c, T: Send, K: Kind> {
     consumer: &'c mut Consumer<T, K>,
-    polls: u32,
     /// It is in a hurry.
     eager: bool,
 }
@@ -514,7 +499,6 @@ impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
-        self.polls = self.polls.saturating_add(1);
         if self.eager {
             self.consumer.end.expect();
         }

@@ -261,14 +261,6 @@ impl<T> Read<T> for FanIn<T> {
         if self.has_some() { self.current.take_some(most, each) } else { 0 }
     }
 
-    fn hold_back(&self) {
-        self.current.pace.rest(true);
-    }
-
-    fn learn(&mut self, polls: u32) {
-        self.current.learn(polls);
-    }
-
     fn begin_round(&mut self) -> usize {
         self.meet_callers();
         // As `find` does.

@@ -109,8 +109,9 @@ pub(crate) trait Read<T> {
     /// Where to wait for a message.
     fn event(&self) -> &Event;
 
-    /// The caller looks for the next message again and again, and wants it as soon as it is there: its line may come beside the look, not after it.
-    fn expect(&self) {}
+    /// The caller looks for the next message again and again, and wants it as soon as it is there: its line may come beside the look, not after
+    /// it, and the look is not followed by a rest.
+    fn expect(&mut self) {}
 
     /// The caller has looked for the next message in vain, and goes on to do so.
     fn ask(&mut self) {}
@@ -144,16 +145,6 @@ pub(crate) trait Read<T> {
         let mut free = places.iter_mut();
         self.take_up_to(free.len(), |value| *free.next().expect("no more than asked for") = value)
     }
-
-    /// Before the first look after what was known is taken; `waits` where the caller waits for a message.
-    #[inline(always)]
-    fn rest(&self, _waits: bool) {}
-
-    /// Before a wait for a message, after a look in vain.
-    fn hold_back(&self) {}
-
-    /// After a wait of `polls` polls that took a message.
-    fn learn(&mut self, _polls: u32) {}
 
     /// Begins to visit every lane once: makes a first lane the next to take from, and returns how many there are to visit.
     fn begin_round(&mut self) -> usize {

@@ -1,7 +1,7 @@
 //! The consumer's end of a lane: L5 to L8 of `ring/lane.rs`.
 
 use alloc::sync::Arc;
-use core::mem::ManuallyDrop;
+use core::mem::{self, ManuallyDrop};
 use core::ptr::NonNull;
 
 use super::apart::apart;
@@ -33,7 +33,6 @@ pub(crate) struct ReadEnd<T> {
     pub(super) found: u64,
     /// Whether the lane is on the list although its producer calls, and that call is yet to come.
     pub(super) calls: bool,
-    pub(super) pace: Pace,
 }
 
 impl<T> ReadEnd<T> {
@@ -51,7 +50,6 @@ impl<T> ReadEnd<T> {
             quiet: 0,
             found: 0,
             calls: false,
-            pace: Pace::new(),
         }
     }
 
@@ -211,11 +209,6 @@ impl<T> ReadEnd<T> {
         }
     }
 
-    /// After a wait of `polls` polls that took a message.
-    pub(super) fn learn(&mut self, polls: u32) {
-        self.pace = self.pace.learned(polls, self.known(), usize::MAX);
-    }
-
     /// E1: decides where the lane ends, unless its producer did. The caller has seen that the queue is closed, and called
     /// [`Event::barrier`](crate::wait::Event::barrier).
     pub(super) fn seal(&mut self) {
@@ -247,8 +240,11 @@ pub(crate) struct One<T> {
     /// A share, which [`leave`] gives back: dropped like other fields, it would have an address.
     pub(super) hub: ManuallyDrop<Arc<Hub<Lane<T>>>>,
     pub(super) end: ReadEnd<T>,
-    /// Looks in a row that found nothing, of who does not wait.
+    pace: Pace,
+    /// Looks in a row that found nothing.
     vain: u32,
+    /// Whether the next look is of one who wants what there is at once.
+    hasty: bool,
     /// Whether it has asked for the next message (A1), and has not seen it.
     asked: bool,
 }
@@ -261,7 +257,7 @@ unsafe impl<T: Send> Sync for One<T> {}
 impl<T> One<T> {
     /// The one consumer of `hub`, whose lane `end` reads.
     pub(super) fn new(hub: Arc<Hub<Lane<T>>>, end: ReadEnd<T>) -> Self {
-        Self { hub: ManuallyDrop::new(hub), end, vain: 0, asked: false }
+        Self { hub: ManuallyDrop::new(hub), end, pace: Pace::new(), vain: 0, hasty: false, asked: false }
     }
 
     /// Whether something is there.
@@ -270,23 +266,30 @@ impl<T> One<T> {
         self.end.known() != 0 || self.look(|end| end.look_for_one(usize::MAX))
     }
 
-    /// Looks, and learns from what was found whether it was right to rest.
+    /// Looks, and looks again after a rest where that pays.
     #[inline(always)]
-    fn look(&mut self, look: impl FnOnce(&mut ReadEnd<T>) -> bool) -> bool {
-        let found = look(&mut self.end);
-        if found && unlikely(self.asked) {
+    fn look(&mut self, look: impl Fn(&mut ReadEnd<T>) -> bool) -> bool {
+        let hasty = mem::take(&mut self.hasty);
+        if !look(&mut self.end) {
+            self.vain = self.vain.saturating_add(1);
+            return false;
+        }
+        if unlikely(self.asked) {
             self.asked = mutated!("hand_off_taken_twice");
             // SAFETY: it was asked for, it lies before the tail (L5), and whoever comes here again has not asked again.
             unsafe { self.end.lane().accept(self.end.head) };
         }
-        if found {
-            let backlog = (self.end.lane().capacity() / 8).min(BACKLOG);
-            self.end.pace = self.end.pace.learned(self.vain, self.end.known() - 1, backlog);
-            self.vain = 0;
-        } else {
-            self.vain = self.vain.saturating_add(1);
+        let there = self.end.known();
+        let is_close = there < BACKLOG.min(self.end.lane().capacity() / 8);
+        if !self.pace.rests() {
+            self.pace = self.pace.looked(self.vain, there, is_close);
+        } else if is_close && !hasty {
+            Pace::rest();
+            look(&mut self.end);
+            self.pace = self.pace.rested(self.end.known() - there);
         }
-        found
+        self.vain = 0;
+        true
     }
 
     /// Looks for all that there is.
@@ -308,7 +311,8 @@ impl<T> Read<T> for One<T> {
         &self.hub.sent
     }
 
-    fn expect(&self) {
+    fn expect(&mut self) {
+        self.hasty = true;
         // What is asked for comes with the tail.
         if !self.asked {
             self.end.expect();
@@ -344,13 +348,6 @@ impl<T> Read<T> for One<T> {
     #[inline]
     fn take_up_to(&mut self, most: usize, each: impl FnMut(T)) -> usize {
         self.take_some(most, each)
-    }
-
-    #[inline(always)]
-    fn rest(&self, waits: bool) {
-        if self.end.known() == 0 && self.vain == 0 {
-            self.end.pace.rest(waits);
-        }
     }
 
     fn here(&mut self) -> usize {

@@ -2,65 +2,74 @@
 
 use crate::sync::pause;
 
-/// A reader that has all that there was.
+/// A reader that takes what there is as fast as it comes.
 ///
-/// Right behind a writer that sends without a break, each look takes the tail's line from it and brings a message, and both sides
-/// wait for lines more than they work. A reader that pauses first finds many messages at the next look. Whether it is in that place it
-/// tells from its waits: some in a row that were over soon. It goes on to pause as long as that brings a handful each time. Where it was in
-/// vain, because what came soon were answers, or a message now and then, it takes twice as many such waits to try it again.
-/// A reader that waits pauses longer than one that only looks: it has nothing else to do, and asked for no haste.
+/// Right behind a writer that sends without a break, each look takes the tail's line from it, and often the line that it is writing, and
+/// brings a few messages: both sides wait for lines more than they work. A reader that rests first finds many messages at the next look. Whether it is in
+/// that place it tells from its looks: some in a row that brought a few messages each. It goes on to rest as long as each rest
+/// brings a good deal. Where it was in vain, because what came was all that there was, it takes twice as many such looks to try
+/// it again.
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
-    /// Waits in a row that were over soon.
-    brief: u32,
+    /// Looks in a row that brought a few messages.
+    close: u32,
     /// So many mean a stream.
     enough: u32,
 }
 
-/// Polls of a wait that is over soon.
+/// Looks in vain before one that brings something soon.
 const SOON: u32 = 32;
 
-/// The first pause comes after so many brief waits.
+/// A few messages are at least so many. Fewer are an answer, or something that happens now and then.
+const FEW: usize = 4;
+
+/// The first rest comes after so many looks.
 const FIRST: u32 = 8;
 
 /// The most that it takes.
 const MOST: u32 = 1024;
 
-/// Messages beside the first for which a pause was worth it.
-const HANDFUL: usize = 8;
+/// Pause instructions of a rest: half a microsecond, or one.
+const REST: u32 = 32;
 
-/// Pause instructions before a wait: a microsecond or so.
-const BEFORE_A_WAIT: u32 = 64;
-
-/// After a look in vain: as long as a line takes there and back, or twice that.
-const BEFORE_A_LOOK: u32 = 32;
+/// Messages that are worth one: a stream of one in twenty or thirty nanoseconds.
+const WORTH: usize = 32;
 
 impl Pace {
     pub(crate) fn new() -> Self {
-        Self { brief: 0, enough: FIRST }
+        Self { close: 0, enough: FIRST }
     }
 
-    /// Before a look; `waits` where the caller waits for a message.
-    #[inline]
-    pub(crate) fn rest(self, waits: bool) {
-        // (Under loom a pause gives way to others, and tells nothing here.)
-        if self.brief >= self.enough && !cfg!(annulus_loom) {
-            (0..if waits { BEFORE_A_WAIT } else { BEFORE_A_LOOK }).for_each(|_| pause());
-        }
+    /// Whether the reader rests after a look that brought less than a backlog.
+    #[inline(always)]
+    pub(crate) fn rests(self) -> bool {
+        // (Under loom a rest tells nothing.)
+        self.close >= self.enough && !cfg!(annulus_loom)
     }
 
-    /// After a look that found a message and `more` beside it, and came after `vain` looks that found nothing. Where it found `backlog` at
-    /// once, the reader is not right behind the writer.
+    /// After a look that brought `count` messages, less than a backlog if `is_close`, and came after `vain` looks that brought none; by a
+    /// reader that does not rest.
     #[must_use]
-    pub(crate) fn learned(self, vain: u32, more: usize, backlog: usize) -> Self {
-        if vain == 0 && more >= backlog {
-            Self { brief: self.brief.min(FIRST - 1), enough: FIRST }
-        } else if self.brief < self.enough {
-            Self { brief: if vain <= SOON { self.brief + 1 } else { 0 }, ..self }
-        } else if more >= HANDFUL {
-            Self { brief: FIRST, enough: FIRST }
+    #[inline(always)]
+    pub(crate) fn looked(self, vain: u32, count: usize, is_close: bool) -> Self {
+        let counts = is_close && count >= FEW && vain <= SOON;
+        Self { close: if counts { self.close + 1 } else { 0 }, ..self }
+    }
+
+    /// Rests.
+    #[inline(always)]
+    pub(crate) fn rest() {
+        (0..REST).for_each(|_| pause());
+    }
+
+    /// After a rest that brought `count` messages.
+    #[must_use]
+    #[inline(always)]
+    pub(crate) fn rested(self, count: usize) -> Self {
+        if count >= WORTH {
+            Self { close: FIRST, enough: FIRST }
         } else {
-            Self { brief: 0, enough: (2 * self.enough).min(MOST) }
+            Self { close: 0, enough: (2 * self.enough).min(MOST) }
         }
     }
 }
@@ -69,72 +78,48 @@ impl Pace {
 mod tests {
     use super::*;
 
-    const BACKLOG: usize = 512;
-
-    fn pauses(pace: Pace) -> bool {
-        pace.brief >= pace.enough
-    }
-
-    /// How many brief waits it takes until it pauses.
+    /// How many looks that bring a few messages it takes until it rests.
     fn patience(pace: &mut Pace) -> u32 {
-        let mut waits = 0;
-        while !pauses(*pace) {
-            *pace = pace.learned(SOON, 0, BACKLOG);
-            waits += 1;
+        let mut looks = 0;
+        while !pace.rests() {
+            *pace = pace.looked(SOON, FEW, true);
+            looks += 1;
         }
-        waits
+        looks
     }
 
     #[test]
-    fn it_pauses_in_a_stream_and_only_while_that_pays() {
+    fn it_rests_in_a_stream_and_only_while_that_pays() {
         let mut pace = Pace::new();
         assert_eq!(patience(&mut pace), FIRST);
-        pace = pace.learned(1, HANDFUL, BACKLOG);
-        assert!(pauses(pace));
-        pace = pace.learned(1, HANDFUL - 1, BACKLOG);
-        assert!(!pauses(pace));
+        pace = pace.rested(WORTH);
+        assert!(pace.rests());
+        pace = pace.rested(WORTH - 1);
+        assert!(!pace.rests());
     }
 
     #[test]
-    fn a_pause_in_vain_comes_ever_more_rarely() {
+    fn a_rest_in_vain_comes_ever_more_rarely() {
         let mut pace = Pace::new();
         for expected in [FIRST, 2 * FIRST, 4 * FIRST] {
             assert_eq!(patience(&mut pace), expected);
-            pace = pace.learned(1, 0, BACKLOG);
+            pace = pace.rested(0);
         }
         for _ in 0..20 {
             assert!(patience(&mut pace) <= MOST);
-            pace = pace.learned(1, 0, BACKLOG);
+            pace = pace.rested(0);
         }
         patience(&mut pace);
-        pace = pace.learned(1, HANDFUL, BACKLOG);
-        pace = pace.learned(1, 0, BACKLOG);
+        pace = pace.rested(WORTH).rested(0);
         assert_eq!(patience(&mut pace), 2 * FIRST, "a stream makes up for it");
     }
 
     #[test]
-    fn a_wait_that_lasts_is_no_stream() {
-        let mut pace = Pace::new();
-        for _ in 0..3 {
-            pace = (1..FIRST).fold(pace, |pace, _| pace.learned(1, 100, BACKLOG));
-            pace = pace.learned(SOON + 1, 100, BACKLOG);
-            assert!(!pauses(pace) && pace.brief == 0);
-        }
-    }
-
-    #[test]
-    fn who_finds_a_backlog_at_once_is_not_right_behind() {
-        let mut pace = Pace::new();
-        patience(&mut pace);
-        pace = pace.learned(1, BACKLOG, BACKLOG);
-        assert!(pauses(pace), "a pause brought it");
-        pace = pace.learned(0, BACKLOG, BACKLOG);
-        assert!(!pauses(pace));
-        pace = pace.learned(0, BACKLOG - 1, BACKLOG);
-        assert!(pauses(pace), "right behind again");
-        for _ in 0..100 {
-            pace = pace.learned(0, BACKLOG, BACKLOG);
-            assert!(!pauses(pace));
+    fn answers_late_messages_and_a_backlog_are_no_stream() {
+        for (vain, count, is_close) in [(1, FEW - 1, true), (SOON + 1, FEW, true), (0, 1000, false)] {
+            let mut pace = (1..FIRST).fold(Pace::new(), |pace, _| pace.looked(0, FEW, true));
+            pace = pace.looked(vain, count, is_close);
+            assert!(!pace.rests() && pace.close == 0);
         }
     }
 }
