@@ -20,7 +20,7 @@ use super::kind::Read;
 use super::read::ReadEnd;
 use crate::ring::Lane;
 use crate::sync::mutated;
-use crate::wait::Event;
+use crate::wait::{Event, Pace};
 
 /// Messages from one lane before the others have their turn.
 const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
@@ -52,6 +52,7 @@ pub(crate) struct FanIn<T> {
     calls: usize,
     /// Whether it is decided where each lane ends.
     settled: bool,
+    pace: Pace,
 }
 
 // SAFETY: a share in a hub and members of it, which may go where messages may go.
@@ -62,7 +63,7 @@ unsafe impl<T: Send> Sync for FanIn<T> {}
 impl<T> FanIn<T> {
     /// The one consumer of `hub`, which begins with `current`.
     pub(super) fn new(hub: Arc<Hub<Lane<T>>>, current: ReadEnd<T>) -> Self {
-        Self { hub, current, others: Vec::with_capacity(ROOM), turn: 0, found: 0, calls: 0, settled: false }
+        Self { hub, current, others: Vec::with_capacity(ROOM), turn: 0, found: 0, calls: 0, settled: false, pace: Pace::new() }
     }
 
     /// Whether something is there; then it is in the current lane.
@@ -83,16 +84,31 @@ impl<T> FanIn<T> {
             // The current one comes last: it had its turn.
             for _ in 0..=self.others.len() {
                 self.change_turns();
-                let some = self.current.look_for_one(BUDGET);
+                let some = self.current.learn(BUDGET);
                 self.count(some);
                 if some {
+                    self.rest_if_alone();
+                    self.current.begin_one_by_one();
                     return true;
                 }
                 self.give_up_if_left();
             }
             if !self.meet_callers() {
+                self.pace.found_nothing();
                 return false;
             }
+        }
+    }
+
+    /// After a search that found something: where there is one lane, its reader may be right behind the writer. (Where there are several, there is
+    /// something else to do.)
+    fn rest_if_alone(&mut self) {
+        if self.others.is_empty() {
+            let end = &mut self.current;
+            self.pace.found(end.known(), BUDGET / 2, || {
+                end.learn(BUDGET);
+                end.known()
+            });
         }
     }
 
@@ -244,6 +260,10 @@ impl<T> Read<T> for FanIn<T> {
 
     fn event(&self) -> &Event {
         &self.hub.sent
+    }
+
+    fn expect(&mut self) {
+        self.pace.hurry();
     }
 
     #[inline(always)]

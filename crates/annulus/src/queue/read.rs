@@ -1,7 +1,7 @@
 //! The consumer's end of a lane: L5 to L8 of `ring/lane.rs`.
 
 use alloc::sync::Arc;
-use core::mem::{self, ManuallyDrop};
+use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use super::apart::apart;
@@ -70,9 +70,9 @@ impl<T> ReadEnd<T> {
         self.limit.wrapping_sub(self.head.number) as usize
     }
 
-    /// L5, up to `most` messages. Ends the run. Returns where who takes one message after the other is to look again.
+    /// L5: learns what is there, up to `most` messages, and says whether that is any. Ends the run.
     #[inline(always)]
-    fn learn_tail(&mut self, most: usize) -> u64 {
+    pub(super) fn learn(&mut self, most: usize) -> bool {
         let tail = match self.end {
             None => self.lane().tail(),
             Some(end) => end,
@@ -80,24 +80,30 @@ impl<T> ReadEnd<T> {
         let there = tail.wrapping_sub(self.head.number).min(most as u64);
         self.limit = self.head.number.wrapping_add(there);
         self.stop = self.head.number;
+        there != 0
+    }
+
+    /// The caller is about to take what it has learned of. Returns where who takes one message after the other is to learn anew.
+    #[inline(always)]
+    fn measure(&self) -> u64 {
         match &self.member().probe {
             None => self.limit,
             Some(probe) => probe.end(self.head.number, self.limit),
         }
     }
 
-    /// Learns what is there, up to `most` messages, and says whether that is any.
+    /// [Learns](Self::learn) and says that the caller is about to take it all.
     #[inline(always)]
     pub(super) fn look(&mut self, most: usize) -> bool {
-        self.learn_tail(most);
-        self.known() != 0
+        let some = self.learn(most);
+        self.measure();
+        some
     }
 
-    /// As [`look`](Self::look), for who takes one message after the other: where one is measured, it looks again when it comes to that.
+    /// The caller is about to take what it has learned of, one by one: where one message is measured, it learns anew when it comes to that.
     #[inline(always)]
-    pub(super) fn look_for_one(&mut self, most: usize) -> bool {
-        self.limit = self.learn_tail(most);
-        self.known() != 0
+    pub(super) fn begin_one_by_one(&mut self) {
+        self.limit = self.measure();
     }
 
     /// Gets the line of the next message.
@@ -241,10 +247,6 @@ pub(crate) struct One<T> {
     pub(super) hub: ManuallyDrop<Arc<Hub<Lane<T>>>>,
     pub(super) end: ReadEnd<T>,
     pace: Pace,
-    /// Looks in a row that found nothing.
-    vain: u32,
-    /// Whether the next look is of one who wants what there is at once.
-    hasty: bool,
     /// Whether it has asked for the next message (A1), and has not seen it.
     asked: bool,
 }
@@ -257,21 +259,20 @@ unsafe impl<T: Send> Sync for One<T> {}
 impl<T> One<T> {
     /// The one consumer of `hub`, whose lane `end` reads.
     pub(super) fn new(hub: Arc<Hub<Lane<T>>>, end: ReadEnd<T>) -> Self {
-        Self { hub: ManuallyDrop::new(hub), end, pace: Pace::new(), vain: 0, hasty: false, asked: false }
+        Self { hub: ManuallyDrop::new(hub), end, pace: Pace::new(), asked: false }
     }
 
     /// Whether something is there.
     #[inline(always)]
     pub(super) fn has_some(&mut self) -> bool {
-        self.end.known() != 0 || self.look(|end| end.look_for_one(usize::MAX))
+        self.end.known() != 0 || self.look(true)
     }
 
     /// Looks, and looks again after a rest where that pays.
     #[inline(always)]
-    fn look(&mut self, look: impl Fn(&mut ReadEnd<T>) -> bool) -> bool {
-        let hasty = mem::take(&mut self.hasty);
-        if !look(&mut self.end) {
-            self.vain = self.vain.saturating_add(1);
+    fn look(&mut self, one_by_one: bool) -> bool {
+        if !self.end.learn(usize::MAX) {
+            self.pace.found_nothing();
             return false;
         }
         if unlikely(self.asked) {
@@ -279,23 +280,24 @@ impl<T> One<T> {
             // SAFETY: it was asked for, it lies before the tail (L5), and whoever comes here again has not asked again.
             unsafe { self.end.lane().accept(self.end.head) };
         }
-        let there = self.end.known();
-        let is_close = there < BACKLOG.min(self.end.lane().capacity() / 8);
-        if !self.pace.rests() {
-            self.pace = self.pace.looked(self.vain, there, is_close);
-        } else if is_close && !hasty {
-            Pace::rest();
-            look(&mut self.end);
-            self.pace = self.pace.rested(self.end.known() - there);
+        let backlog = BACKLOG.min(self.end.lane().capacity() / 8);
+        let end = &mut self.end;
+        self.pace.found(end.known(), backlog, || {
+            end.learn(usize::MAX);
+            end.known()
+        });
+        if one_by_one {
+            end.begin_one_by_one();
+        } else {
+            end.measure();
         }
-        self.vain = 0;
         true
     }
 
     /// Looks for all that there is.
     #[inline(always)]
     pub(super) fn look_for_all(&mut self) {
-        self.look(|end| end.look(usize::MAX));
+        self.look(false);
     }
 }
 
@@ -312,7 +314,7 @@ impl<T> Read<T> for One<T> {
     }
 
     fn expect(&mut self) {
-        self.hasty = true;
+        self.pace.hurry();
         // What is asked for comes with the tail.
         if !self.asked {
             self.end.expect();

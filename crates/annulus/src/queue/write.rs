@@ -173,12 +173,15 @@ impl<T> WriteEnd<T> {
     #[inline(always)]
     unsafe fn put_before(&mut self, after: Place<T>, value: T, is_lone: bool) -> Result<(), T> {
         let at = self.tail;
+        // Before the stores, from which it may be different for all that a compiler knows.
+        let hub = self.member().hub;
         // SAFETY: there is room, so the slot is this end's alone.
         unsafe { self.lane().cells().write_at(at, value) };
         // Before the look: so nothing is left to do after it. (Where the message is given back, this end sends nothing any more.)
         self.tail = after;
         self.lane().publish(after.number);
-        if unlikely(!is_calm(self.member(), is_lone)) {
+        // SAFETY: who has a member keeps its hub alive.
+        if unlikely(!is_calm(unsafe { hub.as_ref() }, self.member(), is_lone)) {
             // SAFETY: written above.
             return unsafe { attend_to_one(self.member, at) };
         }
@@ -258,8 +261,7 @@ fn hub_of<T>(member: &Member<Lane<T>>) -> &Hub<Lane<T>> {
 
 /// L4: whether nothing is to be done after L3.
 #[inline(always)]
-fn is_calm<T>(member: &Member<Lane<T>>, is_lone: bool) -> bool {
-    let hub = hub_of(member);
+fn is_calm<T>(hub: &Hub<Lane<T>>, member: &Member<Lane<T>>, is_lone: bool) -> bool {
     // Its fence comes before the other look, too.
     hub.sent.is_quiet_and_not_over() && (is_lone || member.is_listed())
 }
@@ -270,7 +272,7 @@ fn publish<T>(member: NonNull<Member<Lane<T>>>, tail: Place<T>, after: Place<T>)
     // SAFETY: a member lives as long as its hub.
     let ring = unsafe { member.as_ref() };
     ring.lane.publish(after.number);
-    !unlikely(!is_calm(ring, false)) || attend(member, tail.number, after.number)
+    !unlikely(!is_calm(hub_of(ring), ring, false)) || attend(member, tail.number, after.number)
 }
 
 /// L4, where something is to be done. Returns whether the messages from `first` to `tail` are sent; if not, the queue was closed before.

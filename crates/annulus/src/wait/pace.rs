@@ -15,6 +15,10 @@ pub(crate) struct Pace {
     close: u32,
     /// So many mean a stream.
     enough: u32,
+    /// Looks in a row that brought nothing.
+    vain: u32,
+    /// Whether the next look is of one who wants what there is at once.
+    hasty: bool,
 }
 
 /// Looks in vain before one that brings something soon.
@@ -37,39 +41,51 @@ const WORTH: usize = 32;
 
 impl Pace {
     pub(crate) fn new() -> Self {
-        Self { close: 0, enough: FIRST }
+        Self { close: 0, enough: FIRST, vain: 0, hasty: false }
     }
 
-    /// Whether the reader rests after a look that brought less than a backlog.
+    /// The next look is not followed by a rest.
     #[inline(always)]
-    pub(crate) fn rests(self) -> bool {
+    pub(crate) fn hurry(&mut self) {
+        self.hasty = true;
+    }
+
+    /// After a look that brought nothing.
+    #[inline(always)]
+    pub(crate) fn found_nothing(&mut self) {
+        self.vain = self.vain.saturating_add(1);
+        self.hasty = false;
+    }
+
+    /// After a look that brought `count` messages, of which `backlog` are so many that the reader is not right behind the writer. Where a
+    /// rest pays, rests, and looks `again`, which says how many there are then.
+    #[inline(always)]
+    pub(crate) fn found(&mut self, count: usize, backlog: usize, again: impl FnOnce() -> usize) {
+        let is_close = count < backlog;
+        if !self.rests() {
+            let counts = is_close && count >= FEW && self.vain <= SOON;
+            self.close = if counts { self.close + 1 } else { 0 };
+        } else if is_close && !self.hasty {
+            (0..REST).for_each(|_| pause());
+            self.rested(again() - count);
+        }
+        (self.vain, self.hasty) = (0, false);
+    }
+
+    /// Whether rests pay.
+    #[inline(always)]
+    fn rests(&self) -> bool {
         // (Under loom a rest tells nothing.)
         self.close >= self.enough && !cfg!(annulus_loom)
     }
 
-    /// After a look that brought `count` messages, less than a backlog if `is_close`, and came after `vain` looks that brought none; by a
-    /// reader that does not rest.
-    #[must_use]
-    #[inline(always)]
-    pub(crate) fn looked(self, vain: u32, count: usize, is_close: bool) -> Self {
-        let counts = is_close && count >= FEW && vain <= SOON;
-        Self { close: if counts { self.close + 1 } else { 0 }, ..self }
-    }
-
-    /// Rests.
-    #[inline(always)]
-    pub(crate) fn rest() {
-        (0..REST).for_each(|_| pause());
-    }
-
     /// After a rest that brought `count` messages.
-    #[must_use]
     #[inline(always)]
-    pub(crate) fn rested(self, count: usize) -> Self {
+    fn rested(&mut self, count: usize) {
         if count >= WORTH {
-            Self { close: FIRST, enough: FIRST }
+            (self.close, self.enough) = (FIRST, FIRST);
         } else {
-            Self { close: 0, enough: (2 * self.enough).min(MOST) }
+            (self.close, self.enough) = (0, (2 * self.enough).min(MOST));
         }
     }
 }
@@ -78,11 +94,22 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// How many looks that bring a few messages it takes until it rests.
+    const BACKLOG: usize = 512;
+
+    /// Whether a look that brings a few messages is followed by a rest, which brings `more`.
+    fn rests(pace: &mut Pace, more: usize) -> bool {
+        let mut rested = false;
+        pace.found(FEW, BACKLOG, || {
+            rested = true;
+            FEW + more
+        });
+        rested
+    }
+
+    /// How many such looks it takes until there is a rest, which is in vain.
     fn patience(pace: &mut Pace) -> u32 {
         let mut looks = 0;
-        while !pace.rests() {
-            *pace = pace.looked(SOON, FEW, true);
+        while !rests(pace, 0) {
             looks += 1;
         }
         looks
@@ -91,11 +118,10 @@ mod tests {
     #[test]
     fn it_rests_in_a_stream_and_only_while_that_pays() {
         let mut pace = Pace::new();
-        assert_eq!(patience(&mut pace), FIRST);
-        pace = pace.rested(WORTH);
-        assert!(pace.rests());
-        pace = pace.rested(WORTH - 1);
-        assert!(!pace.rests());
+        assert!((0..FIRST).all(|_| !rests(&mut pace, WORTH)));
+        assert!((0..100).all(|_| rests(&mut pace, WORTH)));
+        assert!(rests(&mut pace, WORTH - 1));
+        assert!(!rests(&mut pace, WORTH));
     }
 
     #[test]
@@ -103,23 +129,43 @@ mod tests {
         let mut pace = Pace::new();
         for expected in [FIRST, 2 * FIRST, 4 * FIRST] {
             assert_eq!(patience(&mut pace), expected);
-            pace = pace.rested(0);
         }
         for _ in 0..20 {
             assert!(patience(&mut pace) <= MOST);
-            pace = pace.rested(0);
         }
-        patience(&mut pace);
-        pace = pace.rested(WORTH).rested(0);
+        while !rests(&mut pace, WORTH) {}
+        assert!(rests(&mut pace, 0));
         assert_eq!(patience(&mut pace), 2 * FIRST, "a stream makes up for it");
     }
 
     #[test]
     fn answers_late_messages_and_a_backlog_are_no_stream() {
-        for (vain, count, is_close) in [(1, FEW - 1, true), (SOON + 1, FEW, true), (0, 1000, false)] {
-            let mut pace = (1..FIRST).fold(Pace::new(), |pace, _| pace.looked(0, FEW, true));
-            pace = pace.looked(vain, count, is_close);
-            assert!(!pace.rests() && pace.close == 0);
+        for (vain, count) in [(1, FEW - 1), (SOON + 1, FEW), (0, BACKLOG)] {
+            let mut pace = Pace::new();
+            for _ in 0..10 {
+                assert!((1..FIRST).all(|_| !rests(&mut pace, WORTH)));
+                (0..vain).for_each(|_| pace.found_nothing());
+                pace.found(count, BACKLOG, || unreachable!());
+            }
         }
+    }
+
+    #[test]
+    fn nobody_in_a_hurry_rests() {
+        let mut pace = Pace::new();
+        patience(&mut pace);
+        for _ in 0..MOST {
+            pace.hurry();
+            assert!(!rests(&mut pace, WORTH));
+        }
+        assert!(rests(&mut pace, WORTH), "the next one does");
+    }
+
+    #[test]
+    fn who_has_a_backlog_does_not_rest_and_goes_on_to_do_so_later() {
+        let mut pace = Pace::new();
+        while !rests(&mut pace, WORTH) {}
+        pace.found(BACKLOG, BACKLOG, || unreachable!());
+        assert!(rests(&mut pace, WORTH));
     }
 }
