@@ -84,7 +84,7 @@ fn try_recv_empty(mut ring: Ring) -> Ring {
     ring
 }
 
-#[library_benchmark(setup = queue, config = at_most(23_000))]
+#[library_benchmark(setup = queue, config = at_most(22_000))]
 fn try_send(mut queue: Queue) -> Queue {
     (0..MESSAGES).for_each(|number| assert!(queue.0.try_send(message(number)).is_ok()));
     queue
@@ -115,7 +115,7 @@ fn recv_into_buffers(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = queue, config = at_most(12_000))]
+#[library_benchmark(setup = queue, config = at_most(11_000))]
 fn write_in_place(mut queue: Queue) -> Queue {
     for first in (0..MESSAGES).step_by(BATCH) {
         let batch: [u64; BATCH] = std::array::from_fn(|i| message(first + i));
@@ -124,7 +124,7 @@ fn write_in_place(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = full_queue, config = at_most(7_000))]
+#[library_benchmark(setup = full_queue, config = at_most(6_250))]
 fn read_in_place(mut queue: Queue) -> Queue {
     for _ in (0..MESSAGES).step_by(BATCH) {
         let there = queue.1.peek_many(BATCH);
@@ -138,6 +138,7 @@ fn read_in_place(mut queue: Queue) -> Queue {
 library_benchmark_group!(name = broadcast, benchmarks = [publish, try_recv, try_recv_empty]);
 library_benchmark_group!(
     name = queues,
-    benchmarks = [try_send, try_recv_from_queue, send_slices, recv_into_buffers, write_in_place, read_in_place]
+    benchmarks =
+        [try_send, try_recv_from_queue, send_slices, recv_into_buffers, write_in_place, read_in_place]
 );
 main!(library_benchmark_groups = [broadcast, queues]);

@@ -63,7 +63,16 @@ unsafe impl<T: Send> Sync for FanIn<T> {}
 impl<T> FanIn<T> {
     /// The one consumer of `hub`, which begins with `current`.
     pub(super) fn new(hub: Arc<Hub<Lane<T>>>, current: ReadEnd<T>) -> Self {
-        Self { hub, current, others: Vec::with_capacity(ROOM), turn: 0, found: 0, calls: 0, settled: false, pace: Pace::new() }
+        Self {
+            hub,
+            current,
+            others: Vec::with_capacity(ROOM),
+            turn: 0,
+            found: 0,
+            calls: 0,
+            settled: false,
+            pace: Pace::new(),
+        }
     }
 
     /// Whether something is there; then it is in the current lane.

@@ -172,7 +172,11 @@ impl<T> ReadEnd<T> {
     pub(super) fn readable(&self) -> &[T] {
         let count = self.known().min(self.lane().capacity() - self.head.slot(self.lane().cells()));
         // SAFETY: they lie before the tail (L5), and the borrow of this end keeps anybody from taking them.
-        unsafe { self.lane().cells().values(self.head.slot(self.lane().cells())..self.head.slot(self.lane().cells()) + count) }
+        unsafe {
+            self.lane()
+                .cells()
+                .values(self.head.slot(self.lane().cells())..self.head.slot(self.lane().cells()) + count)
+        }
     }
 
     /// Hands up to `most` of the known messages to `each`, and gives all their slots back at once.

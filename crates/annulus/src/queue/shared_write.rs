@@ -57,7 +57,7 @@ impl<T> SharedWriteEnd<T> {
         let first = self.next;
         let end = first.wrapping_add(count as u64);
         self.next = end;
-        if unlikely(!self.hub.sent.is_quiet_and_not_over()) {
+        if unlikely(!self.hub.sent.is_calm()) {
             let until = attend(&self.hub, self.member, first, end);
             return until.wrapping_sub(first) as usize;
         }

@@ -88,7 +88,7 @@ impl<T> WriteEnd<T> {
 
     /// How many slots are known to be free.
     #[inline(always)]
-    fn room(&self) -> usize {
+    fn room(&mut self) -> usize {
         // SAFETY: nobody else sends on this lane.
         let until = unsafe { self.lane().known_room() };
         until.wrapping_sub(self.tail.number) as usize
@@ -228,7 +228,11 @@ impl<T> WriteEnd<T> {
         self.look_for(most);
         let count = most.min(self.room()).min(self.lane().capacity() - self.tail.slot(self.lane().cells()));
         // SAFETY: they are behind the tail and there is room for them (L1), so the slots are this end's alone; the borrow of this end keeps it so.
-        unsafe { self.lane().cells().uninit(self.tail.slot(self.lane().cells())..self.tail.slot(self.lane().cells()) + count) }
+        unsafe {
+            self.lane()
+                .cells()
+                .uninit(self.tail.slot(self.lane().cells())..self.tail.slot(self.lane().cells()) + count)
+        }
     }
 
     /// Sends the first `count` of the [`free_slots`](Self::free_slots); returns how many are sent: all, or none where the queue was closed
@@ -263,7 +267,7 @@ fn hub_of<T>(member: &Member<Lane<T>>) -> &Hub<Lane<T>> {
 #[inline(always)]
 fn is_calm<T>(hub: &Hub<Lane<T>>, member: &Member<Lane<T>>, is_lone: bool) -> bool {
     // Its fence comes before the other look, too.
-    hub.sent.is_quiet_and_not_over() && (is_lone || member.is_listed())
+    hub.sent.is_calm() && (is_lone || member.is_listed())
 }
 
 /// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was closed meanwhile.

@@ -100,7 +100,10 @@ mod tests {
                 if place.left(&cells) > 0 {
                     assert_eq!(place.next(&cells).pointer(), place.step().pointer());
                 }
-                assert_eq!(place.stretches(count, &cells).map(|range| range.len()).iter().sum::<usize>(), count);
+                assert_eq!(
+                    place.stretches(count, &cells).map(|range| range.len()).iter().sum::<usize>(),
+                    count
+                );
                 place = place.forward(count, &cells);
                 assert_eq!(place.pointer(), place_of(place.number).pointer(), "{count} of {slots}");
                 assert!(place.slot(&cells) < slots);

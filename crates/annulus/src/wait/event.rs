@@ -82,22 +82,16 @@ impl Event {
     /// Wakes everybody who registered before a poll could see the caller's last store.
     #[inline]
     pub(crate) fn notify(&self) {
-        if unlikely(!self.is_quiet()) {
+        if unlikely(!self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)) {
             self.wake();
         }
     }
 
-    /// N2 and N3: whether nobody sleeps here who has not seen the caller's last store. Where it is true, the same holds for other looks
-    /// that the caller takes after this one, if who changes what they look at calls [`barrier`](Self::barrier) before it looks for
-    /// the store; where it is false, the caller needs [`fence`](Self::fence) before them.
-    #[inline]
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)
-    }
-
-    /// As [`is_quiet`](Self::is_quiet), and [`Mark::Over`] is not set.
+    /// N2 and N3: whether nobody sleeps here who has not seen the caller's last store, and [`Mark::Over`] is not set. Where it is true, the same
+    /// holds for other looks that the caller takes after this one, if who changes what they look at calls [`barrier`](Self::barrier) before it
+    /// looks for the store; where it is false, the caller needs [`fence`](Self::fence) before them.
     #[inline(always)]
-    pub(crate) fn is_quiet_and_not_over(&self) -> bool {
+    pub(crate) fn is_calm(&self) -> bool {
         self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Mark::Over as u32)
     }
 
@@ -117,7 +111,7 @@ impl Event {
         }
     }
 
-    /// The other side of [`is_quiet`](Self::is_quiet), for who changes something that a waker looks at: each waker sees the change, or
+    /// The other side of [`is_calm`](Self::is_calm), for who changes something that a waker looks at: each waker sees the change, or
     /// the caller sees what that waker stored before. False where the system refused it.
     pub(crate) fn barrier(&self) -> bool {
         fence::heavy(self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0)

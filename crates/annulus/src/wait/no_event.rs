@@ -39,26 +39,20 @@ impl Event {
     #[inline]
     pub(crate) fn notify(&self) {}
 
-    /// Nobody sleeps. Pairs with [`barrier`](Self::barrier): a full fence, because nobody can make up for a lighter one here.
+    /// Nobody sleeps; whether [`Mark::Over`] is not set. Pairs with [`barrier`](Self::barrier): a full fence, because nobody can make up for a
+    /// lighter one here.
     #[inline]
-    pub(crate) fn is_quiet(&self) -> bool {
-        fence(Ordering::SeqCst);
-        true
-    }
-
-    /// As [`is_quiet`](Self::is_quiet), and [`Mark::Over`] is not set.
-    #[inline]
-    pub(crate) fn is_quiet_and_not_over(&self) -> bool {
+    pub(crate) fn is_calm(&self) -> bool {
         fence(Ordering::SeqCst);
         !self.is_marked(Mark::Over, Ordering::Relaxed)
     }
 
-    /// The fence of [`is_quiet`](Self::is_quiet) by itself.
+    /// The fence of [`is_calm`](Self::is_calm) by itself.
     pub(crate) fn fence(&self) {
         fence(Ordering::SeqCst);
     }
 
-    /// Pairs with [`is_quiet`](Self::is_quiet).
+    /// Pairs with [`is_calm`](Self::is_calm).
     pub(crate) fn barrier(&self) -> bool {
         fence(Ordering::SeqCst);
         true
