@@ -248,7 +248,8 @@ impl<T> WriteEnd<T> {
         if !self.is_over() && self.publish(self.tail.forward(count, self.lane().cells())) {
             return count;
         }
-        for slot in self.tail.slot(self.lane().cells())..self.tail.slot(self.lane().cells()) + count {
+        let [slots, _] = self.tail.stretches(count, self.lane().cells());
+        for slot in slots {
             // SAFETY: the caller wrote it; the lane ends before it (`publish`), so nobody else looks at it.
             drop(unsafe { self.lane().cells().take(slot) });
         }
