@@ -377,7 +377,7 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn readable(&mut self) -> &[T] {
-        K::read_end(&mut self.end).readable()
+        self.peek_many(usize::MAX)
     }
 
     /// Drops the first `count` messages of [`readable`](Self::readable), and gives their slots back at once.
@@ -425,14 +425,13 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     /// ```
     #[inline]
     pub fn peek(&mut self) -> Option<&T> {
-        self.readable().first()
+        self.peek_many(1).first()
     }
 
     /// The first `most` messages of [`readable`](Self::readable), or as many as there are.
     #[inline]
     pub fn peek_many(&mut self, most: usize) -> &[T] {
-        let readable = self.readable();
-        &readable[..most.min(readable.len())]
+        K::read_end(&mut self.end).readable(most)
     }
 }
 

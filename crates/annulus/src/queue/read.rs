@@ -121,9 +121,21 @@ impl<T> ReadEnd<T> {
         let after = self.head.next(self.lane().cells());
         // SAFETY: the caller's promise.
         let value = unsafe { self.take_before(after) };
+        self.begin_run();
+        value
+    }
+
+    /// Begins a run: as far as messages are known to be there, and slots lie beside each other.
+    #[inline(always)]
+    fn begin_run(&mut self) {
         let left = self.head.left(self.lane().cells());
         self.stop = self.head.number.wrapping_add(self.known().min(left) as u64);
-        value
+    }
+
+    /// How many messages of the run are left.
+    #[inline(always)]
+    fn run(&self) -> usize {
+        self.stop.wrapping_sub(self.head.number) as usize
     }
 
     /// L6 to L8, within a run.
@@ -159,24 +171,35 @@ impl<T> ReadEnd<T> {
         }
     }
 
-    /// L7 and L8: the next `count` messages are moved out, or need not be. Ends the run.
+    /// L7 and L8: the next `count` messages are moved out, or need not be. Ends the run where they go beyond it.
     #[inline(always)]
     fn pass(&mut self, count: usize) {
-        self.go_to(self.head.forward(count, self.lane().cells()));
-        if !mutated!("receive_run_goes_on") {
-            self.stop = self.head.number;
+        if unlikely(count > self.run()) {
+            self.go_to(self.head.forward(count, self.lane().cells()));
+            if !mutated!("receive_run_goes_on") {
+                self.stop = self.head.number;
+            }
+        } else {
+            self.go_to(self.head.skip(count));
         }
     }
 
-    /// The known messages that lie beside each other.
-    pub(super) fn readable(&self) -> &[T] {
-        let count = self.known().min(self.lane().capacity() - self.head.slot(self.lane().cells()));
-        // SAFETY: they lie before the tail (L5), and the borrow of this end keeps anybody from taking them.
-        unsafe {
-            self.lane()
-                .cells()
-                .values(self.head.slot(self.lane().cells())..self.head.slot(self.lane().cells()) + count)
+    /// Up to `most` of the known messages that lie beside each other.
+    #[inline]
+    pub(super) fn readable(&mut self, most: usize) -> &[T] {
+        let mut count = most;
+        if unlikely(most > self.run()) {
+            self.begin_run();
+            count = most.min(self.beside());
         }
+        // SAFETY: they lie before the tail (L5), and the borrow of this end keeps anybody from taking them.
+        unsafe { self.lane().cells().values_at(self.head, count) }
+    }
+
+    /// How many of the known messages lie beside each other.
+    #[inline(always)]
+    fn beside(&self) -> usize {
+        self.known().min(self.lane().capacity() - self.head.slot(self.lane().cells()))
     }
 
     /// Hands up to `most` of the known messages to `each`, and gives all their slots back at once.
@@ -204,14 +227,16 @@ impl<T> ReadEnd<T> {
         count
     }
 
-    /// Drops the first `count` of [`readable`](Self::readable).
+    /// Drops the first `count` of those that lie [beside each other](Self::beside).
     ///
     /// # Panics
     ///
     /// If they are not as many.
     pub(super) fn advance(&mut self, count: usize) {
-        let there = self.readable().len();
-        assert!(count <= there, "can't advance by {count} messages: {there} are readable");
+        if unlikely(count > self.run()) {
+            let there = self.beside();
+            assert!(count <= there, "can't advance by {count} messages: {there} are readable");
+        }
         if core::mem::needs_drop::<T>() || cfg!(annulus_loom) {
             self.take_some(count, drop);
         } else {

@@ -126,17 +126,27 @@ impl<T> WriteEnd<T> {
         unlikely(self.hub().may_be_closed()) && !mutated!("close_unsettled")
     }
 
-    /// L3 and L4 for the messages before `after`, which lie in their slots; false where the queue was closed meanwhile: they are the caller's then.
+    /// L3 and L4 for the next `count` messages, which lie in their slots; false where the queue was closed meanwhile: they are the caller's then.
+    /// Ends the run where they go beyond it.
     #[inline(always)]
-    fn publish(&mut self, after: Place<T>) -> bool {
+    fn publish(&mut self, count: usize) -> bool {
+        let goes_beyond = unlikely(count > self.run());
+        let after =
+            if goes_beyond { self.tail.forward(count, self.lane().cells()) } else { self.tail.skip(count) };
         let is_sent = publish(self.member, self.tail, after);
         if is_sent {
             self.tail = after;
-            if !mutated!("send_run_goes_on") {
+            if goes_beyond && !mutated!("send_run_goes_on") {
                 self.stop = after.number;
             }
         }
         is_sent
+    }
+
+    /// How many messages of the run are left.
+    #[inline(always)]
+    fn run(&self) -> usize {
+        self.stop.wrapping_sub(self.tail.number) as usize
     }
 
     /// As [`put`](Write::put), to a queue that is not [over](Self::is_over), and begins a run. `is_lone` where the consumer has no other lane, and so
@@ -212,10 +222,9 @@ impl<T> WriteEnd<T> {
     ///
     /// There is room, and the message [is asked for](Self::is_asked_for).
     pub(super) unsafe fn hand_over(&mut self, value: T) -> Result<(), T> {
-        let after = self.tail.next(self.lane().cells());
         // SAFETY: the caller's promise.
         unsafe { self.lane().hand_over(self.tail.number, value) };
-        if self.publish(after) {
+        if self.publish(1) {
             Ok(())
         } else {
             // SAFETY: handed over above, and the lane ends before it.
@@ -224,15 +233,17 @@ impl<T> WriteEnd<T> {
     }
 
     /// Up to `most` contiguous free slots; empty where there is none.
+    #[inline]
     pub(super) fn free_slots(&mut self, most: usize) -> &mut [MaybeUninit<T>] {
-        self.look_for(most);
-        let count = most.min(self.room()).min(self.lane().capacity() - self.tail.slot(self.lane().cells()));
-        // SAFETY: they are behind the tail and there is room for them (L1), so the slots are this end's alone; the borrow of this end keeps it so.
-        unsafe {
-            self.lane()
-                .cells()
-                .uninit(self.tail.slot(self.lane().cells())..self.tail.slot(self.lane().cells()) + count)
+        let mut count = most;
+        if unlikely(most > self.run()) {
+            self.look_for(most);
+            self.begin_run();
+            count = most.min(self.room()).min(self.lane().capacity() - self.tail.slot(self.lane().cells()));
         }
+        // SAFETY: they are behind the tail and there is room for them (L1), so the slots are this end's alone; the borrow of this end keeps it so. They
+        // lie beside each other: the run's do, and where there is another bound, it is the last slot.
+        unsafe { self.lane().cells().uninit_at(self.tail, count) }
     }
 
     /// Sends the first `count` of the [`free_slots`](Self::free_slots); returns how many are sent: all, or none where the queue was closed
@@ -245,7 +256,7 @@ impl<T> WriteEnd<T> {
         if count == 0 {
             return 0;
         }
-        if !self.is_over() && self.publish(self.tail.forward(count, self.lane().cells())) {
+        if !self.is_over() && self.publish(count) {
             return count;
         }
         let [slots, _] = self.tail.stretches(count, self.lane().cells());
@@ -367,7 +378,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
             // SAFETY: as many as the range has; a `T` is a `MaybeUninit<T>`.
             free.copy_from_slice(unsafe { core::slice::from_raw_parts(part.as_ptr().cast(), part.len()) });
         }
-        if !self.publish(self.tail.forward(count, self.lane().cells())) {
+        if !self.publish(count) {
             return 0;
         }
         count

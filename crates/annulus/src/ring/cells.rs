@@ -130,7 +130,7 @@ impl<T> Cells<T> {
     /// As of [`write`](Self::write), and the place is one of this block.
     #[inline(always)]
     pub(crate) unsafe fn write_at(&self, place: Place<T>, value: T) {
-        self.watch_place(place);
+        self.watch_places(place, 1);
         // SAFETY: the caller's promise.
         unsafe { place.pointer().cast::<T>().write(value) };
     }
@@ -142,7 +142,7 @@ impl<T> Cells<T> {
     /// As of [`take`](Self::take), and the place is one of this block.
     #[inline(always)]
     pub(crate) unsafe fn take_at(&self, place: Place<T>) -> T {
-        self.watch_place(place);
+        self.watch_places(place, 1);
         // SAFETY: the caller's promise.
         unsafe { place.pointer().cast::<T>().read() }
     }
@@ -159,16 +159,29 @@ impl<T> Cells<T> {
         unsafe { &*self.slot(index) }
     }
 
-    /// The values of some slots, to look at.
+    /// `count` slots from `place` on, to write to.
     ///
     /// # Safety
     ///
-    /// The range is within the block, each of its slots holds a value, and nobody changes or moves one for `'a`.
-    #[inline]
-    pub(crate) unsafe fn values<'a>(&self, range: Range<usize>) -> &'a [T] {
-        self.watch_read(range.clone());
+    /// As of [`uninit`](Self::uninit), and the places are of this block and beside each other.
+    #[inline(always)]
+    pub(crate) unsafe fn uninit_at<'a>(&self, place: Place<T>, count: usize) -> &'a mut [MaybeUninit<T>] {
+        self.watch_places(place, count);
         // SAFETY: the caller's promise.
-        unsafe { core::slice::from_raw_parts(self.start.as_ptr().cast::<T>().add(range.start), range.len()) }
+        unsafe { core::slice::from_raw_parts_mut(place.pointer(), count) }
+    }
+
+    /// The values of `count` slots from `place` on, to look at.
+    ///
+    /// # Safety
+    ///
+    /// The places are of this block and beside each other, each of the slots holds a value, and nobody changes or moves one for `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn values_at<'a>(&self, place: Place<T>, count: usize) -> &'a [T] {
+        let slot = if cfg!(annulus_loom) { place.slot(self) } else { 0 };
+        self.watch_read(slot..slot + count);
+        // SAFETY: the caller's promise.
+        unsafe { core::slice::from_raw_parts(place.pointer().cast(), count) }
     }
 
     /// Some slots, to write to.
@@ -191,9 +204,9 @@ impl<T> Cells<T> {
     }
 
     #[inline(always)]
-    fn watch_place(&self, place: Place<T>) {
-        let slot = if cfg!(annulus_loom) { place.slot(self) } else { 0 };
-        self.watch_write(slot..slot + 1);
+    fn watch_places(&self, from: Place<T>, count: usize) {
+        let slot = if cfg!(annulus_loom) { from.slot(self) } else { 0 };
+        self.watch_write(slot..slot + count);
     }
 
     #[inline(always)]

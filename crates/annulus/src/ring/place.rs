@@ -56,7 +56,13 @@ impl<T> Place<T> {
     /// The next place, where some slots are [left](Self::left).
     #[inline(always)]
     pub(crate) fn step(self) -> Self {
-        Self { number: self.number.wrapping_add(1), ..self }
+        self.skip(1)
+    }
+
+    /// The place `count` further on, where more slots than that are [left](Self::left).
+    #[inline(always)]
+    pub(crate) fn skip(self, count: usize) -> Self {
+        Self { number: self.number.wrapping_add(count as u64), ..self }
     }
 
     /// The slots of `count` messages from here on; `count` is at most that of all slots.
