@@ -109,7 +109,7 @@ impl<T> ReadEnd<T> {
     /// Gets the line of the next message.
     #[inline(always)]
     pub(super) fn expect(&self) {
-        self.lane().cells().prefetch_to_read(self.head.slot(self.lane().cells()));
+        self.head.prefetch_to_read();
     }
 
     /// L6 to L8. Begins a run.
@@ -199,7 +199,7 @@ impl<T> ReadEnd<T> {
     /// How many of the known messages lie beside each other.
     #[inline(always)]
     fn beside(&self) -> usize {
-        self.known().min(self.lane().capacity() - self.head.slot(self.lane().cells()))
+        self.known().min(self.head.to_end(self.lane().cells()))
     }
 
     /// Hands up to `most` of the known messages to `each`, and gives all their slots back at once.

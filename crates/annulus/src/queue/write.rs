@@ -183,15 +183,16 @@ impl<T> WriteEnd<T> {
     #[inline(always)]
     unsafe fn put_before(&mut self, after: Place<T>, value: T, is_lone: bool) -> Result<(), T> {
         let at = self.tail;
-        // Before the stores, from which it may be different for all that a compiler knows.
-        let hub = self.member().hub;
+        // SAFETY: a member lives as long as its hub.
+        let ring = unsafe { self.member.as_ref() };
+        // Before the stores, from which it may be another for all that a compiler knows.
+        let hub = hub_of(ring);
         // SAFETY: there is room, so the slot is this end's alone.
-        unsafe { self.lane().cells().write_at(at, value) };
+        unsafe { ring.lane.cells().write_at(at, value) };
         // Before the look: so nothing is left to do after it. (Where the message is given back, this end sends nothing any more.)
         self.tail = after;
-        self.lane().publish(after.number);
-        // SAFETY: who has a member keeps its hub alive.
-        if unlikely(!is_calm(unsafe { hub.as_ref() }, self.member(), is_lone)) {
+        ring.lane.publish(after.number);
+        if unlikely(!is_calm(hub, ring, is_lone)) {
             // SAFETY: written above.
             return unsafe { attend_to_one(self.member, at) };
         }
@@ -239,7 +240,7 @@ impl<T> WriteEnd<T> {
         if unlikely(most > self.run()) {
             self.look_for(most);
             self.begin_run();
-            count = most.min(self.room()).min(self.lane().capacity() - self.tail.slot(self.lane().cells()));
+            count = most.min(self.room()).min(self.tail.to_end(self.lane().cells()));
         }
         // SAFETY: they are behind the tail and there is room for them (L1), so the slots are this end's alone; the borrow of this end keeps it so. They
         // lie beside each other: the run's do, and where there is another bound, it is the last slot.

@@ -87,18 +87,6 @@ impl<T> Cells<T> {
         self.start.as_ptr().cast::<T>().wrapping_add(index)
     }
 
-    /// Has the processor get slot `index` for itself, because it will be written soon.
-    #[inline(always)]
-    pub(crate) fn prefetch_to_write(&self, index: usize) {
-        crate::hint::prefetch_to_write(self.slot(index));
-    }
-
-    /// Gets the line of slot `index`, which will be read soon. Any index will do.
-    #[inline(always)]
-    pub(crate) fn prefetch_to_read(&self, index: usize) {
-        crate::hint::prefetch_to_read(self.slot(index));
-    }
-
     /// Moves `value` into slot `index`.
     ///
     /// # Safety
@@ -130,7 +118,7 @@ impl<T> Cells<T> {
     /// As of [`write`](Self::write), and the place is one of this block.
     #[inline(always)]
     pub(crate) unsafe fn write_at(&self, place: Place<T>, value: T) {
-        self.watch_places(place, 1);
+        self.watch_write(self.watched(place, 1));
         // SAFETY: the caller's promise.
         unsafe { place.pointer().cast::<T>().write(value) };
     }
@@ -142,7 +130,7 @@ impl<T> Cells<T> {
     /// As of [`take`](Self::take), and the place is one of this block.
     #[inline(always)]
     pub(crate) unsafe fn take_at(&self, place: Place<T>) -> T {
-        self.watch_places(place, 1);
+        self.watch_write(self.watched(place, 1));
         // SAFETY: the caller's promise.
         unsafe { place.pointer().cast::<T>().read() }
     }
@@ -166,7 +154,7 @@ impl<T> Cells<T> {
     /// As of [`uninit`](Self::uninit), and the places are of this block and beside each other.
     #[inline(always)]
     pub(crate) unsafe fn uninit_at<'a>(&self, place: Place<T>, count: usize) -> &'a mut [MaybeUninit<T>] {
-        self.watch_places(place, count);
+        self.watch_write(self.watched(place, count));
         // SAFETY: the caller's promise.
         unsafe { core::slice::from_raw_parts_mut(place.pointer(), count) }
     }
@@ -178,8 +166,7 @@ impl<T> Cells<T> {
     /// The places are of this block and beside each other, each of the slots holds a value, and nobody changes or moves one for `'a`.
     #[inline(always)]
     pub(crate) unsafe fn values_at<'a>(&self, place: Place<T>, count: usize) -> &'a [T] {
-        let slot = if cfg!(annulus_loom) { place.slot(self) } else { 0 };
-        self.watch_read(slot..slot + count);
+        self.watch_read(self.watched(place, count));
         // SAFETY: the caller's promise.
         unsafe { core::slice::from_raw_parts(place.pointer().cast(), count) }
     }
@@ -196,17 +183,18 @@ impl<T> Cells<T> {
         unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr().add(range.start), range.len()) }
     }
 
+    /// The slots of `count` places from this one on, for the watchers.
+    #[inline(always)]
+    fn watched(&self, from: Place<T>, count: usize) -> Range<usize> {
+        let slot = if cfg!(annulus_loom) { from.slot(self) } else { 0 };
+        slot..slot + count
+    }
+
     #[inline(always)]
     fn watch_write(&self, range: Range<usize>) {
         if cfg!(annulus_loom) {
             self.watchers[range].iter().for_each(|watcher| watcher.with_mut(|_| ()));
         }
-    }
-
-    #[inline(always)]
-    fn watch_places(&self, from: Place<T>, count: usize) {
-        let slot = if cfg!(annulus_loom) { from.slot(self) } else { 0 };
-        self.watch_write(slot..slot + count);
     }
 
     #[inline(always)]

@@ -142,7 +142,7 @@ impl<T> Lane<T> {
         if HandOff::<T>::FITS {
             self.front.hand_off.ask_for(at.number);
             // A4 will write there.
-            self.cells.prefetch_to_write(at.slot(&self.cells));
+            at.prefetch_to_write();
         }
     }
 

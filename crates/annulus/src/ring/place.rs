@@ -4,7 +4,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::Cells;
-use crate::hint::unlikely;
+use crate::hint::{self, unlikely};
 use crate::sync::mutated;
 
 /// Where a message lies among the slots of a lane.
@@ -47,10 +47,28 @@ impl<T> Place<T> {
         (self.pointer() as usize).wrapping_sub(cells.start() as usize) / size_of::<T>().max(1)
     }
 
+    /// How many slots there are from its own on, before they begin anew.
+    #[inline(always)]
+    pub(crate) fn to_end(self, cells: &Cells<T>) -> usize {
+        cells.count() - self.slot(cells)
+    }
+
     /// How many slots lie behind its own.
     #[inline(always)]
     pub(crate) fn left(self, cells: &Cells<T>) -> usize {
-        cells.count() - self.slot(cells) - usize::from(!mutated!("run_past_the_end"))
+        self.to_end(cells) - usize::from(!mutated!("run_past_the_end"))
+    }
+
+    /// Has the processor get its slot for itself, because it will be written soon.
+    #[inline(always)]
+    pub(crate) fn prefetch_to_write(self) {
+        hint::prefetch_to_write(self.pointer());
+    }
+
+    /// Gets the line of its slot, which will be read soon.
+    #[inline(always)]
+    pub(crate) fn prefetch_to_read(self) {
+        hint::prefetch_to_read(self.pointer());
     }
 
     /// The next place, where some slots are [left](Self::left).
@@ -69,7 +87,7 @@ impl<T> Place<T> {
     #[inline(always)]
     pub(crate) fn stretches(self, count: usize, cells: &Cells<T>) -> [Range<usize>; 2] {
         let slot = self.slot(cells);
-        let first = count.min(cells.count() - slot);
+        let first = count.min(self.to_end(cells));
         [slot..slot + first, 0..count - first]
     }
 
@@ -82,7 +100,7 @@ impl<T> Place<T> {
     /// The place `count` further on; `count` is at most that of all slots.
     #[inline(always)]
     pub(crate) fn forward(self, count: usize, cells: &Cells<T>) -> Self {
-        let goes_round = unlikely(count >= cells.count() - self.slot(cells));
+        let goes_round = unlikely(count >= self.to_end(cells));
         Self {
             number: self.number.wrapping_add(count as u64),
             origin: if goes_round { self.origin.wrapping_sub(cells.count()) } else { self.origin },

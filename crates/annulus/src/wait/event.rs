@@ -2,8 +2,8 @@
 //!
 //! One 32-bit word: bit 0 says that somebody sleeps, or is about to; bit 1 is constant and says that the waker's fence is
 //! not for free on this system; bits 2 and 3 are [`Mark`]s, of whoever has the event, which wakers see at the same
-//! look; the upper 28 bits
-//! count wake-ups, so that no sleeper mistakes one for another. Where the low bits are clear, one load is all that a waker does.
+//! look; the upper 28 bits count wake-ups, so that no sleeper mistakes one for another. Where the low bits are clear,
+//! one load is all that a waker does.
 //!
 //! ```text
 //! waker                                   sleeper
@@ -39,7 +39,7 @@ use crate::sync::{AtomicU32, Ordering, mutated};
 pub(crate) struct Event {
     /// Written by sleepers (S1) and, only while bit 0 is set, by wakers (N4), and where something is [marked](Event::mark); constant as long as
     /// nobody sleeps.
-    word: AtomicU32,
+    pub(super) word: AtomicU32,
     parking: Parking,
 }
 
@@ -59,24 +59,6 @@ impl Event {
     pub(crate) fn new() -> Self {
         let word = if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES };
         Self { word: AtomicU32::new(word), parking: Parking::new() }
-    }
-
-    /// Sets `mark` for good, and says it to all who look, as a store with `ordering` would. A sleeper looks again.
-    pub(crate) fn mark(&self, mark: Mark, ordering: Ordering) {
-        self.word.fetch_or(mark as u32, ordering);
-    }
-
-    /// Whether `mark` is set, by a load with `ordering`. (What comes after it in the word are exchanges, so who sees one of those sees the mark's
-    /// Release.)
-    #[inline(always)]
-    pub(crate) fn is_marked(&self, mark: Mark, ordering: Ordering) -> bool {
-        self.word.load(ordering) & mark as u32 != 0
-    }
-
-    /// Whether any mark is set: a hint.
-    #[inline(always)]
-    pub(crate) fn has_marks(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & Mark::ALL != 0
     }
 
     /// Wakes everybody who registered before a poll could see the caller's last store.

@@ -1,4 +1,7 @@
-//! [`Mark`].
+//! [`Mark`], and how an event is marked, with `std` or without.
+
+use super::event::Event;
+use crate::sync::Ordering;
 
 /// What whoever has an event may set in its word, for good.
 #[derive(Clone, Copy)]
@@ -13,4 +16,24 @@ pub(crate) enum Mark {
 impl Mark {
     /// All of them.
     pub(super) const ALL: u32 = Self::Over as u32 | Self::Other as u32;
+}
+
+impl Event {
+    /// Sets `mark` for good, and says it to all who look, as a store with `ordering` would. A sleeper looks again.
+    pub(crate) fn mark(&self, mark: Mark, ordering: Ordering) {
+        self.word.fetch_or(mark as u32, ordering);
+    }
+
+    /// Whether `mark` is set, by a load with `ordering`. (What comes after it in the word are exchanges, so who sees one of those sees the mark's
+    /// Release.)
+    #[inline(always)]
+    pub(crate) fn is_marked(&self, mark: Mark, ordering: Ordering) -> bool {
+        self.word.load(ordering) & mark as u32 != 0
+    }
+
+    /// Whether any mark is set: a hint.
+    #[inline(always)]
+    pub(crate) fn has_marks(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & Mark::ALL != 0
+    }
 }

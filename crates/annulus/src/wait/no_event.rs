@@ -6,7 +6,7 @@ use crate::sync::{AtomicU32, Ordering, fence};
 
 /// An eventcount that wakes nobody: what is left of it are its marks. No strategy sleeps here.
 pub(crate) struct Event {
-    marks: AtomicU32,
+    pub(super) word: AtomicU32,
 }
 
 /// Nothing to remember.
@@ -15,24 +15,7 @@ pub(super) struct Ticket;
 #[allow(clippy::unused_self, reason = "the same shape as the one that sleeps")]
 impl Event {
     pub(crate) fn new() -> Self {
-        Self { marks: AtomicU32::new(0) }
-    }
-
-    /// Sets `mark` for good, and says it to all who look, as a store with `ordering` would.
-    pub(crate) fn mark(&self, mark: Mark, ordering: Ordering) {
-        self.marks.fetch_or(mark as u32, ordering);
-    }
-
-    /// Whether `mark` is set, by a load with `ordering`.
-    #[inline(always)]
-    pub(crate) fn is_marked(&self, mark: Mark, ordering: Ordering) -> bool {
-        self.marks.load(ordering) & mark as u32 != 0
-    }
-
-    /// Whether any mark is set: a hint.
-    #[inline(always)]
-    pub(crate) fn has_marks(&self) -> bool {
-        self.marks.load(Ordering::Relaxed) & Mark::ALL != 0
+        Self { word: AtomicU32::new(0) }
     }
 
     /// Does nothing: whoever waits, spins.

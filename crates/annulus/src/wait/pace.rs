@@ -9,7 +9,6 @@ use crate::sync::pause;
 /// that place it tells from its looks: some in a row that brought a few messages each. It goes on to rest as long as each rest
 /// brings a good deal. Where it was in vain, because what came was all that there was, it takes twice as many such looks to try
 /// it again.
-#[derive(Clone, Copy)]
 pub(crate) struct Pace {
     /// Looks in a row that brought a few messages.
     close: u32,
