@@ -48,7 +48,7 @@ public final class Lmax {
     }
 
     static long mix(long sequence) {
-        return sequence * 0x9E3779B97F4A7C15L ^ 0x55;
+        return sequence * 0x9E3779B97F4A7C15L + 0x55;
     }
 
     /** As the row says: one message a look, or up to a batch. */

@@ -32,7 +32,7 @@ static void pin(int core) {
     require(pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0, "can't stay on a core");
 }
 
-static Message mix(Message sequence) { return sequence * 0x9E3779B97F4A7C15u ^ 0x55u; }
+static Message mix(Message sequence) { return sequence * 0x9E3779B97F4A7C15u + 0x55u; }
 
 static inline void relax() {
 #if defined(__x86_64__)

@@ -12,8 +12,8 @@ use rustix::thread::futex;
 use crate::contenders::BATCH;
 use crate::cores::{Cores, pin};
 use crate::rows::{
-    BLOCK, HandOver, LIVE_WARM_UP, Page, Plan, Sample, Sleeper, WARM_UP, Waker, Word, across, across_blocks,
-    is_all, latency, mix, ns_each, phases, side_by_side,
+    BLOCK, Check, HandOver, LIVE_WARM_UP, Page, Plan, Sample, Sleeper, WARM_UP, Waker, Word, across,
+    across_blocks, is_all, latency, mix, ns_each, phases, side_by_side,
 };
 
 /// A word with its line, and the line that is fetched with it, to itself.
@@ -188,12 +188,14 @@ fn hand_over_by<const STEP: usize>(plan: &Plan) -> Sample {
         }
     };
     let read = |total| {
+        let mut check = Check::new();
         for first in (0..total).step_by(STEP) {
             let end = first + STEP as u64;
             while slots.of(end - 1).next.load(Ordering::Acquire) != end {}
             for i in first..end {
-                assert!(slots.of(i).value.load(Ordering::Relaxed) == mix(i));
+                check.look_at(slots.of(i).value.load(Ordering::Relaxed));
             }
+            check.settle();
             if end.is_multiple_of(BATCH as u64) {
                 progress.0.store(end, Ordering::Release);
             }

@@ -3,8 +3,8 @@
 //! A loop is written once, generic over the contender. To add a rival, add its adapter to `contenders` and its name where a
 //! row calls `contenders!`; to add a row, add a file.
 //!
-//! What is received is checked by `assert!(a == b)`: `assert_eq!` takes the address of both, and so stores both, for each
-//! message.
+//! What is received is checked by `assert!(a == b)` (`assert_eq!` takes the address of both, and so stores both, for each message), in
+//! batches by [`Check`].
 
 mod events;
 mod fan_out;
@@ -14,6 +14,7 @@ pub mod latency;
 mod live;
 mod lossless;
 mod many_publishers;
+mod message;
 mod one_thread;
 mod page;
 mod pool;
@@ -38,6 +39,7 @@ use serde::{Deserialize, Serialize};
 use crate::contenders::BATCH;
 use crate::cores::Cores;
 pub use many_publishers::side_by_side;
+pub use message::{Check, mix};
 pub use page::Page;
 pub use queue_blocks::{BLOCK, Word, across_blocks, is_all};
 pub use stream::across;
@@ -257,12 +259,6 @@ pub const LIVE_WARM_UP: u64 = 320 * BATCH as u64;
 /// anew before each: with a loop for each, the compiler may inline what is measured into one and not into the other.
 pub fn phases(warm_up: u64, messages: u64) -> [Range<u64>; 2] {
     [0..warm_up, warm_up..warm_up + messages]
-}
-
-/// The value of message `sequence`: easy to check, and not what a slot held a lap before.
-#[inline(always)]
-pub fn mix(sequence: u64) -> u64 {
-    sequence.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x55
 }
 
 /// Nanoseconds for each of `count` since `begun`.

@@ -8,7 +8,8 @@ use std::ops::Range;
 use std::thread;
 use std::time::Instant;
 
-use super::{LIVE_WARM_UP, Plan, Sample, mix, ns_each, phases};
+use super::message::mixes;
+use super::{Check, LIVE_WARM_UP, Plan, Sample, mix, ns_each, phases};
 use crate::contenders::{
     BATCH, BatchPublisher, BatchReader, BatchReceiver, BatchSender, Gated, Publisher, Queue, Reader,
     Receiver, Sender,
@@ -85,19 +86,18 @@ where
     let mut batch = [0; BATCH];
     let publish = move |phase: Range<u64>| {
         for first in phase.step_by(BATCH) {
-            for (message, i) in batch.iter_mut().zip(first..) {
-                *message = mix(i);
+            for (slot, message) in batch.iter_mut().zip(mixes(first)) {
+                *slot = message;
             }
             publisher.publish_batch(&batch);
         }
     };
     let receive = move |total| {
-        let (mut buffer, mut next) = ([0; BATCH], 0);
-        while next < total {
-            let count = reader.poll_batch(&mut buffer, |message| {
-                assert!(message == mix(next));
-                next += 1;
-            });
+        let (mut buffer, mut check, mut received) = ([0; BATCH], Check::new(), 0);
+        while received < total {
+            let count = reader.poll_batch(&mut buffer, |message| check.look_at(message));
+            check.settle();
+            received += count as u64;
             if count == 0 {
                 spin_loop();
             }
@@ -144,19 +144,18 @@ pub fn queue_batches<Q: Queue<Sender: BatchSender, Receiver: BatchReceiver>>(pla
     let mut batch = [0; BATCH];
     let send = move |phase: Range<u64>| {
         for first in phase.step_by(BATCH) {
-            for (message, i) in batch.iter_mut().zip(first..) {
-                *message = mix(i);
+            for (slot, message) in batch.iter_mut().zip(mixes(first)) {
+                *slot = message;
             }
             sender.send_batch(&batch);
         }
     };
     let receive = move |total| {
-        let (mut buffer, mut next) = ([0; BATCH], 0);
-        while next < total {
-            let count = receiver.receive_batch(&mut buffer, |message| {
-                assert!(message == mix(next));
-                next += 1;
-            });
+        let (mut buffer, mut check, mut received) = ([0; BATCH], Check::new(), 0);
+        while received < total {
+            let count = receiver.receive_batch(&mut buffer, |message| check.look_at(message));
+            check.settle();
+            received += count as u64;
             if count == 0 {
                 spin_loop();
             }

@@ -253,6 +253,7 @@ impl<T> WriteEnd<T> {
     /// # Safety
     ///
     /// They were written, and there were as many.
+    #[inline(always)]
     pub(super) unsafe fn publish_slots(&mut self, count: usize) -> usize {
         if count == 0 {
             return 0;
@@ -260,11 +261,8 @@ impl<T> WriteEnd<T> {
         if !self.is_over() && self.publish(count) {
             return count;
         }
-        let [slots, _] = self.tail.stretches(count, self.lane().cells());
-        for slot in slots {
-            // SAFETY: the caller wrote it; the lane ends before it (`publish`), so nobody else looks at it.
-            drop(unsafe { self.lane().cells().take(slot) });
-        }
+        // SAFETY: the caller wrote them; the lane ends before them (`publish`), so nobody else looks at them.
+        unsafe { drop_unsent(self.member, self.tail, count) };
         0
     }
 }
@@ -326,6 +324,23 @@ unsafe fn attend_to_one<T>(member: NonNull<Member<Lane<T>>>, at: Place<T>) -> Re
     }
     // SAFETY: the caller's promise for the message; the lane ends before it. A member lives as long as its hub.
     Err(unsafe { member.as_ref().lane.cells().take_at(at) })
+}
+
+/// Drops the `count` messages from `tail` on, which lie beside each other.
+///
+/// # Safety
+///
+/// They were written, and nobody else looks at them.
+#[cold]
+#[inline(never)]
+unsafe fn drop_unsent<T>(member: NonNull<Member<Lane<T>>>, tail: Place<T>, count: usize) {
+    // SAFETY: a member lives as long as its hub.
+    let cells = unsafe { member.as_ref().lane.cells() };
+    let [slots, _] = tail.stretches(count, cells);
+    for slot in slots {
+        // SAFETY: the caller's promise.
+        drop(unsafe { cells.take(slot) });
+    }
 }
 
 impl<T: Send> Write<T> for WriteEnd<T> {
