@@ -96,7 +96,7 @@ fn try_recv_from_queue(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = queue, config = at_most(11_450))]
+#[library_benchmark(setup = queue, config = at_most(10_750))]
 fn send_slices(mut queue: Queue) -> Queue {
     for first in (0..MESSAGES).step_by(BATCH) {
         let batch: [u64; BATCH] = std::array::from_fn(|i| message(first + i));
@@ -105,7 +105,7 @@ fn send_slices(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = full_queue, config = at_most(7_900))]
+#[library_benchmark(setup = full_queue, config = at_most(7_200))]
 fn recv_into_buffers(mut queue: Queue) -> Queue {
     let mut buffer = [0; BATCH];
     for _ in (0..MESSAGES).step_by(BATCH) {
@@ -115,7 +115,7 @@ fn recv_into_buffers(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = queue, config = at_most(10_900))]
+#[library_benchmark(setup = queue, config = at_most(10_750))]
 fn write_in_place(mut queue: Queue) -> Queue {
     for first in (0..MESSAGES).step_by(BATCH) {
         let batch: [u64; BATCH] = std::array::from_fn(|i| message(first + i));
@@ -124,7 +124,7 @@ fn write_in_place(mut queue: Queue) -> Queue {
     queue
 }
 
-#[library_benchmark(setup = full_queue, config = at_most(5_950))]
+#[library_benchmark(setup = full_queue, config = at_most(5_800))]
 fn read_in_place(mut queue: Queue) -> Queue {
     for _ in (0..MESSAGES).step_by(BATCH) {
         let there = queue.1.peek_many(BATCH);

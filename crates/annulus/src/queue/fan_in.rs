@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use core::ptr::NonNull;
 
 use super::hub::{Hub, Member};
-use super::kind::Read;
+use super::kind::{Read, take_up_to};
 use super::read::ReadEnd;
 use crate::ring::Lane;
 use crate::sync::mutated;
@@ -288,6 +288,14 @@ impl<T> Read<T> for FanIn<T> {
     #[inline]
     fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize {
         if self.has_some() { self.current.take_some(most, each) } else { 0 }
+    }
+
+    #[inline]
+    fn take_into(&mut self, places: &mut [T]) -> usize {
+        let count = places.len();
+        take_up_to(count, |left| {
+            if self.has_some() { self.current.move_some(&mut places[count - left..]) } else { 0 }
+        })
     }
 
     fn begin_round(&mut self) -> usize {

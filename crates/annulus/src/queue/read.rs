@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 use core::mem::ManuallyDrop;
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
 use super::apart::apart;
 use super::hub::{Hub, Member};
@@ -227,6 +227,36 @@ impl<T> ReadEnd<T> {
         count
     }
 
+    /// Moves known messages into `places`, from the first on, until they are full or no more are known of; returns how many. What was there
+    /// before is dropped.
+    #[inline]
+    pub(super) fn move_some(&mut self, places: &mut [T]) -> usize {
+        if core::mem::needs_drop::<T>() {
+            let mut free = places.iter_mut();
+            return self.take_some(free.len(), |value| *free.next().expect("no more than asked for") = value);
+        }
+        let first = self.copy_out(places);
+        if first == places.len() || self.known() == 0 {
+            return first;
+        }
+        // Where slots begin anew.
+        first + self.copy_out(&mut places[first..])
+    }
+
+    /// Copies the first known messages that lie beside each other to `places`, and passes them. There is nothing to drop in a `T`.
+    #[inline(always)]
+    fn copy_out(&mut self, places: &mut [T]) -> usize {
+        let there = self.readable(places.len());
+        let count = there.len();
+        if count == 0 {
+            return 0;
+        }
+        // SAFETY: both are as long. The messages are this end's (L5), which passes them, so each is moved once.
+        unsafe { ptr::copy_nonoverlapping(there.as_ptr(), places.as_mut_ptr(), count) };
+        self.pass(count);
+        count
+    }
+
     /// Drops the first `count` of those that lie [beside each other](Self::beside).
     ///
     /// # Panics
@@ -386,6 +416,14 @@ impl<T> Read<T> for One<T> {
     #[inline]
     fn take_up_to(&mut self, most: usize, each: impl FnMut(T)) -> usize {
         self.take_some(most, each)
+    }
+
+    #[inline]
+    fn take_into(&mut self, places: &mut [T]) -> usize {
+        if self.end.known() < places.len() {
+            self.look_for_all();
+        }
+        self.end.move_some(places)
     }
 
     fn here(&mut self) -> usize {

@@ -2,7 +2,7 @@
 
 use alloc::sync::Arc;
 use core::mem::{self, ManuallyDrop, MaybeUninit};
-use core::ptr::NonNull;
+use core::ptr::{self, NonNull};
 
 use super::hub::{Hub, Member};
 use super::kind::Write;
@@ -233,6 +233,20 @@ impl<T> WriteEnd<T> {
         }
     }
 
+    /// Copies the first of `values` to free slots that lie beside each other, and sends them; returns how many.
+    #[inline(always)]
+    fn copy_in(&mut self, values: &[T]) -> usize
+    where
+        T: Copy,
+    {
+        let free = self.free_slots(values.len());
+        let count = free.len();
+        // SAFETY: both are as long. A `T` is a `MaybeUninit<T>`.
+        unsafe { ptr::copy_nonoverlapping(values.as_ptr(), free.as_mut_ptr().cast(), count) };
+        // SAFETY: they were written just now.
+        unsafe { self.publish_slots(count) }
+    }
+
     /// Up to `most` contiguous free slots; empty where there is none.
     #[inline]
     pub(super) fn free_slots(&mut self, most: usize) -> &mut [MaybeUninit<T>] {
@@ -381,23 +395,12 @@ impl<T: Send> Write<T> for WriteEnd<T> {
     where
         T: Copy,
     {
-        self.look_for(values.len());
-        let count = values.len().min(self.room());
-        if count == 0 || self.is_over() {
-            return 0;
+        let first = self.copy_in(values);
+        if first == values.len() || self.room() == 0 {
+            return first;
         }
-        let [first, second] = self.tail.stretches(count, self.lane().cells());
-        let (before, behind) = values[..count].split_at(first.len());
-        for (range, part) in [(first, before), (second, behind)] {
-            // SAFETY: there is room for all of them (L1), so the slots are this end's alone.
-            let free = unsafe { self.lane().cells().uninit(range) };
-            // SAFETY: as many as the range has; a `T` is a `MaybeUninit<T>`.
-            free.copy_from_slice(unsafe { core::slice::from_raw_parts(part.as_ptr().cast(), part.len()) });
-        }
-        if !self.publish(count) {
-            return 0;
-        }
-        count
+        // Where slots begin anew.
+        first + self.copy_in(&values[first..])
     }
 
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {

@@ -151,7 +151,8 @@ impl<T> Cells<T> {
     ///
     /// # Safety
     ///
-    /// As of [`uninit`](Self::uninit), and the places are of this block and beside each other.
+    /// The places are of this block and beside each other, and nobody else looks at one of the slots for `'a`. What they held is forgotten, not
+    /// dropped.
     #[inline(always)]
     pub(crate) unsafe fn uninit_at<'a>(&self, place: Place<T>, count: usize) -> &'a mut [MaybeUninit<T>] {
         self.watch_write(self.watched(place, count));
@@ -169,18 +170,6 @@ impl<T> Cells<T> {
         self.watch_read(self.watched(place, count));
         // SAFETY: the caller's promise.
         unsafe { core::slice::from_raw_parts(place.pointer().cast(), count) }
-    }
-
-    /// Some slots, to write to.
-    ///
-    /// # Safety
-    ///
-    /// The range is within the block, and nobody else looks at one of its slots for `'a`. What they held is forgotten, not dropped.
-    #[inline]
-    pub(crate) unsafe fn uninit<'a>(&self, range: Range<usize>) -> &'a mut [MaybeUninit<T>] {
-        self.watch_write(range.clone());
-        // SAFETY: the caller's promise.
-        unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr().add(range.start), range.len()) }
     }
 
     /// The slots of `count` places from this one on, for the watchers.
