@@ -13,11 +13,30 @@ use super::{Annulus, BATCH, Named, Tried, Waiting};
 pub trait Sender: Send {
     /// False where it does not wait, and there is no room now.
     fn send(&mut self, message: u64) -> bool;
+
+    /// Tries until it is sent, or waits: as a user would write it.
+    #[inline(always)]
+    fn must_send(&mut self, message: u64) {
+        while !self.send(message) {
+            spin_loop();
+        }
+    }
 }
 
 pub trait Receiver: Send {
     /// None where it does not wait, and nothing is there now.
     fn receive(&mut self) -> Option<u64>;
+
+    /// Tries until something is there, or waits.
+    #[inline(always)]
+    fn must_receive(&mut self) -> u64 {
+        loop {
+            match self.receive() {
+                Some(message) => return message,
+                None => spin_loop(),
+            }
+        }
+    }
 }
 
 /// A queue of u64.
@@ -65,10 +84,10 @@ macro_rules! queue {
     };
 }
 
-/// A verb of a wrapped handle.
+/// A verb of a wrapped handle. One that waits is called once.
 macro_rules! sends {
-    ($handle:ty, |$sender:ident, $message:ident| $sent:expr) => {
-        impl Sender for $handle {
+    (Tried<$handle:ty>, |$sender:ident, $message:ident| $sent:expr) => {
+        impl Sender for Tried<$handle> {
             #[inline(always)]
             fn send(&mut self, $message: u64) -> bool {
                 let $sender = &mut self.0;
@@ -76,16 +95,44 @@ macro_rules! sends {
             }
         }
     };
+    (Waiting<$handle:ty>, |$sender:ident, $message:ident| $sent:expr) => {
+        impl Sender for Waiting<$handle> {
+            #[inline(always)]
+            fn send(&mut self, $message: u64) -> bool {
+                let $sender = &mut self.0;
+                $sent
+            }
+
+            #[inline(always)]
+            fn must_send(&mut self, message: u64) {
+                assert!(self.send(message), "{THERE}");
+            }
+        }
+    };
 }
 
 /// As `sends`.
 macro_rules! receives {
-    ($handle:ty, |$receiver:ident| $received:expr) => {
-        impl Receiver for $handle {
+    (Tried<$handle:ty>, |$receiver:ident| $received:expr) => {
+        impl Receiver for Tried<$handle> {
             #[inline(always)]
             fn receive(&mut self) -> Option<u64> {
                 let $receiver = &mut self.0;
                 $received
+            }
+        }
+    };
+    (Waiting<$handle:ty>, |$receiver:ident| $received:expr) => {
+        impl Receiver for Waiting<$handle> {
+            #[inline(always)]
+            fn receive(&mut self) -> Option<u64> {
+                let $receiver = &mut self.0;
+                $received
+            }
+
+            #[inline(always)]
+            fn must_receive(&mut self) -> u64 {
+                self.receive().expect(THERE)
             }
         }
     };

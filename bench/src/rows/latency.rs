@@ -100,9 +100,7 @@ fn queue<Q: Queue<Sender: Sender, Receiver: Receiver>>(plan: &Plan) -> Sample {
         plan,
         move |i| {
             // It is full where the receiver was taken off its core for a while.
-            while !sender.send(mix(i)) {
-                spin_loop();
-            }
+            sender.must_send(mix(i));
         },
         move || {
             let message = receiver.receive()?;

@@ -79,7 +79,7 @@ fn produce<Q: Queue<Sender: Sender + Clone, Receiver: Receiver>, const PRODUCERS
                 for phase in phases(warm_up, messages) {
                     begin.wait();
                     for i in phase {
-                        assert!(sender.send(i * PRODUCERS + who));
+                        sender.must_send(i * PRODUCERS + who);
                     }
                 }
             });
@@ -91,7 +91,7 @@ fn produce<Q: Queue<Sender: Sender + Clone, Receiver: Receiver>, const PRODUCERS
             begin.wait();
             begun = Instant::now();
             for _ in phase.start * PRODUCERS..phase.end * PRODUCERS {
-                let message = receiver.receive().expect("the producers are there, or were");
+                let message = receiver.must_receive();
                 let next = &mut next[(message % PRODUCERS) as usize];
                 assert!(message / PRODUCERS == *next);
                 *next += 1;

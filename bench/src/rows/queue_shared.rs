@@ -70,7 +70,7 @@ where
                 pin(plan.cores.there);
                 begin.wait();
                 for i in 0..messages {
-                    assert!(sender.send(i * EACH + who));
+                    sender.must_send(i * EACH + who);
                 }
             });
         }

@@ -1,6 +1,5 @@
 //! How soon a consumer has what was sent, asleep or awake.
 
-use std::hint::spin_loop;
 use std::marker::PhantomData;
 use std::thread;
 use std::time::Instant;
@@ -197,28 +196,18 @@ fn round_trip<Q: Queue<Sender: Sender, Receiver: Receiver>>(plan: &Plan) -> Samp
         scope.spawn(move || {
             pin(plan.cores.there);
             for _ in 0..total {
-                let value = receive(&mut arrival);
-                assert!(back.send(value + 1));
+                let value = arrival.must_receive();
+                back.must_send(value + 1);
             }
         });
         let mut begun = Instant::now();
         for phase in phases(WARM_UP, plan.messages) {
             begun = Instant::now();
             for i in phase {
-                assert!(there.send(i));
-                assert!(receive(&mut answer) == i + 1);
+                there.must_send(i);
+                assert!(answer.must_receive() == i + 1);
             }
         }
         ns_each(begun, plan.messages).into()
     })
-}
-
-#[inline(always)]
-fn receive(receiver: &mut impl Receiver) -> u64 {
-    loop {
-        if let Some(value) = receiver.receive() {
-            return value;
-        }
-        spin_loop();
-    }
 }

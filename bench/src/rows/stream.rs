@@ -118,20 +118,12 @@ pub fn queue<Q: Queue<Sender: Sender, Receiver: Receiver>>(plan: &Plan) -> Sampl
 pub fn queue_between(plan: &Plan, mut sender: impl Sender, mut receiver: impl Receiver) -> Sample {
     let send = move |phase: Range<u64>| {
         for i in phase {
-            while !sender.send(mix(i)) {
-                spin_loop();
-            }
+            sender.must_send(mix(i));
         }
     };
     let receive = move |total| {
         for i in 0..total {
-            let message = loop {
-                match receiver.receive() {
-                    Some(message) => break message,
-                    None => spin_loop(),
-                }
-            };
-            assert!(message == mix(i));
+            assert!(receiver.must_receive() == mix(i));
         }
     };
     across(plan, send, receive)
