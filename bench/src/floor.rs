@@ -13,7 +13,7 @@ use crate::contenders::BATCH;
 use crate::cores::{Cores, pin};
 use crate::rows::{
     BLOCK, Check, HandOver, LIVE_WARM_UP, Page, Plan, Sample, Sleeper, WARM_UP, Waker, Word, across,
-    across_blocks, is_all, latency, mix, ns_each, phases, side_by_side,
+    across_blocks, fill, is_all, latency, mix, ns_each, phases, side_by_side,
 };
 
 /// A word with its line, and the line that is fetched with it, to itself.
@@ -239,13 +239,13 @@ pub fn copy_in_and_out<const WORDS: usize>(plan: &Plan) -> Sample {
 /// Fills one part after another of the same memory as the rings have, which nobody reads.
 pub fn fill_blocks<T: Word, const RINGS: usize>(plan: &Plan) -> Sample {
     let words = RINGS * plan.capacity;
-    let mut memory = vec![T::default(); words];
+    let mut memory = Box::new_uninit_slice(words);
     let mut begun = Instant::now();
     for phase in phases((words / BLOCK) as u64, plan.messages) {
         begun = Instant::now();
         for i in phase {
             let start = i as usize * BLOCK % words;
-            black_box(&mut memory[start..start + BLOCK]).fill(black_box(T::of(i)));
+            fill(black_box(&mut memory[start..start + BLOCK]), black_box(T::of(i)));
         }
     }
     ns_each(begun, plan.messages).into()

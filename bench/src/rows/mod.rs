@@ -41,7 +41,7 @@ use crate::cores::Cores;
 pub use many_publishers::side_by_side;
 pub use message::{Check, mix};
 pub use page::Page;
-pub use queue_blocks::{BLOCK, Word, across_blocks, is_all};
+pub use queue_blocks::{BLOCK, Word, across_blocks, fill, is_all};
 pub use stream::across;
 pub use wake_up::{HandOver, Sleeper, Waker, wake_up};
 
