@@ -43,8 +43,13 @@ pub fn after_reads(clock: &Clock) -> u64 {
 
 /// How many stamps there are in so many nanoseconds.
 pub fn in_ns(clock: &Clock, ns: u64) -> u64 {
+    (ns as f64 / to_ns(clock, 1.0)) as u64
+}
+
+/// So many stamps in nanoseconds.
+pub fn to_ns(clock: &Clock, stamps: f64) -> f64 {
     const MANY: u64 = 1 << 30;
-    (ns as f64 * MANY as f64 / clock.delta_as_nanos(0, MANY) as f64) as u64
+    stamps * clock.delta_as_nanos(0, MANY) as f64 / MANY as f64
 }
 
 #[cfg(test)]
