@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use annulus::mpsc;
 
-use super::queue_blocks::{BLOCK, BLOCKS, Word, is_all};
+use super::queue_blocks::{BLOCK, BLOCKS, Word, fill, is_all};
 use super::{Entry, Kind, Plan, Row, Sample, ns_each, phases};
 use crate::contenders::{Annulus, Named, Rtrb};
 use crate::cores::pin;
@@ -55,7 +55,7 @@ fn of_words<T: Word, const PRODUCERS: usize>([unread, read]: [&'static str; 2]) 
     const FILL: &str = "filling the same memory";
     let small = size_of::<T>() == 4;
     let row = |name, about, axis| {
-        Row::new(name, about, BLOCKS * BLOCK, if small { 2_048 } else { 1_024 })
+        Row::new(name, about, BLOCKS * BLOCK, if small { 16_384 } else { 8_192 })
             .threads(PRODUCERS + 1)
             .at(axis, PRODUCERS as u64)
     };
@@ -121,8 +121,13 @@ impl<T: Word> Blocks<T> for AnnulusBlocks<T> {
 
 impl<T: Word> FillBlock<T> for mpsc::Producer<T> {
     #[inline(always)]
+    #[allow(unsafe_code, reason = "so that all fill by the same loop")]
     fn fill(&mut self, value: T, most: usize) -> usize {
-        self.reserve(most).map_or(0, |reservation| reservation.fill(value))
+        let Some(mut reservation) = self.reserve(most) else { return 0 };
+        fill(reservation.as_uninit(), value);
+        let count = reservation.len();
+        // SAFETY: all slots are written.
+        unsafe { reservation.commit(count) }
     }
 }
 
@@ -154,11 +159,15 @@ impl<T: Word> Blocks<T> for RtrbBlocks<T> {
 
 impl<T: Word> FillBlock<T> for rtrb::Producer<T> {
     #[inline(always)]
+    #[allow(unsafe_code, reason = "so that all fill by the same loop")]
     fn fill(&mut self, value: T, most: usize) -> usize {
-        match self.write_chunk_uninit(most) {
-            Ok(chunk) => chunk.fill_from_iter(std::iter::repeat(value)),
-            Err(_) => 0,
-        }
+        let Ok(mut chunk) = self.write_chunk_uninit(most) else { return 0 };
+        let (first, second) = chunk.as_mut_slices();
+        fill(first, value);
+        fill(second, value);
+        // SAFETY: all slots are written.
+        unsafe { chunk.commit_all() };
+        most
     }
 }
 

@@ -1,9 +1,10 @@
 //! The consumer of many lanes: one for each producer, which join and leave while it runs.
 //!
-//! It looks at the lanes that were lately busy, in turn, and takes a budget from each. A lane in which it found nothing for long it takes
-//! off its list: it unlists it (M1), calls a barrier (M2) and looks once more (M3). A producer that finds its lane unlisted, after its
-//! store and a fence (L4), calls the consumer (`Hub::call`). So either M3 sees the message or the producer sees M1, no message is ever hidden
-//! from the next poll once its send is over, and a poll costs what there is to take and one load, however many producers have joined.
+//! It looks at the lanes that were lately busy, in turn, and takes a budget from each. Lanes in which it found nothing for long it takes
+//! off its list, once looks at them have cost about as much as that does: it unlists a lane (M1), calls a barrier (M2) and looks once more
+//! (M3). A producer that finds its lane unlisted, after its store and a fence (L4), calls the consumer (`Hub::call`). So either M3 sees the
+//! message or the producer sees M1, no message is ever hidden from the next poll once its send is over, and in the long run a poll costs what there
+//! is to take and one load, however many producers have joined.
 //!
 //! Every lane is in one place: on the list, on the stack of those that call, with a producer that is about to call, or, unlisted, nowhere. Only who
 //! turns `listed` to true brings it to the next. A lane that M3 finds busy stays on the list though its producer may be about to call:
@@ -34,6 +35,10 @@ const KEPT: usize = if cfg!(annulus_loom) { 0 } else { 2 };
 /// … until so many searches found something elsewhere. Where all are quiet, nobody gains by taking them off.
 const LONG: u64 = 128;
 
+/// What it takes to take lanes off, in looks at lanes in vain: a barrier is some microseconds, on the producers' cores too. After as many, it
+/// is time to see whether some are quiet.
+const PRICE: usize = if cfg!(annulus_loom) { 0 } else { 2048 };
+
 /// Room on the list from the start.
 const ROOM: usize = 64;
 
@@ -48,6 +53,8 @@ pub(crate) struct FanIn<T> {
     turn: usize,
     /// How many searches have found something.
     found: u64,
+    /// Looks in vain that fewer lanes would have spared, since the last time.
+    vain: usize,
     /// How many lanes on the list have a call that is yet to come.
     calls: usize,
     /// Whether it is decided where each lane ends.
@@ -69,6 +76,7 @@ impl<T> FanIn<T> {
             others: Vec::with_capacity(ROOM),
             turn: 0,
             found: 0,
+            vain: 0,
             calls: 0,
             settled: false,
             pace: Pace::new(),
@@ -91,11 +99,12 @@ impl<T> FanIn<T> {
         }
         loop {
             // The current one comes last: it had its turn.
-            for _ in 0..=self.others.len() {
+            for before in 0..=self.others.len() {
                 self.change_turns();
                 let some = self.current.learn(BUDGET);
                 self.count(some);
                 if some {
+                    self.vain += before;
                     self.rest_if_alone();
                     self.current.begin_one_by_one();
                     return true;
@@ -103,6 +112,7 @@ impl<T> FanIn<T> {
                 self.give_up_if_left();
             }
             if !self.meet_callers() {
+                self.vain += self.others.len().saturating_sub(KEPT);
                 self.pace.found_nothing();
                 return false;
             }
@@ -132,8 +142,12 @@ impl<T> FanIn<T> {
         }
     }
 
-    /// Whether there are lanes to be taken off the list.
-    fn is_crowded(&self) -> bool {
+    /// Whether it is time to take lanes off the list, and there are some.
+    fn is_crowded(&mut self) -> bool {
+        if self.vain < PRICE {
+            return false;
+        }
+        self.vain = 0;
         let many = self.others.len() > KEPT;
         self.others.iter().any(|end| is_idle(end) && (many || is_idle_for_long(end, self.found)))
     }
@@ -321,6 +335,7 @@ impl<T> Read<T> for FanIn<T> {
     fn here(&mut self) -> usize {
         let some = self.current.look(usize::MAX);
         self.count(some);
+        self.vain += usize::from(!some);
         self.current.known()
     }
 
@@ -380,11 +395,21 @@ mod tests {
             producer.try_send(0).unwrap();
         }
         assert_eq!(consumer.skip(7), 6);
-        for _ in 0..2 * LONG {
+        // Four looks of each search are in vain, and could be spared. (A few were before.)
+        let searches = PRICE / 4;
+        for search in 0..=searches {
+            assert!(beside(&consumer) == 6 || search > searches / 2, "after {search} of {searches}");
             assert!(consumer.try_recv().is_err());
         }
         assert_eq!(beside(&consumer), KEPT);
-        for message in 0..=LONG + u64::from(QUIET) {
+        // Where all are quiet, the others stay; beside a busy one, two looks of each search are in vain.
+        for _ in 0..2 * PRICE {
+            assert!(consumer.try_recv().is_err());
+        }
+        assert_eq!(beside(&consumer), KEPT);
+        let messages = PRICE as u64 / 2;
+        for message in 0..=messages {
+            assert!(beside(&consumer) >= KEPT || message > messages / 2, "after {message} of {messages}");
             busy.try_send(message).unwrap();
             assert_eq!(consumer.try_recv(), Ok(message));
         }
