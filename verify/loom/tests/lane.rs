@@ -70,6 +70,26 @@ fn in_slices_and_in_place() {
     });
 }
 
+/// A slice that goes round the ring's end is there as a whole or not at all.
+#[test]
+fn a_slice_is_seen_at_once() {
+    check(|| {
+        let (mut producer, mut consumer) = spsc::channel::<[u64; 2]>(2);
+        assert!(producer.try_send(Checked::of(0)).is_ok());
+        assert_eq!(consumer.try_recv().unwrap().number(), 0);
+        let writer = thread::spawn(move || {
+            assert_eq!(producer.send_slice(&[1, 2].map(Checked::of)), 2);
+            producer
+        });
+        let mut received = [0, 0].map(Checked::of);
+        let count = consumer.recv_into(&mut received);
+        assert!(count == 0 || count == 2, "{count} of two");
+        drop(writer.join().unwrap());
+        assert_eq!(count + consumer.recv_into(&mut received), 2);
+        assert_eq!(received.map(|message| message.number()), [1, 2]);
+    });
+}
+
 /// Who sees the producer gone finds everything that it sent, and then the end.
 #[test]
 fn everything_before_the_end() {

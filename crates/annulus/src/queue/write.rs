@@ -233,18 +233,20 @@ impl<T> WriteEnd<T> {
         }
     }
 
-    /// Copies the first of `values` to free slots that lie beside each other, and sends them; returns how many.
+    /// Copies `values` to the slots from `place` on.
+    ///
+    /// # Safety
+    ///
+    /// There are so many slots beside each other, and room for them.
     #[inline(always)]
-    fn copy_in(&mut self, values: &[T]) -> usize
+    unsafe fn copy_in(&self, place: Place<T>, values: &[T])
     where
         T: Copy,
     {
-        let free = self.free_slots(values.len());
-        let count = free.len();
+        // SAFETY: the caller's promise; with room (L1), the slots are this end's alone.
+        let free = unsafe { self.lane().cells().uninit_at(place, values.len()) };
         // SAFETY: both are as long. A `T` is a `MaybeUninit<T>`.
-        unsafe { ptr::copy_nonoverlapping(values.as_ptr(), free.as_mut_ptr().cast(), count) };
-        // SAFETY: they were written just now.
-        unsafe { self.publish_slots(count) }
+        unsafe { ptr::copy_nonoverlapping(values.as_ptr(), free.as_mut_ptr().cast(), values.len()) };
     }
 
     /// Up to `most` contiguous free slots; empty where there is none.
@@ -395,12 +397,28 @@ impl<T: Send> Write<T> for WriteEnd<T> {
     where
         T: Copy,
     {
-        let first = self.copy_in(values);
-        if first == values.len() || self.room() == 0 {
-            return first;
+        // So many are sent, and so many of them lie beside each other.
+        let (mut count, mut beside) = (values.len(), values.len());
+        if unlikely(count > self.run()) {
+            self.look_for(count);
+            self.begin_run();
+            count = count.min(self.room());
+            beside = count.min(self.tail.to_end(self.lane().cells()));
         }
-        // Where slots begin anew.
-        first + self.copy_in(&values[first..])
+        if count == 0 || self.is_over() {
+            return 0;
+        }
+        let (before, behind) = values[..count].split_at(beside);
+        // SAFETY: the run has as many, or it is just so bounded.
+        unsafe { self.copy_in(self.tail, before) };
+        if !behind.is_empty() {
+            if mutated!("slice_in_two") && self.publish(beside) {
+                return beside + self.put_some(behind);
+            }
+            // SAFETY: these are the first slots, and there is room for all.
+            unsafe { self.copy_in(self.tail.forward(beside, self.lane().cells()), behind) };
+        }
+        if self.publish(count) { count } else { 0 }
     }
 
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
