@@ -26,7 +26,7 @@ use crate::wait::{Event, Pace};
 /// Messages from one lane before the others have their turn.
 const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 
-/// Looks in a row that found nothing, before a lane is taken off the list.
+/// Looks in a row that found nothing, before a lane may be taken off the list.
 const QUIET: u32 = if cfg!(annulus_loom) { 1 } else { 32 };
 
 /// Lanes beside the current one that stay on the list though they are quiet …
@@ -36,8 +36,8 @@ const KEPT: usize = if cfg!(annulus_loom) { 0 } else { 2 };
 const LONG: u64 = 128;
 
 /// What it takes to take lanes off, in looks at lanes in vain: a barrier is some microseconds, on the producers' cores too. After as many, it
-/// is time to see whether some are quiet.
-const PRICE: usize = 2048;
+/// is time to see whether some are quiet. (Sooner in debug builds, so that tests and fuzzers come by there in a few steps.)
+const PRICE: usize = if cfg!(debug_assertions) { 32 } else { 2048 };
 
 /// Room on the list from the start.
 const ROOM: usize = 64;
@@ -53,7 +53,7 @@ pub(crate) struct FanIn<T> {
     turn: usize,
     /// How many searches have found something.
     found: u64,
-    /// Looks in vain that fewer lanes would have spared, since the last time.
+    /// Looks in vain since the last time: those before a look that found something, and at more than the lanes that stay anyway.
     vain: usize,
     /// How many lanes on the list have a call that is yet to come.
     calls: usize,
@@ -111,8 +111,8 @@ impl<T> FanIn<T> {
                 }
                 self.give_up_if_left();
             }
+            self.vain += self.others.len().saturating_sub(KEPT);
             if !self.meet_callers() {
-                self.vain += self.others.len().saturating_sub(KEPT);
                 self.pace.found_nothing();
                 return false;
             }
@@ -396,8 +396,8 @@ mod tests {
         }
         assert_eq!(consumer.skip(7), 6);
         // Four looks of each search are in vain, and could be spared. (A few were before.)
-        let searches = PRICE / 4;
-        for search in 0..=searches {
+        let searches = (PRICE / 4).max(QUIET as usize);
+        for search in 0..=2 * searches {
             assert!(beside(&consumer) == 6 || search > searches / 2, "after {search} of {searches}");
             assert!(consumer.try_recv().is_err());
         }
@@ -407,8 +407,8 @@ mod tests {
             assert!(consumer.try_recv().is_err());
         }
         assert_eq!(beside(&consumer), KEPT);
-        let messages = PRICE as u64 / 2;
-        for message in 0..=messages {
+        let messages = (PRICE as u64 / 2).max(LONG);
+        for message in 0..=2 * messages {
             assert!(beside(&consumer) >= KEPT || message > messages / 2, "after {message} of {messages}");
             busy.try_send(message).unwrap();
             assert_eq!(consumer.try_recv(), Ok(message));

@@ -140,11 +140,7 @@ pub(crate) trait Read<T> {
     }
 
     /// Moves messages into `places`, from the first on, and returns how many; what was there before is dropped.
-    #[inline]
-    fn take_into(&mut self, places: &mut [T]) -> usize {
-        let mut free = places.iter_mut();
-        self.take_up_to(free.len(), |value| *free.next().expect("no more than asked for") = value)
-    }
+    fn take_into(&mut self, places: &mut [T]) -> usize;
 
     /// Begins to visit every lane once: makes a first lane the next to take from, and returns how many there are to visit.
     fn begin_round(&mut self) -> usize {

@@ -235,26 +235,38 @@ impl<T> ReadEnd<T> {
             let mut free = places.iter_mut();
             return self.take_some(free.len(), |value| *free.next().expect("no more than asked for") = value);
         }
-        let first = self.copy_out(places);
-        if first == places.len() || self.known() == 0 {
-            return first;
+        // So many are there, and so many of them lie beside each other.
+        let (mut count, mut beside) = (places.len(), places.len());
+        if unlikely(count > self.run()) {
+            self.begin_run();
+            count = count.min(self.known());
+            beside = count.min(self.beside());
         }
-        // Where slots begin anew.
-        first + self.copy_out(&mut places[first..])
-    }
-
-    /// Copies the first known messages that lie beside each other to `places`, and passes them. There is nothing to drop in a `T`.
-    #[inline(always)]
-    fn copy_out(&mut self, places: &mut [T]) -> usize {
-        let there = self.readable(places.len());
-        let count = there.len();
         if count == 0 {
             return 0;
         }
-        // SAFETY: both are as long. The messages are this end's (L5), which passes them, so each is moved once.
-        unsafe { ptr::copy_nonoverlapping(there.as_ptr(), places.as_mut_ptr(), count) };
+        let (before, behind) = places[..count].split_at_mut(beside);
+        // SAFETY: the run has as many, or it is just so bounded. There is nothing to drop in a `T`, and all are passed below.
+        unsafe { self.copy_out(self.head, before) };
+        if !behind.is_empty() {
+            // SAFETY: these are in the first slots, and known to be there.
+            unsafe { self.copy_out(self.head.forward(beside, self.lane().cells()), behind) };
+        }
         self.pass(count);
         count
+    }
+
+    /// Copies messages from `place` on to all of `places`.
+    ///
+    /// # Safety
+    ///
+    /// So many are known to be there, beside each other. The caller passes them, and what was in `places` needs no destructor.
+    #[inline(always)]
+    unsafe fn copy_out(&self, place: Place<T>, places: &mut [T]) {
+        // SAFETY: the caller's promise; they lie before the tail (L5), so they are this end's.
+        let there = unsafe { self.lane().cells().values_at(place, places.len()) };
+        // SAFETY: both are as long.
+        unsafe { ptr::copy_nonoverlapping(there.as_ptr(), places.as_mut_ptr(), places.len()) };
     }
 
     /// Drops the first `count` of those that lie [beside each other](Self::beside).
@@ -418,6 +430,7 @@ impl<T> Read<T> for One<T> {
         self.take_some(most, each)
     }
 
+    /// One look, too.
     #[inline]
     fn take_into(&mut self, places: &mut [T]) -> usize {
         if self.end.known() < places.len() {

@@ -245,6 +245,15 @@ fn a_destructor_that_panics_keeps_nothing() {
     assert!(producer.is_closed());
     drop(producer);
     assert_eq!(alive.load(Ordering::Relaxed), 0);
+
+    // Nor what was written to slots and could not be sent.
+    let (mut producer, consumer) = spsc::channel(4);
+    let reservation = producer.reserve(3).unwrap();
+    drop(consumer);
+    let values = (0..3).map(|number| Panics(Counted::new(number, &alive)));
+    let message = panics(|| assert_eq!(reservation.write_iter(values), 0));
+    assert!(message.is_some());
+    assert_eq!(alive.load(Ordering::Relaxed), 0);
 }
 
 /// What one side knows of the slots before it, from single messages, is not true any more after a batch.
