@@ -97,7 +97,7 @@ where
         while received < total {
             let count = reader.poll_batch(&mut buffer, |message| check.look_at(message));
             check.settle();
-            received += count as u64;
+            received += count;
             if count == 0 {
                 spin_loop();
             }
