@@ -157,9 +157,9 @@ impl<T> WriteEnd<T> {
     /// There is room.
     #[inline]
     pub(super) unsafe fn put_open(&mut self, value: T, is_lone: bool) -> Result<(), T> {
-        let after = self.tail.next(self.lane().cells());
-        // SAFETY: the caller's promise.
-        let sent = unsafe { self.put_before(after, value, is_lone) };
+        let (at, after) = (self.tail, self.tail.next(self.lane().cells()));
+        // SAFETY: the caller's promise; the message lies in its slot when it is attended to.
+        let sent = unsafe { self.put_before(after, value, is_lone, |member, _| attend_to_one(member, at)) };
         self.begin_run();
         sent
     }
@@ -171,30 +171,38 @@ impl<T> WriteEnd<T> {
     /// There is a run, and it is not [at its end](Self::is_at_stop).
     #[inline(always)]
     pub(super) unsafe fn put_on(&mut self, value: T, is_lone: bool) -> Result<(), T> {
-        // SAFETY: the caller's promise: up to the run's end there is room.
-        unsafe { self.put_before(self.tail.step(), value, is_lone) }
+        // SAFETY: the caller's promise: up to the run's end there is room, and the slots lie beside each other. The message lies in its slot when it is
+        // attended to.
+        unsafe {
+            self.put_before(self.tail.step(), value, is_lone, |member, after| attend_behind(member, after))
+        }
     }
 
-    /// Sends a message, unless the queue was closed. `after` is the place after its own.
+    /// Sends a message, unless the queue was closed. `after` is the place after its own. Where something is to be done after it, `attend` does that, is
+    /// called with this place, and gives back the message if it was not sent.
     ///
     /// # Safety
     ///
     /// There is room.
     #[inline(always)]
-    unsafe fn put_before(&mut self, after: Place<T>, value: T, is_lone: bool) -> Result<(), T> {
-        let at = self.tail;
+    unsafe fn put_before(
+        &mut self,
+        after: Place<T>,
+        value: T,
+        is_lone: bool,
+        attend: impl FnOnce(NonNull<Member<Lane<T>>>, Place<T>) -> Result<(), T>,
+    ) -> Result<(), T> {
         // SAFETY: a member lives as long as its hub.
         let ring = unsafe { self.member.as_ref() };
         // Before the stores, from which it may be another for all that a compiler knows.
         let hub = hub_of(ring);
         // SAFETY: there is room, so the slot is this end's alone.
-        unsafe { ring.lane.cells().write_at(at, value) };
+        unsafe { ring.lane.cells().write_at(self.tail, value) };
         // Before the look: so nothing is left to do after it. (Where the message is given back, this end sends nothing any more.)
         self.tail = after;
         ring.lane.publish(after.number);
         if unlikely(!is_calm(hub, ring, is_lone)) {
-            // SAFETY: written above.
-            return unsafe { attend_to_one(self.member, at) };
+            return attend(self.member, after);
         }
         Ok(())
     }
@@ -340,6 +348,18 @@ unsafe fn attend_to_one<T>(member: NonNull<Member<Lane<T>>>, at: Place<T>) -> Re
     }
     // SAFETY: the caller's promise for the message; the lane ends before it. A member lives as long as its hub.
     Err(unsafe { member.as_ref().lane.cells().take_at(at) })
+}
+
+/// [`attend_to_one`] where the message lies just before `after`. So the loop that sends needs a register for one of the two places.
+///
+/// # Safety
+///
+/// The message lies in its slot, and `after` is a step from there.
+#[cold]
+#[inline(never)]
+unsafe fn attend_behind<T>(member: NonNull<Member<Lane<T>>>, after: Place<T>) -> Result<(), T> {
+    // SAFETY: the caller's promise.
+    unsafe { attend_to_one(member, after.back()) }
 }
 
 /// Drops the `count` messages from `tail` on, which lie beside each other.

@@ -77,6 +77,11 @@ impl<T> Place<T> {
         self.skip(1)
     }
 
+    /// The place before, where this is a [`step`](Self::step) from it.
+    pub(crate) fn back(self) -> Self {
+        Self { number: self.number.wrapping_sub(1), ..self }
+    }
+
     /// The place `count` further on, where more slots than that are [left](Self::left).
     #[inline(always)]
     pub(crate) fn skip(self, count: usize) -> Self {
