@@ -78,7 +78,7 @@ pub fn is_all<T: Word>(words: &[T], value: T) -> bool {
     words.iter().fold(T::default(), |difference, &word| difference | (word ^ value)) == T::default()
 }
 
-/// Of ours and of the floor: where a build happens to put so short a loop moves what it takes by a twentieth, so there is one.
+/// Of ours, of rtrb and of the floor: where a build happens to put so short a loop moves what it takes by a sixth and more, so there is one.
 #[inline(never)]
 pub fn fill<T: Copy>(words: &mut [MaybeUninit<T>], value: T) {
     words.fill(MaybeUninit::new(value));
