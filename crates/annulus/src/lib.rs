@@ -76,6 +76,7 @@ compile_error!(
 
 mod broadcast;
 mod error;
+mod free_list;
 mod hint;
 mod message;
 mod os;

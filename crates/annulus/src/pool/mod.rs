@@ -67,7 +67,6 @@
 
 mod buffer;
 mod error;
-mod free;
 mod handle;
 mod shared;
 mod slabs;

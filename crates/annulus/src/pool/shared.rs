@@ -18,10 +18,10 @@ use alloc::vec::Vec;
 use core::ptr::NonNull;
 
 use super::error::{HandleError, PoolError};
-use super::free::Head;
 use super::handle::{Handle, Split};
 use super::slabs::Slabs;
-use super::word::{END, Word};
+use super::word::Word;
+use crate::free_list::{END, Head};
 use crate::sync::{AtomicUsize, Ordering, fence, mutated};
 
 /// A word on a line of its own: owners of neighbouring slabs do not take it from each other.

@@ -15,10 +15,9 @@
 //! reaches. The one step for which threads race is out of a handle: one compare-exchange of the whole word, so of all who hold the
 //! handle one wins, and afterwards the generation is another. Every other step is made by the slab's only owner.
 
+use crate::free_list::END;
 use crate::sync::{AtomicU64, Ordering, mutated};
 
-/// No slab follows.
-pub(super) const END: u32 = u32::MAX;
 /// A `Buffer` has the slab.
 const OWNED: u32 = u32::MAX - 1;
 /// A handle has it.

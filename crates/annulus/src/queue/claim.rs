@@ -1,13 +1,15 @@
 //! A consumer among many, of one shared lane or of many: V4 to V6 of `ring/shared_lane.rs`.
 //!
-//! It takes from a lane of its own choice, then from the fullest, then from whichever has something. Lanes are never taken off a list here:
-//! a producer that joins goes on in one that was left, or adds one, and consumers look at all of them.
+//! Each consumer goes round the lanes on the [roster's](super::roster) list by itself, and takes at most a budget of messages of one before it looks
+//! at the others. So a lane with a message has its turn after one turn of every other, with each consumer that goes on.
 
 use alloc::sync::Arc;
 use core::ptr::NonNull;
 
 use super::hub::{Hub, Member};
 use super::kind::Read;
+use super::roster::Round;
+use super::thinning::Thinning;
 use crate::ring::SharedLane;
 use crate::sync::mutated;
 use crate::wait::Event;
@@ -18,10 +20,13 @@ const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 /// A consumer of all shared lanes of a hub.
 pub(crate) struct Claimer<T> {
     pub(super) hub: Arc<Hub<SharedLane<T>>>,
-    /// The lane to take from first.
+    /// The lane whose turn it is.
     local: NonNull<Member<SharedLane<T>>>,
+    /// Its number in the roster.
+    turn: usize,
     /// Messages that it may take from there before it looks at others.
     budget: usize,
+    thinning: Thinning,
     /// Whether it has called the barrier since the queue was closed: what it does not find then will not come.
     settled: bool,
     /// Whether all lanes are ended.
@@ -34,16 +39,17 @@ unsafe impl<T: Send> Send for Claimer<T> {}
 unsafe impl<T: Send> Sync for Claimer<T> {}
 
 impl<T> Claimer<T> {
-    /// A consumer that begins with `local`. It counts as a consumer of the hub already.
+    /// The first consumer of `hub`, which begins with `local`, its first lane. It counts as a consumer of the hub already.
     pub(super) fn new(hub: Arc<Hub<SharedLane<T>>>, local: NonNull<Member<SharedLane<T>>>) -> Self {
-        Self { hub, local, budget: BUDGET, settled: false, over: false }
+        Self { hub, local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
     }
 
     /// Another consumer, which begins with the next lane.
     pub(super) fn another(&self) -> Self {
         self.hub.consumer_comes();
         let mut other = Self::new(Arc::clone(&self.hub), self.local);
-        other.change_turns();
+        let mut round = self.hub.roster.round(self.turn, true);
+        other.next_in_round(&mut round);
         other
     }
 
@@ -62,47 +68,32 @@ impl<T> Claimer<T> {
     /// As [`claim`](Self::claim), of the local lane, if it has not had its turn.
     #[inline(always)]
     fn claim_here(&mut self, most: usize) -> Option<(u64, usize)> {
-        if self.budget == 0 {
+        let budget = if mutated!("steals_without_end") { usize::MAX } else { self.budget };
+        if budget == 0 {
             return None;
         }
-        let (first, count) = self.local().lane.claim(most)?;
+        let (first, count) = self.local().lane.claim(most.min(budget))?;
         self.budget = self.budget.saturating_sub(count);
         Some((first, count))
     }
 
-    /// Looks at the lanes: the next one where the local one had its turn, else the fullest; then at all of them.
+    /// Looks at the lanes, from the next on. The local one comes last: it had its turn, or nothing was there.
     #[cold]
     #[inline(never)]
     fn claim_elsewhere(&mut self, most: usize) -> Option<(u64, usize)> {
-        if self.budget == 0 {
-            self.change_turns();
-        } else if self.hub.members().nth(1).is_none() {
-            // There is no other. And how full this one is, is in a line that its producer is about to write.
-            return None;
-        } else if let Some(fullest) = self.hub.members().max_by_key(|member| member.lane.len()) {
-            self.local = NonNull::from(fullest);
-        }
-        self.budget = BUDGET;
-        let mut claimed = self.local().lane.claim(most);
-        if claimed.is_none() {
-            // Each of them: so finding nothing means that nothing was there.
-            let found = self.hub.members().find_map(|member| Some((member, member.lane.claim(most)?)));
-            if let Some((member, found)) = found {
-                self.local = NonNull::from(member);
-                claimed = Some(found);
+        self.thinning.thin_out(&self.hub.roster, &self.hub.sent);
+        let mut round = self.begin_round();
+        let mut looked = 0;
+        while self.next_in_round(&mut round) {
+            if let Some(claimed) = self.claim_here(most) {
+                // SAFETY: a member lives as long as its hub, in which this is a share.
+                self.thinning.found(unsafe { self.local.as_ref() }, looked);
+                return Some(claimed);
             }
+            looked += 1;
         }
-        let (first, count) = claimed?;
-        self.budget = self.budget.saturating_sub(count);
-        Some((first, count))
-    }
-
-    /// Makes the lane after the local one the local one.
-    fn change_turns(&mut self) {
-        let mut after = self.hub.members().skip_while(|&member| NonNull::from(member) != self.local).skip(1);
-        if let Some(next) = after.next().or_else(|| self.hub.members().next()) {
-            self.local = NonNull::from(next);
-        }
+        self.thinning.found_nothing(looked);
+        None
     }
 
     /// Moves message `number` of the local lane out.
@@ -215,12 +206,17 @@ impl<T> Read<T> for Claimer<T> {
         filled
     }
 
-    fn begin_round(&mut self) -> usize {
-        self.hub.members().count()
+    fn begin_round(&mut self) -> Round {
+        // Where the queue is closed, what is in no list is found, too, before E4 ends it.
+        self.hub.roster.round_beside_others(self.turn, self.settled)
     }
 
-    fn next_in_round(&mut self) {
-        self.change_turns();
+    #[inline]
+    fn next_in_round(&mut self, round: &mut Round) -> bool {
+        let Some((turn, member)) = self.hub.roster.next(round) else { return false };
+        self.local = NonNull::from(member);
+        (self.turn, self.budget) = (turn, BUDGET);
+        true
     }
 
     fn here(&mut self) -> usize {
@@ -257,6 +253,7 @@ impl<T> Drop for Claimer<T> {
     fn drop(&mut self) {
         if self.hub.consumer_goes() {
             self.hub.sent.barrier_at_any_price();
+            self.settled = true;
             while let Some(value) = self.try_take() {
                 drop(value);
             }

@@ -222,10 +222,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     #[inline]
     pub fn consume(&mut self, mut handler: impl FnMut(T)) -> usize {
         let mut consumed = 0;
-        for visit in 0..self.end.begin_round() {
-            if visit > 0 {
-                self.end.next_in_round();
-            }
+        let mut round = self.end.begin_round();
+        while self.end.next_in_round(&mut round) {
             let here = self.end.here();
             consumed += take_up_to(here, |left| self.end.take_here(left, &mut handler));
         }
@@ -389,6 +387,8 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     pub fn advance(&mut self, count: usize) {
         if count > 0 {
             K::current(&mut self.end).advance(count);
+        } else {
+            K::end_turn(&mut self.end);
         }
     }
 
@@ -457,6 +457,23 @@ impl<T: Send, K: Joinable> Consumer<T, K> {
     /// As [`drain`](Self::drain), by the name that says that it goes through the rings of all producers.
     pub fn drain_all(&mut self) -> Drain<'_, T, K> {
         self.drain()
+    }
+
+    /// How many rings there are: as many as there were producers at once. A ring goes to the next producer that comes when its own has
+    /// left, whatever the consumers do; their memory is given back with the queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (first, consumer) = annulus::mpsc::channel::<u64>(4);
+    /// for number in 0..1_000 {
+    ///     first.clone().try_send(number).ok();
+    /// }
+    /// assert_eq!(consumer.rings(), 2);
+    /// ```
+    #[must_use]
+    pub fn rings(&self) -> usize {
+        self.end.hub().roster.count()
     }
 }
 

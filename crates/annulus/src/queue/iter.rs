@@ -5,6 +5,7 @@ use core::iter::FusedIterator;
 
 use super::Consumer;
 use super::kind::{Kind, Read};
+use super::roster::Round;
 
 /// The messages that are there now; made by [`Consumer::drain`].
 #[must_use = "an iterator does nothing until it is asked"]
@@ -12,15 +13,14 @@ pub struct Drain<'c, T: Send, K: Kind> {
     consumer: &'c mut Consumer<T, K>,
     /// Messages left in this ring.
     here: usize,
-    /// Rings after this one.
-    rings: usize,
+    /// The rings after this one.
+    round: Round,
 }
 
 impl<'c, T: Send, K: Kind> Drain<'c, T, K> {
     pub(super) fn new(consumer: &'c mut Consumer<T, K>) -> Self {
-        let rings = consumer.end.begin_round() - 1;
-        let here = consumer.end.here();
-        Self { consumer, here, rings }
+        let round = consumer.end.begin_round();
+        Self { consumer, here: 0, round }
     }
 }
 
@@ -39,11 +39,9 @@ impl<T: Send, K: Kind> Iterator for Drain<'_, T, K> {
                 }
                 self.here = 0;
             }
-            if self.rings == 0 {
+            if !self.consumer.end.next_in_round(&mut self.round) {
                 return None;
             }
-            self.rings -= 1;
-            self.consumer.end.next_in_round();
             self.here = self.consumer.end.here();
         }
     }
@@ -99,7 +97,7 @@ impl<T: Send, K: Kind> FusedIterator for IntoIter<T, K> {}
 
 impl<T: Send, K: Kind> fmt::Debug for Drain<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Drain").field("here", &self.here).field("rings", &self.rings).finish_non_exhaustive()
+        f.debug_struct("Drain").field("here", &self.here).finish_non_exhaustive()
     }
 }
 

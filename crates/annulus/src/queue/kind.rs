@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::hub::{Hub, Plan};
 use super::read::ReadEnd;
+use super::roster::Round;
 use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::{CapacityError, Refusal};
@@ -49,6 +50,9 @@ pub(crate) trait Lanes: Parts {
 
     /// The lane that the last look was at.
     fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T>;
+
+    /// The lane that the last look was at has had its turn.
+    fn end_turn<T: Send>(_read: &mut Self::Read<T>) {}
 
     /// What each producer has done, in the order of joining.
     fn producers<T: Send>(read: &Self::Read<T>) -> Vec<ProducerStats>;
@@ -142,13 +146,11 @@ pub(crate) trait Read<T> {
     /// Moves messages into `places`, from the first on, and returns how many; what was there before is dropped.
     fn take_into(&mut self, places: &mut [T]) -> usize;
 
-    /// Begins to visit every lane once: makes a first lane the next to take from, and returns how many there are to visit.
-    fn begin_round(&mut self) -> usize {
-        1
-    }
+    /// Begins to visit every lane once.
+    fn begin_round(&mut self) -> Round;
 
-    /// Makes another lane of the round the next to take from.
-    fn next_in_round(&mut self) {}
+    /// Makes the next lane of `round` the next to take from; false where there is no other.
+    fn next_in_round(&mut self, round: &mut Round) -> bool;
 
     /// How many messages lie in the lane that is the next to take from.
     fn here(&mut self) -> usize;

@@ -18,6 +18,8 @@
 //! probe, stats                                       what is counted, and measured where that is asked for
 //! room                                                how a producer waits
 //! hub                                                what all handles of a queue share: lanes, sleepers, close
+//! thinning                                           when quiet lanes leave the consumers' list
+//! roster                                             which lanes there are, which are free, which are on the list
 //! kind                                               what the kinds have in common
 //! ```
 
@@ -37,10 +39,12 @@ mod producer;
 mod read;
 mod reservation;
 mod room;
+mod roster;
 mod shared_write;
 pub mod spmc;
 pub mod spsc;
 mod stats;
+mod thinning;
 mod write;
 
 pub use builder::Builder;

@@ -43,8 +43,6 @@ impl Parts for Mpsc {
 
     fn ends<T: Send>(plan: Plan) -> Result<(WriteEnd<T>, FanIn<T>), CapacityError> {
         let Start { hub, member } = Start::new(plan, |plan| Lane::new(plan.capacity, plan.first, plan.node))?;
-        // SAFETY: a member lives as long as its hub.
-        unsafe { member.as_ref() }.relist();
         Ok((WriteEnd::new(Arc::clone(&hub), member), FanIn::new(hub, ReadEnd::new(member))))
     }
 }
@@ -56,16 +54,18 @@ impl Lanes for Mpsc {
 
     #[inline]
     fn read_end<T: Send>(read: &mut FanIn<T>) -> &mut ReadEnd<T> {
-        if read.has_some() {
-            // Who reads in place takes turns by what it reads, not by the budget.
-            read.current.look(usize::MAX);
-        }
+        read.look_in_place();
         &mut read.current
     }
 
     #[inline]
     fn current<T: Send>(read: &mut FanIn<T>) -> &mut ReadEnd<T> {
         &mut read.current
+    }
+
+    #[inline]
+    fn end_turn<T: Send>(read: &mut FanIn<T>) {
+        read.end_turn();
     }
 
     fn producers<T: Send>(read: &FanIn<T>) -> Vec<ProducerStats> {
@@ -76,15 +76,5 @@ impl Lanes for Mpsc {
 impl Join for Mpsc {
     fn another<T: Send>(write: &WriteEnd<T>) -> Result<WriteEnd<T>, CapacityError> {
         write.another()
-    }
-}
-
-impl<T: Send> Consumer<T> {
-    /// How many rings there are: of producers that are there, of those that left something behind, and free ones. A ring is free when its producer
-    /// has left and this consumer has found it empty; it goes to the next producer that comes. So their number is the most that there were at once,
-    /// and their memory is given back with the queue: a producer for each message, beside a consumer that is behind, makes a ring for each.
-    #[must_use]
-    pub fn rings(&self) -> usize {
-        self.end.hub.members().count()
     }
 }

@@ -313,6 +313,12 @@ impl<T: Send, K: InPlace> Producer<T, K> {
 }
 
 impl<T: Send, K: Joinable> Producer<T, K> {
+    /// How many rings there are, as [`Consumer::rings`](super::Consumer::rings) says it.
+    #[must_use]
+    pub fn rings(&self) -> usize {
+        self.end.hub().roster.count()
+    }
+
     /// Another producer of this queue, with a ring of its own: a new one, or that of a producer that has left. Stops nobody. O(rings); allocates
     /// a ring where none is free.
     ///

@@ -7,6 +7,7 @@ use core::ptr::{self, NonNull};
 use super::apart::apart;
 use super::hub::{Hub, Member};
 use super::kind::Read;
+use super::roster::Round;
 use crate::hint::unlikely;
 use crate::ring::{Lane, Place};
 use crate::sync::mutated;
@@ -27,12 +28,6 @@ pub(crate) struct ReadEnd<T> {
     stop: u64,
     /// Where the lane ends, once that is decided.
     end: Option<u64>,
-    /// How many looks in a row found nothing.
-    pub(super) quiet: u32,
-    /// How many searches had found something, here or elsewhere, when the last one did so here.
-    pub(super) found: u64,
-    /// Whether the lane is on the list although its producer calls, and that call is yet to come.
-    pub(super) calls: bool,
 }
 
 impl<T> ReadEnd<T> {
@@ -41,16 +36,13 @@ impl<T> ReadEnd<T> {
         // SAFETY: a member lives as long as its hub.
         let lane = unsafe { &member.as_ref().lane };
         let head = lane.place(lane.head());
-        Self {
-            member,
-            head,
-            limit: head.number,
-            stop: head.number,
-            end: None,
-            quiet: 0,
-            found: 0,
-            calls: false,
-        }
+        Self { member, head, limit: head.number, stop: head.number, end: None }
+    }
+
+    /// The number of the next message.
+    #[inline(always)]
+    pub(super) fn next(&self) -> u64 {
+        self.head.number
     }
 
     #[inline(always)]
@@ -437,6 +429,14 @@ impl<T> Read<T> for One<T> {
             self.look_for_all();
         }
         self.end.move_some(places)
+    }
+
+    fn begin_round(&mut self) -> Round {
+        self.hub.roster.round(0, true)
+    }
+
+    fn next_in_round(&mut self, round: &mut Round) -> bool {
+        self.hub.roster.next(round).is_some()
     }
 
     fn here(&mut self) -> usize {

@@ -57,7 +57,10 @@ impl<T> SharedWriteEnd<T> {
         let first = self.next;
         let end = first.wrapping_add(count as u64);
         self.next = end;
-        if unlikely(!self.hub.sent.is_calm()) {
+        // SAFETY: a member lives as long as its hub, in which this is a share.
+        let ring = unsafe { self.member.as_ref() };
+        // The fence of the first look comes before the second, too.
+        if unlikely(!(self.hub.sent.is_calm() && ring.is_listed())) {
             let until = attend(&self.hub, self.member, first, end);
             return until.wrapping_sub(first) as usize;
         }
@@ -76,14 +79,19 @@ impl<T> SharedWriteEnd<T> {
 fn attend<T>(hub: &Hub<SharedLane<T>>, member: NonNull<Member<SharedLane<T>>>, first: u64, end: u64) -> u64 {
     hub.sent.fence();
     // SAFETY: a member lives as long as its hub.
-    let lane = unsafe { &member.as_ref().lane };
+    let ring = unsafe { member.as_ref() };
+    let lane = &ring.lane;
     // E3.
     let until = if hub.may_be_closed() && !mutated!("shared_close_unsettled") {
         lane.settle(first, end)
     } else {
         end
     };
-    hub.sent.notify();
+    if !mutated!("call_nobody") {
+        hub.roster.list(ring);
+    }
+    let count = until.wrapping_sub(first) as usize;
+    hub.sent.notify_some(if mutated!("wakes_too_few") { count.min(1) } else { count });
     until
 }
 
@@ -181,8 +189,6 @@ fn leave<T>(hub: Arc<Hub<SharedLane<T>>>, member: NonNull<Member<SharedLane<T>>>
     // SAFETY: a member lives as long as its hub.
     let left = unsafe { member.as_ref() };
     left.lane.leave_at(next);
-    // Consumers look at every lane, so the next producer may go on in this one at once, behind what lies in it.
-    left.give_up();
-    hub.producer_goes();
+    hub.leave(left);
     drop(hub);
 }

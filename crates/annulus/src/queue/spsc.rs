@@ -75,8 +75,6 @@ impl Parts for Spsc {
 
     fn ends<T: Send>(plan: Plan) -> Result<(Handing<T>, One<T>), CapacityError> {
         let Start { hub, member } = Start::new(plan, |plan| Lane::new(plan.capacity, plan.first, plan.node))?;
-        // SAFETY: a member lives as long as its hub.
-        unsafe { member.as_ref() }.relist();
         let write = Handing { end: WriteEnd::new(Arc::clone(&hub), member) };
         Ok((write, One::new(hub, ReadEnd::new(member))))
     }

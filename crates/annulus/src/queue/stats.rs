@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChannelStats {
-    /// The producers that are there, and those that have left messages behind, in the order of joining.
+    /// The producers that are there, and those that have left messages behind in a ring that no other producer has taken over yet, in the order of
+    /// joining.
     pub producers: Vec<ProducerStats>,
     /// Whether the queue is closed.
     pub closed: bool,
@@ -30,7 +31,7 @@ pub struct ProducerStats {
     pub sent: u64,
     /// How many of them were received.
     pub received: u64,
-    /// The others: never above the capacity of its ring.
+    /// How many messages lie in its ring, those too that the ring's last producer has left there. Never above the capacity.
     pub pending: u64,
     /// How long messages lay in its ring, where [that is measured](crate::queue::Builder::statistics) and something was.
     pub latency: Option<Latency>,

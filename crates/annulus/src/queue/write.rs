@@ -50,7 +50,7 @@ impl<T> WriteEnd<T> {
         end
     }
 
-    /// Another producer, with a lane of its own, which the consumer knows of. On a closed queue all its sends fail.
+    /// Another producer, with a lane of its own. On a closed queue all its sends fail.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
         // SAFETY: this end has a share, which it keeps.
         let hub = ManuallyDrop::new(unsafe { Arc::from_raw(self.member().hub.as_ptr()) });
@@ -61,7 +61,6 @@ impl<T> WriteEnd<T> {
         if let Some(probe) = &end.member().probe {
             probe.forget();
         }
-        hub.call(member);
         // The consumer that ends the queue comes by every lane that it sees. If it may not have seen this one, its producer sees the close
         // before it sends.
         if !mutated!("join_unfenced") {
@@ -324,8 +323,8 @@ fn attend<T>(member: NonNull<Member<Lane<T>>>, first: u64, tail: u64) -> bool {
     hub.sent.fence();
     // E2. Messages up to the end are the consumer's; the end is behind all of these or before the first.
     let sent = !hub.may_be_closed() || mutated!("close_unsettled") || ring.lane.seal(tail) == tail;
-    if !ring.is_listed() && !mutated!("call_nobody") {
-        hub.call(member);
+    if !mutated!("call_nobody") {
+        hub.roster.list(ring);
     }
     hub.sent.notify();
     if !sent {
@@ -468,17 +467,6 @@ fn leave<T>(member: NonNull<Member<Lane<T>>>) {
     let lane = unsafe { member.as_ref() };
     // SAFETY: the share of `new`, given back once: the end is being dropped.
     let hub = unsafe { Arc::from_raw(lane.hub.as_ptr()) };
-    lane.begin_to_leave();
-    if mutated!("member_left_early") {
-        lane.leave();
-    }
-    // As after a send: the consumer comes by, and takes the lane back when it is empty.
-    hub.sent.fence();
-    if !lane.is_listed() {
-        hub.call(member);
-    }
-    // Not before: from now on the lane may be another producer's, whom a late call would take for called already.
-    lane.leave();
-    hub.producer_goes();
+    hub.leave(lane);
     drop(hub);
 }

@@ -172,6 +172,13 @@ impl<T> SharedLane<T> {
         }
     }
 
+    /// V4: whether nothing is there, for certain: where another reader was faster, it may say that something is.
+    pub(crate) fn is_empty(&self) -> bool {
+        // Acquire: as in `claim`.
+        let head = self.head.0.load(Ordering::Acquire);
+        !self.is_full(head) && self.head.0.load(Ordering::Acquire) == head
+    }
+
     /// V6.
     ///
     /// # Safety

@@ -11,13 +11,19 @@
 //! N2  light fence                         S2  heavy fence
 //! N3  bit 0 of word?  ── no: done         S3  look again for N1's store    ── there: don't sleep
 //! N4  clear bit 0, count  (Release)       S4  sleep while word is S1's     (Acquire)
-//! N5  wake all that sleep on word
+//! N5  wake all that sleep on word, or some
 //! ```
 //!
 //! *Why no wake-up is lost.* The two fences are a pair with a total order. If the sleeper's comes first, N3 sees S1 and the
 //! waker goes on to N4; S4 then finds the word changed, or is woken by N5, which the kernel (or the lock) orders after
 //! S4's own look at the word. If the waker's comes first, S3 sees N1's store. After S4 the sleeper polls again; N4's
 //! Release and S4's Acquire make N1 visible to that poll.
+//!
+//! *One for each.* Where any sleeper will do for a message, [`Event::notify_some`] wakes as many as there are messages, and bit 0 stays set for the
+//! others, who lie there without another registration. So what keeps the bit honest is this: it is cleared only together with a wake-up of all. A waker
+//! that finds fewer asleep than it would wake clears it (N6), in one step with a new count, and then wakes all (N7): whoever went to sleep
+//! between its two system calls is woken, and whoever has registered but does not sleep yet finds the word changed, and polls. Whoever is woken polls for
+//! any message, so it does not matter which one it is woken for. `asleep` tells a waker in advance that one or all is the same; it is a hint.
 //!
 //! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody registers anew,
 //! however late the sleepers run. A sleeper that times out, or finds its message at S3, leaves the bit set: one wake-up
@@ -40,6 +46,8 @@ pub(crate) struct Event {
     /// Written by sleepers (S1) and, only while bit 0 is set, by wakers (N4), and where something is [marked](Event::mark); constant as long as
     /// nobody sleeps.
     pub(super) word: AtomicU32,
+    /// How many are in S4: a hint.
+    asleep: AtomicU32,
     parking: Parking,
 }
 
@@ -58,7 +66,7 @@ const WAKE_UP: u32 = 16;
 impl Event {
     pub(crate) fn new() -> Self {
         let word = if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES };
-        Self { word: AtomicU32::new(word), parking: Parking::new() }
+        Self { word: AtomicU32::new(word), asleep: AtomicU32::new(0), parking: Parking::new() }
     }
 
     /// Wakes everybody who registered before a poll could see the caller's last store.
@@ -107,29 +115,64 @@ impl Event {
         }
     }
 
+    /// As [`notify`](Self::notify), where any of those who sleep will do for the caller's last `count` stores, one for each: wakes no more
+    /// than that, as far as that can be told. Whoever is woken must look for all such stores, not for one of them.
+    #[cfg_attr(not(annulus_loom), inline)]
+    pub(crate) fn notify_some(&self, count: usize) {
+        if unlikely(!self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)) {
+            self.wake_some(count);
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn wake(&self) {
         // N2, where the sleeper can't make up for it; pairs with S2. What follows is N3.
         self.fence();
+        if self.count_wake_up(true) && !mutated!("event_no_wake") {
+            // N5.
+            self.parking.wake_all(&self.word);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_some(&self, count: usize) {
+        // As in `wake`.
+        self.fence();
+        // Relaxed: a hint. Whoever is about to sleep and not counted yet is woken with the others, or sees the word change.
+        if self.asleep.load(Ordering::Relaxed) as usize <= count && !mutated!("event_keeps_its_sleepers") {
+            return self.wake();
+        }
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        if count == 0 || !self.count_wake_up(mutated!("event_forgets_the_others")) {
+            return;
+        }
+        // N5.
+        if self.parking.wake(&self.word, count) < count && !mutated!("event_keeps_its_sleepers") {
+            // N6 and N7.
+            if self.count_wake_up(true) && !mutated!("event_clears_unseen") {
+                self.parking.wake_all(&self.word);
+            }
+        }
+    }
+
+    /// N4, or N6: counts a wake-up, and takes down that somebody sleeps where `all` are about to be woken. Says whether somebody does.
+    fn count_wake_up(&self, all: bool) -> bool {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+            let sleepers = if all { seen & !SLEEPER } else { seen };
             let next =
-                if mutated!("event_word_unchanged") { seen } else { (seen & !SLEEPER).wrapping_add(WAKE_UP) };
+                if mutated!("event_word_unchanged") { seen } else { sleepers.wrapping_add(WAKE_UP) };
             // N4. Release: pairs with the Acquire of S4. A failure means that a sleeper came, or that another waker did
             // this one's work.
             match self.word.compare_exchange_weak(seen, next, success, failure) {
-                Ok(_) => {
-                    // N5.
-                    if !mutated!("event_no_wake") {
-                        self.parking.wake_all(&self.word);
-                    }
-                    return;
-                }
+                Ok(_) => return true,
                 Err(now) => seen = now,
             }
         }
+        false
     }
 
     /// Says that the caller is about to sleep. It must poll once more before it calls [`sleep`](Self::sleep).
@@ -146,7 +189,9 @@ impl Event {
     pub(crate) fn sleep(&self, ticket: Ticket, deadline: Deadline) {
         let deadline = if ticket.fenced { deadline } else { Some(fence::nap(deadline)) };
         // S4.
+        self.asleep.fetch_add(1, Ordering::Relaxed);
         self.parking.wait_while(&self.word, ticket.word, deadline);
+        self.asleep.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -180,7 +225,11 @@ mod tests {
 
     /// One for each kind of fence, whichever this system has.
     fn both_kinds() -> [Event; 2] {
-        [0, FENCE_BOTH_SIDES].map(|word| Event { word: AtomicU32::new(word), parking: Parking::new() })
+        [0, FENCE_BOTH_SIDES].map(|word| Event {
+            word: AtomicU32::new(word),
+            asleep: AtomicU32::new(0),
+            parking: Parking::new(),
+        })
     }
 
     #[test]

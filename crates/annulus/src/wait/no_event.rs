@@ -22,6 +22,10 @@ impl Event {
     #[inline]
     pub(crate) fn notify(&self) {}
 
+    /// Does nothing, as [`notify`](Self::notify).
+    #[inline]
+    pub(crate) fn notify_some(&self, _count: usize) {}
+
     /// Nobody sleeps; whether [`Mark::Over`] is not set. Pairs with [`barrier`](Self::barrier): a full fence, because nobody can make up for a
     /// lighter one here.
     #[inline]

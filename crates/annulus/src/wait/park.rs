@@ -38,16 +38,27 @@ mod futex {
                         _ => return,
                     },
                 };
-                // It returns at once where the word has changed, and early on a signal: the loop looks again. The
+                // It returns an error at once where the word has changed, and early on a signal: the loop looks again. The
                 // timeout is relative, on the monotonic clock.
-                let _ = futex::wait(word, futex::Flags::PRIVATE, value, timeout.as_ref());
+                if futex::wait(word, futex::Flags::PRIVATE, value, timeout.as_ref()).is_ok() {
+                    // Woken: also where the word is as it was, because this thread came after the wake-up was counted, in place of one that came before.
+                    // Acquire: as above.
+                    word.load(Ordering::Acquire);
+                    return;
+                }
             }
         }
 
-        #[allow(clippy::unused_self, reason = "the same shape as the portable one")]
         pub(in crate::wait) fn wake_all(&self, word: &AtomicU32) {
-            // Nobody is owed an answer: where the call fails, nobody sleeps on the word.
-            let _ = futex::wake(word, futex::Flags::PRIVATE, u32::MAX >> 1);
+            self.wake(word, u32::MAX >> 1);
+        }
+
+        /// Wakes up to `count`, and returns how many that were.
+        #[allow(clippy::unused_self, reason = "the same shape as the portable one")]
+        pub(in crate::wait) fn wake(&self, word: &AtomicU32, count: u32) -> u32 {
+            // Where the call fails, nobody sleeps on the word.
+            let woken = futex::wake(word, futex::Flags::PRIVATE, count).unwrap_or(0);
+            u32::try_from(woken).unwrap_or(u32::MAX)
         }
     }
 }
@@ -67,40 +78,62 @@ mod portable {
     /// A sleeper looks at the word with the lock held, and a waker takes the lock after it changed the word: so it comes
     /// either before that look, or after the sleeper sleeps.
     pub(in crate::wait) struct Parking {
-        lock: Mutex<()>,
+        /// How many sleep for whom no wake-up is on its way. (A sleeper that gives up just as it is woken may count twice: then it says too few, and whoever
+        /// wakes some wakes all.)
+        lock: Mutex<u32>,
         woken: Condvar,
     }
 
     impl Parking {
         pub(in crate::wait) fn new() -> Self {
-            Self { lock: Mutex::new(()), woken: Condvar::new() }
+            Self { lock: Mutex::new(0), woken: Condvar::new() }
         }
 
-        fn lock(&self) -> MutexGuard<'_, ()> {
-            // The lock guards no data that a panic could have left half-done.
+        fn lock(&self) -> MutexGuard<'_, u32> {
+            // The lock guards a number, which no panic could have left half-done.
             self.lock.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// Sleeps while `word` is `value`, until it is woken or `deadline` passes.
+        /// Sleeps while `word` is `value`, until it is woken or `deadline` passes; it may also return earlier.
         pub(in crate::wait) fn wait_while(&self, word: &AtomicU32, value: u32, deadline: Deadline) {
             let mut guard = self.lock();
             // Acquire: pairs with the Release of the wake-up that changed the word.
-            while word.load(Ordering::Acquire) == value {
-                guard = match deadline {
-                    None => self.woken.wait(guard).unwrap_or_else(PoisonError::into_inner),
-                    Some(deadline) => match deadline.checked_duration_since(Instant::now()) {
-                        Some(left) if !left.is_zero() => {
-                            self.woken.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0
-                        }
-                        _ => return,
-                    },
-                };
+            if word.load(Ordering::Acquire) != value {
+                return;
+            }
+            let left = match deadline {
+                None => None,
+                Some(deadline) => match deadline.checked_duration_since(Instant::now()) {
+                    Some(left) if !left.is_zero() => Some(left),
+                    _ => return,
+                },
+            };
+            *guard += 1;
+            match left {
+                None => drop(self.woken.wait(guard).unwrap_or_else(PoisonError::into_inner)),
+                Some(left) => {
+                    let (mut guard, end) =
+                        self.woken.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner);
+                    if end.timed_out() {
+                        *guard = guard.saturating_sub(1);
+                    }
+                }
             }
         }
 
         pub(in crate::wait) fn wake_all(&self, _word: &AtomicU32) {
-            drop(self.lock());
+            *self.lock() = 0;
             self.woken.notify_all();
+        }
+
+        /// Wakes up to `count`, and returns how many that were.
+        pub(in crate::wait) fn wake(&self, _word: &AtomicU32, count: u32) -> u32 {
+            let mut guard = self.lock();
+            let woken = count.min(*guard);
+            *guard -= woken;
+            drop(guard);
+            (0..woken).for_each(|_| self.woken.notify_one());
+            woken
         }
     }
 }

@@ -1,9 +1,14 @@
 //! Queues: against plain models, between threads, and at their edges.
 #![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
 
+mod bounded;
 mod counted;
+mod dice;
 mod edges;
+mod fairness;
 mod model;
+#[path = "../support/mod.rs"]
+mod support;
 mod threads;
 
 use counted::{Counted, panics};

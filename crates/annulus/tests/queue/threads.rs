@@ -8,6 +8,7 @@ use std::time::Duration;
 use annulus::queue::{Builder, Consumer, InPlace, Producer};
 use annulus::{TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc};
 
+use super::dice::Dice;
 use super::{Counted, panics};
 
 const MESSAGES: u64 = if cfg!(miri) {
@@ -17,18 +18,6 @@ const MESSAGES: u64 = if cfg!(miri) {
 } else {
     300_000
 };
-
-/// Random enough, and the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn throw(&mut self, sides: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % sides
-    }
-}
 
 /// A number of `whose` producer.
 fn number(whose: u64, count: u64) -> u64 {

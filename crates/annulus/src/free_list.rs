@@ -1,11 +1,12 @@
-//! The free list: a Treiber stack of indexes, with a tag against ABA.
+//! A free list: a Treiber stack of indexes, with a tag against ABA. The slabs of a pool that nobody has are in one, and the rings of a queue that no
+//! producer has. An entry's link is kept by whoever has the list.
 //!
 //! ```text
 //! pop                                              push
 //! L1  head                    Acquire              load head
-//! L2  link of the top slab                         L4  link of the slab := top
+//! L2  link of the top entry                         L4  link of the entry := top
 //! L3  compare-exchange head:                       L5  compare-exchange head:
-//!       top := link, tag + 1                             top := the slab, tag + 1      Release
+//!       top := link, tag + 1                             top := the entry, tag + 1      Release
 //! ```
 //!
 //! R. K. Treiber, *Systems Programming: Coping with Parallelism*, IBM RJ 5118, 1986; the tag is that of the *IBM System/370 Principles of
@@ -13,32 +14,33 @@
 //!
 //! *Why the tag.* Between L2 and L3 of one thread others may pop the top slab a, pop b behind it, and push a again. The top is a as
 //! before, but its link is no longer b, which has an owner. Without a tag L3 would succeed and put b back as the top: two owners of one
-//! slab. With it every change of the head gives it another value, for 2^32 changes.
+//! entry. With it every change of the head gives it another value, for 2^32 changes.
 //!
 //! *Why one Acquire is enough.* Nothing but compare-exchanges changes the head, so each value of it carries on the release sequence of
-//! every L5 before it: who reads the head with Acquire sees the links, and the bytes, of all slabs pushed until then. L3 succeeds only
+//! every L5 before it: who reads the head with Acquire sees the links, and the contents, of all entries pushed until then. L3 succeeds only
 //! on the very value that was read with Acquire before, so for itself it needs no ordering.
 
 use crate::sync::{AtomicU64, Ordering, mutated};
 
-use super::word::END;
+/// In place of an index: there is none.
+pub(crate) const END: u32 = u32::MAX;
 
-/// In place of the top, when the pool is closed: it takes slabs back no more.
+/// In place of the top, when the list is closed: nothing is pushed any more.
 const CLOSED: u32 = END - 1;
 
 /// What the head held when it was looked at: a tag in the upper half, the top in the lower.
 #[derive(Clone, Copy)]
-pub(super) struct Seen(u64);
+pub(crate) struct Seen(u64);
 
 impl Seen {
-    /// The slab on top; `END` if there is none.
+    /// The entry on top; `END` if there is none.
     #[inline]
-    pub(super) const fn top(self) -> u32 {
+    pub(crate) const fn top(self) -> u32 {
         self.0 as u32
     }
 
     #[inline]
-    pub(super) const fn is_closed(self) -> bool {
+    pub(crate) const fn is_closed(self) -> bool {
         self.top() == CLOSED
     }
 
@@ -54,10 +56,10 @@ impl Seen {
 /// All of it is one atomic, so a reference to it may be an argument while another thread gives the memory back: a successful
 /// [`push`](Self::push) is the last that an owner does with a pool.
 #[repr(transparent)]
-pub(super) struct Head(AtomicU64);
+pub(crate) struct Head(AtomicU64);
 
 impl Head {
-    pub(super) fn new(top: u32) -> Self {
+    pub(crate) fn new(top: u32) -> Self {
         Self(AtomicU64::new(u64::from(top)))
     }
 
@@ -68,13 +70,13 @@ impl Head {
 
     /// L1: a look, to pop.
     #[inline]
-    pub(super) fn look_to_pop(&self) -> Seen {
+    pub(crate) fn look_to_pop(&self) -> Seen {
         Seen(self.0.load(Self::pop_ordering()))
     }
 
     /// L3: takes the top away, `link` being the one behind it. If the head has changed, what it is now.
     #[inline]
-    pub(super) fn pop(&self, seen: Seen, link: u32) -> Result<(), Seen> {
+    pub(crate) fn pop(&self, seen: Seen, link: u32) -> Result<(), Seen> {
         // Relaxed: it is the value that L1, or a failed L3, read with Acquire. Where it fails it is an L1.
         let exchanged =
             self.0.compare_exchange_weak(seen.0, seen.then(link), Ordering::Relaxed, Self::pop_ordering());
@@ -83,27 +85,27 @@ impl Head {
 
     /// A look, to push.
     #[inline]
-    pub(super) fn look_to_push(&self) -> Seen {
+    pub(crate) fn look_to_push(&self) -> Seen {
         // Relaxed: only the number counts, to be linked to.
         Seen(self.0.load(Ordering::Relaxed))
     }
 
-    /// L5: puts slab `index` on top, whose link is the top that was seen. If the head has changed, what it is now.
+    /// L5: puts entry `index` on top, whose link is the top that was seen. If the head has changed, what it is now.
     ///
-    /// After a success the caller may touch nothing of the pool.
+    /// After a success the caller may touch nothing of the pool, if that is what the list is in.
     #[inline]
-    pub(super) fn push(&self, seen: Seen, index: u32) -> Result<(), Seen> {
+    pub(crate) fn push(&self, seen: Seen, index: u32) -> Result<(), Seen> {
         let ordering = if mutated!("pool_push_relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        // Release: pairs with L1 and K1, so who pops the slab sees its link, and what its owner wrote. Relaxed where it fails: only the
+        // Release: pairs with L1 and K1, so who pops the entry sees its link, and what its owner wrote. Relaxed where it fails: only the
         // number counts.
         let exchanged = self.0.compare_exchange_weak(seen.0, seen.then(index), ordering, Ordering::Relaxed);
         exchanged.map(drop).map_err(Seen)
     }
 
     /// K1: nothing is pushed from here on. Returns the top.
-    pub(super) fn close(&self) -> u32 {
+    pub(crate) fn close(&self) -> u32 {
         let ordering = if mutated!("pool_close_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
-        // Acquire: pairs with every L5, so K2 sees the links, and what was done with the slabs in the list comes before the end of
+        // Acquire: pairs with every L5, so K2 sees the links, and what was done with the entries in the list comes before the end of
         // their memory.
         Seen(self.0.swap(u64::from(CLOSED), ordering)).top()
     }

@@ -1,0 +1,346 @@
+//! The roster: which rings a queue has, which of them no producer has, and which of them consumers look at.
+//!
+//! A ring is a [`Member`] from the first producer that has it until the queue ends. When its producer leaves it goes on the free list, with whatever
+//! lies in it, and the next producer to come goes on in it, behind that. So there are as many rings as there were producers at one time, whatever
+//! consumers do, and joining takes as many steps as a pop of a stack.
+//!
+//! ```text
+//!  buckets      blocks of a bucket                          members
+//! ┌─────┐     ┌──────────────────────────┐
+//! │  0  │────▶│ listed: a bit for each   │ ─────────────▶ Member 0: lane, listed, active …
+//! ├─────┤     │ 64 pointers to members   │ ─────────────▶ Member 1
+//! │  1  │──┐  └──────────────────────────┘                …
+//! ├─────┤  │  ┌──────────────────────────┬──────────────────────────┐
+//! │  2  │  └─▶│                          │                          │    bucket n has 2^n blocks
+//! └─────┘     └──────────────────────────┴──────────────────────────┘
+//! ```
+//!
+//! *The list.* Consumers look at the rings whose bit is set, in the order of their numbers, round and round; so each ring has its turn after at most one
+//! turn of every other. A poll looks at each bit once: its steps are bounded by the rings there are, however many come meanwhile.
+//!
+//! A ring in which nothing was found for long leaves the list. A consumer clears the member's `listed` (M1), calls a barrier (M2) and looks once
+//! more (M3); where it finds nothing it clears the bit and looks at `listed` again (M4), where it finds something it sets `listed` again. A producer
+//! that finds `listed` clear, after its store and a fence (L4), sets it, and then the bit. So either M3 sees the message or the producer sees M1,
+//! and either M4 sees the producer's `listed` or the producer's bit comes after the bit was cleared. No message is hidden from a poll that
+//! begins after its send is over, with one exception: between the clearing of the bit and M4.
+//!
+//! That exception is nothing to who takes rings off, because it is not polling then. Where there are many consumers, one takes rings off at a time,
+//! and `thinning` is odd meanwhile: another one that finds nothing, and finds that this has changed or is odd, looks at all rings there are.
+
+use alloc::boxed::Box;
+use core::ptr::{self, NonNull};
+
+use super::hub::Member;
+use crate::free_list::{END, Head};
+use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
+use crate::wait::Event;
+
+/// Rings of a block: as many as there are bits in a word. (Loom counts each of them in each execution.)
+const RINGS: usize = if cfg!(annulus_loom) { 4 } else { 64 };
+
+/// So many buckets have room for nearly 2^32 rings, which is more than memory has.
+const BUCKETS: usize = if cfg!(annulus_loom) { 2 } else { 26 };
+
+/// All rings of a queue.
+pub(super) struct Roster<L> {
+    /// Those that no producer has.
+    free: Head,
+    /// How many there are, and those that are about to be.
+    count: AtomicUsize,
+    /// Bucket n is null, or has 2^n blocks; constant from then on.
+    buckets: [AtomicPtr<Block<L>>; BUCKETS],
+    /// Odd while somebody takes rings off the list.
+    thinning: AtomicU64,
+}
+
+struct Block<L> {
+    /// A bit for each ring that consumers look at.
+    listed: AtomicU64,
+    /// Null, or a member; constant from then on.
+    members: [AtomicPtr<Member<L>>; RINGS],
+}
+
+/// A way round the rings: where it is, and what is left of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    /// The ring before the next one.
+    at: usize,
+    /// How many are left.
+    left: usize,
+    /// How many there were when it began.
+    rings: usize,
+    /// Whether it visits those too that are not on the list.
+    all: bool,
+    /// What `thinning` was when it began, where another one may take rings off the list meanwhile.
+    thinning: Option<u64>,
+}
+
+impl Round {
+    /// Whether none is left.
+    #[inline(always)]
+    pub(super) fn is_over(&self) -> bool {
+        self.left == 0
+    }
+}
+
+/// Whether nothing lies in a lane, for a consumer of it.
+pub(super) trait Quiet {
+    fn is_quiet(&self) -> bool;
+}
+
+/// The bucket of a block, and where it is in there.
+fn bucket_of(block: usize) -> (usize, usize) {
+    let bucket = (block + 1).ilog2();
+    (bucket as usize, block + 1 - (1 << bucket))
+}
+
+impl<L> Roster<L> {
+    pub(super) fn new() -> Self {
+        Self {
+            free: Head::new(END),
+            count: AtomicUsize::new(0),
+            buckets: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+            thinning: AtomicU64::new(0),
+        }
+    }
+
+    /// How many rings there are. Who learned of a ring by something that came after its making counts it.
+    pub(super) fn count(&self) -> usize {
+        // Relaxed: it only grows, and who sees an effect of a join sees this.
+        self.count.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn block(&self, number: usize) -> Option<&Block<L>> {
+        let (bucket, index) = bucket_of(number);
+        // Acquire: pairs with the Release in `add`.
+        let blocks = NonNull::new(self.buckets.get(bucket)?.load(Ordering::Acquire))?;
+        // SAFETY: a bucket has so many blocks, from the day it is there to the end of the queue.
+        Some(unsafe { blocks.add(index).as_ref() })
+    }
+
+    #[inline(always)]
+    fn member(&self, index: usize) -> Option<&Member<L>> {
+        // Acquire: pairs with the Release in `add`.
+        let member = self.block(index / RINGS)?.members[index % RINGS].load(Ordering::Acquire);
+        // SAFETY: null, or a member, which lives as long as the queue.
+        unsafe { member.as_ref() }
+    }
+
+    /// All rings.
+    pub(super) fn members(&self) -> impl Iterator<Item = &Member<L>> {
+        (0..self.count()).filter_map(|index| self.member(index))
+    }
+
+    /// A ring that no producer has; it is the caller's.
+    pub(super) fn take_free(&self) -> Option<&Member<L>> {
+        let mut seen = self.free.look_to_pop();
+        while seen.top() != END {
+            let member = self.member(seen.top() as usize).expect("a ring on the free list is there");
+            // Relaxed: `look_to_pop` orders it; where it has changed meanwhile, so has the head.
+            let link = member.link.load(Ordering::Relaxed);
+            match self.free.pop(seen, link) {
+                Ok(()) => return Some(member),
+                Err(now) => seen = now,
+            }
+        }
+        None
+    }
+
+    /// The producer of `member` leaves it to the next one.
+    pub(super) fn give_back(&self, member: &Member<L>) {
+        let mut seen = self.free.look_to_push();
+        loop {
+            member.link.store(seen.top(), Ordering::Relaxed);
+            match self.free.push(seen, member.index) {
+                Ok(()) => return,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Adds the ring that `make` makes of its number.
+    pub(super) fn add(&self, make: impl FnOnce(u32) -> Box<Member<L>>) -> NonNull<Member<L>> {
+        // Relaxed: it only has to be different for each; the stores below publish the ring.
+        let index = self.count.fetch_add(1, Ordering::Relaxed);
+        let (bucket, _) = bucket_of(index / RINGS);
+        let place = &self.buckets[bucket];
+        if place.load(Ordering::Acquire).is_null() {
+            let blocks: Box<[Block<L>]> = (0..1_usize << bucket).map(|_| Block::new()).collect();
+            let blocks = Box::into_raw(blocks);
+            // Release: pairs with the Acquire in `block`. Somebody else may have been faster.
+            if place
+                .compare_exchange(ptr::null_mut(), blocks.cast(), Ordering::AcqRel, Ordering::Acquire)
+                .is_err()
+            {
+                // SAFETY: it is as it was made, and nobody else has it.
+                drop(unsafe { Box::from_raw(blocks) });
+            }
+        }
+        let member = Box::into_raw(make(index as u32));
+        let block = self.block(index / RINGS).expect("its bucket is there");
+        // Release: pairs with the Acquire in `member`.
+        block.members[index % RINGS].store(member, Ordering::Release);
+        // SAFETY: a box is never null.
+        unsafe { NonNull::new_unchecked(member) }
+    }
+
+    /// Consumers look at `member` from now on. Whoever wakes one that sleeps does so after this.
+    pub(super) fn list(&self, member: &Member<L>) {
+        // Acquire and Release: M4.
+        if !member.listed.swap(true, Ordering::AcqRel) {
+            self.set_bit(member);
+        }
+    }
+
+    fn word_of(&self, member: &Member<L>) -> (&AtomicU64, u64) {
+        let index = member.index as usize;
+        let block = self.block(index / RINGS).expect("a member lies in a block");
+        (&block.listed, 1 << (index % RINGS))
+    }
+
+    fn set_bit(&self, member: &Member<L>) {
+        let (word, bit) = self.word_of(member);
+        // Release: pairs with the Acquire in `next` and in `clear_bit`.
+        word.fetch_or(bit, Ordering::Release);
+    }
+
+    fn clear_bit(&self, member: &Member<L>) {
+        let (word, bit) = self.word_of(member);
+        // Acquire: who set it before set `listed` before that, and M4 sees it. Release: pairs with the Acquire in `next`.
+        word.fetch_and(!bit, Ordering::AcqRel);
+    }
+
+    /// Begins a way round, from the ring after `at` on, which comes last; of those on the list, or of `all`.
+    #[inline(always)]
+    pub(super) fn round(&self, at: usize, all: bool) -> Round {
+        let rings = self.count();
+        Round { at, left: rings, rings, all, thinning: None }
+    }
+
+    /// As [`round`](Self::round), for who is not the only consumer: where rings were taken off the list meanwhile, it goes on with all of them.
+    #[inline]
+    pub(super) fn round_beside_others(&self, at: usize, all: bool) -> Round {
+        // Acquire: pairs with the Release at the end of `thin_out`.
+        let thinning = self.thinning.load(Ordering::Acquire);
+        Round { thinning: (!all).then_some(thinning), ..self.round(at, all) }
+    }
+
+    /// The next ring of `round`, and its number.
+    #[inline]
+    pub(super) fn next(&self, round: &mut Round) -> Option<(usize, &Member<L>)> {
+        loop {
+            if round.left == 0 {
+                if round.thinning.is_none_or(|begun| self.is_undisturbed(begun)) {
+                    return None;
+                }
+                *round = self.round(round.at, true);
+            }
+            let from = if round.at + 1 < round.rings { round.at + 1 } else { 0 };
+            // So far the word goes, and the round.
+            let most = (RINGS - from % RINGS).min(round.rings - from).min(round.left);
+            let listed = match self.block(from / RINGS) {
+                // Acquire: pairs with the Release in `set_bit` and `clear_bit`.
+                Some(block) if !round.all => block.listed.load(Ordering::Acquire) >> (from % RINGS),
+                Some(_) => u64::MAX,
+                None => 0,
+            };
+            let before = listed.trailing_zeros() as usize;
+            if before >= most {
+                round.at = from + most - 1;
+                round.left -= most;
+                continue;
+            }
+            round.at = from + before;
+            round.left -= before + 1;
+            if let Some(member) = self.member(round.at) {
+                return Some((round.at, member));
+            }
+        }
+    }
+
+    /// Whether nobody took rings off the list since `begun`: if so, a round of the list missed nothing.
+    #[inline]
+    fn is_undisturbed(&self, begun: u64) -> bool {
+        // Acquire: the looks at the list come before. One that saw a cleared bit, by its Acquire, also sees the odd number here.
+        fence(Ordering::Acquire);
+        begun % 2 == 0 && self.thinning.load(Ordering::Relaxed) == begun || mutated!("poll_beside_thinning")
+    }
+
+    /// Takes those rings off the list that `is_idle`, and in which nothing lies after all. `sent` is where producers look after a send. Does nothing
+    /// where another consumer is at it.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn thin_out(&self, sent: &Event, mut is_idle: impl FnMut(&Member<L>) -> bool)
+    where
+        L: Quiet,
+    {
+        let number = self.thinning.load(Ordering::Relaxed);
+        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        // Acquire: pairs with the Release below. Before the bits are cleared, each of which releases it.
+        if number % 2 != 0
+            || self.thinning.compare_exchange(number, number.wrapping_add(1), success, failure).is_err()
+        {
+            return;
+        }
+        let mut round = self.round(0, false);
+        while let Some((_, member)) = self.next(&mut round) {
+            if is_idle(member) {
+                // M1.
+                member.listed.store(false, Ordering::Relaxed);
+            }
+        }
+        // M2. Pairs with the fence of L4.
+        let fenced = mutated!("unlist_no_barrier") || sent.barrier();
+        let mut round = self.round(0, false);
+        while let Some((_, member)) = self.next(&mut round) {
+            // Relaxed: who has set it again meanwhile has set the bit, or is about to.
+            if member.listed.load(Ordering::Relaxed) {
+                continue;
+            }
+            // M3. Where there was no barrier, nothing can be told from what is not there.
+            let leaves = fenced && member.lane.is_quiet();
+            if !leaves && !mutated!("unlist_no_second_look") {
+                member.listed.store(true, Ordering::Relaxed);
+                continue;
+            }
+            self.clear_bit(member);
+            // M4. Relaxed: the bit orders it.
+            if member.listed.load(Ordering::Relaxed) && !mutated!("unlist_beside_a_call") {
+                self.set_bit(member);
+            }
+        }
+        // Release: pairs with the Acquire in `round_beside_others`, for the bits that were set again.
+        self.thinning.store(number.wrapping_add(2), Ordering::Release);
+    }
+}
+
+impl<L> Block<L> {
+    fn new() -> Self {
+        Self {
+            listed: AtomicU64::new(0),
+            members: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
+        }
+    }
+}
+
+impl<L> Drop for Roster<L> {
+    fn drop(&mut self) {
+        for (bucket, blocks) in self.buckets.iter().enumerate() {
+            // Relaxed: all handles are gone, and the last of them came after the others.
+            let blocks = blocks.load(Ordering::Relaxed);
+            if blocks.is_null() {
+                continue;
+            }
+            // SAFETY: made in `add`, of so many, and nobody else has it any more.
+            let blocks = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(blocks, 1 << bucket)) };
+            for member in blocks.iter().flat_map(|block| &block.members) {
+                let member = member.load(Ordering::Relaxed);
+                if !member.is_null() {
+                    // SAFETY: made by `Box::into_raw` in `add`, and once in here.
+                    drop(unsafe { Box::from_raw(member) });
+                }
+            }
+        }
+    }
+}

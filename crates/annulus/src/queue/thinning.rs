@@ -1,0 +1,71 @@
+//! When quiet rings leave the list that consumers look at.
+
+use super::hub::Member;
+use super::roster::{Quiet, Roster};
+use crate::sync::Ordering;
+use crate::wait::Event;
+
+/// Rings that stay on the list where nothing is found at all, though they are quiet: nobody gains by taking them off.
+const KEPT: usize = if cfg!(annulus_loom) { 1 } else { 3 };
+
+/// What it takes to take rings off, in looks at rings in vain: a barrier is some microseconds, on the producers' cores too. After as many, those
+/// leave in which nothing was found since the last time. (Sooner in debug builds, so that tests and fuzzers come by there in a few steps.)
+pub(super) const PRICE: usize = if cfg!(annulus_loom) {
+    1
+} else if cfg!(debug_assertions) {
+    32
+} else {
+    2048
+};
+
+/// What one consumer has seen since it last took rings off.
+pub(super) struct Thinning {
+    /// Looks in vain, but for those at the rings that stay anyway.
+    vain: usize,
+    /// Whether a search has found something.
+    found: bool,
+}
+
+impl Thinning {
+    pub(super) fn new() -> Self {
+        Self { vain: 0, found: false }
+    }
+
+    /// After a search that found something in `member`, and nothing in so many rings before it.
+    #[inline(always)]
+    pub(super) fn found<L>(&mut self, member: &Member<L>, before: usize) {
+        // (A store for each turn would take the line from the producers that look at it.)
+        if !member.active.load(Ordering::Relaxed) {
+            member.active.store(true, Ordering::Relaxed);
+        }
+        self.found = true;
+        self.vain += before;
+    }
+
+    /// After a search that found nothing in so many rings.
+    #[inline(always)]
+    pub(super) fn found_nothing(&mut self, looked: usize) {
+        self.vain += looked.saturating_sub(KEPT);
+    }
+
+    /// Takes rings off, where that is due.
+    #[inline(always)]
+    pub(super) fn thin_out<L: Quiet>(&mut self, roster: &Roster<L>, sent: &Event) {
+        if self.vain >= PRICE {
+            self.thin_out_now(roster, sent);
+        }
+    }
+
+    #[cold]
+    fn thin_out_now<L: Quiet>(&mut self, roster: &Roster<L>, sent: &Event) {
+        let mut stay = if self.found { 0 } else { KEPT };
+        roster.thin_out(sent, |member| {
+            let was_active = member.active.load(Ordering::Relaxed);
+            member.active.store(false, Ordering::Relaxed);
+            let stays = was_active || stay > 0;
+            stay -= usize::from(stays && !was_active);
+            !stays
+        });
+        *self = Self::new();
+    }
+}
