@@ -62,7 +62,7 @@ struct Block<L> {
 
 /// A way round the rings: where it is, and what is left of it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Round {
+pub(crate) struct Round {
     /// The ring before the next one.
     at: usize,
     /// How many are left.

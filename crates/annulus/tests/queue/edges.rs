@@ -286,8 +286,8 @@ fn a_round_passes_no_ring_over() {
     for drained in [false, true] {
         let (mut first, mut consumer) = mpmc::channel(4);
         let mut others = [(); 3].map(|()| first.register().unwrap());
-        // Each clone begins with the next ring, so this one begins with the same.
-        let mut thief = consumer.clone().clone().clone().clone();
+        // Both a clone and a round begin with the next ring.
+        let mut thief = consumer.clone();
         for producer in others.iter_mut().chain([&mut first]) {
             producer.send_all(&[1, 2]).unwrap();
         }

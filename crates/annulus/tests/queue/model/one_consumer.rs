@@ -11,12 +11,16 @@ use annulus::{PollError, RecvTimeoutError, TrySendError};
 use super::step::{Step, Turn, WHOSE};
 use crate::counted::{Counted, panics};
 
-/// What a queue must do: one plain queue for each producer there ever was.
+/// What a queue must do: one plain queue for each ring. A producer that joins goes on in the ring that was left last, or in a new one.
 struct Model<K: InPlace> {
     capacity: usize,
     producers: Vec<Option<Producer<Counted, K>>>,
     consumer: Consumer<Counted, K>,
     rings: Vec<VecDeque<u64>>,
+    /// The ring of each producer there ever was.
+    ring_of: Vec<usize>,
+    /// The rings that were left, the last one at the end.
+    free: Vec<usize>,
     next: u64,
     closed: bool,
     alive: Arc<AtomicUsize>,
@@ -34,6 +38,8 @@ impl<K: InPlace> Model<K> {
             producers: vec![Some(producer)],
             consumer,
             rings: vec![VecDeque::new()],
+            ring_of: vec![0],
+            free: Vec::new(),
             next: 0,
             closed: false,
             alive: Arc::default(),
@@ -41,9 +47,9 @@ impl<K: InPlace> Model<K> {
         }
     }
 
-    fn number(&mut self, whose: usize) -> u64 {
+    fn number(&mut self, ring: usize) -> u64 {
         self.next += 1;
-        self.next * WHOSE + whose as u64
+        self.next * WHOSE + ring as u64
     }
 
     /// The consumer got `message`: it is the oldest of its ring.
@@ -62,13 +68,14 @@ impl<K: InPlace> Model<K> {
         self.rings.iter().map(VecDeque::len).sum()
     }
 
-    fn room(&self, whose: usize) -> usize {
-        if self.closed { 0 } else { self.capacity - self.rings[whose].len() }
+    fn room(&self, ring: usize) -> usize {
+        if self.closed { 0 } else { self.capacity - self.rings[ring].len() }
     }
 
     fn reserve(&mut self, whose: usize, most: usize, commit: Option<usize>, panic_after: Option<usize>) {
-        let room = self.room(whose);
-        let numbers: Vec<_> = (0..most).map(|_| self.number(whose)).collect();
+        let ring = self.ring_of[whose];
+        let room = self.room(ring);
+        let numbers: Vec<_> = (0..most).map(|_| self.number(ring)).collect();
         let alive = Arc::clone(&self.alive);
         let Some(producer) = &mut self.producers[whose] else { return };
         let Some(mut reservation) = producer.reserve(most) else {
@@ -90,12 +97,12 @@ impl<K: InPlace> Model<K> {
             });
             if panicked.is_none() {
                 // It was not asked for that many.
-                self.rings[whose].extend(&numbers[..len]);
+                self.rings[ring].extend(&numbers[..len]);
             }
         } else if let Some(commit) = commit {
             let sent = reservation.write_iter(values.take(commit));
             assert_eq!(sent, commit.min(len));
-            self.rings[whose].extend(&numbers[..sent]);
+            self.rings[ring].extend(&numbers[..sent]);
         }
     }
 
@@ -104,13 +111,14 @@ impl<K: InPlace> Model<K> {
         let whose = producer % self.producers.len();
         match step {
             Step::Send => {
-                let (number, room) = (self.number(whose), self.room(whose));
+                let ring = self.ring_of[whose];
+                let (number, room) = (self.number(ring), self.room(ring));
                 let value = Counted::new(number, &self.alive);
                 let Some(producer) = &mut self.producers[whose] else { return };
                 match producer.try_send(value) {
                     Ok(()) => {
                         assert!(room > 0, "sent without room");
-                        self.rings[whose].push_back(number);
+                        self.rings[ring].push_back(number);
                     }
                     Err(TrySendError::Full(value)) => {
                         assert!(room == 0 && !self.closed && value.number == number);
@@ -219,8 +227,9 @@ impl<K: InPlace> Model<K> {
                 assert_eq!(self.consumer.len(), self.there());
                 assert_eq!(self.consumer.is_empty(), self.there() == 0);
                 assert_eq!(self.consumer.is_fully_drained(), self.is_over() && self.there() == 0);
-                for (producer, ring) in self.producers.iter().zip(&self.rings) {
+                for (producer, &ring) in self.producers.iter().zip(&self.ring_of) {
                     let Some(producer) = producer else { continue };
+                    let ring = &self.rings[ring];
                     assert_eq!(producer.len(), ring.len());
                     assert_eq!(producer.is_full(), ring.len() == self.capacity);
                     assert_eq!(producer.is_closed(), self.closed);
@@ -267,7 +276,11 @@ impl<K: InPlace> Model<K> {
             Some(producer) => {
                 assert!(!self.closed);
                 self.producers.push(Some(producer));
-                self.rings.push(VecDeque::new());
+                let ring = self.free.pop().unwrap_or_else(|| {
+                    self.rings.push(VecDeque::new());
+                    self.rings.len() - 1
+                });
+                self.ring_of.push(ring);
             }
             None => assert!(self.closed),
         }
@@ -276,7 +289,9 @@ impl<K: InPlace> Model<K> {
     fn leave(&mut self, whose: usize) {
         // Where nobody can join that would be the end, which comes anyway.
         if self.register.is_some() {
-            self.producers[whose] = None;
+            if self.producers[whose].take().is_some() {
+                self.free.push(self.ring_of[whose]);
+            }
             self.closed |= self.producers.iter().all(Option::is_none);
         }
     }
