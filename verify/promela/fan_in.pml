@@ -1,16 +1,16 @@
-/* Many producers, one consumer: join, leave, the consumer's list, sleep, close (queue/hub.rs, write.rs, fan_in.rs, ring/lane.rs).
+/* Many producers, one consumer: join, leave, the list, turns, sleep, close (queue/roster.rs, hub.rs, write.rs, fan_in.rs, ring/lane.rs).
  *
  * Two lanes, two producers, one consumer, and somebody who may close the queue at any moment. One producer sends two messages and leaves, the other one; or (AGAIN)
- * each sends one, one more comes for the first one's lane, and nobody else closes. Lanes have room for all messages. Properties:
+ * each sends one, one more comes for the first one's lane, with whatever lies in it, and nobody else closes. Lanes have room for all messages. Properties:
  *
  *   NothingHidden    a poll that finds nothing has received all messages whose sends had returned before it began
+ *   FairTurns        between a send's return and the receive of a message of that lane there is at most one turn of the other lane
  *   AckedIsReceived  at the end, what was acknowledged was received, and what was not was not
- *   OneOwner         a lane that joins has no producer, and is empty
- *   OnceOnTheStack   who calls is not on the stack of those that call
+ *   OneOwner         a lane that joins has no producer
  *   NoLostWake       nobody sleeps for ever (no invalid end state)
  *
- * Twins: UNLIST_NO_SECOND_LOOK, CALL_NOBODY, CLOSE_UNSETTLED, SEAL_AT_THE_KNOWN, LEFT_NO_SECOND_LOOK, LEFT_EARLY, CALL_HIDES_THE_LANE, UNLIST_BESIDE_A_CALL, NO_FENCE (the producer looks at the three words
- * before its tail is seen), NO_SECOND_LOOK (before sleeping), CLOSE_WAKES_NOBODY.
+ * Twins: UNLIST_NO_SECOND_LOOK (no M3), NO_THIRD_LOOK (no M4), CALL_NOBODY, STARTS_ANEW (each search begins with the first lane), CLOSE_UNSETTLED, SEAL_AT_THE_KNOWN,
+ * LEFT_EARLY, NO_FENCE (the producer looks at the three words before its tail is seen), NO_SECOND_LOOK (before sleeping), CLOSE_WAKES_NOBODY.
  */
 #define LANES 2
 /* Messages of each producer. */
@@ -20,19 +20,10 @@
 #define MESSAGES(i) (2 - i)
 #endif
 
-/* Not where a call of it is yet to come. */
-#ifdef UNLIST_BESIDE_A_CALL
-#define IS_IDLE(i) true
-#else
-#define IS_IDLE(i) (!calls[i])
-#endif
-
 byte tail[LANES];
 byte head[LANES];
 bool listed[LANES];
-bool calling[LANES];
-bool leaving[LANES];
-bool left[LANES];
+bool bit_of[LANES];  /* whether the consumer looks there */
 bool free[LANES];
 byte end[LANES];     /* 0: open; else how many messages it will have had, and one */
 bool closed;
@@ -46,14 +37,13 @@ byte producers = LANES;
 
 /* For the properties. */
 byte acked[LANES];
+byte waited[LANES];  /* turns of the other lane while something that was acknowledged lies in this one */
 bool owned[LANES];
-bool over;
 
-/* One is first to list the lane, and pushes it on the stack after that. */
-inline call(i) {
+inline list(i) {
     if
     :: atomic { !listed[i] -> listed[i] = true };
-        atomic { assert(!calling[i]); calling[i] = true }       /* OnceOnTheStack */
+        bit_of[i] = true
     :: else
     fi
 }
@@ -77,12 +67,7 @@ proctype producer(byte i; bool newcomer) {
     :: newcomer -> if :: atomic { free[i] && !closed -> free[i] = false } :: goto gone fi
     :: else -> if :: closed -> goto gone :: else fi
     fi;
-    /* Joins: take_over. */
-    d_step {
-        assert(!owned[i] && head[i] == tail[i]);            /* OneOwner */
-        owned[i] = true; left[i] = false; leaving[i] = false; listed[i] = false; count = 0
-    };
-    call(i);
+    d_step { assert(!owned[i]); owned[i] = true };              /* OneOwner */
     do
     :: count < MESSAGES(i) ->
         if :: closed -> break :: else fi;
@@ -109,7 +94,7 @@ proctype producer(byte i; bool newcomer) {
         if
         :: !called ->
 #ifndef CALL_NOBODY
-            call(i)
+            list(i)
 #endif
         :: else
         fi;
@@ -122,13 +107,11 @@ proctype producer(byte i; bool newcomer) {
         count++
     :: else -> break
     od;
-    leaving[i] = true;                                          /* leaves */
+    /* Leaves. */
 #ifdef LEFT_EARLY
-    d_step { owned[i] = false; left[i] = true };
-#endif
-    call(i);
-#ifndef LEFT_EARLY
-    d_step { owned[i] = false; left[i] = true };
+    free[i] = true; owned[i] = false;
+#else
+    owned[i] = false; free[i] = true;
 #endif
 gone:
     skip;
@@ -143,11 +126,9 @@ proctype closer() {
 }
 
 active proctype consumer() {
-    byte i, t;
+    byte i, t, looks, turn;
     byte before[LANES];
-    bool on_list[LANES];
-    bool calls[LANES];           /* on the list, with a call that is yet to come */
-    bool settled, second, found;
+    bool settled, second;
     atomic {
         i = 0;
         do :: i < LANES -> run producer(i, false); i++ :: else -> break od;
@@ -160,84 +141,63 @@ active proctype consumer() {
     };
 poll:
     skip;
-    d_step { found = false; i = 0; before[0] = acked[0]; before[1] = acked[1] };
-callers:
-    skip;
-    /* The callers. */
-    if
-    :: !settled ->
-        atomic {
-            i = 0;
-            do
-            :: i < LANES ->
-                if
-                :: calling[i] -> calling[i] = false; calls[i] = false; on_list[i] = true
-                :: else
-                fi;
-                i++
-            :: else -> break
-            od;
-            i = 0
-        }
-    :: else -> i = 0
-    fi;
+    d_step { before[0] = acked[0]; before[1] = acked[1]; looks = 0; i = 0 };
+    /* From the lane after the one that had its turn; that one last. */
     do
-    :: i < LANES && on_list[i] ->
-        t = (settled -> end[i] - 1 : tail[i]);                  /* L5 */
-        if
-        :: head[i] < t -> d_step { head[i] = head[i] + 1; found = true; t = 0 }; break
-        :: else ->
-            if
-            :: left[i] && !settled && !calls[i] ->
-#ifndef LEFT_NO_SECOND_LOOK
-                t = tail[i];
+    :: looks < LANES ->
+#ifdef STARTS_ANEW
+        i = looks;
+#else
+        i = (turn + 1 + looks) % LANES;
 #endif
-                if
-                :: head[i] == t -> on_list[i] = false; free[i] = true   /* give_up */
-                :: else
-                fi
+        if
+        :: bit_of[i] || settled ->
+            t = (settled -> end[i] - 1 : tail[i]);              /* L5 */
+            if
+            :: head[i] < t ->
+                d_step {
+                    if :: acked[1 - i] > head[1 - i] -> waited[1 - i] = waited[1 - i] + 1 :: else fi;
+                    waited[i] = 0; head[i] = head[i] + 1; turn = i; t = 0; i = 0; looks = 0; second = false;
+                    assert(waited[0] <= 1 && waited[1] <= 1)    /* FairTurns */
+                };
+                goto poll
             :: else
-            fi;
-            d_step { t = 0; i++ }
-        fi
-    :: i < LANES && !on_list[i] -> i++
+            fi
+        :: else
+        fi;
+        d_step { t = 0; looks++ }
     :: else -> break
     od;
-    i = 0;
-    if :: found -> second = false; goto poll :: else fi;
-    if :: !settled && (calling[0] || calling[1]) -> goto callers :: else fi;
+    skip;
+    d_step {
+        assert(head[0] >= before[0] && head[1] >= before[1]);   /* NothingHidden */
+        looks = 0; before[0] = 0; before[1] = 0; i = 0
+    };
 
-    /* A quiet lane leaves the list, or not. */
-    i = 0;
+    /* Quiet lanes leave the list, or not. */
     do
-    :: i < LANES && on_list[i] && !settled && IS_IDLE(i) ->
+    :: i < LANES && bit_of[i] && !settled ->
         if
         :: true ->
             listed[i] = false;                                  /* M1 */
-#ifdef UNLIST_NO_SECOND_LOOK
-            on_list[i] = false
-#else
             if                                                  /* M3 */
-            :: tail[i] > head[i] || leaving[i] ->
-                found = true;
-#ifdef CALL_HIDES_THE_LANE
-                atomic { if :: listed[i] -> on_list[i] = false :: else -> listed[i] = true fi }
-#else
-                atomic { if :: listed[i] -> calls[i] = true :: else -> listed[i] = true fi }
+#ifndef UNLIST_NO_SECOND_LOOK
+            :: tail[i] > head[i] -> listed[i] = true
 #endif
-            :: else -> on_list[i] = false
+            :: else ->
+                bit_of[i] = false;
+#ifndef NO_THIRD_LOOK
+                if :: listed[i] -> bit_of[i] = true :: else fi  /* M4 */
+#endif
             fi
-#endif
         :: true
         fi;
         i++
-    :: i < LANES && (!on_list[i] || settled || !IS_IDLE(i)) -> i++
+    :: i < LANES && !(bit_of[i] && !settled) -> i++
     :: else -> break
     od;
     i = 0;
-    if :: found -> goto poll :: else fi;
 
-    assert(head[0] >= before[0] && head[1] >= before[1]);       /* NothingHidden */
     if
     :: settled -> goto done
     :: !settled && closed ->
@@ -250,10 +210,10 @@ callers:
             t = tail[i];
 #endif
             atomic { if :: end[i] == 0 -> end[i] = t + 1 :: else fi };
-            d_step { on_list[i] = true; t = 0; i++ }
+            d_step { t = 0; i++ }
         :: else -> break
         od;
-        settled = true; second = false;
+        settled = true; second = false; i = 0;
         goto poll
     :: else
     fi;

@@ -3,7 +3,8 @@
  * Two consumers, of which the first claims two messages at once where two are there, and somebody who may close the queue at any moment. One lane of two
  * slots, whose producer sends three messages, two of them at once where there is room. Nobody sleeps in there; SLEEP has two messages, and consumers
  * that sleep; FULL_LANE one slot, two messages, and a producer that sleeps; LANES=2 two lanes of one slot and two producers with a message each, where the second
- * takes the lane of the first over, or adds one, and nobody else closes; LANES=2,JOINS only that second one, and a close. Properties:
+ * takes the lane of the first over, or adds one, and nobody else closes; LANES=2,JOINS only that second one, and a close; LANES=2,THIN with a list of lanes, from which
+ * consumers take quiet ones (queue/roster.rs). Properties:
  *
  *   OneUser        who writes a slot finds it empty, who takes a message finds it, and nobody else's
  *   AckedIsReceived at the end, what was acknowledged was received, and what was not was not
@@ -14,7 +15,7 @@
  *
  * Twins: OVERWRITES (no V1), FULL_EARLY, TAKEN_EARLY (the stamp before the message), CLAIM_NOT_ATOMIC, OLD_HEAD (no second look at the head), CLOSE_UNSETTLED,
  * CLOSED_UNSEALED, SEALS_BLINDLY (E4 without V4), NO_FENCE (the producer looks at `closed` before its message is seen), JOIN_UNFENCED (before its lane is seen),
- * GIVES_UP_EARLY, NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY. That E3 writes the head is for the order only: litmus `shared_left`.
+ * GIVES_UP_EARLY, POLLS_BESIDE_THINNING, NO_THIRD_LOOK (no M4), NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY. That E3 writes the head is for the order only: litmus `shared_left`.
  */
 #ifndef LANES
 #define LANES 1
@@ -56,6 +57,16 @@ bool free[LANES];
 bool there[LANES];
 bool closed;
 byte producers;
+
+/* The list: whether the producer may go by it that consumers look, whether they do, and a number that is odd while one takes lanes off. */
+bool listed[LANES];
+bool bit_of[LANES];
+byte thinning;
+#ifdef THIN
+#define ON_LIST(lane) (all || bit_of[lane])
+#else
+#define ON_LIST(lane) true
+#endif
 
 /* The eventcount `sent`: whether somebody is registered, how many wake-ups there were, who sleeps. `taken` has one sleeper. */
 bool registered;
@@ -199,6 +210,12 @@ proctype producer(bool newcomer) {
 #ifndef NO_FENCE
         ends = closed;
 #endif
+#ifdef THIN
+        if
+        :: atomic { !listed[lane] -> listed[lane] = true }; bit_of[lane] = true
+        :: else
+        fi;
+#endif
         until = next + count;
 #ifndef CLOSE_UNSETTLED
         if :: ends -> settle() :: else fi;
@@ -275,9 +292,13 @@ inline claim(most) {
 proctype consumer(byte me) {
     byte lane, looks, count, h, ticket;
     byte before[LANES];
-    bool settled, second, ended;
+    bool settled, second, ended, all;
+    byte begun;
 poll:
     skip;
+#ifdef THIN
+    begun = thinning; all = settled;
+#endif
 #ifndef SLEEP
     /* One of them checks this: two would make it too large. */
     atomic { if :: me == 1 -> before[0] = acked_until[0]; before[LANES - 1] = acked_until[LANES - 1] :: else fi };
@@ -287,7 +308,7 @@ poll:
     :: looks < LANES ->
         lane = (me + looks) % LANES;
         if
-        :: there[lane] ->
+        :: there[lane] && ON_LIST(lane) ->
             claim(MOST(me));
             if
             :: count > 0 ->
@@ -306,12 +327,43 @@ poll:
         :: else
         fi;
         atomic { h = 0; looks++ }
+#ifdef THIN
+    :: looks == LANES && !all && (begun % 2 == 1 || thinning != begun) ->
+#ifdef POLLS_BESIDE_THINNING
+        break
+#else
+        atomic { looks = 0; all = true }
+#endif
+#endif
     :: else -> break
     od;
     atomic {
+        all = false; begun = 0;
         assert(head[0] >= before[0] && head[LANES - 1] >= before[LANES - 1]);           /* NothingMissed */
         looks = 0; lane = 0; before[0] = 0; before[LANES - 1] = 0
     };
+#ifdef THIN
+    if
+    :: atomic { me == 0 && !settled && thinning == 0 -> thinning++ };
+        do
+        :: looks < LANES && bit_of[looks] ->
+            listed[looks] = false;                                          /* M1 */
+            if
+            :: HAS(looks) -> listed[looks] = true                           /* M3 */
+            :: else ->
+                bit_of[looks] = false;
+#ifndef NO_THIRD_LOOK
+                if :: listed[looks] -> bit_of[looks] = true :: else fi      /* M4 */
+#endif
+            fi;
+            looks++
+        :: looks < LANES && !bit_of[looks] -> looks++
+        :: else -> break
+        od;
+        atomic { looks = 0; thinning++ }
+    :: true
+    fi;
+#endif
     if
     :: closed && !settled ->
         settled = true; second = false;
@@ -376,7 +428,7 @@ done:
 init {
     byte i;
     atomic {
-        there[0] = true;
+        there[0] = true; listed[0] = true; bit_of[0] = true;
         do :: i < LANES * SLOTS -> stamp[i] = FREE(i % SLOTS); i++ :: else -> break od;
         i = 0;
 #ifndef JOINS
