@@ -107,6 +107,9 @@ pub use message::Message;
 pub use queue::{mpmc, mpsc, spmc, spsc};
 pub use shutdown::Shutdown;
 pub use wait::WaitStrategy;
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use wait::prepare;
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.
 #[cfg(annulus_mutant = "atomic_outside_sync")]
