@@ -10,7 +10,7 @@
 use core::mem::MaybeUninit;
 
 use crate::message::Message;
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Ordering, mutated};
 
 // A target without the feature (a kernel, say) must not find its vector registers changed. And where pointers are shorter than registers (x32,
 // arm64_32) nobody says what is in the rest of a register that holds one, so an address made of the whole register may be anything: words
@@ -62,6 +62,9 @@ pub(super) const fn by_vector<T>() -> bool {
 #[inline]
 pub(super) fn store<T: Message>(words: &[AtomicU64], message: &T) {
     debug_assert_eq!(words.len(), words_of::<T>());
+    if mutated!("copy_allocates") {
+        drop(core::hint::black_box(alloc::boxed::Box::new(*message)));
+    }
     let bytes = bytemuck::bytes_of(message);
     if by_vector::<T>() {
         // SAFETY: `words` has room for `size_of::<T>()` bytes, at least `VECTOR_FLOOR`; all accesses to a payload of

@@ -99,8 +99,8 @@ mod system {
         membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
     }
 
-    /// A barrier on every core that runs a thread of this process; false where it is refused to those who registered, too. (The kernel keeps who
-    /// did: a flag of ours would not be true in a process that was forked.)
+    /// A barrier on every core that runs a thread of this process; false where it is refused to those who registered, too. (The kernel keeps who did,
+    /// so there is no flag that could differ from what it knows.)
     pub(super) fn barrier() -> bool {
         let ask = || membarrier(MembarrierCommand::PrivateExpedited).is_ok();
         ask() || (!mutated!("barrier_registers_never") && register() && ask())
