@@ -199,6 +199,19 @@ fn queues_of_one_consumer_allocate_nothing() {
     });
 }
 
+/// Whoever joined has paid for all that its consumer needs to know of it.
+#[test]
+fn a_receive_allocates_nothing_however_many_producers_there_are() {
+    let (producer, mut consumer) = annulus::mpsc::channel::<u64>(4);
+    let mut producers: Vec<_> = (0..200).map(|_| producer.clone()).collect();
+    let count = allocations(|| {
+        producers.iter_mut().for_each(|producer| producer.send(1).unwrap());
+        (0..200).for_each(|_| assert_eq!(consumer.try_recv(), Ok(1)));
+        assert!(consumer.try_recv().is_err());
+    });
+    assert_eq!(count, 0);
+}
+
 #[test]
 fn queues_of_many_consumers_allocate_nothing() {
     let (mut producer, mut consumer) = annulus::spmc::channel::<u64>(16);
