@@ -1,4 +1,5 @@
-//! Hints: to the optimiser about which way a branch goes, to the processor about what is written next.
+//! Hints: to the optimiser about which way a branch goes, to the processor about what is written next. The latter where a register holds a
+//! pointer and nothing else.
 
 /// `condition`, with the note that it is rarely true: what follows is laid out off the straight path.
 #[inline(always)]
@@ -17,33 +18,41 @@ fn cold() {}
 #[inline(always)]
 pub(crate) fn prefetch_to_write<T>(place: *const T) {
     // (The intrinsic makes it a prefetch for reading where the target's baseline has no other.)
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
     // SAFETY: it neither faults nor changes anything; processors without the instruction take it for one that does nothing.
     unsafe {
         core::arch::asm!("prefetchw [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
     }
-    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    #[cfg(all(target_arch = "aarch64", target_pointer_width = "64", not(miri)))]
     // SAFETY: it neither faults nor changes anything.
     unsafe {
         core::arch::asm!("prfm pstl1keep, [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
     }
-    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    #[cfg(not(all(
+        any(target_arch = "x86_64", target_arch = "aarch64"),
+        target_pointer_width = "64",
+        not(miri)
+    )))]
     let _ = place;
 }
 
 /// Has the processor get the line of `place`, because it will be read soon. Changes nothing else, whatever the address is.
 #[inline(always)]
 pub(crate) fn prefetch_to_read<T>(place: *const T) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
     // SAFETY: it neither faults nor changes anything.
     unsafe {
         core::arch::asm!("prefetcht0 [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
     }
-    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    #[cfg(all(target_arch = "aarch64", target_pointer_width = "64", not(miri)))]
     // SAFETY: it neither faults nor changes anything.
     unsafe {
         core::arch::asm!("prfm pldl1keep, [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
     }
-    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    #[cfg(not(all(
+        any(target_arch = "x86_64", target_arch = "aarch64"),
+        target_pointer_width = "64",
+        not(miri)
+    )))]
     let _ = place;
 }

@@ -1,4 +1,4 @@
-//! Messages between threads, through rings that are allocated once.
+//! Messages between threads, through rings that are allocated when they are made.
 //!
 //! # Which ring?
 //!
@@ -51,11 +51,31 @@
 //! - **No data race**, by the letter of Rust's memory model. Payloads are copied through relaxed atomic words (or, when
 //!   large, by an `asm!` block that stands for them), and become a value only once the slot's stamp has proved them whole.
 //! - **Loss is counted**, exactly: received + lagged is how far a subscriber has come. On a lossless ring there is none, and the types say so.
-//! - **Nothing is allocated** on the way of a message, and no lock is taken; subscribers join and leave without one, too.
+//! - **Nothing is allocated** on the way of a message, nor freed, and no lock is taken to send, to receive, to join or to leave. To sleep, and to wake
+//!   a sleeper, takes the system's means: a futex on Linux, a lock and a condition variable elsewhere.
 //! - **Queues move any `Send` type**, and drop each message exactly once. A send beside a close is received, or gives its value back.
 //! - **Close is seen**: no handle waits for a peer that is gone.
 //! - **Waiting can cost nothing**: a subscriber in [`recv`](Subscriber::recv) sleeps in the kernel, and its publisher pays
 //!   one load for that until it does. See [`WaitStrategy`].
+//!
+//! # Who joins may allocate
+//!
+//! | nothing | a place for its cursor, if none is free | something of its own |
+//! | --- | --- | --- |
+//! | lossy subscribers, and lossy taps; clones of publishers, of consumers, of [`Subscribable`], of a pool, of [`Shutdown`] | lossless subscribers, of events too, their clones, and a group's members that [pause](SubscriberGroup::pause) there | stages, [`subscribe_tracked`](Subscribable::subscribe_tracked) and [`DependencyBarrier`]: their progress; [`SubscriberGroup`]: its readers; producers of [`mpsc`] and [`mpmc`]: a ring, and what the queue keeps of each |
+//!
+//! The allocator may take locks of its own. `tests/allocation.rs` holds this list against the code.
+//!
+//! # What does not hold
+//!
+//! - **A thread that stops in the middle of a write** (a debugger, a priority that starves it) holds up who needs that message. Of many publishers, the one whose
+//!   claim falls on the same slot a lap later waits for it and does not write its own, so in turn it holds up who needs that: each lap takes one more, until
+//!   the thread goes on.
+//! - **`fork()`** copies a ring; it does not share it. The handles that threads of the parent have never move in the child, so a lossless publisher waits for them for
+//!   ever there. Use no handle in the child before `exec`.
+//! - **Real-time priorities**: strategies that spin, also those that yield, can keep a thread of lower priority off the core for which they wait. See
+//!   [`WaitStrategy`].
+//! - **Large messages by value**: they lie on the stacks of both sides, some times over in builds without optimization. See [`Message`].
 //!
 //! # Features
 //!
@@ -108,6 +128,9 @@ pub use message::Message;
 pub use queue::{mpmc, mpsc, spmc, spsc};
 pub use shutdown::Shutdown;
 pub use wait::WaitStrategy;
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use wait::prepare;
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.
 #[cfg(annulus_mutant = "atomic_outside_sync")]

@@ -47,6 +47,12 @@ use bytemuck::NoUninit;
 /// as a field of its own (`_reserved: [u8; 4]`, set to zero). Tuples and references are not messages; for values
 /// that own something, use a ring of owned messages or a queue.
 ///
+/// # Size
+///
+/// Any. But a message travels by value: it lies on the stack of the thread that publishes it and of the one that receives it, and in builds without
+/// optimization several times over. Some KiB are no matter; half a MiB can overflow the 2 MiB that a thread has by default. What is so large goes into a ring
+/// of [owned events](crate::event_channel), where it stays in its slot, or into a buffer of a [pool](crate::pool), of which the ring carries the handle.
+///
 /// # Pointers
 ///
 /// Messages are copied as plain words, so a pointer inside one loses its provenance on the way. `bytemuck` derives no such type;

@@ -1,11 +1,14 @@
-//! Nothing is allocated after the ring is made.
+//! Messages go their way without the allocator: nothing is taken from it, and nothing given back. What joins a ring may need memory: `JOINS` says
+//! which verbs do.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fmt::Write;
+use std::time::Duration;
 
 thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+    /// Calls of the allocator, in either direction.
+    static CALLS: Cell<u64> = const { Cell::new(0) };
 }
 
 struct Counting;
@@ -14,12 +17,13 @@ struct Counting;
 // allocation and has no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.with(|count| count.set(count.get() + 1));
+        CALLS.with(|count| count.set(count.get() + 1));
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        CALLS.with(|count| count.set(count.get() + 1));
         // SAFETY: the caller's promise.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -29,15 +33,15 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 fn allocations(action: impl FnOnce()) -> u64 {
-    let before = ALLOCATIONS.with(Cell::get);
+    let before = CALLS.with(Cell::get);
     action();
-    ALLOCATIONS.with(Cell::get) - before
+    CALLS.with(Cell::get) - before
 }
 
 #[test]
 fn counting_counts() {
     // What nobody looks at the compiler may leave out.
-    assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(1)))), 1);
+    assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(1)))), 2);
 }
 
 #[test]
@@ -52,7 +56,7 @@ fn messages_allocate_nothing() {
             publisher.publish_with(|| [number; 40]);
             let _ = subscriber.try_recv();
             let _ = subscriber.recv();
-            let _ = subscriber.recv_timeout(std::time::Duration::ZERO);
+            let _ = subscriber.recv_timeout(Duration::ZERO);
             subscriber.recv_batch(&mut buffer);
             subscriber.drain().take(2).for_each(drop);
             let _ = (subscriber.latest(), subscriber.skip_to_latest(), subscriber.pending());
@@ -63,7 +67,7 @@ fn messages_allocate_nothing() {
     assert_eq!(count, 0);
 }
 
-/// Publishes and receives in step, so that nobody waits, after a first round that may allocate places for cursors.
+/// Sends and receives in step, so that nobody waits, after a first round in which those that join find their places.
 fn steady(mut step: impl FnMut(u64)) {
     step(0);
     assert_eq!(allocations(|| (1..100).for_each(&mut step)), 0);
@@ -80,12 +84,11 @@ fn lossless_messages_allocate_nothing() {
         publisher.publish_batch(&[[round; 40]; 8]).unwrap();
         publisher.try_publish([round; 40]).unwrap();
         publisher.publish_with(|| [round; 40]).unwrap();
-        publisher.publish_timeout([round; 40], std::time::Duration::ZERO).unwrap();
-        let _ = publisher.publish_batch_timeout(&[[round; 40]; 8], std::time::Duration::from_micros(1));
+        publisher.publish_timeout([round; 40], Duration::ZERO).unwrap();
+        let _ = publisher.publish_batch_timeout(&[[round; 40]; 8], Duration::from_micros(1));
         let joined = subscribable.subscribe();
         drop((joined.clone(), joined, subscribable.subscribe_from_oldest()));
-        let _ =
-            (subscriber.try_recv(), subscriber.recv(), subscriber.recv_timeout(std::time::Duration::ZERO));
+        let _ = (subscriber.try_recv(), subscriber.recv(), subscriber.recv_timeout(Duration::ZERO));
         subscriber.recv_batch(&mut buffer);
         subscriber.drain().for_each(drop);
         let _ = (tap.latest(), tap.pending());
@@ -159,4 +162,184 @@ fn stages_allocate_nothing() {
         first.done();
         assert_eq!(last.drain().count(), 8);
     });
+}
+
+/// At no time, for nobody.
+const NOW: Duration = Duration::ZERO;
+
+#[test]
+fn queues_of_one_consumer_allocate_nothing() {
+    let (mut producer, mut consumer) = annulus::spsc::channel::<u64>(16);
+    let (mut many, mut one) = annulus::mpsc::channel::<u64>(16);
+    let mut another = many.clone();
+    let mut buffer = [0; 8];
+    steady(|round| {
+        producer.try_send(round).unwrap();
+        producer.send(round).unwrap();
+        producer.send_timeout(round, NOW).unwrap();
+        assert_eq!(producer.send_slice(&[round; 9]), 9);
+        producer.send_all(&[round; 2]).unwrap();
+        assert_eq!(producer.reserve(2).unwrap().fill(round), 2);
+        assert!(producer.try_send(round).is_err() && producer.send_timeout(round, NOW).is_err());
+        assert_eq!(consumer.peek(), Some(&round));
+        assert!(!consumer.readable().is_empty());
+        consumer.advance(1);
+        assert_eq!(consumer.skip(1), 1);
+        let received = (consumer.try_recv(), consumer.recv(), consumer.recv_timeout(NOW));
+        assert_eq!(received, (Ok(round), Ok(round), Ok(round)));
+        assert_eq!(consumer.recv_into(&mut buffer), 8);
+        assert_eq!(consumer.consume_up_to(1, drop) + consumer.consume(drop) + consumer.drain().count(), 3);
+        assert!(consumer.recv_timeout(Duration::from_micros(1)).is_err());
+
+        many.try_send(round).unwrap();
+        another.send(round).unwrap();
+        another.send_all(&[round; 4]).unwrap();
+        assert_eq!(one.recv(), Ok(round));
+        assert_eq!(one.recv_into(&mut buffer) + one.consume(drop) + one.drain().count(), 5);
+    });
+}
+
+/// Whoever joined has paid for all that its consumer needs to know of it.
+#[test]
+fn a_receive_allocates_nothing_however_many_producers_there_are() {
+    let (producer, mut consumer) = annulus::mpsc::channel::<u64>(4);
+    let mut producers: Vec<_> = (0..200).map(|_| producer.clone()).collect();
+    let count = allocations(|| {
+        producers.iter_mut().for_each(|producer| producer.send(1).unwrap());
+        (0..200).for_each(|_| assert_eq!(consumer.try_recv(), Ok(1)));
+        assert!(consumer.try_recv().is_err());
+    });
+    assert_eq!(count, 0);
+}
+
+#[test]
+fn queues_of_many_consumers_allocate_nothing() {
+    let (mut producer, mut consumer) = annulus::spmc::channel::<u64>(16);
+    let (mut many, mut any) = annulus::mpmc::channel::<u64>(16);
+    let (mut another, mut other) = (many.clone(), any.clone());
+    let mut buffer = [0; 8];
+    steady(|round| {
+        producer.send_all(&[round; 16]).unwrap();
+        assert!(producer.try_send(round).is_err());
+        let mut thief = consumer.clone();
+        assert_eq!((consumer.try_recv(), thief.recv()), (Ok(round), Ok(round)));
+        assert_eq!(thief.recv_into(&mut buffer) + consumer.drain().count(), 14);
+        drop(thief);
+
+        many.send_all(&[round; 8]).unwrap();
+        another.send(round).unwrap();
+        assert_eq!((any.try_recv(), other.recv_timeout(NOW)), (Ok(round), Ok(round)));
+        let taken = other.steal_into(&mut buffer) + any.consume(drop) + other.consume(drop);
+        assert_eq!(taken, 7);
+    });
+}
+
+#[test]
+fn buffers_allocate_nothing() {
+    let pool = annulus::pool::BufferPool::new(256, 2);
+    let (mut producer, mut consumer) = annulus::spsc::channel(2);
+    steady(|_| {
+        let (buffer, freed) = (pool.alloc().unwrap(), pool.clone().alloc().unwrap());
+        assert!(pool.alloc().is_none());
+        drop(freed);
+        producer.send(buffer.into_handle()).unwrap();
+        let handle = consumer.recv().unwrap();
+        drop(pool.redeem(handle).unwrap());
+        assert!(pool.redeem(handle).is_err() && pool.available() == 2);
+    });
+}
+
+/// Whether a thread that joins a ring needs memory for it.
+#[derive(Debug, PartialEq)]
+enum Needs {
+    Nothing,
+    /// A place for its cursor, if none is free.
+    Place,
+    /// Something of its own, each time: a ring, the progress of a stage, the readers of a group.
+    Own,
+}
+
+/// What `join` needs: a hundred that are there at once, and a few that come when those have left.
+fn needs<J>(mut join: impl FnMut() -> J) -> Needs {
+    let mut joined = Vec::with_capacity(100);
+    let at_once = allocations(|| joined.extend((0..100).map(|_| join())));
+    drop(joined);
+    let mut later = None;
+    let again = allocations(|| later = Some(join()));
+    match (at_once, again) {
+        (0, 0) => Needs::Nothing,
+        (1..100, 0) => Needs::Place,
+        _ => Needs::Own,
+    }
+}
+
+/// Every verb that joins, as the crate's front page lists them. A ring that a producer leaves is its queue's affair, so producers are asked while all
+/// are there.
+#[test]
+fn who_joins_needs_what_is_listed_here() {
+    let (_publisher, lossy) = annulus::channel::<u64>(16);
+    let (_bounded, lossless) = annulus::channel_bounded::<u64>(16, 0);
+    let (many, _subscribable) = annulus::channel_mpmc::<u64>(16);
+    let (many_bounded, _subscribable) = annulus::channel_mpmc_bounded::<u64>(16, 0);
+    let (many_events, events) = annulus::event_channel_mpmc(16, || 0_u64);
+    let (lossy_reader, lossless_reader) = (lossy.subscribe(), lossless.subscribe());
+    let (spmc_producer, spmc) = annulus::spmc::channel::<u64>(16);
+    let (_mpmc_producer, mpmc) = annulus::mpmc::channel::<u64>(16);
+    let pool = annulus::pool::BufferPool::new(64, 1);
+    let shutdown = annulus::Shutdown::new();
+    let nothing = [
+        needs(|| lossy.clone()),
+        needs(|| lossy.subscribe()),
+        needs(|| lossy.subscribe_from_oldest()),
+        needs(|| lossy_reader.clone()),
+        needs(|| lossless.clone()),
+        needs(|| lossless.subscribe_lossy()),
+        needs(|| many.clone()),
+        needs(|| many_bounded.clone()),
+        needs(|| many_events.clone()),
+        needs(|| spmc.clone()),
+        needs(|| mpmc.clone()),
+        needs(|| pool.clone()),
+        needs(|| shutdown.clone()),
+    ];
+    for (number, needs) in nothing.iter().enumerate() {
+        assert_eq!(*needs, Needs::Nothing, "number {number}");
+    }
+    drop(spmc_producer);
+
+    let place = [needs(|| lossless.subscribe()), needs(|| events.subscribe()), {
+        let (_publisher, lossless) = annulus::channel_bounded::<u64>(16, 0);
+        needs(|| lossless.subscribe_from_oldest())
+    }];
+    assert_eq!(place, [Needs::Place, Needs::Place, Needs::Place]);
+    assert_eq!(needs(|| lossless_reader.clone()), Needs::Nothing, "there are places now");
+    let (_publisher, fresh) = annulus::channel_bounded::<u64>(16, 0);
+    let mut group = fresh.subscribe_group::<100>();
+    assert_ne!(
+        allocations(|| (0..100).for_each(|member| group.pause(member))),
+        0,
+        "each has a cursor of its own now"
+    );
+
+    let (tracked, tracked_lossless) = (lossy.subscribe_tracked(), lossless.subscribe_tracked());
+    let stages = [
+        needs(|| lossy.subscribe_tracked()),
+        needs(|| lossless.subscribe_tracked()),
+        needs(|| lossy.subscribe().after(&[&tracked])),
+        needs(|| lossless.subscribe().after(&[&tracked_lossless])),
+        needs(|| events.subscribe_tracked()),
+        needs(|| annulus::DependencyBarrier::new(&[&tracked])),
+        needs(|| lossy.subscribe_group::<4>()),
+        needs(|| lossless.subscribe_group::<4>()),
+    ];
+    for (number, needs) in stages.iter().enumerate() {
+        assert_eq!(*needs, Needs::Own, "number {number}");
+    }
+
+    // A ring for each: at least the ring, whatever else the queue needs to know of it.
+    let (mpsc, _consumer) = annulus::mpsc::channel::<u64>(16);
+    let (mpmc, _consumer) = annulus::mpmc::channel::<u64>(16);
+    let mut joined = (Vec::with_capacity(100), Vec::with_capacity(100));
+    assert!(allocations(|| joined.0.extend((0..100).map(|_| mpsc.clone()))) >= 100);
+    assert!(allocations(|| joined.1.extend((0..100).map(|_| mpmc.register().unwrap()))) >= 100);
 }

@@ -180,6 +180,47 @@ fn a_handle_of_another_pool() {
     assert!(there.into_iter().all(|handle| other.redeem(handle).is_ok()));
 }
 
+/// The handles of all slabs of `pool`, each after `turns` others.
+fn all_out(pool: &BufferPool, turns: usize) -> Vec<Handle> {
+    let once_more = |buffer: Buffer, _| pool.redeem(buffer.into_handle()).unwrap();
+    alloc_all(pool).into_iter().map(|buffer| (0..turns).fold(buffer, once_more).into_handle()).collect()
+}
+
+/// How many handles of a pool that is gone the next one takes, in `pairs` of such pools. The next one usually has the memory of the one before.
+fn taken_by_the_next(pairs: usize, count: usize) -> usize {
+    let mut taken = 0;
+    for pair in 0..pairs {
+        let gone = BufferPool::new(1, count);
+        let stale = all_out(&gone, pair % 3);
+        drop(gone);
+        let next = BufferPool::new(1, count);
+        let _out = all_out(&next, pair % 2);
+        taken += stale.into_iter().filter(|&handle| next.redeem(handle).is_ok()).count();
+    }
+    taken
+}
+
+/// With few slabs the odds are so long that it never happens here: one in 2^31 for each handle.
+#[test]
+fn the_next_pool_takes_no_handle_of_one_that_is_gone() {
+    let pairs = if cfg!(miri) { 5 } else { 2000 };
+    assert_eq!(taken_by_the_next(pairs, 2), 0, "of {}", 2 * pairs);
+}
+
+/// With many slabs they are short enough to be counted: one in 2^16 for each handle, of which there are 2^16.
+#[test]
+fn a_stale_handle_is_taken_as_often_as_the_odds_say() {
+    // Six deviations, which are the root of the mean. Miri has no time for so many slabs: of a few no handle is taken.
+    let (count, pairs, mean, reach) = match (cfg!(miri), cfg!(debug_assertions)) {
+        (true, _) => (4, 3, 0, 0),
+        (_, true) => (1 << 16, 36, 36, 36),
+        _ => (1 << 16, 144, 144, 72),
+    };
+    assert_eq!(BufferPool::new(1, count).generation_bits(), if cfg!(miri) { 30 } else { 16 });
+    let taken = taken_by_the_next(pairs, count);
+    assert!(taken.abs_diff(mean) <= reach, "{taken} of {}, where {mean} were to be expected", pairs * count);
+}
+
 /// A slab's generations: all that there are, and then the first again.
 #[test]
 fn a_generation_comes_round() {

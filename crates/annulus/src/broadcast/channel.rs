@@ -19,12 +19,13 @@ fn expect<E>(name: &str, ends: Result<E, CapacityError>) -> E {
 /// many, and goes on with the oldest that still stands. `capacity` may be any number from 2 up and is kept as it is; a
 /// power of two finds its slots with one instruction less.
 ///
-/// Memory for the whole ring is taken and touched here, and nothing is allocated afterwards. A slot takes `size_of::<T>()` + 8
+/// Memory for the whole ring is taken and touched here; no message allocates anything later, and [stages and groups](crate#who-joins-may-allocate) alone do when they
+/// join. A slot takes `size_of::<T>()` + 8
 /// bytes, rounded up to a power of two up to 64 and to a multiple of 64 above; messages of 256 bytes and more begin on a line of
 /// their own, and their slots take 64 bytes and the message, rounded up to a multiple of 64.
 ///
-/// On Linux the first ring of a process also registers it for `membarrier(2)`, which may take milliseconds where many threads
-/// run already.
+/// The ring belongs to this process: see the [front page](crate#what-does-not-hold) on `fork()`. What the first sleep of a process takes more than others,
+/// [`prepare`](crate::prepare) takes in advance.
 ///
 /// # Panics
 ///
@@ -74,8 +75,10 @@ pub fn try_channel<T: Message>(capacity: usize) -> Result<(Publisher<T>, Subscri
 /// subscriber it never waits. Subscribers join and leave at any time; taps
 /// ([`subscribe_lossy`](crate::Subscribable::subscribe_lossy)) are never waited for.
 ///
-/// Memory is taken as by [`channel`]; the first subscribers of a ring also allocate places for their cursors, eight at a time, which
-/// later ones use again.
+/// It waits for every subscriber there is, whatever became of it: one that was forgotten (`mem::forget`), or whose thread is not in this process after
+/// a `fork()`, holds it up for ever.
+///
+/// Memory is taken as by [`channel`]; subscribers also allocate places for their cursors where none is free, which later ones use again.
 ///
 /// # Panics
 ///
@@ -127,7 +130,7 @@ pub fn try_channel_bounded<T: Message>(
 /// Makes a lossy broadcast ring of `capacity` slots for any number of publishers.
 ///
 /// As [`channel`], but the publisher is `Clone + Send + Sync`, and all subscribers see all messages in one order. A publisher takes
-/// one atomic addition more for each message.
+/// one atomic addition more for each message. One that stops in the middle of a write can hold up others: see [`MpPublisher`].
 ///
 /// # Panics
 ///

@@ -173,7 +173,8 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
         self.member(member).apart.is_none()
     }
 
-    /// Keeps `member` where it is while the others go on. No effect if it is apart already.
+    /// Keeps `member` where it is while the others go on. No effect if it is apart already. On a lossless ring it may
+    /// allocate a place for the member's cursor.
     ///
     /// # Panics
     ///

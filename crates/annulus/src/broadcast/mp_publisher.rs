@@ -2,7 +2,8 @@
 //!
 //! Each claims its sequences from one counter, waits until the writer a lap before has left the slot, and writes as a single publisher
 //! does. There is no second counter to be advanced in order: readers go by the stamps, so one publisher that is slow, or not
-//! scheduled, holds up only who reads that message and who writes the same slot a lap later.
+//! scheduled, holds up only who reads that message and who writes the same slot a lap later. The latter has claimed its message by then, and
+//! can't give it back, so its readers wait, too.
 
 use core::fmt;
 #[cfg(feature = "std")]
@@ -27,6 +28,10 @@ use crate::wait::{Deadline, WaitStrategy};
 ///
 /// On a [`Lossy`] ring it waits for nobody but a publisher that claimed the same slot a lap before and has not finished, which
 /// takes a ring full of messages in the time of one write. On a [`Lossless`] ring it waits for the slowest subscriber too.
+///
+/// A thread that is stopped in the middle of a write (a debugger, a priority that starves it) holds up readers at that message and, a lap later, the publisher whose
+/// claim falls on that slot, with what it claimed; then that one's readers, and so on, one publisher more each lap, until the thread goes on. `try_publish` returns
+/// [`Full`](TryPublishError::Full) there and claims nothing.
 ///
 /// Dropping the last one closes the ring: subscribers receive what is left, then `Closed`.
 pub struct MpPublisher<T: Message, M: Mode = Lossy> {

@@ -74,13 +74,13 @@ impl<T: Message> Subscribable<T> {
     }
 
     /// A stage that follows nobody and can be followed: [`subscribe`](Self::subscribe) and
-    /// [`after(&[])`](Subscriber::after).
+    /// [`after(&[])`](Subscriber::after). Allocates.
     #[must_use]
     pub fn subscribe_tracked(&self) -> Subscriber<T, Staged<Lossy>> {
         self.subscribe().after_barrier(&DependencyBarrier::none())
     }
 
-    /// `N` subscribers on one thread for the price of one: see [`SubscriberGroup`].
+    /// `N` subscribers on one thread for the price of one: see [`SubscriberGroup`]. Allocates.
     #[must_use]
     pub fn subscribe_group<const N: usize>(&self) -> SubscriberGroup<T, N> {
         SubscriberGroup::new(self.subscribe())
@@ -92,7 +92,7 @@ impl<T: Message> Subscribable<T, Lossless> {
     ///
     /// Everything whose publication happens before this call is left out; a message that is being published meanwhile
     /// may be its first. From its first message on it misses nothing, however fast publishers run meanwhile. Takes a bounded number
-    /// of steps, and no lock; the first few subscribers of a ring allocate a place for their cursors, which later ones use again.
+    /// of steps, and no lock. Where no place for its cursor is free it allocates some, which later ones use again.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel_bounded(2, 0);
@@ -140,7 +140,7 @@ impl<T: Message> Subscribable<T, Lossless> {
     }
 
     /// A stage that follows nobody and can be followed: [`subscribe`](Self::subscribe) and
-    /// [`after(&[])`](Subscriber::after).
+    /// [`after(&[])`](Subscriber::after). Allocates.
     #[must_use]
     pub fn subscribe_tracked(&self) -> Subscriber<T, Staged<Lossless>> {
         self.subscribe().after_barrier(&DependencyBarrier::none())

@@ -51,13 +51,21 @@
 //! # How sure a handle is
 //!
 //! Of a handle's 32 bits as many as the last index takes name the slab; the others, 8 at least
-//! ([`generation_bits`](BufferPool::generation_bits)), are its generation. Each redemption moves the slab on to the next. So a handle
-//! that was redeemed is refused until its slab has gone through 2^`generation_bits` handles more, and then comes to life again if that very
-//! handle is out: 2^22 with 1,024 slabs, 256 with the most there can be, 2^24.
+//! ([`generation_bits`](BufferPool::generation_bits)), are its generation. Each redemption moves the slab on to the next.
 //!
-//! The first generation of each slab is made of its address, so a handle of another pool is taken for one of this pool by accident only:
-//! when its slab happens to be in a handle, with a chance of one in 2^`generation_bits`. That, and a forged handle that is right, takes
-//! the slab away from who holds the true one, who then gets the error. Even then a slab has one owner: memory safety does not hang on any of this.
+//! | a handle that | is taken for a true one |
+//! | --- | --- |
+//! | was redeemed | after its slab went through 2^`generation_bits` handles more, a multiple of that, and then only while that very handle is out: 2^22 with 1,024 slabs, 256 with the most there can be, 2^24. Before that never |
+//! | is of another pool, also of one that is gone and whose memory this one has | by accident: while its slab is in a handle, with a chance of one in 2^`generation_bits` |
+//! | is of another process, or of an earlier run | the same (without the feature `std`: if addresses are the same in each run, the first pool of one looks like the first of another) |
+//! | was forged | if it was guessed right: one in 2^`generation_bits` for each attempt |
+//!
+//! The odds are those of one attempt. With a few slabs they are long, one in 2^28 with sixteen; with 2^24 slabs one stale handle of another pool in 256 is taken while
+//! all slabs are in handles. Generations begin at random numbers, but they follow each other: who sees one handle of a slab knows the next. They find mistakes,
+//! they keep no secrets.
+//!
+//! A wrong handle that is taken takes the slab away from who holds the true one, who then gets the error. Even then a slab has one owner: memory safety
+//! does not hang on any of this.
 //!
 //! # How it is done
 //!
@@ -68,6 +76,7 @@
 mod buffer;
 mod error;
 mod handle;
+mod seed;
 mod shared;
 mod slabs;
 mod word;

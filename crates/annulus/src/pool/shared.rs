@@ -19,6 +19,7 @@ use core::ptr::NonNull;
 
 use super::error::{HandleError, PoolError};
 use super::handle::{Handle, Split};
+use super::seed::Seed;
 use super::slabs::Slabs;
 use super::word::Word;
 use crate::free_list::{END, Head};
@@ -59,11 +60,11 @@ impl Shared {
         let split = Split::of(count);
         let mut words = Vec::new();
         words.try_reserve_exact(count).map_err(|_| too_large)?;
+        // SAFETY: there is a first slab.
+        let mut seed = Seed::new(unsafe { slabs.start(0) });
         // The first slab is on top, the second follows it.
         words.extend((0..count as u32).map(|index| {
-            // SAFETY: the index is below the count.
-            let start = unsafe { slabs.start(index) };
-            let generation = split.generation(first_generation(start));
+            let generation = split.generation(seed.next());
             let next = if index as usize + 1 < count { index + 1 } else { END };
             WordLine(Word::free(next, generation))
         }));
@@ -229,13 +230,4 @@ impl Shared {
             drop(unsafe { Box::from_raw(this.as_ptr()) });
         }
     }
-}
-
-/// Where a slab's generations begin: a number made of its address, so that a handle of another pool, or of another slab, rarely happens to have
-/// the right one. The mixing is that of splitmix64 (Steele, Lea, Flood 2014).
-fn first_generation(start: NonNull<u8>) -> u32 {
-    let mut mix = start.as_ptr().addr() as u64;
-    mix = (mix ^ mix >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mix = (mix ^ mix >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    (mix ^ mix >> 31) as u32
 }

@@ -5,17 +5,52 @@
 //! can make the other cores execute a barrier (Linux, `membarrier(2)`, private expedited), the waker's fence is for the
 //! compiler only and the sleeper pays for both. Elsewhere both are `fence(SeqCst)`.
 //!
+//! *Registration.* The kernel carries out such barriers for a process that has registered for them, and as soon as there is a second thread it takes
+//! milliseconds to register. So a ring only asks whether the kernel knows the command, which decides the kind of its fences for good; the first barrier that is
+//! refused registers, and asks again. Whoever can't wait there calls [`prepare`] earlier.
+//!
+//! *Why wakers may go before that.* What is light is right at any time, registered or not:
+//!
+//! - The barrier is had. The kernel interrupts each thread of the process that runs, and one that does not run has executed a barrier when it was
+//!   switched out, and executes another when it is switched in. That goes for threads that began before the registration, too: it returns only when all
+//!   cores know of it. So to each waker the barrier falls before N1, and then N3 sees the sleeper, or after N1, and then the sleeper sees the store: one of
+//!   the two, however long ago that waker began.
+//! - It is not: the process may not register, or not ask (a sandbox that came after its rings). Then the sleeper is told so, and naps: it looks again a
+//!   millisecond later, so a wake-up that was missed comes late rather than never. Who takes a lane off a list leaves it there; who
+//!   ends a queue waits a millisecond.
+//! - Nobody asked for one. Then nobody sleeps, and a waker that looks has nothing to miss.
+//!
 //! Only wake-ups hang on this pair, never the soundness of a read: `membarrier` is outside the language's memory model,
 //! and nothing that the model has to promise is built on it. Loom and Miri see two `SeqCst` fences.
 
 use std::time::{Duration, Instant};
 
 use super::Deadline;
-use crate::sync::{Ordering, fence};
+use crate::sync::{Ordering, fence, mutated};
 
-/// Whether a sleeper can do the work of both sides. The answer never changes within a process.
+/// Whether a sleeper can do the work of both sides: what this process is told at its first ring, whatever it is allowed later.
 pub(super) fn is_asymmetric() -> bool {
-    system::register()
+    system::is_offered()
+}
+
+/// Does in advance what the first sleep of a process would do: tells the operating system that sleepers will ask for barriers.
+///
+/// On Linux that takes some milliseconds, once in a process, as soon as it has a second thread; on other systems nothing. Without this call the
+/// first to need it pays for it: the first thread that sleeps in a blocking call ([`WaitStrategy::Block`](crate::WaitStrategy::Block), the default), which
+/// may thus come back from a timeout that much later; the first end of a [queue](crate::queue), by `close` or by the drop of its
+/// consumers; or, with more than three producers of one [`mpsc`](crate::mpsc) queue, a receive that stops looking at idle ones. Who makes, publishes to and
+/// receives from rings by spinning pays nothing, and needs no call. So this is for programs that can't have a few milliseconds' pause later: they call
+/// it when they begin, best before they start threads, when it takes no time.
+///
+/// It may be called from any thread, and any number of times; where the system refuses it, nothing has changed.
+///
+/// ```
+/// annulus::prepare();
+/// ```
+pub fn prepare() {
+    if !mutated!("prepare_does_nothing") {
+        system::register();
+    }
 }
 
 /// The waker's fence where the pair is asymmetric: it keeps the compiler from moving the look before the store.
@@ -36,8 +71,7 @@ pub(super) fn heavy(asymmetric: bool) -> bool {
     !asymmetric || system::barrier()
 }
 
-/// When to look again without the heavy fence: soon. A process that forbids itself the system call after it made its
-/// rings (a sandbox) sleeps in naps, and a wake-up that is missed comes late by a nap rather than never.
+/// When to look again without the heavy fence: soon, so that a wake-up that is missed comes late by a nap.
 pub(super) fn nap(deadline: Deadline) -> Instant {
     let soon = Instant::now() + Duration::from_millis(1);
     deadline.map_or(soon, |deadline| deadline.min(soon))
@@ -49,27 +83,38 @@ mod system {
 
     use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
 
-    /// Tells the kernel, once for the process, that it will be asked for barriers; false where it can't.
-    pub(super) fn register() -> bool {
-        static REGISTERED: OnceLock<bool> = OnceLock::new();
-        *REGISTERED.get_or_init(|| {
-            membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED)
-                && membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+    use crate::sync::mutated;
+
+    /// Whether the kernel knows the command; the answer never changes within a process.
+    pub(super) fn is_offered() -> bool {
+        static OFFERED: OnceLock<bool> = OnceLock::new();
+        *OFFERED.get_or_init(|| {
+            let offered = membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED);
+            if mutated!("ring_registers") { offered && register() } else { offered }
         })
     }
 
-    /// A barrier on every core that runs a thread of this process.
+    /// Tells the kernel that this process will ask for barriers. Once is enough, more do no harm.
+    pub(super) fn register() -> bool {
+        membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+    }
+
+    /// A barrier on every core that runs a thread of this process; false where it is refused to those who registered, too. (The kernel keeps who did,
+    /// so there is no flag that could differ from what it knows.)
     pub(super) fn barrier() -> bool {
-        membarrier(MembarrierCommand::PrivateExpedited).is_ok()
+        let ask = || membarrier(MembarrierCommand::PrivateExpedited).is_ok();
+        ask() || (!mutated!("barrier_registers_never") && register() && ask())
     }
 }
 
 #[cfg(not(all(target_os = "linux", not(annulus_loom), not(miri))))]
 mod system {
-    pub(super) fn register() -> bool {
+    pub(super) fn is_offered() -> bool {
         // Models in which nobody sleeps run without the waker's fence, which would hide a missing order elsewhere.
         cfg!(annulus_loom) && std::env::var_os("ANNULUS_LOOM_ASYMMETRIC").is_some()
     }
+
+    pub(super) fn register() {}
 
     pub(super) fn barrier() -> bool {
         true
@@ -81,6 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
+    /// Nobody here has registered in advance.
     fn the_heavy_fence_is_had_on_this_system() {
         assert!(heavy(is_asymmetric()));
         assert!(heavy(false));

@@ -29,6 +29,8 @@ mod strategy;
 
 use crate::sync::mutated;
 pub(crate) use event::Event;
+#[cfg(feature = "std")]
+pub use fence::prepare;
 pub(crate) use mark::Mark;
 pub(crate) use pace::Pace;
 pub(crate) use patience::Patience;

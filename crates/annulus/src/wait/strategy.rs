@@ -12,6 +12,14 @@
 ///
 /// A publisher pays nothing for the strategies that spin, and one load for those that sleep, until somebody does.
 ///
+/// # Real-time priorities
+///
+/// Under `SCHED_FIFO` and `SCHED_RR` to give up the time slice means to let threads of the *same* priority run. So a thread of a higher priority that waits on the same
+/// core by `BusySpin`, `YieldSpin`, `BackoffSpin` or `Adaptive` keeps the one it waits for from ever running. `Block` lets it run. Where a thread must not sleep,
+/// give the one that it waits for a core of its own.
+///
+/// # Which
+///
 /// Which of the first two is faster hangs on the machine. On the virtual Xeon of `docs/benchmarks-xeon.md` a message took the same time one way, and a round
 /// trip a twentieth to a tenth less with pauses: that goes for two bare words, too.
 ///

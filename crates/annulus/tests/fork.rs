@@ -1,0 +1,32 @@
+//! What the front page says of `fork()`: a ring is copied, not shared.
+#![cfg(all(target_os = "linux", not(miri)))]
+
+/// A subscriber whose thread stayed behind moves no more, so the publisher's copy fills up for good; and what it publishes reaches nobody.
+#[test]
+fn a_forked_process_has_a_ring_of_its_own() {
+    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(4, 0);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish(1).unwrap();
+
+    // SAFETY: the child calls nothing but what touches its memory, which neither allocates nor takes a lock, and exits.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let mut published = 0;
+        while published < 100 && publisher.try_publish(0).is_ok() {
+            published += 1;
+        }
+        // SAFETY: it ends the process, and runs nothing of the parent's.
+        unsafe { libc::_exit(published) };
+    }
+    assert!(child > 0, "no second process");
+    let mut status = 0;
+    // SAFETY: the status is this frame's.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert!(libc::WIFEXITED(status));
+    assert_eq!(libc::WEXITSTATUS(status), 3, "three more slots, and nobody reads");
+
+    assert_eq!(subscriber.try_recv(), Ok(1));
+    assert!(subscriber.try_recv().is_err(), "nothing came from there");
+    (2..6).for_each(|number| publisher.publish(number).unwrap());
+    assert_eq!(subscriber.drain().count(), 4);
+}
