@@ -199,7 +199,9 @@ fn joining_where_two_leave() {
         let leaving = [first, second].map(|leaver| thread::spawn(move || drop(leaver)));
         let mut subscriber = subscribable.subscribe_from_oldest();
         misses_nothing(&mut subscriber, 1, writer);
-        leaving.into_iter().for_each(|leaver| leaver.join().unwrap());
+        for leaver in leaving {
+            leaver.join().unwrap();
+        }
     });
 }
 

@@ -286,12 +286,6 @@ impl Registry {
             None => start,
         }
     }
-
-    /// How many cells there are, in use or not.
-    #[cfg(all(test, not(annulus_loom)))]
-    pub(super) fn cells(&self) -> u64 {
-        self.top.get().map_or(0, |top| top.count(Ordering::Relaxed).nodes())
-    }
 }
 
 /// A subscriber's node. Good until [`leave`](Self::leave), and only while the gate lives.
@@ -335,5 +329,13 @@ impl Pass {
         node.upwards().for_each(|node| {
             node.branch.0.count.fetch_sub(Count::USED, ordering);
         });
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+impl Registry {
+    /// How many cells there are, in use or not.
+    pub(super) fn cells(&self) -> u64 {
+        self.top.get().map_or(0, |top| top.count(Ordering::Relaxed).nodes())
     }
 }
