@@ -95,6 +95,37 @@ fn lossless_messages_allocate_nothing() {
     });
 }
 
+/// Subscribers use the cells of those that left, however many come and go.
+#[test]
+fn subscribers_that_come_and_go_allocate_nothing() {
+    let (publisher, subscribable) = annulus::channel_bounded::<u64>(16, 0);
+    let (events, event_subscribable) = annulus::event_channel(8, || 0);
+    let rounds = if cfg!(miri) { 20 } else { 10_000 };
+    let round = || {
+        let [first, second, third] = [(); 3].map(|()| subscribable.subscribe());
+        drop((second.clone(), second, subscribable.subscribe_from_oldest(), first.clone(), third, first));
+        let [first, second] = [(); 2].map(|()| event_subscribable.subscribe());
+        drop((first.clone(), first, second));
+    };
+    round();
+    assert_eq!(allocations(|| (0..rounds).for_each(|_| round())), 0);
+    drop((publisher, events));
+}
+
+/// Cells are kept for those who come next, and there are no more of them than subscribers at one time: they come in families of eight.
+#[test]
+fn the_most_subscribers_at_one_time_decide() {
+    let (_publisher, subscribable) = annulus::channel_bounded::<u64>(16, 0);
+    let most: u64 = if cfg!(miri) { 30 } else { 1000 };
+    let crowd = |count: u64| -> Vec<_> { (0..count).map(|_| subscribable.subscribe()).collect() };
+    // One more: of the vector.
+    let first = allocations(|| drop(crowd(most)));
+    assert!(first <= 2 + most.div_ceil(8), "{first}");
+    for count in [most, most / 2, 1, most] {
+        assert!(allocations(|| drop(crowd(count))) <= 1);
+    }
+}
+
 #[test]
 fn many_publishers_allocate_nothing() {
     let (publisher, subscribable) = annulus::channel_mpmc::<[u64; 40]>(16);

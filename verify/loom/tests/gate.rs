@@ -5,7 +5,7 @@
 #![cfg(annulus_loom)]
 
 use annulus::{Lossless, Publisher, Subscriber};
-use annulus_loom::{Checked, check, publish_tries, receive, receive_batch, receive_lossless};
+use annulus_loom::{Checked, check, check_up_to, publish_tries, receive, receive_batch, receive_lossless};
 use loom::thread::{self, JoinHandle};
 
 /// A thread that tries to publish, from message `first` on, and closes the ring. It returns how many messages there are now.
@@ -164,6 +164,44 @@ fn two_join_at_once() {
         assert_eq!(publish_tries(&mut publisher, 3, 1), 3, "the other one still does");
         assert_eq!(receive_lossless(&mut there, 2), [1, 2]);
         assert_eq!(publish_tries(&mut publisher, 3, 1), 4);
+    });
+}
+
+/// Two join where one cell is free: one takes it, the other one makes new ones, and neither waits for the other.
+#[test]
+fn two_join_where_one_left() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let [leaver, stayer, another] = [(); 3].map(|()| subscribable.subscribe());
+        drop(leaver);
+        publisher.publish(Checked::of(0)).unwrap();
+        let other = subscribable.clone();
+        let joining = thread::spawn(move || other.subscribe());
+        let mut here = subscribable.subscribe();
+        let mut there = joining.join().unwrap();
+        drop((stayer, another));
+        assert_eq!(publish_tries(&mut publisher, 1, 3), 3, "they hold the publisher up");
+        assert_eq!(receive_lossless(&mut here, 2), [1, 2]);
+        assert_eq!(publish_tries(&mut publisher, 3, 1), 3, "the other one still does");
+        assert_eq!(receive_lossless(&mut there, 2), [1, 2]);
+        assert_eq!(publish_tries(&mut publisher, 3, 1), 4);
+    });
+}
+
+/// Two leave while another joins, and a publisher looks: it finds a cell whatever the two have done of their leaving, and holds the publisher up.
+#[test]
+fn joining_where_two_leave() {
+    check_up_to(2, || {
+        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let [first, second] = [(); 2].map(|()| subscribable.subscribe());
+        assert_eq!(publish_tries(&mut publisher, 0, 2), 2);
+        let writer = publishing(publisher, 2, 2);
+        let leaving = [first, second].map(|leaver| thread::spawn(move || drop(leaver)));
+        let mut subscriber = subscribable.subscribe_from_oldest();
+        misses_nothing(&mut subscriber, 1, writer);
+        for leaver in leaving {
+            leaver.join().unwrap();
+        }
     });
 }
 

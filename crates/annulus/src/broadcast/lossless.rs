@@ -13,7 +13,7 @@ use crate::wait::{Deadline, WaitStrategy};
 impl<T: Message> Publisher<T, Lossless> {
     /// Publishes `message` to every subscriber. Waits with the default [`WaitStrategy`] while the slowest subscriber is
     /// `capacity − watermark` messages behind; never while there is none. Allocates nothing; O(`size_of::<T>()`), and once in
-    /// half a ring also O(subscribers).
+    /// half a ring also O(subscribers that are there).
     ///
     /// # Errors
     ///

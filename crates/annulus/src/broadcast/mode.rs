@@ -126,8 +126,9 @@ impl Hooks for Lossless {
     const LOSSLESS: bool = true;
 
     fn fork<S: Store>(_: &Seated, shared: &Shared<S>, cursor: Sequence) -> Seated {
+        let pass = shared.gate.fork(cursor);
         shared.receiver_comes();
-        Seated(shared.gate.fork(cursor))
+        Seated(pass)
     }
 
     #[inline(always)]

@@ -91,8 +91,12 @@ impl<T: Message> Subscribable<T, Lossless> {
     /// A subscriber for the messages that are published from now on; publishers wait for it.
     ///
     /// Everything whose publication happens before this call is left out; a message that is being published meanwhile
-    /// may be its first. From its first message on it misses nothing, however fast publishers run meanwhile. Takes a bounded number
-    /// of steps, and no lock. Where no place for its cursor is free it allocates some, which later ones use again.
+    /// may be its first. From its first message on it misses nothing, however fast publishers run meanwhile.
+    ///
+    /// Takes no lock, and O(log m) steps where no more than m subscribers were there at one time; it looks again only when others join or leave
+    /// at the same moment. A cursor takes 128 bytes of memory. It allocates them (for eight subscribers at a time) only where there were never
+    /// as many; later subscribers use them again, and they are freed with the ring. Publishers look only at the subscribers that are there: a look
+    /// visits fewer than 2 + log₈ m cells for each.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel_bounded(2, 0);

@@ -1,7 +1,7 @@
 //! The gate: the cursors that publishers of a lossless ring may not overtake.
 //!
 //! Each subscriber that counts has a cell with its cursor; publishers look at all of them only when they come to their limit, and
-//! subscribers join and leave without a lock while publishers run.
+//! subscribers join and leave without a lock while publishers run. Where the cells are is the registry's business (`registry.rs`).
 //!
 //! ```text
 //! publisher at its limit, head h          subscriber that joins
@@ -27,11 +27,9 @@
 //!
 //! A subscriber that is slow to get from J1 to J4 holds the publisher at the early cursor, as any slow subscriber does.
 
-use alloc::boxed::Box;
-use core::ptr::NonNull;
-
 use super::Sequence;
-use crate::sync::{AtomicPtr, AtomicU64, Ordering, fence, mutated};
+use super::registry::{FREE, Pass, Registry};
+use crate::sync::{AtomicU64, Ordering, fence, mutated};
 
 /// The gate of one ring. In a ring whose publishers never wait it stays empty.
 #[repr(C, align(128))]
@@ -42,79 +40,14 @@ pub(crate) struct Gate {
     limit: AtomicU64,
     /// How many times a cursor went on in a second cell.
     forks: AtomicU64,
-    /// The cells; null while nobody has joined.
-    cells: AtomicPtr<Chunk>,
+    /// The cells.
+    registry: Registry,
     /// How far publishers may be ahead of the slowest cursor. Constant.
     room: u64,
     /// How far publishers may go on without another look. Constant.
     window: u64,
     /// Constant.
     capacity: u64,
-}
-
-/// In a cell: nobody's.
-const FREE: u64 = u64::MAX;
-
-/// A cursor that publishers look at, on a line of its own.
-#[repr(C, align(128))]
-struct Cell {
-    /// The next message that its subscriber needs, or `FREE`.
-    cursor: AtomicU64,
-}
-
-/// Cells in a chunk. Under loom one, so that a second subscriber makes the list grow.
-const CELLS: usize = if cfg!(annulus_loom) { 1 } else { 8 };
-
-/// Cells are never given back to the allocator while the ring lives, so publishers walk them without a lock; they are used again.
-struct Chunk {
-    cells: [Cell; CELLS],
-    next: AtomicPtr<Chunk>,
-}
-
-impl Chunk {
-    fn new() -> Self {
-        Self {
-            cells: [(); CELLS].map(|()| Cell { cursor: AtomicU64::new(FREE) }),
-            next: AtomicPtr::new(core::ptr::null_mut()),
-        }
-    }
-}
-
-/// A subscriber's cell. Good until [`leave`](Self::leave), and only while the gate lives.
-#[derive(Clone, Copy)]
-pub(crate) struct Pass(NonNull<Cell>);
-
-// SAFETY: it stands for a shared borrow of a cell, which is atomic; whoever uses it promises that the gate lives.
-unsafe impl Send for Pass {}
-// SAFETY: as above.
-unsafe impl Sync for Pass {}
-
-impl Pass {
-    /// Says that the subscriber is done with all messages before `cursor`.
-    ///
-    /// # Safety
-    ///
-    /// The gate lives, and the pass was not given up.
-    #[inline]
-    pub(crate) unsafe fn advance(self, cursor: Sequence) {
-        let ordering = if mutated!("gate_cursor_relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        // SAFETY: the caller's promise. Release: pairs with the Acquire of G3; what was read comes before.
-        unsafe { self.0.as_ref() }.cursor.store(cursor.get(), ordering);
-    }
-
-    /// Gives the cell up: no publisher waits for it any more.
-    ///
-    /// # Safety
-    ///
-    /// The gate lives, and the pass was not given up; it is now.
-    pub(crate) unsafe fn leave(self) {
-        if mutated!("gate_never_left") {
-            return;
-        }
-        let ordering = if mutated!("gate_left_relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        // SAFETY: the caller's promise. Release: as in `advance`.
-        unsafe { self.0.as_ref() }.cursor.store(FREE, ordering);
-    }
 }
 
 impl Gate {
@@ -128,7 +61,7 @@ impl Gate {
             scanned: AtomicU64::new(first.get()),
             limit: AtomicU64::new(first.get()),
             forks: AtomicU64::new(0),
-            cells: AtomicPtr::new(core::ptr::null_mut()),
+            registry: Registry::new(),
             room,
             window,
             capacity: capacity as u64,
@@ -149,7 +82,7 @@ impl Gate {
     }
 
     /// Looks at every cursor, for a publisher that is about to write message `head` or claim it: messages before the result may be
-    /// written. O(subscribers at their most).
+    /// written. Takes the steps of [`Registry::fold`], and those again for each time that a subscriber is cloned meanwhile.
     #[cold]
     #[inline(never)]
     pub(crate) fn look(&self, head: Sequence) -> Sequence {
@@ -164,7 +97,7 @@ impl Gate {
             // Acquire: pairs with the Release in `fork`; the new cell is then seen.
             let forks = self.forks.load(Ordering::Acquire);
             let slowest = self.slowest();
-            // The loads of G3 are Acquire, so this one comes after them. If one of them saw a subscriber after its fork, so does this.
+            // The loads of G3 (T7) are Acquire, so this one comes after them. If one of them saw a subscriber after its fork, so does this.
             if self.forks.load(Ordering::Relaxed) == forks || mutated!("gate_forks_unseen") {
                 break slowest;
             }
@@ -178,13 +111,7 @@ impl Gate {
 
     /// G3: the smallest cursor, or `FREE`.
     fn slowest(&self) -> u64 {
-        let ordering = if mutated!("gate_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
-        self.chunks()
-            .flat_map(|chunk| &chunk.cells)
-            // Acquire: pairs with the Release in `Pass::advance` and `Pass::leave`.
-            .map(|cell| cell.cursor.load(ordering))
-            .min()
-            .unwrap_or(FREE)
+        self.registry.fold(FREE, u64::min)
     }
 
     /// Joins at what `start` chooses: it is called with the oldest message that can be promised, and must not choose an earlier
@@ -205,7 +132,7 @@ impl Gate {
         };
         // J1.
         let early = if from_oldest { promised(seen()) } else { seen() };
-        let pass = self.take(early);
+        let pass = self.registry.enter(early);
         if !mutated!("gate_no_joiner_fence") {
             // J2. Pairs with G2.
             fence(Ordering::SeqCst);
@@ -219,78 +146,18 @@ impl Gate {
 
     /// A second pass at `cursor`, for a subscriber that stands there with a pass of its own and does not move meanwhile.
     pub(crate) fn fork(&self, cursor: Sequence) -> Pass {
-        let pass = self.take(cursor);
+        let pass = self.registry.enter(cursor);
         let ordering = if mutated!("gate_fork_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in `look`.
         self.forks.fetch_add(1, ordering);
         pass
-    }
-
-    /// A free cell, now with `cursor` in it.
-    fn take(&self, cursor: Sequence) -> Pass {
-        let ordering = if mutated!("gate_taken_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
-        let mut link = &self.cells;
-        loop {
-            let chunk = match NonNull::new(link.load(Ordering::Acquire)) {
-                Some(chunk) => chunk,
-                None => Self::grow(link),
-            };
-            // SAFETY: a chunk that is linked lives as long as the gate.
-            let chunk = unsafe { chunk.as_ref() };
-            for cell in &chunk.cells {
-                // Acquire: pairs with the Release in `Pass::leave`. What its last owner read comes before all that follows from here.
-                let (success, failure) = (ordering, Ordering::Relaxed);
-                let taken = cell.cursor.load(Ordering::Relaxed) == FREE
-                    && cell.cursor.compare_exchange(FREE, cursor.get(), success, failure).is_ok();
-                if taken {
-                    return Pass(NonNull::from(cell));
-                }
-            }
-            link = &chunk.next;
-        }
-    }
-
-    /// Links a new chunk, unless somebody else just did.
-    fn grow(link: &AtomicPtr<Chunk>) -> NonNull<Chunk> {
-        let new = Box::into_raw(Box::new(Chunk::new()));
-        let success = if mutated!("gate_chunk_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
-        // Release: pairs with the Acquire of whoever follows the link.
-        match link.compare_exchange(core::ptr::null_mut(), new, success, Ordering::Acquire) {
-            // SAFETY: it comes from a `Box`.
-            Ok(_) => unsafe { NonNull::new_unchecked(new) },
-            Err(theirs) => {
-                // SAFETY: nobody else has seen it.
-                drop(unsafe { Box::from_raw(new) });
-                // SAFETY: the exchange failed because it is not null.
-                unsafe { NonNull::new_unchecked(theirs) }
-            }
-        }
-    }
-
-    fn chunks(&self) -> impl Iterator<Item = &Chunk> {
-        let follow = |link: &AtomicPtr<Chunk>| {
-            // Acquire: pairs with the Release in `grow`. SAFETY: a chunk that is linked lives as long as the gate.
-            unsafe { link.load(Ordering::Acquire).as_ref() }
-        };
-        core::iter::successors(follow(&self.cells), move |chunk| follow(&chunk.next))
-    }
-}
-
-impl Drop for Gate {
-    fn drop(&mut self) {
-        // Relaxed: nobody else has the gate any more.
-        let mut next = self.cells.load(Ordering::Relaxed);
-        while !next.is_null() {
-            // SAFETY: it was linked once, so it comes from a `Box`, and nobody follows the link any more.
-            let chunk = unsafe { Box::from_raw(next) };
-            next = chunk.next.load(Ordering::Relaxed);
-        }
     }
 }
 
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     fn gate(capacity: usize, watermark: usize) -> Gate {
         Gate::new(capacity, watermark, Sequence::FIRST)
@@ -336,17 +203,71 @@ mod tests {
         assert_eq!(gate.look(at(104)), at(104), "and waits there for who joined");
     }
 
+    /// How many cells a look visits.
+    fn visited(gate: &Gate) -> usize {
+        gate.registry.fold(0, |visited, _| visited + 1)
+    }
+
+    fn leave(passes: &[Pass]) {
+        // SAFETY: the gate lives, and each pass is given up once.
+        passes.iter().for_each(|pass| unsafe { pass.leave() });
+    }
+
     #[test]
-    fn cells_are_used_again_and_grow_as_needed() {
+    fn a_look_visits_who_is_there() {
         let gate = gate(8, 0);
-        let count = |gate: &Gate| gate.chunks().count();
-        assert_eq!(count(&gate), 0);
-        for _ in 0..100 {
-            let passes = [(); CELLS + 1].map(|()| join(&gate, 0));
-            // SAFETY: the gate lives, and each pass is given up once.
-            passes.iter().for_each(|pass| unsafe { pass.leave() });
+        assert_eq!(visited(&gate), 0);
+        let most = if cfg!(miri) { 100 } else { 100_000 };
+        let passes: Vec<_> = (0..most).map(|_| join(&gate, 0)).collect();
+        assert_eq!(visited(&gate), most, "nobody has left");
+        // The ones that came last are the farthest from the top.
+        let (leavers, stayers) = passes.split_at(most - 3);
+        leave(leavers);
+        let levels = 2 + most.ilog(8) as usize;
+        assert!((levels - 1..=3 * levels).contains(&visited(&gate)), "{} for three", visited(&gate));
+        assert_eq!(gate.slowest(), 0);
+        leave(stayers);
+        assert_eq!((visited(&gate), gate.slowest()), (0, FREE));
+        // Who comes now is at the top.
+        let passes = [(); 2].map(|()| join(&gate, 0));
+        assert_eq!(visited(&gate), 2);
+        leave(&passes);
+    }
+
+    #[test]
+    fn there_are_no_more_cells_than_subscribers_at_one_time() {
+        let gate = gate(8, 0);
+        let most = if cfg!(miri) { 20 } else { 1000 };
+        let mut passes: Vec<_> = (0..most).map(|_| join(&gate, 0)).collect();
+        for round in 1..most {
+            // Every so many leave, and others take their cells.
+            let (mut number, mut stayers) = (0, Vec::new());
+            for pass in passes.drain(..) {
+                number += 1;
+                if number % round == 0 { leave(&[pass]) } else { stayers.push(pass) }
+            }
+            passes = stayers;
+            passes.resize_with(most, || join(&gate, 0));
+            assert!(gate.registry.cells() < most as u64 + 8);
         }
-        assert_eq!(count(&gate), 2);
-        assert_eq!(gate.slowest(), FREE);
+        leave(&passes);
+    }
+
+    #[test]
+    fn cells_of_threads_that_come_and_go() {
+        let gate = gate(8, 0);
+        let (threads, times) = if cfg!(miri) { (2, 10) } else { (4, 20_000) };
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    for _ in 0..times {
+                        let pass = join(&gate, 0);
+                        leave(&[pass, gate.fork(at(0))]);
+                    }
+                });
+            }
+        });
+        assert!(gate.registry.cells() <= 2 * threads + 7 * threads, "{}", gate.registry.cells());
+        assert_eq!(visited(&gate), 0);
     }
 }

@@ -2,7 +2,7 @@
 //! may not overtake.
 //!
 //! ```text
-//! gate        the cursors that a publisher may not overtake: joining, leaving, the look at the slowest
+//! gate        the cursors that a publisher may not overtake: joining, leaving, the look at the slowest (registry: where they are)
 //! head        how far the publishers have come: a lower bound and the walk that completes it, or the claims of many
 //! copied      storage for messages that are copied through words (slot: the seqlock; copy: words and vectors)
 //! owned       storage for messages that stay in their slots and are changed in place
@@ -24,6 +24,7 @@ mod index;
 mod lane;
 mod owned;
 mod place;
+mod registry;
 mod sequence;
 mod shared_lane;
 mod slot;
@@ -36,13 +37,14 @@ use crate::hint::unlikely;
 use crate::sync::{AtomicU64, Ordering, mutated};
 use cells::Cells;
 pub(crate) use copied::Copied;
-pub(crate) use gate::{Gate, Pass};
+pub(crate) use gate::Gate;
 use head::Head;
 pub(crate) use head::{Frontier, Writers};
 use index::Index;
 pub(crate) use lane::Lane;
 pub(crate) use owned::Owned;
 pub(crate) use place::Place;
+pub(crate) use registry::Pass;
 pub(crate) use sequence::{Sequence, Stamp};
 pub(crate) use shared_lane::SharedLane;
 pub(crate) use slot::{Missing, Run, Whole};

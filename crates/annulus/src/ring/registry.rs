@@ -1,0 +1,341 @@
+//! The registry of a gate: the cells, in a tree that knows which are in use.
+//!
+//! Each node has a cell, for one cursor, and a link to a family of nodes below it. It counts, for itself and all below it, how many nodes there
+//! are and how many of them are in use.
+//!
+//! ```text
+//! subscriber that comes                         subscriber that leaves
+//! T1  top: used + 1, and nodes + 1 where all    T5  cell := FREE                Release
+//!     are in use                                T6  used − 1, from there up     Release
+//! T2  while this cell is not free: used + 1 at
+//!     a node below that has one; go there       publisher that looks
+//!     (nodes + 1: to the one with the fewest)   T7  pass over where none is in use; load the cell;
+//! T3  cell := cursor                                go below                    Acquire
+//!     (nodes + 1: of a new family, linked)
+//! T4  (the rest of a new family: nodes + 7, from there up)
+//! ```
+//!
+//! *Why a look misses nobody.* T1 and T2 come before T3, and T6 comes after T5. So while a cell is in use, it is counted at its node and at all
+//! nodes above. The fences of joiner and publisher (`gate.rs`) stand between T1 to T3 on one side and T7 on the other, so what is said there
+//! of a cell is true of the counts and links on the way to it; and so is what is said of forks. Where T7 passes over a node, all who were there
+//! have left. Only read-modify-writes change a count, so T7 acquires the T6 of each of them: what they read comes before what the publisher
+//! writes.
+//!
+//! *Why a subscriber finds a cell.* Let T1 or T2 count a subscriber at a node. Until it goes on from there, at least as many cells are free at
+//! the node and below it as subscribers are counted there and have not gone on: T5 comes before T6, T6 goes upwards, T4 comes after the
+//! link and goes upwards. Another may take the cell that it looks at, but then there is one elsewhere. So nobody waits for anybody.
+//! A family is made only where T1 finds all cells in use: *there are never more cells than there were subscribers at one time*, but for the rest of
+//! the last family, and of one family for each subscriber that joined at the same moment. Memory is given back with the ring: a publisher may be
+//! at any cell.
+//!
+//! *Steps.* A new family goes where the fewest nodes are, so with m nodes there are fewer than 2 + log₈ m levels. A look at n subscribers visits their nodes
+//! and those above them, fewer than n·(2 + log₈ m), and reads the counts of the families below these. Who comes takes the first free cell on its way
+//! down, so subscribers that come and go gather at the top.
+
+use alloc::boxed::Box;
+use core::ptr::NonNull;
+
+use super::Sequence;
+use crate::sync::{AtomicPtr, AtomicU64, Ordering, mutated, pause};
+
+/// In a cell: nobody's.
+pub(super) const FREE: u64 = u64::MAX;
+
+/// The cells of a gate.
+pub(super) struct Registry {
+    /// Null until somebody comes.
+    top: Link<Node>,
+}
+
+/// A cell, and its place in the tree.
+#[repr(C, align(128))]
+struct Node {
+    /// The next message that its subscriber needs, or `FREE`. On a line that nobody else writes.
+    cell: AtomicU64,
+    branch: Apart<Branch>,
+}
+
+/// On another line than the cell, where lines have 64 bytes: it hardly ever changes, so publishers keep it in their caches.
+#[repr(align(64))]
+struct Apart<T>(T);
+
+/// A node's place in the tree.
+struct Branch {
+    /// A [`Count`].
+    count: AtomicU64,
+    /// Null at the top. Constant.
+    above: Option<NonNull<Node>>,
+    below: Link<Family>,
+}
+
+/// Nodes that are made together.
+type Family = [Node; FAMILY];
+
+/// Under loom two: three subscribers then make two levels, and a fourth one a third.
+const FAMILY: usize = if cfg!(annulus_loom) { 2 } else { 8 };
+
+/// How many nodes there are at a node and below it, and how many of them are in use, or are about to be. Never more are in use than there are.
+#[derive(Clone, Copy)]
+struct Count(u64);
+
+impl Count {
+    const USED: u64 = 1;
+    const NODE: u64 = 1 << 32;
+    /// Far more than memory has room for, and far from an overflow.
+    const MOST: u64 = 1 << 31;
+
+    fn used(self) -> u64 {
+        self.0 % Self::NODE
+    }
+
+    fn nodes(self) -> u64 {
+        self.0 / Self::NODE
+    }
+
+    fn has_room(self) -> bool {
+        self.used() < self.nodes()
+    }
+
+    /// One more in use, where one is free.
+    fn with_one_more(self) -> Option<u64> {
+        self.has_room().then_some(self.0 + Self::USED)
+    }
+
+    /// One more node, in use.
+    fn with_another(self) -> Option<u64> {
+        (self.nodes() < Self::MOST).then_some(self.0 + Self::NODE + Self::USED)
+    }
+}
+
+/// Where something is linked once and for all: it lives as long as the link.
+struct Link<T>(AtomicPtr<T>);
+
+impl<T> Link<T> {
+    fn empty() -> Self {
+        Self(AtomicPtr::new(core::ptr::null_mut()))
+    }
+
+    fn get(&self) -> Option<&T> {
+        // Acquire: pairs with the Release in `put`. SAFETY: what is linked lives as long as the link.
+        unsafe { self.0.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Links `new`; `Err` is what somebody else has linked before.
+    fn put(&self, new: T) -> Result<&T, &T> {
+        let new = Box::into_raw(Box::new(new));
+        let success = if mutated!("gate_link_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with the Acquire in `get`, and with the one here.
+        match self.0.compare_exchange(core::ptr::null_mut(), new, success, Ordering::Acquire) {
+            // SAFETY: it is linked now.
+            Ok(_) => Ok(unsafe { &*new }),
+            Err(theirs) => {
+                // SAFETY: it comes from a `Box`, and nobody else has seen it.
+                drop(unsafe { Box::from_raw(new) });
+                // SAFETY: it is linked.
+                Err(unsafe { &*theirs })
+            }
+        }
+    }
+}
+
+impl<T> Drop for Link<T> {
+    fn drop(&mut self) {
+        // Relaxed: nobody else has the registry any more.
+        let linked = self.0.load(Ordering::Relaxed);
+        if !linked.is_null() {
+            // SAFETY: it was linked once, so it comes from a `Box`, and nobody follows the link any more.
+            drop(unsafe { Box::from_raw(linked) });
+        }
+    }
+}
+
+impl Node {
+    /// A node with `cursor` in its cell; without one it is free.
+    fn new(above: Option<&Self>, cursor: Option<Sequence>) -> Self {
+        Self {
+            cell: AtomicU64::new(cursor.map_or(FREE, Sequence::get)),
+            branch: Apart(Branch {
+                count: AtomicU64::new(Count::NODE + if cursor.is_some() { Count::USED } else { 0 }),
+                above: above.map(NonNull::from),
+                below: Link::empty(),
+            }),
+        }
+    }
+
+    /// This node and those above it.
+    fn upwards(&self) -> impl Iterator<Item = &Self> {
+        // SAFETY: a node lives as long as the gate, and as those below it.
+        core::iter::successors(Some(self), |node| node.branch.0.above.map(|above| unsafe { above.as_ref() }))
+    }
+
+    fn below(&self) -> &[Self] {
+        self.branch.0.below.get().map_or(&[], Family::as_slice)
+    }
+
+    fn count(&self, ordering: Ordering) -> Count {
+        Count(self.branch.0.count.load(ordering))
+    }
+
+    /// Changes the count, where `change` allows it, and returns what it was.
+    fn recount(&self, change: impl Fn(Count) -> Option<u64>) -> Option<Count> {
+        let word = &self.branch.0.count;
+        if mutated!("gate_count_not_atomic") {
+            let before = self.count(Ordering::Acquire);
+            word.fetch_add(change(before)? - before.0, Ordering::Acquire);
+            return Some(before);
+        }
+        // Acquire: pairs with the Release of T4 and T6, so that T2 and T3 find what these counted.
+        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        word.fetch_update(success, failure, |count| change(Count(count))).ok().map(Count)
+    }
+
+    /// T2 and T3 of a subscriber that is counted here, where there was one free.
+    fn take(&self, cursor: Sequence) -> Pass {
+        let ordering = if mutated!("gate_taken_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        let mut at = self;
+        loop {
+            // Acquire: pairs with the Release of T5. What its last owner read comes before all that follows from here.
+            let (success, failure) = (ordering, Ordering::Relaxed);
+            if at.cell.compare_exchange(FREE, cursor.get(), success, failure).is_ok() {
+                return Pass(NonNull::from(at));
+            }
+            match at.below().iter().find(|node| node.recount(Count::with_one_more).is_some()) {
+                Some(node) => at = node,
+                // The free one was taken, and another is free now.
+                None => pause(),
+            }
+        }
+    }
+
+    /// T2 to T4 of a subscriber that is counted here with a node of its own, which is yet to be made.
+    fn add(&self, cursor: Sequence) -> Pass {
+        let mut at = self;
+        loop {
+            let family = match at.branch.0.below.get() {
+                Some(family) => family,
+                None => match at.branch.0.below.put(at.family(cursor)) {
+                    Ok([first, rest @ ..]) => {
+                        // T4. Release: pairs with the Acquire in `recount`, which then finds the family.
+                        let count_rest = |node: &Self| {
+                            node.branch.0.count.fetch_add(rest.len() as u64 * Count::NODE, Ordering::Release);
+                        };
+                        at.upwards().for_each(count_rest);
+                        return Pass(NonNull::from(first));
+                    }
+                    Err(theirs) => theirs,
+                },
+            };
+            // Relaxed: any of them would do.
+            let fewest = family.iter().min_by_key(|node| node.count(Ordering::Relaxed).nodes());
+            at = fewest.expect("a family has members");
+            at.recount(Count::with_another);
+        }
+    }
+
+    /// Nodes below this one, with `cursor` in the first.
+    fn family(&self, cursor: Sequence) -> Family {
+        core::array::from_fn(|index| Self::new(Some(self), (index == 0).then_some(cursor)))
+    }
+
+    /// T7.
+    fn fold<A>(&self, start: A, look: &impl Fn(A, u64) -> A) -> A {
+        let ordering = if mutated!("gate_count_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        // Acquire: pairs with the Release of T6.
+        if self.count(ordering).used() == 0 && !mutated!("gate_visits_all") {
+            return start;
+        }
+        let ordering = if mutated!("gate_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        // Acquire: pairs with the Release in `Pass::advance`, and of T5.
+        let own = look(start, self.cell.load(ordering));
+        self.below().iter().fold(own, |before, node| node.fold(before, look))
+    }
+}
+
+impl Registry {
+    pub(super) fn new() -> Self {
+        Self { top: Link::empty() }
+    }
+
+    /// A cell with `cursor` in it. O(log(subscribers at their most)), where nobody else comes or goes at the same time; allocates where there
+    /// were never more at one time.
+    ///
+    /// # Panics
+    ///
+    /// If there are 2^31.
+    pub(super) fn enter(&self, cursor: Sequence) -> Pass {
+        let top = match self.top.get() {
+            Some(top) => top,
+            None => match self.top.put(Node::new(None, Some(cursor))) {
+                Ok(node) => return Pass(NonNull::from(node)),
+                Err(theirs) => theirs,
+            },
+        };
+        let has_room = |count: Count| count.has_room() && !mutated!("gate_always_grows");
+        // T1.
+        let before = top
+            .recount(|count| if has_room(count) { count.with_one_more() } else { count.with_another() })
+            .expect("fewer than 2^31 subscribers");
+        if has_room(before) { top.take(cursor) } else { top.add(cursor) }
+    }
+
+    /// Looks at the cells of all who are there, and at some that are free: fewer than n·(2 + log₈ m), where there are n subscribers, and were m at
+    /// most at one time.
+    pub(super) fn fold<A>(&self, start: A, look: impl Fn(A, u64) -> A) -> A {
+        match self.top.get() {
+            Some(top) => top.fold(start, &look),
+            None => start,
+        }
+    }
+}
+
+/// A subscriber's node. Good until [`leave`](Self::leave), and only while the gate lives.
+#[derive(Clone, Copy)]
+pub(crate) struct Pass(NonNull<Node>);
+
+// SAFETY: it stands for a shared borrow of a node, of which all that changes is atomic; whoever uses it promises that the gate lives.
+unsafe impl Send for Pass {}
+// SAFETY: as above.
+unsafe impl Sync for Pass {}
+
+impl Pass {
+    /// Says that the subscriber is done with all messages before `cursor`.
+    ///
+    /// # Safety
+    ///
+    /// The gate lives, and the pass was not given up.
+    #[inline]
+    pub(crate) unsafe fn advance(self, cursor: Sequence) {
+        let ordering = if mutated!("gate_cursor_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // SAFETY: the caller's promise. Release: pairs with the Acquire of T7; what was read comes before.
+        unsafe { self.0.as_ref() }.cell.store(cursor.get(), ordering);
+    }
+
+    /// Gives the cell up: no publisher waits for it any more.
+    ///
+    /// # Safety
+    ///
+    /// The gate lives, and the pass was not given up; it is now.
+    pub(crate) unsafe fn leave(self) {
+        if mutated!("gate_never_left") {
+            return;
+        }
+        // SAFETY: the caller's promise.
+        let node = unsafe { self.0.as_ref() };
+        let ordering = if mutated!("gate_left_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // T5. Release: as in `advance`; pairs with T3 too.
+        node.cell.store(FREE, ordering);
+        let ordering = if mutated!("gate_uncounted_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // T6. Release: pairs with the Acquire of T7, which may see this and not T5; and with that of T1 and T2.
+        node.upwards().for_each(|node| {
+            node.branch.0.count.fetch_sub(Count::USED, ordering);
+        });
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+impl Registry {
+    /// How many cells there are, in use or not.
+    pub(super) fn cells(&self) -> u64 {
+        self.top.get().map_or(0, |top| top.count(Ordering::Relaxed).nodes())
+    }
+}
