@@ -16,6 +16,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 
 use super::Subscriber;
 use super::handle::{Handle, Role};
@@ -34,10 +35,12 @@ pub struct Staged<M>(core::marker::PhantomData<M>, core::convert::Infallible);
 /// How far a stage is.
 #[repr(C, align(128))]
 struct Progress {
-    /// The end of what it has processed; `OPEN` once it is gone.
+    /// The end of what it is done with: processed from the floor on, processed or lost before. `OPEN` once it is gone.
     processed: AtomicU64,
     /// Its latest skip ended here: what it passed over before was not processed.
     floor: AtomicU64,
+    /// Where it became a stage.
+    start: Sequence,
     /// Which ring it is of.
     ring: Identity,
     /// Whether the stage loses nothing, so that those after it don't either.
@@ -53,6 +56,7 @@ impl Progress {
             processed: AtomicU64::new(start.get()),
             // What came before it joined does not concern it.
             floor: AtomicU64::new(Sequence::FIRST.get()),
+            start,
             ring: shared.identity.clone(),
             lossless,
         })
@@ -113,7 +117,7 @@ pub(crate) struct StageProgress(Arc<Progress>);
 /// assert_eq!(parse.try_recv(), Ok(1));
 /// assert!(store.try_recv().is_err(), "received, but not processed yet");
 /// parse.done();
-/// assert_eq!(parsed.processed(), Some(1));
+/// assert_eq!(parsed.processed(), Some(0..1));
 /// assert_eq!((store.try_recv(), print.try_recv()), (Ok(1), Ok(1)));
 /// ```
 #[derive(Clone)]
@@ -177,30 +181,58 @@ impl DependencyBarrier {
         self.upstreams.len()
     }
 
-    /// The end of what all of the stages have processed, as a sequence: the slowest one's. `None` where none is left to wait for.
+    /// The messages that all of the stages have processed, by their sequences: the latest of them without a gap. `None` where no stage is left to
+    /// wait for.
     ///
-    /// It only grows, but for `None`, which stays.
+    /// They end where the slowest stage is; that end only grows. What one of the stages lost, or what was published before it became a stage, is not
+    /// among them: the range begins behind the latest of that. So it may be empty.
+    ///
+    /// ```
+    /// use annulus::{DependencyBarrier, TryRecvError};
+    ///
+    /// let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+    /// let mut stage = subscribable.subscribe_tracked();
+    /// let barrier = DependencyBarrier::new(&[&stage]);
+    /// publisher.publish_batch(&[0, 1, 2, 3, 4, 5]);
+    /// assert_eq!(stage.try_recv(), Err(TryRecvError::Lagged { skipped: 2 }));
+    /// assert_eq!(barrier.processed(), Some(2..2), "messages 0 and 1 were lost");
+    /// assert_eq!(stage.try_process(|message| *message), Ok(2));
+    /// assert_eq!(barrier.processed(), Some(2..3));
+    /// ```
     #[must_use]
-    pub fn processed(&self) -> Option<u64> {
-        let (processed, _) = self.look();
-        (processed != OPEN).then_some(processed)
+    pub fn processed(&self) -> Option<Range<u64>> {
+        let Processed { end, floor, start } = self.look();
+        let first = if mutated!("stage_loss_is_shown_as_processed") { Sequence::FIRST } else { floor.max(start) };
+        (end != OPEN).then(|| first.get().min(end)..end)
     }
 
-    /// P4 and P5: the lowest `processed`, and the highest floor of those that are still there.
-    fn look(&self) -> (u64, Sequence) {
-        let (mut processed, mut floor) = (OPEN, Sequence::FIRST);
+    /// P4 and P5.
+    #[inline]
+    fn look(&self) -> Processed {
+        let mut all = Processed { end: OPEN, floor: Sequence::FIRST, start: Sequence::FIRST };
         for StageProgress(upstream) in &self.upstreams {
             let ordering = if mutated!("stage_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
             // P4. Acquire: pairs with P2.
             let reached = upstream.processed.load(ordering);
             if reached != OPEN {
-                processed = processed.min(reached);
+                all.end = all.end.min(reached);
                 // P5. Relaxed: at least as new as what P4 saw.
-                floor = floor.max(Sequence::new(upstream.floor.load(Ordering::Relaxed)));
+                all.floor = all.floor.max(Sequence::new(upstream.floor.load(Ordering::Relaxed)));
+                all.start = all.start.max(upstream.start);
             }
         }
-        (processed, floor)
+        all
     }
+}
+
+/// What all stages of a barrier that are still there have processed.
+struct Processed {
+    /// The lowest `processed`; `OPEN` where none is there.
+    end: u64,
+    /// The highest floor.
+    floor: Sequence,
+    /// The latest start. What came before it is none of that stage's concern, so it is behind the gate, but not processed.
+    start: Sequence,
 }
 
 impl fmt::Debug for DependencyBarrier {
@@ -237,7 +269,7 @@ impl<R> StageSeat<R> {
     #[cold]
     #[inline(never)]
     fn look(&mut self) {
-        (self.allowed, self.floor) = self.before.look();
+        Processed { end: self.allowed, floor: self.floor, .. } = self.before.look();
     }
 
     fn tell<S: Store>(&mut self, shared: &Shared<S>, cursor: Sequence) {
@@ -283,11 +315,6 @@ impl<M: Unstaged> Hooks for Staged<M> {
     type Seat = StageSeat<M::Seat>;
     const LOSSLESS: bool = M::LOSSLESS;
 
-    fn fork<S: Store>(seat: &Self::Seat, shared: &Shared<S>, cursor: Sequence) -> Self::Seat {
-        let inner = M::fork(&seat.inner, shared, cursor);
-        StageSeat::new(inner, Progress::new(shared, cursor, M::LOSSLESS), cursor, seat.before.clone())
-    }
-
     #[inline]
     fn begin<S: Store>(seat: &mut Self::Seat, shared: &Shared<S>, cursor: Sequence) {
         seat.tell(shared, cursor);
@@ -312,9 +339,20 @@ impl<M: Unstaged> Hooks for Staged<M> {
         seat.floor
     }
 
+    fn new_floor(seat: &mut Self::Seat) -> Sequence {
+        seat.look();
+        seat.floor
+    }
+
+    fn start(seat: &Self::Seat, cursor: Sequence) -> Sequence {
+        // Before `allowed` the floor of the last look counts, also where who lost that is gone meanwhile.
+        let known = if cursor.get() < seat.allowed { seat.floor } else { Sequence::FIRST };
+        cursor.max(known).max(seat.before.look().floor)
+    }
+
     #[inline]
     fn end(seat: &Self::Seat, head: Sequence) -> Sequence {
-        head.min(Sequence::new(seat.before.look().0))
+        head.min(Sequence::new(seat.before.look().end))
     }
 
     #[inline]

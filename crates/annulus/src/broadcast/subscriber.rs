@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::handle::Handle;
 use super::lapse::Lapse;
-use super::{Drain, Iter, Lossy, Mode};
+use super::{Drain, Iter, Lossy, Mode, Unstaged};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{Closed, PollError};
@@ -34,7 +34,7 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 /// At every moment `total_received() + total_lagged()` is how far its cursor has come.
 ///
 /// It may move to another thread. A clone starts at the same cursor, with counters at zero; publishers then wait for it as for the
-/// original.
+/// original. A stage can't be cloned.
 ///
 /// | verb | waits | on lag |
 /// | --- | --- | --- |
@@ -317,15 +317,23 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         Iter::new(self)
     }
 
-    /// How many messages could be received now: those published and not yet received, at most the ring's capacity (what
-    /// lies further back has been overwritten). With many publishers, those that are being written are among them. More may come meanwhile; with a publisher at rest it is exact, but for a
-    /// subscriber that is lapped a second time before it has read half a ring, which passes over some of them: see
-    /// [`try_recv`](Self::try_recv).
+    /// How many messages could be received now: those published and not yet received that stand in the ring, and that a lapse would not pass over (see
+    /// [`try_recv`](Self::try_recv)); for a stage, those of them that all before it have processed, and not lost. With many publishers, those that are
+    /// being written are among them. More may come, and some may be overwritten, meanwhile; with the publishers and the stages before it at rest it is
+    /// exact.
     ///
     /// Walks a bounded number of slots.
     #[must_use]
     pub fn pending(&self) -> u64 {
-        self.head().since(self.cursor).min(self.shared.ring.capacity() as u64)
+        let frontier = self.shared.ring.frontier(self.cursor);
+        let end = M::end(self.seat(), frontier.head);
+        if mutated!("pending_counts_what_is_lost") {
+            return end.since(self.cursor).min(self.shared.ring.capacity() as u64);
+        }
+        let start = M::start(self.seat(), self.cursor);
+        // As in `go_on`.
+        let start = if start < frontier.oldest { self.lapse.next(&self.shared, start).resume } else { start };
+        end.since(start)
     }
 
     /// The sequence of the message that comes next. Sequences count the messages of a ring from 0, so two subscribers of
@@ -387,9 +395,17 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         M::advance(self.seat(), &self.shared, self.cursor);
     }
 
-    /// The one read that everything else is made of. What is taken stays in the ring until [`release`](Self::release).
+    /// The next message, which the cursor passes. It stays in the ring until [`release`](Self::release).
     #[inline]
     fn take<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
+        let whole = self.read(message)?;
+        self.cursor = self.cursor.next();
+        Ok(whole)
+    }
+
+    /// The one read that everything else is made of: the message at the cursor, which stays where it is.
+    #[inline]
+    fn read<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
         let cursor = self.cursor;
         let admitted = M::admits(self.shared.role_mut().0, cursor);
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
@@ -399,10 +415,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
         let missing = if admitted {
             match shared.read(cursor, message) {
-                Ok(whole) => {
-                    self.cursor = cursor.next();
-                    return Ok(whole);
-                }
+                Ok(whole) => return Ok(whole),
                 Err(missing) => missing,
             }
         } else {
@@ -415,6 +428,20 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             Missing::NotYet => Err(Miss::Empty),
             Missing::Overwritten => Err(Miss::Lapped),
         }
+    }
+
+    /// A copy of the next message, if it is there; the cursor stays where it is.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<T> {
+        let mut message = MaybeUninit::uninit();
+        self.read(&mut message).ok().map(Whole::take)
+    }
+
+    /// Passes the message that [`peek`](Self::peek) returned.
+    #[inline]
+    pub(super) fn pass(&mut self) {
+        self.cursor = self.cursor.next();
+        self.release();
     }
 
     /// What every receiving verb begins with.
@@ -498,6 +525,11 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     fn go_on(&mut self) -> u64 {
         assert!(!M::LOSSLESS, "publishers wait for this subscriber: it can't be lapped");
         let floor = M::floor(self.seat());
+        if self.cursor < floor {
+            return self.skip_to(floor);
+        }
+        // Those before it were lapped too, and may have skipped further than this one would.
+        let floor = M::new_floor(self.shared.role_mut().0);
         if self.cursor < floor {
             return self.skip_to(floor);
         }
@@ -616,7 +648,7 @@ enum Miss {
     Closed,
 }
 
-impl<T: Message, M: Mode> Clone for Subscriber<T, M> {
+impl<T: Message, M: Unstaged> Clone for Subscriber<T, M> {
     /// A subscriber with the same cursor, and counters at zero.
     fn clone(&self) -> Self {
         let seat = M::fork(self.seat(), &self.shared, self.cursor);

@@ -540,7 +540,7 @@ impl<T: Send + Sync, M: Unstaged> Tracked for EventSubscriber<T, Staged<M>> {
 
 impl<T: Send + Sync, M: Unstaged> Upstream for EventSubscriber<T, Staged<M>> {}
 
-impl<T: Send + Sync, M: Mode> Clone for EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Unstaged> Clone for EventSubscriber<T, M> {
     /// A subscriber with the same cursor, and counters at zero.
     fn clone(&self) -> Self {
         let seat = M::fork(self.shared.role(), &self.shared, self.cursor);

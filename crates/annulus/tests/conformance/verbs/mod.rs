@@ -22,6 +22,7 @@ mod ends;
 mod events;
 mod graphs;
 mod groups;
+mod processed;
 mod room;
 mod stages;
 mod taps;
