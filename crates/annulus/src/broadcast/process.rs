@@ -167,7 +167,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         look: impl FnMut(&T, bool),
     ) -> Result<usize, <Staged<M> as Mode>::TryRecvError> {
         if most == 0 {
-            return Ok(0);
+            return Ok(self.process_none());
         }
         match self.try_recv() {
             Ok(first) => Ok(self.process_from(first, most, look)),
@@ -198,7 +198,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         look: impl FnMut(&T, bool),
     ) -> Result<usize, Closed> {
         if most == 0 {
-            return Ok(0);
+            return Ok(self.process_none());
         }
         let first = self.recv_with(strategy)?;
         Ok(self.process_from(first, most, look))
@@ -219,7 +219,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         look: impl FnMut(&T, bool),
     ) -> Result<usize, RecvTimeoutError> {
         if most == 0 {
-            return Ok(0);
+            return Ok(self.process_none());
         }
         let first = self.recv_timeout(timeout)?;
         Ok(self.process_from(first, most, look))
@@ -240,10 +240,16 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         look: impl FnMut(&T, bool),
     ) -> Result<usize, RecvTimeoutError> {
         if most == 0 {
-            return Ok(0);
+            return Ok(self.process_none());
         }
         let first = self.recv_deadline(deadline)?;
         Ok(self.process_from(first, most, look))
+    }
+
+    /// A batch of none. It came back all the same, as each verb does.
+    fn process_none(&mut self) -> usize {
+        self.done();
+        0
     }
 
     /// Hands `first`, which was received, and up to `most - 1` messages after it to `look`.
