@@ -1,7 +1,8 @@
 //! Stages: subscribers that see a message only after others have *processed* it, and tell others how far they are.
 //!
 //! Each stage has its progress, on a line of its own: `processed`, the end of what it is done with, and `floor`, from where on
-//! it lost nothing. A message counts as processed when the stage comes back for the next one, or says [`done`](Subscriber::done).
+//! it lost nothing. A message counts as processed when the closure that got it returns ([`process`](Subscriber::process)), or, where it was received, when
+//! the stage comes back for the next one, or says [`done`](Subscriber::done).
 //! Who follows may see what lies from the highest floor to the lowest `processed` of those before it.
 //!
 //! ```text
@@ -398,8 +399,9 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     /// let stage = subscribable.subscribe().after(&[&first]).after(&[&second]);
     /// ```
     ///
-    /// An upstream has processed a message when it comes back to receive the next one, or when it says [`done`](Self::done). What an
-    /// upstream *lost* it has not processed, so those after it lose it too, and count it as lagged. On a lossless ring nobody loses
+    /// An upstream has processed a message when the closure returns that got it by [`process`](Self::process) or its like; a message that it received by
+    /// another verb, when it comes back to receive the next one, or when it says [`done`](Self::done). *Received is not processed:* an upstream that receives
+    /// a message and then idles holds up those after it at that message, until it calls again or is dropped. What an upstream *lost* it has not processed, so those after it lose it too, and count it as lagged. On a lossless ring nobody loses
     /// anything.
     ///
     /// An upstream that is dropped no longer counts, nor what it lost, also when its thread panics: the gate opens, or those after it would stand still for
@@ -409,6 +411,14 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     /// What was published before an upstream joined does not concern it: make the graph before messages come, or make the
     /// upstreams first. The upstreams are borrowed for the call only; where threads have them already, hand a
     /// [`DependencyBarrier`] round instead.
+    ///
+    /// A stage can't be cloned, because those that follow it would not follow its clone: clone the subscriber first, and make a stage of each.
+    ///
+    /// ```compile_fail,E0599
+    /// let (publisher, subscribable) = annulus::channel::<u64>(8);
+    /// let stage = subscribable.subscribe_tracked();
+    /// let clone = stage.clone();
+    /// ```
     ///
     /// A stage costs each receive one store more on a line of its own, and a load for each upstream now and then.
     ///
@@ -493,7 +503,8 @@ pub(super) fn stage<M: Unstaged, S: Store>(
 impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// Says that everything received so far is processed, without waiting for the next receive to say so.
     ///
-    /// Call it before a pause. Calling it again changes nothing.
+    /// Call it before a pause: a stage that receives a message and then idles holds up those that follow it. The verbs that take a closure, as
+    /// [`process`](Self::process), do it by themselves. Calling it again changes nothing.
     #[inline]
     pub fn done(&mut self) {
         self.begin();

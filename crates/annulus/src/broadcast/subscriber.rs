@@ -42,6 +42,8 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 /// | [`recv`](Self::recv), [`recv_with`](Self::recv_with), `recv_timeout`, `recv_deadline` | yes | counts it and goes on |
 /// | [`recv_batch`](Self::recv_batch), [`drain`](Self::drain), [`latest`](Subscriber::latest) | no | counts it and goes on |
 /// | [`iter`](Self::iter) | yes | counts it and goes on |
+/// | of a stage: [`try_process`](Subscriber::try_process), [`try_process_batch`](Subscriber::try_process_batch) | no | says so, once |
+/// | of a stage: [`process`](Subscriber::process), [`process_batch`](Subscriber::process_batch) and their like | yes | counts it and goes on |
 pub struct Subscriber<T: Message, M: Mode = Lossy> {
     shared: Handle<Copied<T>, M::Seat>,
     /// The next sequence to receive.
@@ -84,6 +86,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// Receives the next message if it is there. Never waits; O(`size_of::<T>()`) but after a lag, when it also walks a
     /// bounded number of slots.
+    ///
+    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done), not when this returns: until then it holds up
+    /// those that follow it. [`try_process`](Subscriber::try_process) says so by itself.
     ///
     /// # Errors
     ///
@@ -130,6 +135,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// It never waits for a publisher that is gone. Beside a publisher so fast that it overwrites the whole ring during
     /// each single copy, it may go on for as long as that lasts.
     ///
+    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see [`process`](Subscriber::process).
+    ///
     /// # Errors
     ///
     /// [`Closed`]: the publisher is gone and nothing is left.
@@ -156,6 +163,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`.
+    ///
+    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see
+    /// [`process_with`](Subscriber::process_with).
     ///
     /// # Errors
     ///
@@ -189,6 +199,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock
     /// means no timeout; a zero one still receives what is there.
     ///
+    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see
+    /// [`process_timeout`](Subscriber::process_timeout).
+    ///
     /// # Errors
     ///
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): the publisher is
@@ -219,6 +232,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     /// As [`recv`](Self::recv), but gives up at `deadline`. One that has passed still receives what is there.
+    ///
+    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see
+    /// [`process_deadline`](Subscriber::process_deadline).
     ///
     /// # Errors
     ///
@@ -254,6 +270,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// It ends when the buffer is full, when nothing more is there, or, after it was lapped, at the newest message that
     /// was there when it noticed: however fast the publisher is, it ends.
     ///
+    /// A stage has processed the batch when it comes back or says [`done`](Subscriber::done); see
+    /// [`try_process_batch`](Subscriber::try_process_batch).
+    ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
     /// let mut subscriber = subscribable.subscribe();
@@ -287,6 +306,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// With many publishers it also ends at the first message that is still being written, though later ones may be there.
     ///
+    /// A stage has processed each message when the iterator is asked for the next one, and the last when it comes back or says
+    /// [`done`](Subscriber::done).
+    ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
     /// let mut subscriber = subscribable.subscribe();
@@ -305,6 +327,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// nothing is left: never on a lag, never because nothing is there.
     ///
     /// `for message in &mut subscriber` and `for message in subscriber` do the same.
+    ///
+    /// A stage has processed each message when the iterator is asked for the next one.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
@@ -649,7 +673,7 @@ enum Miss {
 }
 
 impl<T: Message, M: Unstaged> Clone for Subscriber<T, M> {
-    /// A subscriber with the same cursor, and counters at zero.
+    /// A subscriber with the same cursor, and counters at zero. (A stage has none: those that follow it would not follow the clone.)
     fn clone(&self) -> Self {
         let seat = M::fork(self.seat(), &self.shared, self.cursor);
         Self::new(self.shared.another(seat), self.cursor)
