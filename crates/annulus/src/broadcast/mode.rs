@@ -67,6 +67,9 @@ pub(crate) trait Hooks: Sized + 'static {
     /// Whether publishers wait for it, so that nothing is overwritten before it is received.
     const LOSSLESS: bool;
 
+    /// Whether it is a stage. Its look at those before it takes the seat's address, so it lives in memory whatever else is done.
+    const STAGED: bool = false;
+
     /// A subscriber at `cursor` begins another receive: it is done with what it received before.
     #[inline(always)]
     fn begin<S: Store>(_: &mut Self::Seat, _: &Shared<S>, _cursor: Sequence) {}

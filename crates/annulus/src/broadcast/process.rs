@@ -7,9 +7,9 @@
 use std::time::{Duration, Instant};
 
 use super::{Mode, Staged, Subscriber, Unstaged};
+use crate::error::Closed;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
-use crate::error::Closed;
 use crate::message::Message;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;

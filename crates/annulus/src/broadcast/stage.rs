@@ -203,7 +203,8 @@ impl DependencyBarrier {
     #[must_use]
     pub fn processed(&self) -> Option<Range<u64>> {
         let Processed { end, floor, start } = self.look();
-        let first = if mutated!("stage_loss_is_shown_as_processed") { Sequence::FIRST } else { floor.max(start) };
+        let first =
+            if mutated!("stage_loss_is_shown_as_processed") { Sequence::FIRST } else { floor.max(start) };
         (end != OPEN).then(|| first.get().min(end)..end)
     }
 
@@ -315,6 +316,7 @@ impl<M: Unstaged> Mode for Staged<M> {
 impl<M: Unstaged> Hooks for Staged<M> {
     type Seat = StageSeat<M::Seat>;
     const LOSSLESS: bool = M::LOSSLESS;
+    const STAGED: bool = true;
 
     #[inline]
     fn begin<S: Store>(seat: &mut Self::Seat, shared: &Shared<S>, cursor: Sequence) {

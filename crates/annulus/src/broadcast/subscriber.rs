@@ -547,18 +547,29 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Goes on after a lapse and says how many messages that cost.
     #[inline(always)]
     fn go_on(&mut self) -> u64 {
+        if M::STAGED { self.go_on_apart() } else { self.go_on_here() }
+    }
+
+    /// For those that live in memory anyway: in line, what a stage does after a lapse kept its `try_recv` from being inlined.
+    #[cold]
+    #[inline(never)]
+    fn go_on_apart(&mut self) -> u64 {
+        self.go_on_here()
+    }
+
+    #[inline(always)]
+    fn go_on_here(&mut self) -> u64 {
         assert!(!M::LOSSLESS, "publishers wait for this subscriber: it can't be lapped");
-        let floor = M::floor(self.seat());
-        if self.cursor < floor {
-            return self.skip_to(floor);
+        let mut resume = M::floor(self.seat());
+        if self.cursor >= resume {
+            // Those before it were lapped too, and may have skipped further than this one would.
+            resume = M::new_floor(self.shared.role_mut().0);
         }
-        // Those before it were lapped too, and may have skipped further than this one would.
-        let floor = M::new_floor(self.shared.role_mut().0);
-        if self.cursor < floor {
-            return self.skip_to(floor);
+        if self.cursor >= resume {
+            self.lapse = self.lapse.next(&self.shared, self.cursor);
+            resume = self.lapse.resume;
         }
-        self.lapse = self.lapse.next(&self.shared, self.cursor);
-        self.skip_to(self.lapse.resume)
+        self.skip_to(resume)
     }
 
     /// Moves the cursor on to `sequence`, unless it is there already, and counts what it passes.

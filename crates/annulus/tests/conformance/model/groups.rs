@@ -1,8 +1,8 @@
 //! Groups: each member is a reader of its own, whether it stands with the others or apart.
 
 use annulus::{
-    Lossless, Lossy, Mode, PollError, Publisher, Subscribable, SubscriberGroup, TryRecvError, Unstaged, channel,
-    channel_bounded,
+    Lossless, Lossy, Mode, PollError, Publisher, Subscribable, SubscriberGroup, TryRecvError, Unstaged,
+    channel, channel_bounded,
 };
 
 const MEMBERS: usize = 3;

@@ -87,7 +87,15 @@ impl<P: Publish> Model<P> {
 
     fn push(&mut self, real: Subscriber<u64, Staged<Lossless>>, before: Vec<usize>, cursor: u64) {
         let asks = DependencyBarrier::new(&[&real]);
-        self.stages.push(Stage { real, asks, number: self.joined, before, start: cursor, cursor, processed: cursor });
+        self.stages.push(Stage {
+            real,
+            asks,
+            number: self.joined,
+            before,
+            start: cursor,
+            cursor,
+            processed: cursor,
+        });
         self.joined += 1;
     }
 

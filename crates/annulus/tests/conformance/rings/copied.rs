@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use annulus::{
     Closed, Lossless as Bound, Lossy as Unbound, Mode, MpPublisher, PublishError, Publisher,
-    RecvTimeoutError, Staged, Subscribable, Subscriber, TryPublishError, TryRecvError, Unstaged, WaitStrategy,
+    RecvTimeoutError, Staged, Subscribable, Subscriber, TryPublishError, TryRecvError, Unstaged,
+    WaitStrategy,
 };
 
 use super::{Got, Publish, Receive, Verb, batch, ring, verbs};

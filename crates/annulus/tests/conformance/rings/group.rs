@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use annulus::{
-    Closed, Lossless, MpPublisher, Publisher, RecvTimeoutError, Subscribable, SubscriberGroup,
-    TryRecvError, Unstaged, WaitStrategy,
+    Closed, Lossless, MpPublisher, Publisher, RecvTimeoutError, Subscribable, SubscriberGroup, TryRecvError,
+    Unstaged, WaitStrategy,
 };
 
 use super::{Receive, Verb, ring, verbs};

@@ -117,9 +117,7 @@ pub(crate) trait ForksEvents: Mode + 'static {
 }
 
 impl ForksEvents for Lossless {
-    fn fork_events(
-        subscriber: &EventSubscriber<Vec<u64>, Self>,
-    ) -> Option<EventSubscriber<Vec<u64>, Self>> {
+    fn fork_events(subscriber: &EventSubscriber<Vec<u64>, Self>) -> Option<EventSubscriber<Vec<u64>, Self>> {
         Some(subscriber.clone())
     }
 }

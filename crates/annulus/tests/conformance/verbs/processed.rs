@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::{
-    Closed, DependencyBarrier, Lossless, Lossy, Mode, PollError, RecvTimeoutError, Staged, Subscriber,
+    Closed, DependencyBarrier, Lossless, Lossy, PollError, RecvTimeoutError, Staged, Subscriber,
     TryPublishError, TryRecvError, Unstaged, WaitStrategy, channel, channel_bounded,
 };
 
@@ -202,19 +202,20 @@ fn an_idle_stage_holds_nobody_up() {
 /// Nothing there, a lag, the end: the closure does not run, and the verbs say what those that receive say.
 #[test]
 fn without_a_message_nothing_runs() {
-    fn runs<M: Mode>(_: &u64) -> u64 {
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "what the verbs take")]
+    fn runs(_: &u64) -> u64 {
         unreachable!()
     }
     let (mut publisher, subscribable) = channel::<u64>(2);
     let mut stage = subscribable.subscribe_tracked();
     let short = Duration::from_millis(1);
-    assert_eq!(stage.try_process(runs::<Lossy>), Err(TryRecvError::Empty));
-    assert_eq!(stage.process_timeout(short, runs::<Lossy>), Err(RecvTimeoutError::Timeout));
+    assert_eq!(stage.try_process(runs), Err(TryRecvError::Empty));
+    assert_eq!(stage.process_timeout(short, runs), Err(RecvTimeoutError::Timeout));
     assert_eq!(stage.try_process_batch(2, |_, _| unreachable!()), Err(TryRecvError::Empty));
     let timeout = stage.process_batch_timeout(short, 2, |_, _| unreachable!());
     assert_eq!(timeout, Err(RecvTimeoutError::Timeout));
     publisher.publish_batch(&[0, 1, 2]);
-    assert_eq!(stage.try_process(runs::<Lossy>), Err(TryRecvError::Lagged { skipped: 1 }));
+    assert_eq!(stage.try_process(runs), Err(TryRecvError::Lagged { skipped: 1 }));
     publisher.publish(3);
     let lagged = stage.try_process_batch(2, |_, _| unreachable!());
     assert!(matches!(lagged, Err(TryRecvError::Lagged { .. })));
@@ -227,8 +228,8 @@ fn without_a_message_nothing_runs() {
     assert_eq!(stage.cursor(), cursor);
     stage.drain().for_each(drop);
     drop(publisher);
-    assert_eq!(stage.try_process(runs::<Lossy>), Err(TryRecvError::Closed));
-    assert_eq!(stage.process(runs::<Lossy>), Err(Closed));
+    assert_eq!(stage.try_process(runs), Err(TryRecvError::Closed));
+    assert_eq!(stage.process(runs), Err(Closed));
     assert_eq!(stage.process_batch(2, |_, _| unreachable!()), Err(Closed));
 }
 
