@@ -6,7 +6,7 @@
 
 use std::hint::black_box;
 
-use annulus::{Publisher, Subscriber, spsc};
+use annulus::{Lossy, Publisher, Staged, Subscriber, spsc};
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
 
@@ -15,6 +15,7 @@ const CAPACITY: usize = 4 * MESSAGES;
 const BATCH: usize = 64;
 
 type Ring = (Publisher<u64>, Subscriber<u64>);
+type Stage = (Publisher<u64>, Subscriber<u64, Staged<Lossy>>);
 type Queue = (spsc::Producer<u64>, spsc::Consumer<u64>);
 
 /// At most `instructions`, and nothing is compared with a run before.
@@ -53,6 +54,15 @@ fn full_ring() -> Ring {
     ring
 }
 
+fn full_stage() -> Stage {
+    let (mut publisher, subscribable) = annulus::channel(CAPACITY);
+    let mut stage = subscribable.subscribe_tracked();
+    publisher.publish(0);
+    stage.try_process(|_| ()).expect("it was published");
+    (0..MESSAGES as u64).for_each(|number| publisher.publish(number));
+    (publisher, stage)
+}
+
 fn queue() -> Queue {
     let (mut producer, mut consumer) = spsc::channel(CAPACITY);
     producer.try_send(0).expect("the queue is empty");
@@ -81,6 +91,12 @@ fn try_recv(mut ring: Ring) -> Ring {
 #[library_benchmark(setup = ring, config = at_most(25_100))]
 fn try_recv_empty(mut ring: Ring) -> Ring {
     (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_err()));
+    ring
+}
+
+#[library_benchmark(setup = full_stage, config = at_most(37_700))]
+fn try_process(mut ring: Stage) -> Stage {
+    (0..MESSAGES).for_each(|_| assert!(ring.1.try_process(|&message| _ = take(message)).is_ok()));
     ring
 }
 
@@ -135,7 +151,7 @@ fn read_in_place(mut queue: Queue) -> Queue {
     queue
 }
 
-library_benchmark_group!(name = broadcast, benchmarks = [publish, try_recv, try_recv_empty]);
+library_benchmark_group!(name = broadcast, benchmarks = [publish, try_recv, try_recv_empty, try_process]);
 library_benchmark_group!(
     name = queues,
     benchmarks =

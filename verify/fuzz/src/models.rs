@@ -12,6 +12,8 @@ pub(crate) mod groups;
 pub(crate) mod lossless;
 #[path = "../../../crates/annulus/tests/models/lossy.rs"]
 pub(crate) mod lossy;
+#[path = "../../../crates/annulus/tests/conformance/model/lossy_stages.rs"]
+pub(crate) mod lossy_stages;
 #[path = "../../../crates/annulus/tests/queue/model/one_consumer.rs"]
 pub(crate) mod one_consumer;
 #[path = "../../../crates/annulus/tests/models/pool.rs"]

@@ -4,7 +4,7 @@
 use annulus::{mpmc, mpsc, spmc, spsc};
 
 use crate::case::Case;
-use crate::models::{groups, lossless, lossy, one_consumer, pool, rings, shared, stages, step};
+use crate::models::{groups, lossless, lossy, lossy_stages, one_consumer, pool, rings, shared, stages, step};
 
 /// Lossy rings: one publisher, or many.
 pub fn lossy(bytes: &[u8]) {
@@ -43,11 +43,12 @@ pub fn events(bytes: &[u8]) {
 pub fn stages(bytes: &[u8]) {
     let Some(case) = Case::of(bytes) else { return };
     let capacity = case.capacity(2);
-    let run = match case.kind(2) {
-        0 => stages::run::<rings::Lossless>,
-        _ => stages::run::<rings::MpmcLossless>,
-    };
-    run(capacity, case.watermark(capacity), &case.steps);
+    match case.kind(4) {
+        0 => stages::run::<rings::Lossless>(capacity, case.watermark(capacity), &case.steps),
+        1 => stages::run::<rings::MpmcLossless>(capacity, case.watermark(capacity), &case.steps),
+        2 => lossy_stages::run::<rings::Lossy>(capacity, &case.steps),
+        _ => lossy_stages::run::<rings::Mpmc>(capacity, &case.steps),
+    }
 }
 
 /// Groups whose members part and come together again.

@@ -109,6 +109,37 @@ fn done_is_processed() {
     });
 }
 
+/// By closure: each message counts as processed when its closure returns, and the upstream idles after the last one.
+#[test]
+fn by_closure() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let mut upstream = subscribable.subscribe_tracked();
+        let mut downstream = subscribable.subscribe().after(&[&upstream]);
+        publisher.publish_batch(&[0, 1].map(Checked::of));
+        let notes = Notes::new();
+        let noting = Arc::clone(&notes);
+        let upstream = thread::spawn(move || {
+            for sequence in [0, 1] {
+                upstream.try_process(|message| noting.note(sequence, message.number())).unwrap();
+            }
+            upstream
+        });
+        let mut sequence = 0;
+        while sequence < 2 {
+            let looked = downstream.try_process_batch(2, |message, _| {
+                notes.assert(sequence, message.number());
+                sequence += 1;
+            });
+            match looked {
+                Ok(count) => assert!(count > 0),
+                Err(_) => thread::yield_now(),
+            }
+        }
+        drop(upstream.join().unwrap());
+    });
+}
+
 /// The message comes while both stages look for it.
 #[test]
 fn a_message_comes_by_way_of_the_upstream() {

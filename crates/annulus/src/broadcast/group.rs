@@ -9,7 +9,7 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::{Lossy, Mode, Subscriber};
+use super::{Lossy, Mode, Subscriber, Unstaged};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{Closed, PollError};
@@ -67,7 +67,7 @@ struct Apart<T: Message, M: Mode> {
     lagged_before: u64,
 }
 
-impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
+impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     const NOT_EMPTY: () = assert!(N > 0, "a group has at least one member");
 
     pub(super) fn new(lead: Subscriber<T, M>) -> Self {
@@ -258,7 +258,8 @@ impl<T: Message, const N: usize, M: Mode> SubscriberGroup<T, N, M> {
         now.wrapping_add(*lagged_apart)
     }
 
-    /// How many messages `member` could receive now, as [`Subscriber::pending`].
+    /// How many messages `member` could receive now, as [`Subscriber::pending`]. (A paused member that was lapped may come to receive other ones: it
+    /// never goes past the group.)
     ///
     /// # Panics
     ///

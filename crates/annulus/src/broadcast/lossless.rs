@@ -15,6 +15,9 @@ impl<T: Message> Publisher<T, Lossless> {
     /// `capacity − watermark` messages behind; never while there is none. Allocates nothing; O(`size_of::<T>()`), and once in
     /// half a ring also O(subscribers that are there).
     ///
+    /// Not for closures in which a stage of the same ring processes a message: those that follow the stage wait for the closure, so in a full ring this would
+    /// wait for ever. There, use [`try_publish`](Self::try_publish) or [`publish_timeout`](Self::publish_timeout).
+    ///
     /// # Errors
     ///
     /// [`PublishError`] gives the message back where nobody is left to receive it: every subscriber is gone, and every

@@ -28,6 +28,7 @@ mod lapse;
 mod lossless;
 mod mode;
 mod mp_publisher;
+mod process;
 mod publisher;
 mod room;
 mod shared;

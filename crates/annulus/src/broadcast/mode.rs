@@ -22,12 +22,14 @@ pub trait Mode: Hooks {
     fn lagged(skipped: u64) -> Self::TryRecvError;
 }
 
-/// A mode that binds a subscriber to no other: [`Lossy`] or [`Lossless`]. Such a one can become a stage, once.
+/// A mode that binds a subscriber to no other: [`Lossy`] or [`Lossless`]. Such a one can become a stage, once, and can be cloned.
 #[diagnostic::on_unimplemented(
-    message = "this subscriber follows others already",
-    note = "give it all upstreams at once: `subscriber.after(&[&first, &second])`"
+    message = "this subscriber is a stage already",
+    note = "give it all upstreams at once: `subscriber.after(&[&first, &second])`",
+    note = "a stage can't be cloned: clone the subscriber before it becomes one"
 )]
-pub trait Unstaged: Mode {}
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait Unstaged: Mode + Fork {}
 
 impl Unstaged for Lossy {}
 impl Unstaged for Lossless {}
@@ -65,8 +67,8 @@ pub(crate) trait Hooks: Sized + 'static {
     /// Whether publishers wait for it, so that nothing is overwritten before it is received.
     const LOSSLESS: bool;
 
-    /// The seat of a clone at the same `cursor`.
-    fn fork<S: Store>(seat: &Self::Seat, shared: &Shared<S>, cursor: Sequence) -> Self::Seat;
+    /// Whether it is a stage. Its look at those before it takes the seat's address, so it lives in memory whatever else is done.
+    const STAGED: bool = false;
 
     /// A subscriber at `cursor` begins another receive: it is done with what it received before.
     #[inline(always)]
@@ -90,6 +92,18 @@ pub(crate) trait Hooks: Sized + 'static {
         Sequence::FIRST
     }
 
+    /// As [`floor`](Self::floor), for the floor of this moment: it may have risen since it was looked at last.
+    #[inline(always)]
+    fn new_floor(_: &mut Self::Seat) -> Sequence {
+        Sequence::FIRST
+    }
+
+    /// Where a subscriber at `cursor` would go on, as far as those before it decide that.
+    #[inline(always)]
+    fn start(_: &Self::Seat, cursor: Sequence) -> Sequence {
+        cursor
+    }
+
     /// The end of what may be looked at, where the publishers' is `head`.
     #[inline(always)]
     fn end(_: &Self::Seat, head: Sequence) -> Sequence {
@@ -111,10 +125,18 @@ pub(crate) trait Hooks: Sized + 'static {
     }
 }
 
+/// A subscriber that can have a clone. A stage can't: those that follow it would not follow its clone.
+pub(crate) trait Fork: Hooks {
+    /// The seat of a clone at the same `cursor`.
+    fn fork<S: Store>(seat: &Self::Seat, shared: &Shared<S>, cursor: Sequence) -> Self::Seat;
+}
+
 impl Hooks for Lossy {
     type Seat = Receiving;
     const LOSSLESS: bool = false;
+}
 
+impl Fork for Lossy {
     fn fork<S: Store>(_: &Receiving, shared: &Shared<S>, _: Sequence) -> Receiving {
         shared.receiver_comes();
         Receiving
@@ -125,12 +147,6 @@ impl Hooks for Lossless {
     type Seat = Seated;
     const LOSSLESS: bool = true;
 
-    fn fork<S: Store>(_: &Seated, shared: &Shared<S>, cursor: Sequence) -> Seated {
-        let pass = shared.gate.fork(cursor);
-        shared.receiver_comes();
-        Seated(pass)
-    }
-
     #[inline(always)]
     fn advance<S: Store>(seat: &Seated, shared: &Shared<S>, cursor: Sequence) {
         // SAFETY: the seat is of this ring, which lives, and is given up only with its handle.
@@ -138,5 +154,13 @@ impl Hooks for Lossless {
         if !mutated!("gate_receive_wakes_nobody") {
             shared.moved.notify();
         }
+    }
+}
+
+impl Fork for Lossless {
+    fn fork<S: Store>(_: &Seated, shared: &Shared<S>, cursor: Sequence) -> Seated {
+        let pass = shared.gate.fork(cursor);
+        shared.receiver_comes();
+        Seated(pass)
     }
 }

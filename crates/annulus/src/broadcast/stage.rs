@@ -1,7 +1,8 @@
 //! Stages: subscribers that see a message only after others have *processed* it, and tell others how far they are.
 //!
 //! Each stage has its progress, on a line of its own: `processed`, the end of what it is done with, and `floor`, from where on
-//! it lost nothing. A message counts as processed when the stage comes back for the next one, or says [`done`](Subscriber::done).
+//! it lost nothing. A message counts as processed when the closure that got it returns ([`process`](Subscriber::process)), or, where it was received, when
+//! the stage comes back for the next one, or says [`done`](Subscriber::done).
 //! Who follows may see what lies from the highest floor to the lowest `processed` of those before it.
 //!
 //! ```text
@@ -16,6 +17,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
+use core::ops::Range;
 
 use super::Subscriber;
 use super::handle::{Handle, Role};
@@ -34,10 +36,12 @@ pub struct Staged<M>(core::marker::PhantomData<M>, core::convert::Infallible);
 /// How far a stage is.
 #[repr(C, align(128))]
 struct Progress {
-    /// The end of what it has processed; `OPEN` once it is gone.
+    /// The end of what it is done with: processed from the floor on, processed or lost before. `OPEN` once it is gone.
     processed: AtomicU64,
     /// Its latest skip ended here: what it passed over before was not processed.
     floor: AtomicU64,
+    /// Where it became a stage.
+    start: Sequence,
     /// Which ring it is of.
     ring: Identity,
     /// Whether the stage loses nothing, so that those after it don't either.
@@ -53,6 +57,7 @@ impl Progress {
             processed: AtomicU64::new(start.get()),
             // What came before it joined does not concern it.
             floor: AtomicU64::new(Sequence::FIRST.get()),
+            start,
             ring: shared.identity.clone(),
             lossless,
         })
@@ -113,7 +118,7 @@ pub(crate) struct StageProgress(Arc<Progress>);
 /// assert_eq!(parse.try_recv(), Ok(1));
 /// assert!(store.try_recv().is_err(), "received, but not processed yet");
 /// parse.done();
-/// assert_eq!(parsed.processed(), Some(1));
+/// assert_eq!(parsed.processed(), Some(0..1));
 /// assert_eq!((store.try_recv(), print.try_recv()), (Ok(1), Ok(1)));
 /// ```
 #[derive(Clone)]
@@ -177,30 +182,59 @@ impl DependencyBarrier {
         self.upstreams.len()
     }
 
-    /// The end of what all of the stages have processed, as a sequence: the slowest one's. `None` where none is left to wait for.
+    /// The messages that all of the stages have processed, by their sequences: the latest of them without a gap. `None` where no stage is left to
+    /// wait for.
     ///
-    /// It only grows, but for `None`, which stays.
+    /// They end where the slowest stage is; that end only grows. What one of the stages lost, or what was published before it became a stage, is not
+    /// among them: the range begins behind the latest of that. So it may be empty.
+    ///
+    /// ```
+    /// use annulus::{DependencyBarrier, TryRecvError};
+    ///
+    /// let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+    /// let mut stage = subscribable.subscribe_tracked();
+    /// let barrier = DependencyBarrier::new(&[&stage]);
+    /// publisher.publish_batch(&[0, 1, 2, 3, 4, 5]);
+    /// assert_eq!(stage.try_recv(), Err(TryRecvError::Lagged { skipped: 2 }));
+    /// assert_eq!(barrier.processed(), Some(2..2), "messages 0 and 1 were lost");
+    /// assert_eq!(stage.try_process(|message| *message), Ok(2));
+    /// assert_eq!(barrier.processed(), Some(2..3));
+    /// ```
     #[must_use]
-    pub fn processed(&self) -> Option<u64> {
-        let (processed, _) = self.look();
-        (processed != OPEN).then_some(processed)
+    pub fn processed(&self) -> Option<Range<u64>> {
+        let Processed { end, floor, start } = self.look();
+        let first =
+            if mutated!("stage_loss_is_shown_as_processed") { Sequence::FIRST } else { floor.max(start) };
+        (end != OPEN).then(|| first.get().min(end)..end)
     }
 
-    /// P4 and P5: the lowest `processed`, and the highest floor of those that are still there.
-    fn look(&self) -> (u64, Sequence) {
-        let (mut processed, mut floor) = (OPEN, Sequence::FIRST);
+    /// P4 and P5.
+    #[inline]
+    fn look(&self) -> Processed {
+        let mut all = Processed { end: OPEN, floor: Sequence::FIRST, start: Sequence::FIRST };
         for StageProgress(upstream) in &self.upstreams {
             let ordering = if mutated!("stage_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
             // P4. Acquire: pairs with P2.
             let reached = upstream.processed.load(ordering);
             if reached != OPEN {
-                processed = processed.min(reached);
+                all.end = all.end.min(reached);
                 // P5. Relaxed: at least as new as what P4 saw.
-                floor = floor.max(Sequence::new(upstream.floor.load(Ordering::Relaxed)));
+                all.floor = all.floor.max(Sequence::new(upstream.floor.load(Ordering::Relaxed)));
+                all.start = all.start.max(upstream.start);
             }
         }
-        (processed, floor)
+        all
     }
+}
+
+/// What all stages of a barrier that are still there have processed.
+struct Processed {
+    /// The lowest `processed`; `OPEN` where none is there.
+    end: u64,
+    /// The highest floor.
+    floor: Sequence,
+    /// The latest start. What came before it is none of that stage's concern, so it is behind the gate, but not processed.
+    start: Sequence,
 }
 
 impl fmt::Debug for DependencyBarrier {
@@ -237,7 +271,7 @@ impl<R> StageSeat<R> {
     #[cold]
     #[inline(never)]
     fn look(&mut self) {
-        (self.allowed, self.floor) = self.before.look();
+        Processed { end: self.allowed, floor: self.floor, .. } = self.before.look();
     }
 
     fn tell<S: Store>(&mut self, shared: &Shared<S>, cursor: Sequence) {
@@ -282,11 +316,7 @@ impl<M: Unstaged> Mode for Staged<M> {
 impl<M: Unstaged> Hooks for Staged<M> {
     type Seat = StageSeat<M::Seat>;
     const LOSSLESS: bool = M::LOSSLESS;
-
-    fn fork<S: Store>(seat: &Self::Seat, shared: &Shared<S>, cursor: Sequence) -> Self::Seat {
-        let inner = M::fork(&seat.inner, shared, cursor);
-        StageSeat::new(inner, Progress::new(shared, cursor, M::LOSSLESS), cursor, seat.before.clone())
-    }
+    const STAGED: bool = true;
 
     #[inline]
     fn begin<S: Store>(seat: &mut Self::Seat, shared: &Shared<S>, cursor: Sequence) {
@@ -312,9 +342,22 @@ impl<M: Unstaged> Hooks for Staged<M> {
         seat.floor
     }
 
+    fn new_floor(seat: &mut Self::Seat) -> Sequence {
+        if !mutated!("lapse_at_an_old_floor") {
+            seat.look();
+        }
+        seat.floor
+    }
+
+    fn start(seat: &Self::Seat, cursor: Sequence) -> Sequence {
+        // Before `allowed` the floor of the last look counts, also where who lost that is gone meanwhile.
+        let known = if cursor.get() < seat.allowed { seat.floor } else { Sequence::FIRST };
+        cursor.max(known).max(seat.before.look().floor)
+    }
+
     #[inline]
     fn end(seat: &Self::Seat, head: Sequence) -> Sequence {
-        head.min(Sequence::new(seat.before.look().0))
+        head.min(Sequence::new(seat.before.look().end))
     }
 
     #[inline]
@@ -358,8 +401,9 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     /// let stage = subscribable.subscribe().after(&[&first]).after(&[&second]);
     /// ```
     ///
-    /// An upstream has processed a message when it comes back to receive the next one, or when it says [`done`](Self::done). What an
-    /// upstream *lost* it has not processed, so those after it lose it too, and count it as lagged. On a lossless ring nobody loses
+    /// An upstream has processed a message when the closure returns that got it by [`process`](Self::process) or its like; a message that it received by
+    /// another verb, when it comes back to receive the next one, or when it says [`done`](Self::done). *Received is not processed:* an upstream that receives
+    /// a message and then idles holds up those after it at that message, until it calls again or is dropped. What an upstream *lost* it has not processed, so those after it lose it too, and count it as lagged. On a lossless ring nobody loses
     /// anything.
     ///
     /// An upstream that is dropped no longer counts, nor what it lost, also when its thread panics: the gate opens, or those after it would stand still for
@@ -369,6 +413,14 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     /// What was published before an upstream joined does not concern it: make the graph before messages come, or make the
     /// upstreams first. The upstreams are borrowed for the call only; where threads have them already, hand a
     /// [`DependencyBarrier`] round instead.
+    ///
+    /// A stage can't be cloned, because those that follow it would not follow its clone: clone the subscriber first, and make a stage of each.
+    ///
+    /// ```compile_fail,E0599
+    /// let (publisher, subscribable) = annulus::channel::<u64>(8);
+    /// let stage = subscribable.subscribe_tracked();
+    /// let clone = stage.clone();
+    /// ```
     ///
     /// A stage costs each receive one store more on a line of its own, and a load for each upstream now and then.
     ///
@@ -453,7 +505,8 @@ pub(super) fn stage<M: Unstaged, S: Store>(
 impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// Says that everything received so far is processed, without waiting for the next receive to say so.
     ///
-    /// Call it before a pause. Calling it again changes nothing.
+    /// Call it before a pause: a stage that receives a message and then idles holds up those that follow it. The verbs that take a closure, as
+    /// [`process`](Self::process), do it by themselves. Calling it again changes nothing.
     #[inline]
     pub fn done(&mut self) {
         self.begin();

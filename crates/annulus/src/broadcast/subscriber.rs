@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::handle::Handle;
 use super::lapse::Lapse;
-use super::{Drain, Iter, Lossy, Mode};
+use super::{Drain, Iter, Lossy, Mode, Unstaged};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{Closed, PollError};
@@ -34,7 +34,7 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 /// At every moment `total_received() + total_lagged()` is how far its cursor has come.
 ///
 /// It may move to another thread. A clone starts at the same cursor, with counters at zero; publishers then wait for it as for the
-/// original.
+/// original. A stage can't be cloned.
 ///
 /// | verb | waits | on lag |
 /// | --- | --- | --- |
@@ -42,6 +42,8 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 /// | [`recv`](Self::recv), [`recv_with`](Self::recv_with), `recv_timeout`, `recv_deadline` | yes | counts it and goes on |
 /// | [`recv_batch`](Self::recv_batch), [`drain`](Self::drain), [`latest`](Subscriber::latest) | no | counts it and goes on |
 /// | [`iter`](Self::iter) | yes | counts it and goes on |
+/// | of a stage: [`try_process`](Subscriber::try_process), [`try_process_batch`](Subscriber::try_process_batch) | no | says so, once |
+/// | of a stage: [`process`](Subscriber::process), [`process_batch`](Subscriber::process_batch) and their like | yes | counts it and goes on |
 pub struct Subscriber<T: Message, M: Mode = Lossy> {
     shared: Handle<Copied<T>, M::Seat>,
     /// The next sequence to receive.
@@ -84,6 +86,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// Receives the next message if it is there. Never waits; O(`size_of::<T>()`) but after a lag, when it also walks a
     /// bounded number of slots.
+    ///
+    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done), not when this returns: until then it holds up
+    /// those that follow it. [`try_process`](Subscriber::try_process) says so by itself.
     ///
     /// # Errors
     ///
@@ -130,6 +135,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// It never waits for a publisher that is gone. Beside a publisher so fast that it overwrites the whole ring during
     /// each single copy, it may go on for as long as that lasts.
     ///
+    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see [`process`](Subscriber::process).
+    ///
     /// # Errors
     ///
     /// [`Closed`]: the publisher is gone and nothing is left.
@@ -156,6 +163,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`.
+    ///
+    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see
+    /// [`process_with`](Subscriber::process_with).
     ///
     /// # Errors
     ///
@@ -189,6 +199,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock
     /// means no timeout; a zero one still receives what is there.
     ///
+    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see
+    /// [`process_timeout`](Subscriber::process_timeout).
+    ///
     /// # Errors
     ///
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): the publisher is
@@ -219,6 +232,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     /// As [`recv`](Self::recv), but gives up at `deadline`. One that has passed still receives what is there.
+    ///
+    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see
+    /// [`process_deadline`](Subscriber::process_deadline).
     ///
     /// # Errors
     ///
@@ -254,6 +270,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// It ends when the buffer is full, when nothing more is there, or, after it was lapped, at the newest message that
     /// was there when it noticed: however fast the publisher is, it ends.
     ///
+    /// A stage has processed the batch when it comes back or says [`done`](Subscriber::done); see
+    /// [`try_process_batch`](Subscriber::try_process_batch).
+    ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
     /// let mut subscriber = subscribable.subscribe();
@@ -287,6 +306,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// With many publishers it also ends at the first message that is still being written, though later ones may be there.
     ///
+    /// A stage has processed each message when the iterator is asked for the next one, and the last when it comes back or says
+    /// [`done`](Subscriber::done).
+    ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
     /// let mut subscriber = subscribable.subscribe();
@@ -306,6 +328,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// `for message in &mut subscriber` and `for message in subscriber` do the same.
     ///
+    /// A stage has processed each message when the iterator is asked for the next one.
+    ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
     /// let mut subscriber = subscribable.subscribe();
@@ -317,15 +341,23 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         Iter::new(self)
     }
 
-    /// How many messages could be received now: those published and not yet received, at most the ring's capacity (what
-    /// lies further back has been overwritten). With many publishers, those that are being written are among them. More may come meanwhile; with a publisher at rest it is exact, but for a
-    /// subscriber that is lapped a second time before it has read half a ring, which passes over some of them: see
-    /// [`try_recv`](Self::try_recv).
+    /// How many messages could be received now: those published and not yet received that stand in the ring, and that a lapse would not pass over (see
+    /// [`try_recv`](Self::try_recv)); for a stage, those of them that all before it have processed, and not lost. With many publishers, those that are
+    /// being written are among them. More may come, and some may be overwritten, meanwhile; with the publishers and the stages before it at rest it is
+    /// exact.
     ///
     /// Walks a bounded number of slots.
     #[must_use]
     pub fn pending(&self) -> u64 {
-        self.head().since(self.cursor).min(self.shared.ring.capacity() as u64)
+        let frontier = self.shared.ring.frontier(self.cursor);
+        let end = M::end(self.seat(), frontier.head);
+        if mutated!("pending_counts_what_is_lost") {
+            return end.since(self.cursor).min(self.shared.ring.capacity() as u64);
+        }
+        let start = M::start(self.seat(), self.cursor);
+        // As in `go_on`.
+        let start = if start < frontier.oldest { self.lapse.next(&self.shared, start).resume } else { start };
+        end.since(start)
     }
 
     /// The sequence of the message that comes next. Sequences count the messages of a ring from 0, so two subscribers of
@@ -387,9 +419,17 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         M::advance(self.seat(), &self.shared, self.cursor);
     }
 
-    /// The one read that everything else is made of. What is taken stays in the ring until [`release`](Self::release).
+    /// The next message, which the cursor passes. It stays in the ring until [`release`](Self::release).
     #[inline]
     fn take<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
+        let whole = self.read(message)?;
+        self.cursor = self.cursor.next();
+        Ok(whole)
+    }
+
+    /// The one read that everything else is made of: the message at the cursor, which stays where it is.
+    #[inline]
+    fn read<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
         let cursor = self.cursor;
         let admitted = M::admits(self.shared.role_mut().0, cursor);
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
@@ -399,10 +439,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
         let missing = if admitted {
             match shared.read(cursor, message) {
-                Ok(whole) => {
-                    self.cursor = cursor.next();
-                    return Ok(whole);
-                }
+                Ok(whole) => return Ok(whole),
                 Err(missing) => missing,
             }
         } else {
@@ -415,6 +452,20 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             Missing::NotYet => Err(Miss::Empty),
             Missing::Overwritten => Err(Miss::Lapped),
         }
+    }
+
+    /// A copy of the next message, if it is there; the cursor stays where it is.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<T> {
+        let mut message = MaybeUninit::uninit();
+        self.read(&mut message).ok().map(Whole::take)
+    }
+
+    /// Passes the message that [`peek`](Self::peek) returned.
+    #[inline]
+    pub(super) fn pass(&mut self) {
+        self.cursor = self.cursor.next();
+        self.release();
     }
 
     /// What every receiving verb begins with.
@@ -496,13 +547,29 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Goes on after a lapse and says how many messages that cost.
     #[inline(always)]
     fn go_on(&mut self) -> u64 {
+        if M::STAGED { self.go_on_apart() } else { self.go_on_here() }
+    }
+
+    /// For those that live in memory anyway: in line, what a stage does after a lapse kept its `try_recv` from being inlined.
+    #[cold]
+    #[inline(never)]
+    fn go_on_apart(&mut self) -> u64 {
+        self.go_on_here()
+    }
+
+    #[inline(always)]
+    fn go_on_here(&mut self) -> u64 {
         assert!(!M::LOSSLESS, "publishers wait for this subscriber: it can't be lapped");
-        let floor = M::floor(self.seat());
-        if self.cursor < floor {
-            return self.skip_to(floor);
+        let mut resume = M::floor(self.seat());
+        if self.cursor >= resume {
+            // Those before it were lapped too, and may have skipped further than this one would.
+            resume = M::new_floor(self.shared.role_mut().0);
         }
-        self.lapse = self.lapse.next(&self.shared, self.cursor);
-        self.skip_to(self.lapse.resume)
+        if self.cursor >= resume {
+            self.lapse = self.lapse.next(&self.shared, self.cursor);
+            resume = self.lapse.resume;
+        }
+        self.skip_to(resume)
     }
 
     /// Moves the cursor on to `sequence`, unless it is there already, and counts what it passes.
@@ -616,8 +683,8 @@ enum Miss {
     Closed,
 }
 
-impl<T: Message, M: Mode> Clone for Subscriber<T, M> {
-    /// A subscriber with the same cursor, and counters at zero.
+impl<T: Message, M: Unstaged> Clone for Subscriber<T, M> {
+    /// A subscriber with the same cursor, and counters at zero. (A stage has none: those that follow it would not follow the clone.)
     fn clone(&self) -> Self {
         let seat = M::fork(self.seat(), &self.shared, self.cursor);
         Self::new(self.shared.another(seat), self.cursor)

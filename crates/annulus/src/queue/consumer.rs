@@ -208,6 +208,10 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// Hands every message that is there to `handler`, in each ring until what was there when its turn came, and returns how many that
     /// were. Never waits. Slots are given back once for a ring, when it is done.
     ///
+    /// So `handler` must not wait for room in this queue: a [`send`](crate::queue::Producer::send) that finds its ring full there may wait for the very handler
+    /// that it runs in, for ever. Use [`try_send`](crate::queue::Producer::try_send) or [`send_timeout`](crate::queue::Producer::send_timeout), and keep what
+    /// there was no room for until this returns.
+    ///
     /// If `handler` panics, the messages that it got count as received, the one it panicked with too, and the others stay.
     ///
     /// # Examples
@@ -231,7 +235,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         consumed
     }
 
-    /// As [`consume`](Self::consume), but no more than `most` messages, and from the rings in turn as [`try_recv`](Self::try_recv) would take them.
+    /// As [`consume`](Self::consume), but no more than `most` messages, and from the rings in turn as [`try_recv`](Self::try_recv) would take them. `handler`
+    /// must not wait for room in this queue: see [`consume`](Self::consume).
     ///
     /// # Examples
     ///
@@ -436,7 +441,8 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
 }
 
 impl<T: Send, K: Joinable> Consumer<T, K> {
-    /// As [`consume`](Self::consume), by the name that says that it goes through the rings of all producers.
+    /// As [`consume`](Self::consume), by the name that says that it goes through the rings of all producers. `handler` must not wait for room in this queue:
+    /// see [`consume`](Self::consume).
     ///
     /// # Examples
     ///

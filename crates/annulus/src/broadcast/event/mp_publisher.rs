@@ -38,6 +38,9 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     /// Then this waits with the default [`WaitStrategy`] while the slowest subscriber has `capacity` events to process; never for
     /// subscribers while there is none.
     ///
+    /// Not for closures that process an event of the same ring: that event is not processed before the closure returns, so in a full ring this would wait
+    /// for ever. There, use [`try_publish`](Self::try_publish) or [`publish_timeout`](Self::publish_timeout).
+    ///
     /// # Errors
     ///
     /// [`PublishError`] where nobody is left to receive. The closure has run then, and the next one gets the event as it left it.

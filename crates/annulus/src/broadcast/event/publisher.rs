@@ -30,6 +30,10 @@ impl<T: Send + Sync> EventPublisher<T> {
     /// Lets `change` at the next event and publishes it. Waits with the default [`WaitStrategy`] while the slowest subscriber has
     /// `capacity` events to process; never while there is none.
     ///
+    /// Not for closures that process an event of the same ring: that event is not processed before the closure returns, so in a full ring this would wait
+    /// for ever. There, use [`try_publish`](Self::try_publish) or [`publish_timeout`](Self::publish_timeout), as the example `feedback` does. Nor may
+    /// `change` wait for an event of the same ring: none comes before it returns.
+    ///
     /// # Errors
     ///
     /// [`PublishError`] gives the closure back, which has not run, where nobody is left to receive: every subscriber is gone, and every

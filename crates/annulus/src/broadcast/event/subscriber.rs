@@ -22,6 +22,11 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 /// It sees every event from where it began, in order, each once, and by reference. Publishers wait for it: an event counts as
 /// processed when the closure that got it returns, or panics. A handler that always panics at one event is not given that one again.
 ///
+/// *A closure must not wait for room in the ring that its event comes from*, nor may who holds a [`Ref`]: the event is not processed until they are
+/// done, so a `publish` that finds the ring full waits for the closure that it runs in, for ever. Use [`try_publish`](crate::EventPublisher::try_publish),
+/// or [`publish_timeout`](crate::EventPublisher::publish_timeout), and keep what there was no room for until the closure has returned; the example
+/// `feedback` does.
+///
 /// Dropping it, as by a panic of its thread, lets publishers go on.
 pub struct EventSubscriber<T, M: Mode = Lossless> {
     shared: Handle<Owned<T>, M::Seat>,
@@ -36,7 +41,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Self { shared, cursor: start, start }
     }
 
-    /// Hands the next event to `look`, if it is there, and returns what that returns. Never waits.
+    /// Hands the next event to `look`, if it is there, and returns what that returns. Never waits. `look` must not wait for room in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -63,7 +68,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(look(passing.next()))
     }
 
-    /// Hands the next event to `look`, waiting for it with the default [`WaitStrategy`], and returns what that returns.
+    /// Hands the next event to `look`, waiting for it with the default [`WaitStrategy`], and returns what that returns. `look` itself must not wait for
+    /// room in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -92,7 +98,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.process_with(WaitStrategy::default(), look)
     }
 
-    /// As [`process`](Self::process), waiting by `strategy`.
+    /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -108,7 +114,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(look(passing.next()))
     }
 
-    /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock.
+    /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock. `look` must not wait for room in this ring: see the
+    /// [type](Self).
     ///
     /// # Errors
     ///
@@ -126,7 +133,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(look(passing.next()))
     }
 
-    /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`.
+    /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`. `look` must not wait for room in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -147,7 +154,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// returns how many. Publishers see all of them as processed at its end, so a batch costs less than its events one by one.
     /// Never waits.
     ///
-    /// If `look` panics, the events up to and including that one count as processed.
+    /// If `look` panics, the events up to and including that one count as processed. `look` must not wait for room in this ring, of which the whole batch
+    /// takes a part until its end: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -169,7 +177,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(self.process_there(most, look))
     }
 
-    /// As [`try_process_batch`](Self::try_process_batch), but waits with the default [`WaitStrategy`] until there is an event.
+    /// As [`try_process_batch`](Self::try_process_batch), but waits with the default [`WaitStrategy`] until there is an event. `look` must not wait for room
+    /// in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -178,7 +187,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.process_batch_with(WaitStrategy::default(), most, look)
     }
 
-    /// As [`process_batch`](Self::process_batch), waiting by `strategy`.
+    /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -193,7 +202,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(self.process_there(most, look))
     }
 
-    /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock.
+    /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock. `look` must not wait for room in this ring: see the
+    /// [type](Self).
     ///
     /// # Errors
     ///
@@ -210,7 +220,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(self.process_there(most, look))
     }
 
-    /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`.
+    /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`. `look` must not wait for room in this ring: see the
+    /// [type](Self).
     ///
     /// # Errors
     ///
@@ -228,7 +239,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 
     /// The next event, if it is there, without passing it: it stays the next until [`Ref::pass`] is called. Never waits;
-    /// `None` also where the ring is closed and drained, which [`wait`](Self::wait) tells apart.
+    /// `None` also where the ring is closed and drained, which [`wait`](Self::wait) tells apart. Who holds it must not wait for room in this ring: see the
+    /// [type](Self).
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::event_channel(4, || 0);
@@ -471,7 +483,7 @@ impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
 /// Stages: as of a [`Subscriber`](crate::Subscriber::after), but an event is processed when its closure returns.
 impl<T: Send + Sync, M: Unstaged> EventSubscriber<T, M> {
     /// Turns it into a stage that sees an event only after all of `upstreams` have processed it, and that others can follow in turn.
-    /// A dropped upstream opens the gate.
+    /// A dropped upstream opens the gate. A stage can't be cloned: clone the subscriber before.
     ///
     /// # Panics
     ///
@@ -540,8 +552,8 @@ impl<T: Send + Sync, M: Unstaged> Tracked for EventSubscriber<T, Staged<M>> {
 
 impl<T: Send + Sync, M: Unstaged> Upstream for EventSubscriber<T, Staged<M>> {}
 
-impl<T: Send + Sync, M: Mode> Clone for EventSubscriber<T, M> {
-    /// A subscriber with the same cursor, and counters at zero.
+impl<T: Send + Sync, M: Unstaged> Clone for EventSubscriber<T, M> {
+    /// A subscriber with the same cursor, and counters at zero. (A stage has none: those that follow it would not follow the clone.)
     fn clone(&self) -> Self {
         let seat = M::fork(self.shared.role(), &self.shared, self.cursor);
         Self::new(self.shared.another(seat), self.cursor)

@@ -4,6 +4,7 @@
 
 mod groups;
 mod lossless;
+mod lossy_stages;
 mod stages;
 
 use proptest::prelude::*;
@@ -56,4 +57,10 @@ fn a_lossless_group_agrees_with_its_model() {
 fn a_graph_of_stages_agrees_with_its_model() {
     random_cases(&stages::run::<rings::Lossless>);
     random_cases(&stages::run::<rings::MpmcLossless>);
+}
+
+#[test]
+fn a_lossy_graph_says_what_is_so() {
+    random_cases(&|capacity, _, steps| lossy_stages::run::<rings::Lossy>(capacity, steps));
+    random_cases(&|capacity, _, steps| lossy_stages::run::<rings::Mpmc>(capacity, steps));
 }

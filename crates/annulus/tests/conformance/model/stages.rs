@@ -16,7 +16,8 @@ pub(crate) enum Step {
     Done(usize),
     /// A new stage, after those whose bits are set.
     Join(usize),
-    Fork(usize),
+    TryProcess(usize),
+    ProcessBatch(usize, usize),
     Leave(usize),
 }
 
@@ -26,12 +27,13 @@ impl From<[u8; 4]> for Step {
         let (which, count) = (usize::from(which), usize::from(count));
         match kind % 32 {
             0..8 => Self::Publish(count % 12),
-            8..16 => Self::TryRecv(which),
+            8..13 => Self::TryRecv(which),
+            13..16 => Self::TryProcess(which),
             16..20 => Self::RecvBatch(which, count % 8),
             20..23 => Self::Drain(which, count % 8),
             23..27 => Self::Done(which),
             27..29 => Self::Join(which),
-            29 => Self::Fork(which),
+            29 => Self::ProcessBatch(which, count % 8),
             _ => Self::Leave(which),
         }
     }
@@ -47,6 +49,7 @@ struct Stage {
     number: usize,
     /// The numbers of those before it; the ones that are gone no longer count.
     before: Vec<usize>,
+    start: u64,
     cursor: u64,
     processed: u64,
 }
@@ -84,7 +87,15 @@ impl<P: Publish> Model<P> {
 
     fn push(&mut self, real: Subscriber<u64, Staged<Lossless>>, before: Vec<usize>, cursor: u64) {
         let asks = DependencyBarrier::new(&[&real]);
-        self.stages.push(Stage { real, asks, number: self.joined, before, cursor, processed: cursor });
+        self.stages.push(Stage {
+            real,
+            asks,
+            number: self.joined,
+            before,
+            start: cursor,
+            cursor,
+            processed: cursor,
+        });
         self.joined += 1;
     }
 
@@ -101,13 +112,13 @@ impl<P: Publish> Model<P> {
         match *step {
             Step::Publish(most) => self.publish(most),
             Step::Join(mask) if count < STAGES => self.join(mask),
-            Step::Fork(which) if (1..STAGES).contains(&count) => {
-                let Stage { real, before, cursor, .. } = &self.stages[which % count];
-                let (real, before, cursor) = (real.clone(), before.clone(), *cursor);
-                self.push(real, before, cursor);
-            }
             Step::Leave(which) if count > 0 => drop(self.stages.remove(which % count)),
-            Step::TryRecv(which) | Step::RecvBatch(which, _) | Step::Drain(which, _) | Step::Done(which)
+            Step::TryRecv(which)
+            | Step::TryProcess(which)
+            | Step::RecvBatch(which, _)
+            | Step::ProcessBatch(which, _)
+            | Step::Drain(which, _)
+            | Step::Done(which)
                 if count > 0 =>
             {
                 let place = which % count;
@@ -137,6 +148,23 @@ impl Stage {
                 }
                 Err(error) => assert_eq!((error, there), (PollError::Empty, 0)),
             },
+            Step::TryProcess(_) => match self.real.try_process(|number| *number) {
+                Ok(number) => {
+                    assert_eq!(vec![number], next(1));
+                    self.cursor += 1;
+                    self.processed = self.cursor;
+                }
+                Err(error) => assert_eq!((error, there), (PollError::Empty, 0)),
+            },
+            Step::ProcessBatch(_, most) => {
+                let mut seen = Vec::new();
+                let most = most + 1;
+                let count = self.real.try_process_batch(most, |number, _| seen.push(*number));
+                assert_eq!(count, if there > 0 { Ok(seen.len()) } else { Err(PollError::Empty) });
+                assert_eq!(seen, next(most));
+                self.cursor += seen.len() as u64;
+                self.processed = self.cursor;
+            }
             Step::RecvBatch(_, most) => {
                 let mut buffer = vec![u64::MAX; most];
                 let count = self.real.recv_batch(&mut buffer);
@@ -157,7 +185,7 @@ impl Stage {
     fn check(&self, end: u64) {
         assert_eq!(self.real.cursor(), self.cursor);
         assert_eq!(self.real.pending(), end.saturating_sub(self.cursor));
-        assert_eq!(self.asks.processed(), Some(self.processed));
+        assert_eq!(self.asks.processed(), Some(self.start..self.processed));
     }
 }
 
@@ -175,9 +203,9 @@ pub(crate) fn run<R: Ring<Source = Subscribable<u64, Lossless>>>(
     }
     let Model { publisher, published, stages, .. } = model;
     drop(publisher);
-    for Stage { mut real, asks, cursor, .. } in stages {
+    for Stage { mut real, asks, start, cursor, .. } in stages {
         assert!(real.iter().eq(cursor..published));
-        assert_eq!((real.try_recv(), asks.processed()), (Err(PollError::Closed), Some(published)));
+        assert_eq!((real.try_recv(), asks.processed()), (Err(PollError::Closed), Some(start..published)));
         drop(real);
         assert_eq!(asks.processed(), None, "it is gone");
     }

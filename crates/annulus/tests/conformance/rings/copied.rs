@@ -4,11 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 use annulus::{
-    Closed, Lossless as Bound, Mode, MpPublisher, PublishError, Publisher, RecvTimeoutError, Subscribable,
-    Subscriber, TryPublishError, TryRecvError, WaitStrategy,
+    Closed, Lossless as Bound, Lossy as Unbound, Mode, MpPublisher, PublishError, Publisher,
+    RecvTimeoutError, Staged, Subscribable, Subscriber, TryPublishError, TryRecvError, Unstaged,
+    WaitStrategy,
 };
 
-use super::{Publish, Receive, Verb, ring, verbs};
+use super::{Got, Publish, Receive, Verb, batch, ring, verbs};
 
 ring!(Lossy, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Subscriber<u64>,
     |builder| builder.lossy(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
@@ -127,7 +128,76 @@ publisher!(MpPublisher<u64>, try_publish: |publisher, number| (*publisher).try_p
 publisher!(MpPublisher<u64, Bound>, try_publish: |publisher, number| (*publisher).try_publish(number).about(number),
     is_abandoned: |publisher| publisher.is_closed(), another: |publisher| Some(publisher.clone()));
 
-impl<M: Mode<TryRecvError: Into<TryRecvError>> + 'static> Receive for Subscriber<u64, M>
+/// What only some modes can do.
+pub(crate) trait Does: Mode<TryRecvError: Into<TryRecvError>> + 'static {
+    /// Not a stage.
+    fn fork(_: &Subscriber<u64, Self>) -> Option<Subscriber<u64, Self>> {
+        None
+    }
+
+    /// A stage.
+    fn panic_on_next(_: &mut Subscriber<u64, Self>) -> bool {
+        false
+    }
+
+    /// By closure: a stage.
+    fn processes() -> Vec<Verb<Subscriber<u64, Self>>> {
+        Vec::new()
+    }
+}
+
+impl Does for Unbound {
+    fn fork(subscriber: &Subscriber<u64, Self>) -> Option<Subscriber<u64, Self>> {
+        Some(subscriber.clone())
+    }
+}
+
+impl Does for Bound {
+    fn fork(subscriber: &Subscriber<u64, Self>) -> Option<Subscriber<u64, Self>> {
+        Some(subscriber.clone())
+    }
+}
+
+impl<M: Unstaged<TryRecvError: Into<TryRecvError>> + 'static> Does for Staged<M> {
+    fn panic_on_next(stage: &mut Subscriber<u64, Self>) -> bool {
+        catch_unwind(AssertUnwindSafe(|| stage.process(|_| resume_unwind(Box::new("on purpose"))))).is_err()
+    }
+
+    fn processes() -> Vec<Verb<Subscriber<u64, Self>>> {
+        verbs! {
+            "try_process", false, |stage| stage.try_process(|number| *number).map_err(Into::into);
+            "process", true, |stage| stage.process(|number| *number);
+            "process_with", true, |stage| stage.process_with(WaitStrategy::YieldSpin, |number| *number);
+            "process_timeout", false, |stage| stage.process_timeout(Duration::ZERO, |number| *number);
+            "process_deadline", false, |stage| stage.process_deadline(Instant::now(), |number| *number);
+            "try_process_batch", false, |stage| {
+                let mut lag = None;
+                let got = batch(u64::clone, |look| match stage.try_process_batch(3, look).map_err(Into::into) {
+                    Ok(count) => Ok(count),
+                    Err(TryRecvError::Empty) => Err(RecvTimeoutError::Timeout),
+                    Err(TryRecvError::Closed) => Err(RecvTimeoutError::Closed),
+                    Err(TryRecvError::Lagged { skipped }) => {
+                        lag = Some(skipped);
+                        Ok(0)
+                    }
+                });
+                lag.map_or(got, Got::Lagged)
+            };
+            "process_batch", true, |stage| batch(u64::clone, |look| Ok(stage.process_batch(3, look)?));
+            "process_batch_with", true, |stage| {
+                batch(u64::clone, |look| Ok(stage.process_batch_with(WaitStrategy::YieldSpin, 3, look)?))
+            };
+            "process_batch_timeout", false, |stage| {
+                batch(u64::clone, |look| stage.process_batch_timeout(Duration::ZERO, 3, look))
+            };
+            "process_batch_deadline", false, |stage| {
+                batch(u64::clone, |look| stage.process_batch_deadline(Instant::now(), usize::MAX, look))
+            };
+        }
+    }
+}
+
+impl<M: Does> Receive for Subscriber<u64, M>
 where
     Subscriber<u64, M>: Send,
 {
@@ -148,7 +218,7 @@ where
     }
 
     fn panic_on_next(&mut self) -> bool {
-        false
+        M::panic_on_next(self)
     }
 
     fn cursor(&self) -> u64 {
@@ -176,11 +246,11 @@ where
     }
 
     fn fork(&self) -> Option<Self> {
-        Some(self.clone())
+        M::fork(self)
     }
 
     fn verbs() -> Vec<Verb<Self>> {
-        verbs! {
+        let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |subscriber| Receive::try_recv(subscriber);
             "recv", true, |subscriber| subscriber.recv();
             "recv_with", true, |subscriber| subscriber.recv_with(WaitStrategy::YieldSpin);
@@ -196,6 +266,8 @@ where
             "drain, a part of it", false, |subscriber| subscriber.drain().next();
             "iter", true, |subscriber| subscriber.iter().next();
             "into_iter", true, |subscriber| (&mut *subscriber).into_iter().next();
-        }
+        };
+        verbs.extend(M::processes());
+        verbs
     }
 }

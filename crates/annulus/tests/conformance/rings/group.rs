@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use annulus::{
-    Closed, Lossless, Mode, MpPublisher, Publisher, RecvTimeoutError, Subscribable, SubscriberGroup,
-    TryRecvError, WaitStrategy,
+    Closed, Lossless, MpPublisher, Publisher, RecvTimeoutError, Subscribable, SubscriberGroup, TryRecvError,
+    Unstaged, WaitStrategy,
 };
 
 use super::{Receive, Verb, ring, verbs};
@@ -33,7 +33,7 @@ fn agreed<T: PartialEq + std::fmt::Debug>(of: impl Fn(usize) -> T) -> T {
     first
 }
 
-impl<M: Mode<TryRecvError: Into<TryRecvError>> + 'static> Receive for SubscriberGroup<u64, MEMBERS, M>
+impl<M: Unstaged<TryRecvError: Into<TryRecvError>> + 'static> Receive for SubscriberGroup<u64, MEMBERS, M>
 where
     SubscriberGroup<u64, MEMBERS, M>: Send,
 {

@@ -158,6 +158,29 @@ impl From<Result<u64, RecvTimeoutError>> for Got {
     }
 }
 
+/// The numbers of what `ask` handed to the closure it got; the count and the flags must be true.
+fn batch<T: ?Sized>(
+    number: impl Fn(&T) -> u64,
+    ask: impl FnOnce(&mut dyn FnMut(&T, bool)) -> Result<usize, RecvTimeoutError>,
+) -> Got {
+    let mut seen = Vec::new();
+    let mut ends = Vec::new();
+    let result = ask(&mut |message, end_of_batch| {
+        seen.push(number(message));
+        ends.push(end_of_batch);
+    });
+    assert_eq!(ends.iter().rposition(|&end| end), seen.len().checked_sub(1), "the last, and");
+    assert_eq!(ends.iter().filter(|&&end| end).count(), usize::from(!seen.is_empty()), "only the last");
+    match result {
+        Ok(count) => {
+            assert_eq!(count, seen.len());
+            Got::Messages(seen)
+        }
+        Err(RecvTimeoutError::Timeout) => Got::Nothing,
+        Err(RecvTimeoutError::Closed) => Got::Closed,
+    }
+}
+
 /// A list of verbs: a name, whether it waits, and what it does.
 macro_rules! verbs {
     ($($name:literal, $waits:literal, |$subscriber:ident| $ask:expr;)*) => {

@@ -4,11 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 use annulus::{
-    Closed, EventPublisher, EventSubscribable, EventSubscriber, Mode, MpEventPublisher, PollError,
-    PublishError, RecvTimeoutError, TryPublishError, TryRecvError, WaitStrategy,
+    Closed, EventPublisher, EventSubscribable, EventSubscriber, Lossless, Mode, MpEventPublisher, PollError,
+    PublishError, RecvTimeoutError, Staged, TryPublishError, TryRecvError, WaitStrategy,
 };
 
-use super::{Got, Publish, Receive, Verb, ring, verbs};
+use super::{Publish, Receive, Verb, batch, ring, verbs};
 
 ring!(Events, lossless: true, many: false,
     EventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
@@ -111,7 +111,24 @@ impl Publish for MpEventPublisher<Vec<u64>> {
     }
 }
 
-impl<M: Mode + 'static> Receive for EventSubscriber<Vec<u64>, M>
+/// Which of them can be cloned.
+pub(crate) trait ForksEvents: Mode + 'static {
+    fn fork_events(_: &EventSubscriber<Vec<u64>, Self>) -> Option<EventSubscriber<Vec<u64>, Self>>;
+}
+
+impl ForksEvents for Lossless {
+    fn fork_events(subscriber: &EventSubscriber<Vec<u64>, Self>) -> Option<EventSubscriber<Vec<u64>, Self>> {
+        Some(subscriber.clone())
+    }
+}
+
+impl ForksEvents for Staged<Lossless> {
+    fn fork_events(_: &EventSubscriber<Vec<u64>, Self>) -> Option<EventSubscriber<Vec<u64>, Self>> {
+        None
+    }
+}
+
+impl<M: ForksEvents> Receive for EventSubscriber<Vec<u64>, M>
 where
     EventSubscriber<Vec<u64>, M>: Send,
 {
@@ -160,7 +177,7 @@ where
     }
 
     fn fork(&self) -> Option<Self> {
-        Some(self.clone())
+        M::fork_events(self)
     }
 
     fn verbs() -> Vec<Verb<Self>> {
@@ -170,20 +187,20 @@ where
             "process_with", true, |subscriber| subscriber.process_with(WaitStrategy::YieldSpin, number);
             "process_timeout", false, |subscriber| subscriber.process_timeout(Duration::ZERO, number);
             "process_deadline", false, |subscriber| subscriber.process_deadline(Instant::now(), number);
-            "try_process_batch", false, |subscriber| batch(|look| match subscriber.try_process_batch(3, look) {
+            "try_process_batch", false, |subscriber| batch(number, |look| match subscriber.try_process_batch(3, look) {
                 Err(PollError::Empty) => Err(RecvTimeoutError::Timeout),
                 Err(PollError::Closed) => Err(RecvTimeoutError::Closed),
                 Ok(count) => Ok(count),
             });
-            "process_batch", true, |subscriber| batch(|look| Ok(subscriber.process_batch(3, look)?));
+            "process_batch", true, |subscriber| batch(number, |look| Ok(subscriber.process_batch(3, look)?));
             "process_batch_with", true, |subscriber| {
-                batch(|look| Ok(subscriber.process_batch_with(WaitStrategy::YieldSpin, 3, look)?))
+                batch(number, |look| Ok(subscriber.process_batch_with(WaitStrategy::YieldSpin, 3, look)?))
             };
             "process_batch_timeout", false, |subscriber| {
-                batch(|look| subscriber.process_batch_timeout(Duration::ZERO, 3, look))
+                batch(number, |look| subscriber.process_batch_timeout(Duration::ZERO, 3, look))
             };
             "process_batch_deadline", false, |subscriber| {
-                batch(|look| subscriber.process_batch_deadline(Instant::now(), usize::MAX, look))
+                batch(number, |look| subscriber.process_batch_deadline(Instant::now(), usize::MAX, look))
             };
             "peek", false, |subscriber| peek(subscriber);
             "wait", true, |subscriber| subscriber.wait().map(|()| peek(subscriber).unwrap());
@@ -207,24 +224,4 @@ fn peek<M: Mode>(subscriber: &mut EventSubscriber<Vec<u64>, M>) -> Option<u64> {
     assert_eq!(Some(number(&event)), seen);
     event.pass();
     seen
-}
-
-/// What `ask` handed to the closure it got; the count and the flags must be true.
-fn batch(ask: impl FnOnce(&mut dyn FnMut(&Vec<u64>, bool)) -> Result<usize, RecvTimeoutError>) -> Got {
-    let mut seen = Vec::new();
-    let mut ends = Vec::new();
-    let result = ask(&mut |event, end_of_batch| {
-        seen.push(number(event));
-        ends.push(end_of_batch);
-    });
-    assert_eq!(ends.iter().rposition(|&end| end), seen.len().checked_sub(1), "the last, and");
-    assert_eq!(ends.iter().filter(|&&end| end).count(), usize::from(!seen.is_empty()), "only the last");
-    match result {
-        Ok(count) => {
-            assert_eq!(count, seen.len());
-            Got::Messages(seen)
-        }
-        Err(RecvTimeoutError::Timeout) => Got::Nothing,
-        Err(RecvTimeoutError::Closed) => Got::Closed,
-    }
 }

@@ -11,6 +11,8 @@
 //! clones        made while publishers look at everybody
 //! groups        pausing, catching up, counters
 //! stages        what counts as processed, what opens a stage's gate, errors
+//! processed     what a stage says is pending and processed; stages by closure
+//! handlers      publishing in a closure that processes a message of the same ring
 //! graphs        stages on threads: nobody sees what was not processed before
 //! ```
 
@@ -22,6 +24,8 @@ mod ends;
 mod events;
 mod graphs;
 mod groups;
+mod handlers;
+mod processed;
 mod room;
 mod stages;
 mod taps;

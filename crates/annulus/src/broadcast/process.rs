@@ -1,0 +1,281 @@
+//! Stages by closure: a message counts as processed when the closure that got it returns.
+//!
+//! The same as to receive, handle, and say [`done`](Subscriber::done), but nothing can be forgotten: a stage that received a message and then has a
+//! rest holds up those that follow it.
+
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use super::{Mode, Staged, Subscriber, Unstaged};
+use crate::error::Closed;
+#[cfg(feature = "std")]
+use crate::error::RecvTimeoutError;
+use crate::message::Message;
+use crate::sync::mutated;
+use crate::wait::WaitStrategy;
+
+/// By closure, as an [`EventSubscriber`](crate::EventSubscriber) processes its events.
+impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
+    /// Hands the next message to `look`, if it is there, and returns what that returns. Never waits.
+    ///
+    /// The message counts as processed when `look` returns or panics: at once, not when the stage comes back. Until then those that follow this stage
+    /// do not see it. It is a copy, so publishers do not wait for `look` itself; but on a lossless ring they wait for those that follow. So *`look` must
+    /// not wait for room in the ring that it gets its messages from*: a `publish` there may wait for this very closure, for ever. Use
+    /// [`try_publish`](crate::Publisher::try_publish), or `publish_timeout`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`try_recv`](Self::try_recv). `look` has not run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::TryRecvError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    /// let mut first = subscribable.subscribe_tracked();
+    /// let mut second = subscribable.subscribe().after(&[&first]);
+    /// publisher.publish(7);
+    /// let seen = first.try_process(|number| {
+    ///     assert_eq!(second.try_recv(), Err(TryRecvError::Empty), "not processed yet");
+    ///     *number
+    /// });
+    /// assert_eq!(seen, Ok(7));
+    /// assert_eq!(second.try_process(|number| *number), Ok(7));
+    /// assert_eq!(second.try_process(|number| *number), Err(TryRecvError::Empty));
+    /// ```
+    #[inline]
+    pub fn try_process<R>(
+        &mut self,
+        look: impl FnOnce(&T) -> R,
+    ) -> Result<R, <Staged<M> as Mode>::TryRecvError> {
+        let message = self.try_recv()?;
+        let _processing = Processing(self);
+        Ok(look(&message))
+    }
+
+    /// As [`try_process`](Self::try_process), but waits for the next message with the default [`WaitStrategy`]. After a lag it goes on with the oldest
+    /// message that still stands, as [`recv`](Self::recv).
+    ///
+    /// `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`]: the publisher is gone and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);
+    /// let mut journal = subscribable.subscribe_tracked();
+    /// let mut execute = subscribable.subscribe().after(&[&journal]);
+    /// let threads = [
+    ///     std::thread::spawn(move || while journal.process(|number| print!("{number} ")).is_ok() {}),
+    ///     std::thread::spawn(move || {
+    ///         let mut sum = 0;
+    ///         while execute.process(|number| sum += number).is_ok() {}
+    ///         assert_eq!(sum, 5050);
+    ///     }),
+    /// ];
+    /// (1..=100).for_each(|number| publisher.publish(number).unwrap());
+    /// drop(publisher);
+    /// threads.map(|thread| thread.join().unwrap());
+    /// ```
+    #[inline]
+    pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, Closed> {
+        self.process_with(WaitStrategy::default(), look)
+    }
+
+    /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
+    ///
+    /// # Errors
+    ///
+    /// As of [`process`](Self::process).
+    #[inline]
+    pub fn process_with<R>(
+        &mut self,
+        strategy: WaitStrategy,
+        look: impl FnOnce(&T) -> R,
+    ) -> Result<R, Closed> {
+        let message = self.recv_with(strategy)?;
+        let _processing = Processing(self);
+        Ok(look(&message))
+    }
+
+    /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock; a zero one still processes what is there. `look` must not wait
+    /// for room in the same ring: see [`try_process`](Self::try_process).
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): the publisher is gone and nothing is left.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn process_timeout<R>(
+        &mut self,
+        timeout: Duration,
+        look: impl FnOnce(&T) -> R,
+    ) -> Result<R, RecvTimeoutError> {
+        let message = self.recv_timeout(timeout)?;
+        let _processing = Processing(self);
+        Ok(look(&message))
+    }
+
+    /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`. `look` must not wait for room in the same ring: see
+    /// [`try_process`](Self::try_process).
+    ///
+    /// # Errors
+    ///
+    /// As of [`process_timeout`](Self::process_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn process_deadline<R>(
+        &mut self,
+        deadline: Instant,
+        look: impl FnOnce(&T) -> R,
+    ) -> Result<R, RecvTimeoutError> {
+        let message = self.recv_deadline(deadline)?;
+        let _processing = Processing(self);
+        Ok(look(&message))
+    }
+
+    /// Hands up to `most` messages that are there to `look`, one after the other, with a flag that is true for the last of them, and returns how many: at
+    /// most the ring's capacity, however fast the publisher is. Those that follow this stage see all of them as processed at its end. Never waits.
+    ///
+    /// A batch ends early where the publisher overwrites its next message; the next call says so. If `look` panics, the messages up to and including that
+    /// one count as processed. A `most` of 0 returns `Ok(0)` at once.
+    ///
+    /// `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
+    ///
+    /// # Errors
+    ///
+    /// As of [`try_process`](Self::try_process): there is no message at all, or the first one was overwritten.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let mut stage = subscribable.subscribe_tracked();
+    /// publisher.publish_batch(&[1, 2, 3, 4, 5]);
+    /// let mut seen = Vec::new();
+    /// let count = stage.try_process_batch(3, |number, end_of_batch| seen.push((*number, end_of_batch)));
+    /// assert_eq!(count, Ok(3));
+    /// assert_eq!(seen, [(1, false), (2, false), (3, true)]);
+    /// ```
+    pub fn try_process_batch(
+        &mut self,
+        most: usize,
+        look: impl FnMut(&T, bool),
+    ) -> Result<usize, <Staged<M> as Mode>::TryRecvError> {
+        if most == 0 {
+            return Ok(self.process_none());
+        }
+        match self.try_recv() {
+            Ok(first) => Ok(self.process_from(first, most, look)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// As [`try_process_batch`](Self::try_process_batch), but waits with the default [`WaitStrategy`] until there is a message, as [`process`](Self::process)
+    /// does. `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
+    ///
+    /// # Errors
+    ///
+    /// As of [`process`](Self::process).
+    pub fn process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, Closed> {
+        self.process_batch_with(WaitStrategy::default(), most, look)
+    }
+
+    /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in the same ring: see
+    /// [`try_process`](Self::try_process).
+    ///
+    /// # Errors
+    ///
+    /// As of [`process`](Self::process).
+    pub fn process_batch_with(
+        &mut self,
+        strategy: WaitStrategy,
+        most: usize,
+        look: impl FnMut(&T, bool),
+    ) -> Result<usize, Closed> {
+        if most == 0 {
+            return Ok(self.process_none());
+        }
+        let first = self.recv_with(strategy)?;
+        Ok(self.process_from(first, most, look))
+    }
+
+    /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock. `look` must not wait for room in the same ring: see
+    /// [`try_process`](Self::try_process).
+    ///
+    /// # Errors
+    ///
+    /// As of [`process_timeout`](Self::process_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn process_batch_timeout(
+        &mut self,
+        timeout: Duration,
+        most: usize,
+        look: impl FnMut(&T, bool),
+    ) -> Result<usize, RecvTimeoutError> {
+        if most == 0 {
+            return Ok(self.process_none());
+        }
+        let first = self.recv_timeout(timeout)?;
+        Ok(self.process_from(first, most, look))
+    }
+
+    /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`. `look` must not wait for room in the same ring: see
+    /// [`try_process`](Self::try_process).
+    ///
+    /// # Errors
+    ///
+    /// As of [`process_timeout`](Self::process_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn process_batch_deadline(
+        &mut self,
+        deadline: Instant,
+        most: usize,
+        look: impl FnMut(&T, bool),
+    ) -> Result<usize, RecvTimeoutError> {
+        if most == 0 {
+            return Ok(self.process_none());
+        }
+        let first = self.recv_deadline(deadline)?;
+        Ok(self.process_from(first, most, look))
+    }
+
+    /// A batch of none. It came back all the same, as each verb does.
+    fn process_none(&mut self) -> usize {
+        self.done();
+        0
+    }
+
+    /// Hands `first`, which was received, and up to `most - 1` messages after it to `look`.
+    fn process_from(&mut self, first: T, most: usize, mut look: impl FnMut(&T, bool)) -> usize {
+        let most = most.min(self.capacity());
+        let Processing(stage) = &mut Processing(self);
+        let (mut message, mut count) = (first, 1);
+        // A message ahead, which tells whether this one is the last. The cursor passes it when it is handed out.
+        while let Some(next) = if count < most { stage.peek() } else { None } {
+            look(&message, false);
+            stage.pass();
+            (message, count) = (next, count + 1);
+        }
+        look(&message, true);
+        count
+    }
+}
+
+/// A stage while `look` runs: what it received counts as processed when this ends, also by a panic.
+struct Processing<'a, T: Message, M: Unstaged>(&'a mut Subscriber<T, Staged<M>>);
+
+impl<T: Message, M: Unstaged> Drop for Processing<'_, T, M> {
+    #[inline]
+    fn drop(&mut self) {
+        if !mutated!("process_leaves_it_undone") {
+            self.0.done();
+        }
+    }
+}
