@@ -9,11 +9,14 @@
  *   ReaderProgress   no reader is stuck: each comes to the end (spin: no invalid end state)
  *   OneWriter        no two writers are in one slot
  *   Accounts         received + lagged is how far a reader came
+ *   LostIsLost       a lag counts messages that were overwritten, none that is still to be written
+ *   JoinsInTime      all before the message that a joiner begins with is written
+ *   NewestIsThere    `latest` finds a message, or publishers went on meanwhile (LATEST: a reader that does nothing else)
  *
  * Spin is sequentially consistent: this checks interleavings, not orderings; those are loom's.
  *
  * Twins: NO_WAIT (claim_does_not_wait), NO_WRITING_STAMP (slot_no_writing_stamp), NO_SECOND_LOOK (slot_no_second_look),
- * CLAIM_NOT_ATOMIC (claim_not_atomic), UNCOUNTED (lag_uncounted).
+ * CLAIM_NOT_ATOMIC (claim_not_atomic), UNCOUNTED (lag_uncounted), SURVEY_BY_CLAIMS (survey_by_claims), LATEST_BY_CLAIMS (latest_by_claims).
  */
 #define SLOTS 4
 #ifndef READERS
@@ -38,15 +41,57 @@ byte one[SLOTS];
 byte two[SLOTS];
 byte writers[SLOTS];
 
+/* The first message from `next` on that is not written, as a look at each slot tells (Head::survey). What was seen of a slot stays true. */
+inline survey() {
+    claim = claimed;
+    head = claim;
+    i = (claim > SLOTS && claim - SLOTS > next -> claim - SLOTS : next);
+#ifndef SURVEY_BY_CLAIMS
+    do
+    :: i < claim ->
+        d_step {
+            seen = stamp[SLOT(i)];
+            if
+            :: seen == 0 -> waits = SLOT(i)
+            :: else -> waits = (seen % 2 == 1 -> seen / 2 : seen / 2 - 1 + SLOTS)
+            fi;
+            do :: waits < next -> waits = waits + SLOTS :: else -> break od;
+            head = (waits < head -> waits : head);
+            i++; seen = 0; waits = 0
+        }
+    :: else -> break
+    od;
+#endif
+    i = next;
+    d_step {                                                    /* JoinsInTime */
+        do :: i < head -> assert(stamp[SLOT(i)] >= DONE(i)); i++ :: else -> break od;
+        i = 0; claim = 0
+    }
+}
+
+#ifdef BATCH
+#define CLAIMS BATCH
+#else
+#define CLAIMS 1
+#endif
+
 active [2] proctype writer() {
     byte s;
+#if CLAIMS > 1
+    byte end;
+#endif
     do
     :: claimed < LAST ->
 #ifdef CLAIM_NOT_ATOMIC
         s = claimed;
         claimed = s + 1;
 #else
-        atomic { if :: claimed < LAST -> s = claimed; claimed++ :: else -> break fi };
+        atomic { if :: claimed < LAST -> s = claimed; claimed = s + CLAIMS :: else -> break fi };
+#endif
+#if CLAIMS > 1
+        end = s + CLAIMS;
+        do
+        :: s < end ->
 #endif
 #ifndef NO_WAIT
         stamp[SLOT(s)] == BEFORE(s);                            /* C2 */
@@ -57,13 +102,48 @@ active [2] proctype writer() {
 #endif
         one[SLOT(s)] = s + 1;                                   /* W3 */
         two[SLOT(s)] = s + 1;
-        d_step { stamp[SLOT(s)] = DONE(s); writers[SLOT(s)]--; s = 0 }  /* W4 */
+        d_step { stamp[SLOT(s)] = DONE(s); writers[SLOT(s)]--; s++ }  /* W4 */
+#if CLAIMS > 1
+        :: else -> break
+        od;
+        end = 0;
+#endif
+        s = 0
     :: else -> break
     od
 }
 
+#ifdef LATEST
+active proctype reader() {
+    byte claim, i, seen, done, newest;
+    stamp[0] >= DONE(0);
+    do
+    :: claimed < LAST ->
+        claim = claimed;
+        i = claim;
+        do
+        :: i > 0 && i + SLOTS > claim ->
+            d_step {
+                i--;
+                seen = stamp[SLOT(i)];
+                done = (seen > 0 && seen % 2 == 0 -> seen / 2 : 0);  /* and one */
+#ifdef LATEST_BY_CLAIMS
+                done = (done > i -> done : 0);
+#endif
+                newest = (done > newest -> done : newest);
+                i = (done > i -> 0 : i);
+                seen = 0; done = 0
+            }
+        :: else -> break
+        od;
+        i = 0;
+        d_step { assert(newest > 0 || claimed != claim); newest = 0; claim = 0 }  /* NewestIsThere */
+    :: else -> break
+    od
+}
+#else
 active [READERS] proctype reader() {
-    byte next, received, lagged, seen, first, second, oldest;
+    byte next, received, lagged, seen, first, second, oldest, claim, head, i, waits;
     do
     :: next < LAST ->
         stamp[SLOT(next)] >= DONE(next);                        /* R1; before that it is empty */
@@ -85,10 +165,22 @@ active [READERS] proctype reader() {
                 received++; next++
             }
         :: else ->
-            /* Lapped: what stands begins a lap before the claims. */
+            /* Lapped: what stands begins a lap before what is still to be written, or later where that was overwritten out of order. */
+            d_step { seen = 0; first = 0; second = 0 };
+            survey();
+            oldest = (head > SLOTS -> head - SLOTS : 0);
+            do
+            :: oldest < head && stamp[SLOT(oldest)] != DONE(oldest) -> oldest++
+            :: else -> break
+            od;
+            i = next;
             d_step {
-                oldest = (claimed > SLOTS -> claimed - SLOTS : 0);
                 oldest = (oldest > next -> oldest : next + 1);
+                do                                              /* LostIsLost */
+                :: i < oldest -> assert(stamp[SLOT(i)] > DONE(i)); i++
+                :: else -> break
+                od;
+                i = 0; head = 0;
 #ifndef UNCOUNTED
                 lagged = lagged + (oldest - next);
 #endif
@@ -100,3 +192,4 @@ active [READERS] proctype reader() {
     od;
     assert(received + lagged == LAST)                           /* Accounts */
 }
+#endif

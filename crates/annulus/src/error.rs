@@ -165,6 +165,9 @@ impl fmt::Display for CapacityError {
             Self::TooSmall { capacity, minimum } => {
                 write!(f, "capacity {capacity} is too small: this ring needs at least {minimum} slots")
             }
+            Self::TooLarge { capacity, slot_bytes: 0 } => {
+                write!(f, "capacity {capacity} is too large: a ring has at most {} slots", isize::MAX)
+            }
             Self::TooLarge { capacity, slot_bytes } => {
                 write!(
                     f,
@@ -175,7 +178,7 @@ impl fmt::Display for CapacityError {
                 write!(
                     f,
                     "watermark {watermark} leaves no slot for messages: with a capacity of {capacity} it may be {} at most",
-                    capacity - 1
+                    capacity.saturating_sub(1)
                 )
             }
             Self::NumaNode { node, os_error: Some(error) } => {

@@ -2,7 +2,7 @@
 #![cfg(annulus_loom)]
 
 use annulus::{MpPublisher, TryRecvError};
-use annulus_loom::{Checked, SPIN, check, receive};
+use annulus_loom::{Checked, SPIN, check, check_up_to, receive};
 use loom::thread::{self, JoinHandle};
 
 /// A thread that publishes the messages of `numbers`, one by one, and gives the publisher back.
@@ -118,26 +118,58 @@ fn joining_under_publishers() {
 /// `latest` never goes back and never delivers twice, also where a message before the newest is still being written.
 #[test]
 fn latest_moves_forward() {
-    check(|| {
+    check_up_to(2, || {
         let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let first = publishing(&publisher, [10, 11]);
         let second = publishing(&publisher, [20]);
         let mut received = Vec::new();
-        for _ in 0..2 {
-            let before = subscriber.cursor();
-            match subscriber.latest() {
-                Some(message) => {
-                    assert!(subscriber.cursor() > before, "delivered twice");
-                    received.push((subscriber.cursor() - 1, message.number()));
-                }
-                None => assert_eq!(subscriber.cursor(), before),
+        let before = subscriber.cursor();
+        match subscriber.latest() {
+            Some(message) => {
+                assert!(subscriber.cursor() > before, "delivered twice");
+                received.push((subscriber.cursor() - 1, message.number()));
             }
+            None => assert_eq!(subscriber.cursor(), before),
         }
         drop((first.join().unwrap(), second.join().unwrap()));
         received.extend(subscriber.latest().map(|message| (subscriber.cursor() - 1, message.number())));
         in_order(&received);
         assert_eq!(subscriber.total_received() + subscriber.total_lagged(), 3);
+    });
+}
+
+/// Who joins while a batch is claimed and not yet written begins no later than where one stands who has received everything that is there.
+#[test]
+fn a_joiner_begins_before_what_is_yet_to_be_written() {
+    check(|| {
+        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(4);
+        let mut early = subscribable.subscribe();
+        let other = publisher.clone();
+        let writer = thread::spawn(move || other.publish_batch(&[10, 11].map(Checked::of)));
+        let joiner = subscribable.subscribe();
+        while early.try_recv().is_ok() {}
+        assert!(joiner.cursor() <= early.cursor(), "{joiner:?} begins behind what {early:?} waits for");
+        writer.join().unwrap();
+    });
+}
+
+/// `latest` finds a message where all slots have been claimed, by two who write one after the other. (Each of them writes three: who sees
+/// that the last one is being written sees the first one whole, and not necessarily the second.)
+#[test]
+fn latest_finds_what_stands() {
+    check_up_to(2, || {
+        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(6);
+        let mut subscriber = subscribable.subscribe();
+        publisher.publish_batch(&[0, 1, 2].map(Checked::of));
+        let writers = [[10, 11, 12], [20, 21, 22]].map(|batch| {
+            let publisher = publisher.clone();
+            thread::spawn(move || publisher.publish_batch(&batch.map(Checked::of)))
+        });
+        assert!(subscriber.latest().is_some(), "the first three stand until others do");
+        for writer in writers {
+            writer.join().unwrap();
+        }
     });
 }
 

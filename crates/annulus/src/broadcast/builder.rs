@@ -7,6 +7,7 @@ use super::{Lossless, Lossy, MpPublisher, Publisher, Subscribable};
 use crate::error::CapacityError;
 use crate::message::Message;
 use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Sequence, Store, Writers};
+use crate::sync::mutated;
 
 /// How a ring is to be. The public constructors are short forms of it.
 ///
@@ -97,7 +98,11 @@ impl Builder {
         if first > Sequence::LAST_FIRST.get() {
             return Err(CapacityError::FirstSequence { first, largest: Sequence::LAST_FIRST.get() });
         }
-        if watermark >= capacity.max(MIN_CAPACITY) {
+        // Before the watermark: of a ring that can't be, no watermark is right.
+        if capacity < MIN_CAPACITY && !mutated!("watermark_before_capacity") {
+            return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
+        }
+        if watermark >= capacity {
             return Err(CapacityError::Watermark { watermark, capacity });
         }
         let ring = Ring::new(capacity, Sequence::new(first), writers, make)?;

@@ -39,6 +39,10 @@ pub struct MpPublisher<T: Message, M: Mode = Lossy> {
     mode: core::marker::PhantomData<fn() -> M>,
 }
 
+/// The most messages that are claimed at once. What others publish is behind them in the ring until they are written, so the fewer the better;
+/// and so many are enough for the claim to cost nothing beside them.
+const PART: usize = 64;
+
 impl<T: Message, M: Mode> MpPublisher<T, M> {
     pub(super) fn new(shared: Handle<Copied<T>, Publishing>) -> Self {
         Self { shared, mode: core::marker::PhantomData }
@@ -135,6 +139,12 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         self.shared.ring.capacity()
     }
 
+    /// How many messages of a batch may be claimed at once: a part of the ring, so that no publisher waits for itself, and others find room.
+    #[inline]
+    fn part(&self) -> usize {
+        if mutated!("batch_is_one_claim") { usize::MAX } else { PART.min(self.capacity() / 2) }
+    }
+
     /// Writes message `sequence`, which this publisher claimed and whose slot was left, and wakes whoever waits for it.
     #[inline(always)]
     fn put(&self, sequence: Sequence, message: &T) {
@@ -190,8 +200,9 @@ impl<T: Message> MpPublisher<T> {
         self.publish(make());
     }
 
-    /// Publishes all of `messages` with one claim: subscribers see them one after the other, with nothing from other publishers between
-    /// them. A batch larger than the ring overwrites its own beginning.
+    /// Publishes all of `messages`, in order, in parts of 64 messages, or of half a ring where that is less: subscribers see those of a part
+    /// one after the other, with nothing from other publishers between them. So what another publisher sends meanwhile comes after 64 messages of a
+    /// batch, not after all. A batch larger than the ring overwrites its own beginning.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::channel_mpmc(4);
@@ -201,10 +212,12 @@ impl<T: Message> MpPublisher<T> {
     /// ```
     #[inline]
     pub fn publish_batch(&self, messages: &[T]) {
-        let mut sequence = self.shared.ring.head().claim(messages.len() as u64);
-        for message in messages {
-            self.put_claimed(sequence, message);
-            sequence = sequence.next();
+        for part in messages.chunks(self.part()) {
+            let mut sequence = self.shared.ring.head().claim(part.len() as u64);
+            for message in part {
+                self.put_claimed(sequence, message);
+                sequence = sequence.next();
+            }
         }
     }
 
@@ -212,10 +225,12 @@ impl<T: Message> MpPublisher<T> {
     /// claimed has to be published.)
     #[inline]
     pub fn publish_batch_by(&self, messages: &[T], strategy: WaitStrategy) {
-        let mut sequence = self.shared.ring.head().claim(messages.len() as u64);
-        for message in messages {
-            self.put_claimed_by(sequence, message, strategy);
-            sequence = sequence.next();
+        for part in messages.chunks(self.part()) {
+            let mut sequence = self.shared.ring.head().claim(part.len() as u64);
+            for message in part {
+                self.put_claimed_by(sequence, message, strategy);
+                sequence = sequence.next();
+            }
         }
     }
 
@@ -297,10 +312,10 @@ impl<T: Message> MpPublisher<T, Lossless> {
         self.publish(make())
     }
 
-    /// Publishes all of `messages`, in order, waiting for room as often as it takes. What there is room for takes one claim, so
-    /// subscribers see it one after the other, with nothing from other publishers between: the whole batch, where it is at most half of
-    /// `capacity − watermark` and nobody is in the way. What does not fit follows in parts, as room comes; it does not wait for
-    /// room for all, since other publishers would take that away again and again.
+    /// Publishes all of `messages`, in order, waiting for room as often as it takes, in parts of 64 messages, or of as many as there is room
+    /// for: subscribers see those of a part one after the other, with nothing from other publishers between. A batch of up to 64 is one part, where it is
+    /// at most half of `capacity − watermark` and nobody is in the way. It does not wait for room for all, since other publishers would
+    /// take that away again and again.
     ///
     /// # Errors
     ///
@@ -386,7 +401,8 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ) -> Result<(), (&'m [T], Refusal)> {
         let mut rest = messages;
         while !rest.is_empty() {
-            match claim_by(&self.shared, rest.len() as u64, true, strategy, deadline) {
+            let most = rest.len().min(self.part()) as u64;
+            match claim_by(&self.shared, most, true, strategy, deadline) {
                 Ok(Claimed { first, end }) => {
                     // At most as many as were asked for.
                     let (part, after) = rest.split_at(end.since(first) as usize);

@@ -43,7 +43,9 @@ impl<T: Message> Subscribable<T> {
     /// A subscriber for the messages that are published from now on.
     ///
     /// Everything whose publication happens before this call is left out; a message that is being published meanwhile
-    /// may be its first. Takes a bounded number of steps, whatever the publishers do.
+    /// may be its first. Everything that is published after it returned is received, or counted as lost. So with many publishers it
+    /// begins with the first message that is still being written, where there is one, and messages that lie behind that in the ring are received
+    /// although they were published before. Takes a bounded number of steps, whatever the publishers do; with many, a look at each slot.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
@@ -58,7 +60,8 @@ impl<T: Message> Subscribable<T> {
     }
 
     /// A subscriber that begins with the oldest message that still stands in the ring. What was overwritten before does
-    /// not count as lag.
+    /// not count as lag. With many publishers it begins no later than [`subscribe`](Self::subscribe) does: with the first message that is still
+    /// being written, where nothing stands before that.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(2);
@@ -91,7 +94,8 @@ impl<T: Message> Subscribable<T, Lossless> {
     /// A subscriber for the messages that are published from now on; publishers wait for it.
     ///
     /// Everything whose publication happens before this call is left out; a message that is being published meanwhile
-    /// may be its first. From its first message on it misses nothing, however fast publishers run meanwhile.
+    /// may be its first; with many publishers, one that is being published meanwhile may also be left out. From its first message on it misses
+    /// nothing, however fast publishers run meanwhile.
     ///
     /// Takes no lock, and O(log m) steps where no more than m subscribers were there at one time; it looks again only when others join or leave
     /// at the same moment. A cursor takes 128 bytes of memory. It allocates them (for eight subscribers at a time) only where there were never
@@ -116,7 +120,8 @@ impl<T: Message> Subscribable<T, Lossless> {
     /// A subscriber that begins with the oldest message that can be promised; publishers wait for it.
     ///
     /// Publishers look at their subscribers once in half a ring, so what they may overwrite before the next look can't be
-    /// promised: at least half of the latest `capacity − watermark` messages are there, often more. From its first message on it misses nothing. Otherwise as [`subscribe`](Self::subscribe).
+    /// promised: at least half of the latest `capacity − watermark` messages are there (of one, perhaps none), often more, but never more than
+    /// all of those: no subscriber is further behind. From its first message on it misses nothing. Otherwise as [`subscribe`](Self::subscribe).
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);

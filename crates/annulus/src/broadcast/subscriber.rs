@@ -85,7 +85,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     /// Receives the next message if it is there. Never waits; O(`size_of::<T>()`) but after a lag, when it also walks a
-    /// bounded number of slots.
+    /// bounded number of slots: with many publishers, all of them.
     ///
     /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done), not when this returns: until then it holds up
     /// those that follow it. [`try_process`](Subscriber::try_process) says so by itself.
@@ -98,7 +98,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// - [`Lagged`](crate::TryRecvError::Lagged): the publisher overwrote `skipped` messages that this subscriber had not read.
     ///   They are counted; the next call goes on with the oldest message that still stood, or, where it was lapped again
     ///   before it had read half a ring, with a later one: at the edge it would be lapped again at once. What is passed
-    ///   over for that is part of `skipped`.
+    ///   over for that is part of `skipped`. Never a message that is still to be written: it ends before the first of those.
     /// - `Closed`: the publisher is gone and nothing is left.
     ///
     /// # Examples
@@ -197,7 +197,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock
-    /// means no timeout; a zero one still receives what is there.
+    /// means no timeout; a zero one still receives what is there, also after a lag. (Where publishers are so fast that it is lapped again at each of a
+    /// thousand attempts after that time, it gives up all the same.)
     ///
     /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see
     /// [`process_timeout`](Subscriber::process_timeout).
@@ -319,7 +320,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// ```
     pub fn drain(&mut self) -> Drain<'_, T, M> {
         self.begin();
-        let end = if mutated!("drain_endless") { Sequence::new(u64::MAX) } else { self.head() };
+        let end = if mutated!("drain_endless") { Sequence::new(u64::MAX) } else { self.end() };
         Drain::new(self, end)
     }
 
@@ -342,11 +343,11 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     /// How many messages could be received now: those published and not yet received that stand in the ring, and that a lapse would not pass over (see
-    /// [`try_recv`](Self::try_recv)); for a stage, those of them that all before it have processed, and not lost. With many publishers, those that are
-    /// being written are among them. More may come, and some may be overwritten, meanwhile; with the publishers and the stages before it at rest it is
-    /// exact.
+    /// [`try_recv`](Self::try_recv)); for a stage, those of them that all before it have processed, and not lost. With many publishers, those up to the
+    /// first that is still being written. More may come, and some may be overwritten, meanwhile; with the publishers and the stages before it at rest it
+    /// is exact.
     ///
-    /// Walks a bounded number of slots.
+    /// Walks a bounded number of slots; with many publishers, that of each message from the cursor on, O(`capacity`).
     #[must_use]
     pub fn pending(&self) -> u64 {
         let frontier = self.shared.ring.frontier(self.cursor);
@@ -487,7 +488,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
                 Err(Miss::Empty | Miss::Closed) => break,
                 Err(Miss::Lapped) => {
                     self.go_on();
-                    end.get_or_insert_with(|| self.head());
+                    end.get_or_insert_with(|| self.end());
                 }
             }
         }
@@ -586,9 +587,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         skipped
     }
 
-    /// The end of what could be received, at least everything that happens before this call.
-    pub(super) fn head(&self) -> Sequence {
-        M::end(self.seat(), self.shared.ring.frontier(self.cursor).head)
+    /// As [`head`](Self::head), but cheaper, and perhaps later: of many publishers, where nothing was claimed.
+    fn end(&self) -> Sequence {
+        M::end(self.seat(), self.shared.ring.end(self.cursor))
     }
 }
 
@@ -596,8 +597,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 impl<T: Message> Subscriber<T> {
     /// Receives the newest message and passes over those before it, which count as lagged. `None` where nothing has come
     /// since the last receive. Never goes back, never delivers a message twice. It looks again if publishers overwrite
-    /// the whole ring while it copies, and waits for nothing else: with many publishers, messages that are still being written
-    /// are passed over too.
+    /// the message while it copies, and waits for nothing else: with many publishers, messages that are still being written
+    /// are passed over too, however many those are, and it looks at the slot of each.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
@@ -608,38 +609,23 @@ impl<T: Message> Subscriber<T> {
     /// assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (1, 2));
     /// ```
     pub fn latest(&mut self) -> Option<T> {
-        'again: loop {
-            let frontier = self.shared.ring.frontier(self.cursor);
-            let oldest = if mutated!("latest_delivers_twice") {
-                frontier.oldest
-            } else {
-                frontier.oldest.max(self.cursor)
-            };
-            let mut next = frontier.head;
-            // With one publisher the newest is there. Of many, some may still be writing what they claimed.
-            while next > oldest {
-                let newest = next.back(1);
-                let mut message = MaybeUninit::uninit();
-                match self.shared.read(newest, &mut message) {
-                    Ok(whole) => {
-                        self.skip_to(newest);
-                        self.cursor = next;
-                        return Some(whole.take());
-                    }
-                    Err(Missing::NotYet) => next = newest,
-                    // Publishers have come a whole ring further meanwhile: there is a newer one, or will be at the next look.
-                    Err(Missing::Overwritten) => {
-                        pause();
-                        continue 'again;
-                    }
-                }
+        let from = if mutated!("latest_delivers_twice") { self.shared.ring.first() } else { self.cursor };
+        loop {
+            let newest = self.shared.ring.newest(from)?;
+            let mut message = MaybeUninit::uninit();
+            if let Ok(whole) = self.shared.read(newest, &mut message) {
+                self.skip_to(newest);
+                self.cursor = newest.next();
+                return Some(whole.take());
             }
-            return None;
+            // It was overwritten meanwhile: there is a newer one, or will be at the next look.
+            pause();
         }
     }
 
-    /// Passes over all messages but the newest, which the next receive returns (once it is written, with many publishers), and says how
-    /// many: they count as lagged. Never goes back; 0 where at most one message is pending.
+    /// Passes over all messages before the newest, which the next receive returns if it was not overwritten by then, and says how
+    /// many: they count as lagged. With many publishers, messages that are still being written are passed over too. Never goes back; 0 where
+    /// at most one message is pending.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::channel(8);
@@ -649,8 +635,10 @@ impl<T: Message> Subscriber<T> {
     /// assert_eq!(subscriber.try_recv(), Ok(3));
     /// ```
     pub fn skip_to_latest(&mut self) -> u64 {
-        let newest = self.head().back(1);
-        self.skip_to(newest)
+        match self.shared.ring.newest(self.cursor) {
+            Some(newest) => self.skip_to(newest),
+            None => 0,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use core::ptr::NonNull;
 use super::Place;
 use crate::error::CapacityError;
 use crate::os::numa::{self, Node};
-use crate::sync::UnsafeCell;
+use crate::sync::{UnsafeCell, mutated};
 
 /// A fixed number of slots, which begin on a line of their own and end before the next thing's.
 pub(crate) struct Cells<T> {
@@ -65,7 +65,10 @@ impl<T> Cells<T> {
     fn layout(count: usize, node: Node) -> Option<Layout> {
         let alignment = if node.is_some() { ALIGNMENT.max(numa::page()) } else { ALIGNMENT };
         let layout = Layout::array::<T>(count).ok()?.align_to(alignment).ok()?;
-        (layout.size() <= isize::MAX as usize - alignment).then(|| layout.pad_to_align())
+        // Slots without a size, too, are no more than numbers that can be told apart: whether one comes before another goes by their
+        // distance, of which half the range is negative.
+        let few = isize::try_from(count).is_ok() || mutated!("more_slots_than_distances");
+        (few && layout.size() <= isize::MAX as usize - alignment).then(|| layout.pad_to_align())
     }
 
     /// The number of slots.
@@ -222,7 +225,9 @@ mod tests {
         struct Wide;
         assert_eq!(Cells::<u8>::new(3, None).unwrap().start.as_ptr() as usize % ALIGNMENT, 0);
         assert_eq!(Cells::<Wide>::new(3, None).unwrap().start.as_ptr() as usize % 256, 0);
-        assert_eq!(Cells::<()>::new(usize::MAX, None).unwrap().count(), usize::MAX);
+        let most = isize::MAX as usize;
+        assert_eq!(Cells::<()>::new(most, None).unwrap().count(), most);
+        assert!(Cells::<()>::new(most + 1, None).is_err());
     }
 
     #[test]

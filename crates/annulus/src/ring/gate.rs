@@ -8,14 +8,14 @@
 //! G1  scanned := h                        J1  cell := an early cursor
 //! G2  fence                 SeqCst        J2  fence                       SeqCst
 //! G3  load every cell       Acquire       J3  s = scanned                 Acquire
-//! G4  limit = min(slowest + room,         J4  start at or after s + window − capacity;
+//! G4  limit = min(slowest + room,         J4  start at or after s + window − room;
 //!                 h + window)                 cell := start               Release
 //! ```
 //!
 //! *Why a subscriber that joins misses nothing from its start on.* If J2 comes before G2 in the one order of the fences, G3 sees
 //! the cell, whose cursor is at or before the start: the limit is at most a ring past it. If G2 comes first, J3 sees h or a later
 //! one; that scan's limit is at most h + window, so nothing from s + window − capacity on is overwritten under it, and the next
-//! scan is of the first kind.
+//! scan is of the first kind. (The room is the capacity less the watermark: the subscriber is not further behind than others may be.)
 //!
 //! *Why a publisher never overwrites what a subscriber reads.* A subscriber stores its cursor when it is done with a message
 //! (Release); G3 loads it (Acquire). So the reads come before all that the publisher writes under the new limit. A limit that many
@@ -127,7 +127,9 @@ impl Gate {
             if mutated!("gate_promises_too_much") {
                 scanned.back(self.capacity)
             } else {
-                scanned.plus(self.window).back(self.capacity)
+                // The room, not the capacity: nobody is to be further behind than that.
+                let room = if mutated!("gate_promises_the_watermark") { self.capacity } else { self.room };
+                scanned.plus(self.window).back(room)
             }
         };
         // J1.
@@ -211,6 +213,14 @@ mod tests {
     fn leave(passes: &[Pass]) {
         // SAFETY: the gate lives, and each pass is given up once.
         passes.iter().for_each(|pass| unsafe { pass.leave() });
+    }
+
+    #[test]
+    fn who_joins_is_no_further_behind_than_the_room() {
+        let gate = gate(14, 10);
+        gate.look(at(100));
+        // Up to 101 may be written under that limit, four after 98.
+        assert_eq!(gate.join(true, |promised| promised).1, at(98));
     }
 
     #[test]

@@ -1,15 +1,15 @@
 //! How far the publishers have come.
 //!
 //! *One publisher* keeps it lazily: a lower bound that it stores now and then, and a walk along the stamps that completes it
-//! for whoever needs it exactly. *Many publishers* claim their sequences from one counter, which is the head: what was
-//! claimed is published, or about to be.
+//! for whoever needs it exactly. *Many publishers* claim their sequences from one counter. What was claimed is written, or about to be:
+//! the stamps tell which, each for its slot, so the head is the first message that some slot still waits for.
 //!
 //! A store to any line but the slot's is what costs a publisher with live readers, so the head is not stored with
 //! each message by a single publisher. Those who receive in order never need it; joining, lag, `pending` and `latest` do, and pay for
 //! the walk.
 
 use crate::hint::unlikely;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, mutated, pause};
 
 use super::sequence::State;
 use super::{Sequence, Stamp};
@@ -35,13 +35,13 @@ pub(crate) struct Head {
     writers: Writers,
 }
 
-/// How far a publisher has come, as a reader found it.
+/// How far publishers have come, as a reader found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frontier {
-    /// One publisher: every message before this one has been published, and this thread sees it. Many: every message
-    /// before this one has been claimed, and those whose publication happens before are among them.
+    /// Every message before this one has been written, and this thread sees it; of one publisher, at least those whose publication happens
+    /// before the look. Of many, this one has been claimed and was still to be written, or nobody has claimed it.
     pub(crate) head: Sequence,
-    /// The oldest message that was not overwritten, or about to be; `head` where none stands.
+    /// The oldest message before `head` that was not overwritten; of one publisher, nor about to be. `head` where none stands.
     pub(crate) oldest: Sequence,
 }
 
@@ -103,7 +103,7 @@ impl Head {
         self.interval_mask + 1
     }
 
-    /// Completes the bound by the stamps: from the larger of it and `known`, on while the next slot shows that its
+    /// One publisher: completes the bound by the stamps: from the larger of it and `known`, on while the next slot shows that its
     /// message, or one of a later lap, was published.
     ///
     /// A message whose publication happens before this call is counted: the bound visible here is then less than
@@ -118,7 +118,7 @@ impl Head {
         let capacity = capacity as u64;
         // Acquire: pairs with the Release in `passed`.
         let mut head = known.max(Sequence::new(self.bound.load(Ordering::Acquire)));
-        if self.writers == Writers::Many || mutated!("head_no_walk") {
+        if mutated!("head_no_walk") {
             return Frontier { head, oldest: head.back(capacity) };
         }
         for _ in 0..2 * self.interval() {
@@ -135,6 +135,74 @@ impl Head {
             }
         }
         Frontier { head, oldest: head.back(capacity) }
+    }
+
+    /// Many publishers: the first message from `known` on that is not written, by a look at the slot of each that was claimed; and the oldest that
+    /// stands before it. `first` is the ring's first message.
+    ///
+    /// At most `capacity` looks for each of the two. A slot tells of all its messages: those before the one it waits for are written, and stay
+    /// so. So it does not matter that publishers go on meanwhile, nor how many laps lie between the claims and one who stopped.
+    pub(super) fn survey(
+        &self,
+        known: Sequence,
+        first: Sequence,
+        capacity: usize,
+        stamp: impl Fn(Sequence) -> Stamp,
+    ) -> Frontier {
+        let capacity = capacity as u64;
+        let claimed = self.claimed().max(known);
+        let known = known.max(first);
+        let mut head = claimed;
+        let mut sequence = known.max(claimed.back(capacity));
+        while sequence < claimed && !mutated!("survey_by_claims") {
+            // Acquire: pairs with W4, so the messages before it are seen.
+            let waits_for = match stamp(sequence).state() {
+                State::Never => first.plus(sequence.since(first) % capacity),
+                State::Writing(being_written) => being_written,
+                State::Done(written) => written.plus(capacity),
+            };
+            // One before `known` is not asked about.
+            let laps = known.since(waits_for).div_ceil(capacity);
+            head = head.min(waits_for.plus(laps * capacity));
+            sequence = sequence.next();
+        }
+        let mut oldest = head.back(capacity).max(first);
+        while oldest < head && stamp(oldest) != Stamp::done(oldest) && !mutated!("oldest_by_claims") {
+            oldest = oldest.next();
+        }
+        Frontier { head, oldest }
+    }
+
+    /// Many publishers: the newest message from `from` on that stands whole, by looks from the last claim back. One that stands during all of
+    /// them is found, or a newer one.
+    ///
+    /// At most `capacity` looks: one for each claim that is still to be written, as a rule, and one more. And again, where there is nothing and publishers
+    /// went on meanwhile: in a small ring each slot may have been in use just when it was looked at.
+    pub(super) fn newest(
+        &self,
+        from: Sequence,
+        capacity: usize,
+        stamp: impl Fn(Sequence) -> Stamp,
+    ) -> Option<Sequence> {
+        loop {
+            let claimed = self.claimed();
+            let (mut sequence, mut newest) = (claimed, None);
+            while sequence > from.max(claimed.back(capacity as u64)) {
+                sequence = sequence.back(1);
+                // Where it is still to be written, its slot holds a message of an earlier lap: the newest of all may be among those.
+                if let State::Done(written) = stamp(sequence).state() {
+                    if written >= sequence {
+                        return Some(written);
+                    }
+                    let stands = written >= from && !mutated!("latest_by_claims");
+                    newest = newest.max(stands.then_some(written));
+                }
+            }
+            if newest.is_some() || self.claimed() == claimed {
+                return newest;
+            }
+            pause();
+        }
     }
 }
 
@@ -174,5 +242,72 @@ mod tests {
             _ => unreachable!(),
         });
         assert_eq!(frontier, Frontier { head: Sequence::new(25), oldest: Sequence::new(18) });
+    }
+
+    /// Of eight slots from message 0 on, `claimed` claimed, with these stamps.
+    fn many(claimed: u64) -> Head {
+        let head = Head::new(8, Sequence::FIRST, Writers::Many);
+        head.claim(claimed);
+        head
+    }
+
+    fn at(number: u64) -> Sequence {
+        Sequence::new(number)
+    }
+
+    /// Message 5 is being written; those who came later are done, and wait for its slot a lap and two laps later.
+    fn stopped_at_five(sequence: Sequence) -> Stamp {
+        match sequence.get() % 8 {
+            5 => Stamp::writing(at(5)),
+            slot @ (6 | 7) => Stamp::done(at(slot + 8)),
+            slot => Stamp::done(at(slot + 16)),
+        }
+    }
+
+    #[test]
+    fn what_is_written_ends_at_one_who_stopped() {
+        let survey = |known| many(22).survey(at(known), Sequence::FIRST, 8, stopped_at_five);
+        assert_eq!(survey(0), Frontier { head: at(5), oldest: at(5) });
+        // Who has passed it is not held up by it, but by who waits for its slot.
+        assert_eq!(survey(6).head, at(13));
+        assert_eq!(survey(14).head, at(21));
+        assert_eq!(survey(30).head, at(30));
+    }
+
+    #[test]
+    fn what_nobody_wrote_is_not_there() {
+        let none = |_| Stamp::from_bits(0);
+        let nothing = Frontier { head: at(0), oldest: at(0) };
+        assert_eq!(many(3).survey(at(0), at(0), 8, none), nothing);
+        assert_eq!(many(1_000_003).survey(at(0), at(0), 8, none), nothing);
+        assert_eq!(many(1_000_003).newest(at(0), 8, none), None);
+        // The ring's first message is number 3.
+        let head = Head::new(8, at(3), Writers::Many);
+        head.claim(100);
+        assert_eq!(head.survey(at(0), at(3), 8, none).head, at(3));
+    }
+
+    #[test]
+    fn the_oldest_is_one_that_was_not_overwritten() {
+        // Messages 8 to 15 are there; 16 and 18 have been claimed, and 17 is written.
+        let stamps = |sequence: Sequence| match sequence.get() % 8 {
+            0 => Stamp::writing(at(16)),
+            1 => Stamp::done(at(17)),
+            slot => Stamp::done(at(slot + 8)),
+        };
+        assert_eq!(
+            many(19).survey(at(0), Sequence::FIRST, 8, stamps),
+            Frontier { head: at(16), oldest: at(10) }
+        );
+    }
+
+    #[test]
+    fn the_newest_is_one_that_stands() {
+        let newest = |claimed, from| many(claimed).newest(at(from), 8, stopped_at_five).map(Sequence::get);
+        assert_eq!(newest(22, 0), Some(20));
+        // Later claims, of which none is written.
+        assert_eq!(newest(27, 0), Some(20));
+        assert_eq!(newest(1_000_000, 20), Some(20));
+        assert_eq!(newest(22, 21), None);
     }
 }

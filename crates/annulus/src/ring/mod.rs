@@ -151,11 +151,34 @@ impl<S: Store> Ring<S> {
 
     /// How far the publishers have come; `known` is a bound the caller already has, as from a stamp it saw.
     ///
-    /// Counts at least every message whose publication happens before this call. It takes a bounded number of
-    /// steps, however fast the publisher runs.
+    /// Of one publisher it counts at least every message whose publication happens before this call. It takes a bounded number of
+    /// steps, however fast publishers run: of many, at most two looks at each slot.
     pub(crate) fn frontier(&self, known: Sequence) -> Frontier {
-        let frontier = self.head.walk(known, self.index.capacity(), |sequence| self.stamp(sequence));
+        let (capacity, stamp) = (self.capacity(), |sequence| self.stamp(sequence));
+        let frontier = match self.head.writers() {
+            Writers::One => self.head.walk(known, capacity, stamp),
+            Writers::Many => self.head.survey(known, self.first, capacity, stamp),
+        };
         Frontier { oldest: frontier.oldest.max(self.first), ..frontier }
+    }
+
+    /// The end of what is published, or about to be: every message whose publication happens before this call lies before it.
+    pub(crate) fn end(&self, known: Sequence) -> Sequence {
+        match self.head.writers() {
+            Writers::One => self.frontier(known).head,
+            Writers::Many => self.head.claimed(),
+        }
+    }
+
+    /// The newest message from `from` on that stands whole.
+    pub(crate) fn newest(&self, from: Sequence) -> Option<Sequence> {
+        match self.head.writers() {
+            Writers::One => {
+                let head = self.frontier(from).head;
+                (head > from).then(|| head.back(1))
+            }
+            Writers::Many => self.head.newest(from, self.capacity(), |sequence| self.stamp(sequence)),
+        }
     }
 }
 

@@ -66,7 +66,7 @@ pub(crate) enum Look<F> {
     Again,
 }
 
-/// Waits until a poll finds something, and returns that; `None` once `deadline` has passed and a last poll found nothing.
+/// Waits until a poll finds something, and returns that; `None` once `deadline` has passed and a [last look](last_look) found nothing.
 #[cold]
 #[inline(never)]
 pub(crate) fn wait_until<W: Wait>(
@@ -81,10 +81,7 @@ pub(crate) fn wait_until<W: Wait>(
             return Some(found);
         }
         if has_passed(deadline) {
-            return match waiter.poll() {
-                Look::Found(found) => Some(found),
-                Look::Nothing | Look::Again => None,
-            };
+            return last_look(waiter);
         }
         if matches!(look, Look::Again) || spin.turn() {
             continue;
@@ -106,6 +103,23 @@ pub(crate) fn wait_until<W: Wait>(
     }
 }
 
+/// How often who is told to look again does so after its deadline: about a millisecond at most. Beside a publisher at full speed a subscriber of a
+/// ring of 64 slots was lapped 64 times one after the other, once in a million receives.
+const LAST_LOOKS: u32 = 1_000;
+
+/// What is there once the time has passed. Where a poll says that something may be there it is asked again, as often as it takes, within reason.
+fn last_look<W: Wait>(waiter: &mut W) -> Option<W::Found> {
+    let looks = if mutated!("one_last_look") { 1 } else { LAST_LOOKS };
+    for _ in 0..looks {
+        match waiter.poll() {
+            Look::Found(found) => return Some(found),
+            Look::Nothing => break,
+            Look::Again => {}
+        }
+    }
+    None
+}
+
 #[cfg(feature = "std")]
 fn has_passed(deadline: Deadline) -> bool {
     deadline.is_some_and(|deadline| std::time::Instant::now() >= deadline)
@@ -114,4 +128,40 @@ fn has_passed(deadline: Deadline) -> bool {
 #[cfg(not(feature = "std"))]
 fn has_passed(_: Deadline) -> bool {
     false
+}
+
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    /// Finds something at the poll after so many that say "again", and nothing where there are none.
+    struct After(Option<u32>, Event);
+
+    impl Wait for After {
+        type Found = ();
+
+        fn event(&self) -> &Event {
+            &self.1
+        }
+
+        fn poll(&mut self) -> Look<()> {
+            match &mut self.0 {
+                None => Look::Nothing,
+                Some(0) => Look::Found(()),
+                Some(left) => {
+                    *left -= 1;
+                    Look::Again
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_stands_is_found_after_the_deadline_too() {
+        let now = Some(std::time::Instant::now());
+        let wait = |after| wait_until(&mut After(after, Event::new()), WaitStrategy::default(), now);
+        assert_eq!([0, 1, 2, 3, 100].map(|after| wait(Some(after))), [Some(()); 5]);
+        assert_eq!(wait(None), None);
+        assert_eq!(wait(Some(1_000_000)), None, "it ends all the same");
+    }
 }

@@ -21,7 +21,7 @@ mod verbs;
 macro_rules! conformance {
     ($($module:ident: $ring:ident),* $(,)?) => {$(
         mod $module {
-            use crate::every::{accounts, close, idle, joining, laps, order, panics, timeouts};
+            use crate::every::{accounts, close, idle, joining, laps, order, panics, timeouts, written};
             use crate::model;
             use crate::rings::$ring as Ring;
 
@@ -47,6 +47,10 @@ macro_rules! conformance {
                 panics::a_publisher_that_panics_closes_if_it_was_the_last,
                 timeouts::a_timeout_ends_in_time_and_not_before,
                 timeouts::a_message_in_time_is_received,
+                written::what_is_yet_to_be_written_is_not_passed,
+                written::the_oldest_is_there_beside_publishers,
+                written::what_stands_is_received_in_no_time,
+                joining::none_is_further_behind_than_the_room,
                 idle::many_who_wait_use_no_core_and_all_wake,
                 idle::one_who_waits_uses_no_core_and_wakes,
                 model::agrees_with_its_model,

@@ -325,7 +325,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         }
     }
 
-    /// How many events could be processed now, or, with many publishers, are being published.
+    /// How many events could be processed now; with many publishers, those up to the first that is still being published.
     #[must_use]
     pub fn pending(&self) -> u64 {
         let head = self.shared.ring.frontier(self.cursor).head;

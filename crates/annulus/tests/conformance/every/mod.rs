@@ -8,6 +8,7 @@
 //! joining   where a subscriber begins, and that it misses nothing from there on
 //! panics    closures, handlers, threads
 //! timeouts  and messages that come in time
+//! written   what is claimed and not yet written; what stands is received
 //! idle      many that wait use no core, and one message wakes them all
 //! ```
 
@@ -19,6 +20,7 @@ pub(crate) mod laps;
 pub(crate) mod order;
 pub(crate) mod panics;
 pub(crate) mod timeouts;
+pub(crate) mod written;
 
 pub(crate) use crate::support::{
     STUCK, join, spawn, time_on_a_core, time_on_a_core_since, without_standing_still,

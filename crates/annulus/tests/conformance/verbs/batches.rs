@@ -1,5 +1,6 @@
-//! A batch of one of many publishers stays together: nothing of another comes between its messages.
+//! A batch of one of many publishers stays together, in parts of 64: nothing of another comes between their messages, and none waits longer.
 
+use std::hint::spin_loop;
 use std::thread;
 
 use annulus::{channel_mpmc, channel_mpmc_bounded};
@@ -64,4 +65,61 @@ macro_rules! together {
 together! {
     a_lossy_batch_stays_together: channel_mpmc::<u64>(ROOM);
     a_lossless_batch_stays_together: channel_mpmc_bounded::<u64>(ROOM + 3, 3);
+}
+
+/// Messages that are claimed at once.
+const PART: usize = 64;
+
+/// A batch of many parts.
+const LONG: usize = if cfg!(miri) { 4 * PART } else { 1 << 16 };
+
+/// Long batches: as many as it takes until both publishers had a core at the same time.
+const TRIES: usize = 100;
+
+/// While one publishes a long batch, another comes between its parts, and never between the messages of one.
+macro_rules! in_parts {
+    ($($name:ident: $channel:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            let comes_between = (0..TRIES).any(|_| $name::parts_of_a_batch() > 1);
+            assert!(comes_between, "the other one waited for whole batches");
+        }
+
+        mod $name {
+            use super::*;
+
+            pub(super) fn parts_of_a_batch() -> usize {
+            let (publisher, subscribable) = $channel;
+            let mut subscriber = subscribable.subscribe();
+            let other = publisher.clone();
+            let long = thread::spawn(move || {
+                let _ = publisher.publish_batch(&vec![1; LONG]);
+            });
+            while other.published() == 0 {
+                spin_loop();
+            }
+            // As long as the batch is under way, and there is room to look at all of it afterwards.
+            for _ in 0..LONG / PART {
+                let _ = other.publish(0);
+                if long.is_finished() {
+                    break;
+                }
+                (0..20).for_each(|_| spin_loop());
+            }
+            join([long]);
+            drop(other);
+            let received: Vec<u64> = subscriber.iter().collect();
+            let of_the_batch = received.split(|&message| message == 0).map(<[u64]>::len);
+            let parts: Vec<usize> = of_the_batch.filter(|&length| length > 0).collect();
+            assert_eq!(parts.iter().sum::<usize>(), LONG, "nothing is lost");
+            assert!(parts.iter().all(|length| length % PART == 0), "{parts:?}");
+            parts.len()
+            }
+        }
+    )*};
+}
+
+in_parts! {
+    a_long_lossy_batch_lets_others_in: channel_mpmc::<u64>(4 * LONG);
+    a_long_lossless_batch_lets_others_in: channel_mpmc_bounded::<u64>(4 * LONG, 0);
 }

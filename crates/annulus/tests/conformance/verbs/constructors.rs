@@ -4,10 +4,11 @@
 
 use std::panic::{UnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use annulus::{
     Builder, CapacityError, channel_bounded, channel_mpmc, channel_mpmc_bounded, event_channel,
-    event_channel_mpmc, try_channel, try_channel_bounded, try_channel_mpmc, try_channel_mpmc_bounded,
+    event_channel_mpmc, spsc, try_channel, try_channel_bounded, try_channel_mpmc, try_channel_mpmc_bounded,
     try_event_channel, try_event_channel_mpmc,
 };
 
@@ -63,6 +64,27 @@ fn a_watermark_leaves_a_slot_at_least() {
     }
     assert!(try_channel_bounded::<u64>(2, 1).is_ok());
     assert!(try_channel_mpmc_bounded::<u64>(8, 7).is_ok());
+}
+
+/// Where both are wrong, the capacity is named: no watermark would do.
+#[test]
+fn a_capacity_too_small_comes_before_its_watermark() {
+    for (capacity, watermark) in [(0, 0), (0, 2), (1, 1), (1, usize::MAX)] {
+        for error in [
+            try_channel_bounded::<u64>(capacity, watermark).unwrap_err(),
+            try_channel_mpmc_bounded::<u64>(capacity, watermark).unwrap_err(),
+        ] {
+            assert_eq!(error, CapacityError::TooSmall { capacity, minimum: 2 });
+            assert!(!error.to_string().is_empty());
+        }
+    }
+}
+
+/// Anybody can make such an error, so its text has to be one.
+#[test]
+fn an_error_of_any_numbers_has_a_text() {
+    let text = CapacityError::Watermark { watermark: 2, capacity: 0 }.to_string();
+    assert!(text.ends_with("it may be 0 at most"), "{text}");
 }
 
 #[test]
@@ -130,4 +152,35 @@ fn what_has_no_size_can_be_sent() {
     publisher.publish(|()| ()).unwrap();
     assert_eq!(subscriber.try_process(|()| 1), Ok(1));
     assert!(subscriber.try_process(|()| 1).is_err());
+}
+
+/// The longest slice there is takes no memory. What fits is sent, the rest comes back, and everything is counted.
+#[test]
+fn the_longest_slice_of_what_has_no_size() {
+    let all = [(); usize::MAX];
+    let (publisher, subscribable) = channel_mpmc_bounded::<()>(4, 0);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish(()).unwrap();
+    let error = publisher.publish_batch_timeout(&all, Duration::ZERO).unwrap_err();
+    assert_eq!(error.into_inner().len(), usize::MAX - 3);
+    assert_eq!((publisher.published(), subscriber.drain().count()), (4, 4));
+
+    let (mut publisher, subscribable) = channel_bounded::<()>(4, 0);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish(()).unwrap();
+    let error = publisher.publish_batch_timeout(&all, Duration::ZERO).unwrap_err();
+    assert_eq!(error.into_inner().len(), usize::MAX - 3);
+    assert_eq!((publisher.published(), subscriber.drain().count()), (4, 4));
+
+    // A queue's numbers are told apart up to half of all there are, so that is its longest ring.
+    let largest = isize::MAX as usize;
+    let error = spsc::try_channel::<()>(largest + 1).unwrap_err();
+    assert_eq!(error, CapacityError::TooLarge { capacity: largest + 1, slot_bytes: 0 });
+    assert_eq!(
+        error.to_string(),
+        format!("capacity {} is too large: a ring has at most {largest} slots", largest + 1)
+    );
+    let (mut producer, mut consumer) = spsc::channel::<()>(largest);
+    assert_eq!((producer.send_slice(&all), producer.len()), (largest, largest));
+    assert_eq!((consumer.recv(), producer.len()), (Ok(()), largest - 1));
 }

@@ -5,6 +5,7 @@
 //! constructors  capacities that can't be had, and what their errors say
 //! room          publishers that wait: in time, in batches, behind a watermark
 //! batches       a batch of one of many publishers stays together
+//! latest        the newest message, beside publishers
 //! events        references, batches, closures inside closures
 //! drops         owned values go exactly once
 //! taps          who is never waited for
@@ -25,6 +26,7 @@ mod events;
 mod graphs;
 mod groups;
 mod handlers;
+mod latest;
 mod processed;
 mod room;
 mod stages;
