@@ -118,11 +118,11 @@ fn the_most_subscribers_at_one_time_decide() {
     let (_publisher, subscribable) = annulus::channel_bounded::<u64>(16, 0);
     let most: u64 = if cfg!(miri) { 30 } else { 1000 };
     let crowd = |count: u64| -> Vec<_> { (0..count).map(|_| subscribable.subscribe()).collect() };
-    // One more: of the vector.
+    // Two more: the vector's memory is taken, and given back.
     let first = allocations(|| drop(crowd(most)));
-    assert!(first <= 2 + most.div_ceil(8), "{first}");
+    assert!(first <= 3 + most.div_ceil(8), "{first}");
     for count in [most, most / 2, 1, most] {
-        assert!(allocations(|| drop(crowd(count))) <= 1);
+        assert!(allocations(|| drop(crowd(count))) <= 2);
     }
 }
 

@@ -59,7 +59,8 @@ impl<T> FanIn<T> {
         let mut round = self.begin_round();
         let mut looked = 0;
         while self.next_lane(&mut round, &mut looked) {
-            if self.current.learn(BUDGET) {
+            let budget = if mutated!("turn_without_end") { usize::MAX } else { BUDGET };
+            if self.current.learn(budget) {
                 self.thinning.found(self.current.member(), looked);
                 if looked == 0 && round.is_over() {
                     self.rest();

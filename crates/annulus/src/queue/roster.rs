@@ -215,7 +215,8 @@ impl<L> Roster<L> {
     #[inline(always)]
     pub(super) fn round(&self, at: usize, all: bool) -> Round {
         let rings = self.count();
-        Round { at, left: rings, rings, all, thinning: None }
+        let at = if mutated!("round_starts_anew") { rings - 1 } else { at };
+        Round { at, left: rings, rings, all: all || mutated!("poll_looks_at_all"), thinning: None }
     }
 
     /// As [`round`](Self::round), for who is not the only consumer: where rings were taken off the list meanwhile, it goes on with all of them.
