@@ -8,6 +8,9 @@
  *
  * Twins: NO_SECOND_LOOK, NO_WAKE, WORD_UNCHANGED (event_*), NO_LIGHT_FENCE (the waker looks for sleepers before its store is seen),
  * NO_HEAVY_FENCE (the sleeper looks for the store before its registration is seen).
+ *
+ * ONE: each store is a message that one sleeper takes, and a waker wakes one (N5), or, where it thinks that it is all the same, all. Two sleepers, each of which takes half of
+ * the messages, so both are needed. Twins: FORGETS_THE_OTHERS (one is woken, and the bit cleared), CLEARS_UNSEEN (no N7).
  */
 #define STORES 4
 #define SLEEPER 1
@@ -40,6 +43,96 @@ inline notify(seen) {
     seen = 0
 }
 
+#ifdef ONE
+byte taken;
+/* N5 for one: whichever the kernel has. */
+inline wake_one(k) {
+    atomic {
+        if
+        :: asleep[0] -> asleep[0] = false; k = 1
+        :: asleep[1] -> asleep[1] = false; k = 1
+        :: else -> k = 0
+        fi
+    }
+}
+
+inline notify_one(seen) {
+    if
+    :: true -> notify(seen)                                     /* the hint says that all are one */
+    :: true ->
+       do
+       :: (seen % 2) == SLEEPER ->                              /* N3 */
+            atomic {
+                if
+                :: word == seen ->                              /* N4 */
+#ifdef FORGETS_THE_OTHERS
+                    word = (seen - SLEEPER + WAKE_UP) % 64;
+#else
+                    word = (seen + WAKE_UP) % 64;
+#endif
+                    break
+                :: else -> seen = word
+                fi
+            }
+       :: else -> goto calm
+       od;
+       wake_one(seen);                                          /* N5 */
+       if
+       :: seen == 0 ->
+            seen = word;
+            do
+            :: (seen % 2) == SLEEPER ->
+                atomic {
+                    if
+                    :: word == seen -> word = (seen - SLEEPER + WAKE_UP) % 64; break    /* N6 */
+                    :: else -> seen = word
+                    fi
+                }
+            :: else -> goto calm
+            od;
+#ifndef CLEARS_UNSEEN
+            atomic { asleep[0] = false; asleep[1] = false }     /* N7 */
+#endif
+       :: else
+       fi;
+calm:
+       seen = 0
+    fi
+}
+
+active [2] proctype waker() {
+    byte seen, count;
+    do
+    :: count < STORES / 2 ->
+        stored++;                                               /* N1 */
+        seen = word;                                            /* N3 */
+        notify_one(seen);
+        count++
+    :: else -> break
+    od
+}
+
+active [2] proctype sleeper() {
+    byte ticket, had;
+    byte me = _pid - 2;
+    do
+    :: had == STORES / 2 -> break
+    :: else ->
+        if
+        :: atomic { stored > taken -> taken++ }; had++
+        :: else ->
+            atomic { word = word | SLEEPER; ticket = word };    /* S1 */
+            if
+            :: atomic { stored > taken -> taken++ }; had++      /* S3 */
+            :: else ->
+                atomic { if :: word == ticket -> asleep[me] = true :: else fi };    /* S4 */
+                !asleep[me]
+            fi
+        fi;
+        ticket = 0
+    od
+}
+#else
 active [2] proctype waker() {
     byte seen, count;
     do
@@ -85,4 +178,4 @@ active [2] proctype sleeper() {
         assert(wakes <= registrations)                          /* Coalescing */
     od
 }
-
+#endif

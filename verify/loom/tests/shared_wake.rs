@@ -10,6 +10,7 @@ use annulus::queue::{Consumer, Kind, Producer};
 use annulus::{Closed, PollError, TrySendError, mpmc, spmc};
 use annulus_loom::shared::{Token, send_tries, take_tries};
 use annulus_loom::{BLOCK, check, check_up_to};
+use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 /// Receives until the queue is over, and returns the numbers. (That ends: the queue is closed.)
@@ -62,6 +63,56 @@ fn a_message_wakes_who_went_to_sleep_again() {
         let rest: u64 = consumer.drain().sum();
         assert_eq!(mine + others + rest, 3);
         drop((producer, other));
+    });
+}
+
+/// Two messages for two consumers that receive one each: both get one, whoever sleeps when.
+#[test]
+fn a_message_for_each_consumer() {
+    check_up_to(2, || {
+        let (mut producer, consumer) = spmc::channel(2);
+        let readers = [consumer.clone(), consumer].map(|mut consumer| {
+            thread::spawn(move || {
+                let received: u64 = consumer.recv_with(BLOCK).unwrap();
+                (received, consumer)
+            })
+        });
+        producer.try_send(1).unwrap();
+        producer.try_send(2).unwrap();
+        let received = readers.map(|reader| reader.join().unwrap());
+        assert_eq!(received[0].0 + received[1].0, 3);
+        drop((producer, received));
+    });
+}
+
+/// One consumer takes a quiet ring off the list while a message comes there, and another one polls: it finds the message, or somebody has it.
+#[test]
+fn who_polls_beside_one_that_takes_rings_off() {
+    check_up_to(2, || {
+        let (producer, mut consumer) = mpmc::channel(1);
+        let mut second = producer.register().unwrap();
+        second.try_send(1).unwrap();
+        assert_eq!(consumer.try_recv(), Ok(1));
+        // After two polls in vain the next one takes the second ring off.
+        (0..2).for_each(|_| assert_eq!(consumer.try_recv(), Err(PollError::Empty)));
+        let mut other = consumer.clone();
+        let sent = Arc::new(AtomicBool::new(false));
+        let is_sent = Arc::clone(&sent);
+        let writer = thread::spawn(move || {
+            second.try_send(2).unwrap();
+            is_sent.store(true, Ordering::Release);
+            second
+        });
+        let thins = thread::spawn(move || (consumer.try_recv(), consumer));
+        let was_sent = sent.load(Ordering::Acquire);
+        let found = other.try_recv();
+        if was_sent && found.is_err() {
+            assert_eq!(other.len(), 0, "a message is hidden");
+        }
+        let (there, consumer) = thins.join().unwrap();
+        let second = writer.join().unwrap();
+        assert_eq!(other.consume(drop) + [found, there].iter().filter(|found| found.is_ok()).count(), 1);
+        drop((producer, second, consumer));
     });
 }
 

@@ -41,7 +41,7 @@ mod futex {
                 // It returns an error at once where the word has changed, and early on a signal: the loop looks again. The
                 // timeout is relative, on the monotonic clock.
                 if futex::wait(word, futex::Flags::PRIVATE, value, timeout.as_ref()).is_ok() {
-                    // Woken: also where the word is as it was, because this thread came after the wake-up was counted, in place of one that came before.
+                    // Woken. The word may be as it was, where this thread came after the wake-up was counted.
                     // Acquire: as above.
                     word.load(Ordering::Acquire);
                     return;

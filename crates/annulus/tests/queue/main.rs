@@ -10,5 +10,6 @@ mod model;
 #[path = "../support/mod.rs"]
 mod support;
 mod threads;
+mod wakes;
 
 use counted::{Counted, panics};
