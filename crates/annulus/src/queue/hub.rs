@@ -16,10 +16,10 @@ use super::probe::Probe;
 use super::roster::{Quiet, Roster};
 use super::stats::ProducerStats;
 use crate::error::CapacityError;
+use crate::free_list::END;
 use crate::os::numa::Node;
 use crate::ring::{Lane, SharedLane};
 use crate::side::Side;
-use crate::free_list::END;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, mutated};
 use crate::wait::{Event, Mark};
 

@@ -318,10 +318,7 @@ impl<L> Roster<L> {
 
 impl<L> Block<L> {
     fn new() -> Self {
-        Self {
-            listed: AtomicU64::new(0),
-            members: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
-        }
+        Self { listed: AtomicU64::new(0), members: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())) }
     }
 }
 

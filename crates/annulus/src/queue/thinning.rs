@@ -6,7 +6,7 @@ use crate::sync::Ordering;
 use crate::wait::Event;
 
 /// Rings that stay on the list where nothing is found at all, though they are quiet: nobody gains by taking them off.
-const KEPT: usize = if cfg!(annulus_loom) { 1 } else { 3 };
+const KEPT: usize = if cfg!(annulus_loom) { 0 } else { 3 };
 
 /// What it takes to take rings off, in looks at rings in vain: a barrier is some microseconds, on the producers' cores too. After as many, those
 /// leave in which nothing was found since the last time. (Sooner in debug builds, so that tests and fuzzers come by there in a few steps.)
@@ -67,5 +67,65 @@ impl Thinning {
             !stays
         });
         *self = Self::new();
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::{mpmc, mpsc};
+
+    /// How many rings a search visits.
+    fn visited<L>(roster: &Roster<L>) -> usize {
+        let mut round = roster.round(0, false);
+        core::iter::from_fn(|| roster.next(&mut round).map(drop)).count()
+    }
+
+    /// Six rings that have become quiet, and one that may be busy: they leave the list when they are to, and come back.
+    macro_rules! quiet_rings_leave {
+        ($queue:ident) => {
+            let (mut busy, mut consumer) = $queue::channel(4);
+            let mut quiet: Vec<_> = (0..6).map(|_| busy.clone()).collect();
+            for producer in &mut quiet {
+                producer.try_send(0).unwrap();
+            }
+            assert_eq!(consumer.skip(7), 6);
+            // Of the looks of each search all but those at the rings that stay could be spared. The first time six of them were active before.
+            let searches = PRICE.div_ceil(6 - KEPT);
+            for search in 0..=2 * searches {
+                let listed = visited(&consumer.end.hub.roster);
+                assert!(listed >= 6 || search > searches / 2, "{listed} after {search} of {searches}");
+                assert!(consumer.try_recv().is_err());
+            }
+            assert_eq!(visited(&consumer.end.hub.roster), KEPT);
+            // Where all are quiet, the others stay; beside a busy one they don't.
+            for _ in 0..2 * PRICE {
+                assert!(consumer.try_recv().is_err());
+            }
+            assert_eq!(visited(&consumer.end.hub.roster), KEPT);
+            for message in 0..2 * PRICE as u64 {
+                busy.try_send(message).unwrap();
+                assert_eq!(consumer.try_recv(), Ok(message));
+            }
+            assert!(visited(&consumer.end.hub.roster) <= 2);
+            // Who sends again is there again.
+            for (number, producer) in quiet.iter_mut().enumerate() {
+                producer.try_send(number as u64).unwrap();
+                assert_eq!(consumer.try_recv(), Ok(number as u64));
+            }
+            assert!(visited(&consumer.end.hub.roster) >= 6);
+        };
+    }
+
+    #[test]
+    fn quiet_rings_of_one_consumer_leave() {
+        quiet_rings_leave!(mpsc);
+    }
+
+    #[test]
+    fn quiet_rings_of_many_consumers_leave() {
+        quiet_rings_leave!(mpmc);
     }
 }

@@ -153,7 +153,7 @@ impl Event {
         // N5.
         if self.parking.wake(&self.word, count) < count && !mutated!("event_keeps_its_sleepers") {
             // N6 and N7.
-            if self.count_wake_up(true) && !mutated!("event_clears_unseen") {
+            if self.count_wake_up(true) {
                 self.parking.wake_all(&self.word);
             }
         }
@@ -165,8 +165,7 @@ impl Event {
         while seen & SLEEPER != 0 {
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
             let sleepers = if all { seen & !SLEEPER } else { seen };
-            let next =
-                if mutated!("event_word_unchanged") { seen } else { sleepers.wrapping_add(WAKE_UP) };
+            let next = if mutated!("event_word_unchanged") { seen } else { sleepers.wrapping_add(WAKE_UP) };
             // N4. Release: pairs with the Acquire of S4. A failure means that a sleeper came, or that another waker did
             // this one's work.
             match self.word.compare_exchange_weak(seen, next, success, failure) {
@@ -222,6 +221,56 @@ mod tests {
                 event.notify();
                 assert_eq!(event.word.load(Ordering::Relaxed), after, "only the first changed the word");
             }
+        }
+    }
+
+    /// Where as many are to be woken as sleep, and where nobody sleeps after all, the bit goes; where others sleep on, it stays.
+    #[test]
+    fn the_bit_goes_with_the_last_sleeper() {
+        for (asleep, count, stays) in
+            [(0, 1, false), (1, 1, false), (2, 2, false), (5, 2, false), (3, 0, true)]
+        {
+            for event in both_kinds() {
+                let ticket = event.register();
+                event.asleep.store(asleep, Ordering::Relaxed);
+                event.notify_some(count);
+                let after = event.word.load(Ordering::Relaxed);
+                assert_eq!(after & SLEEPER != 0, stays, "{asleep} asleep, {count} to be woken");
+                assert_eq!(after == ticket.word, stays);
+                event.asleep.store(0, Ordering::Relaxed);
+                event.sleep(ticket, Some(Instant::now() + Duration::from_millis(1)));
+            }
+        }
+    }
+
+    /// Each wake-up of one wakes one, as long as somebody sleeps.
+    #[test]
+    fn one_by_one() {
+        const SLEEPERS: u32 = 3;
+        for event in both_kinds() {
+            let woken = AtomicU32::new(0);
+            std::thread::scope(|scope| {
+                for _ in 0..SLEEPERS {
+                    scope.spawn(|| {
+                        let ticket = event.register();
+                        event.sleep(Ticket { fenced: true, ..ticket }, None);
+                        woken.fetch_add(1, Ordering::Relaxed);
+                    });
+                }
+                while event.asleep.load(Ordering::Relaxed) < SLEEPERS {
+                    std::thread::yield_now();
+                }
+                // Not a synchronisation: they are about to sleep, and soon do.
+                std::thread::sleep(Duration::from_millis(20));
+                for number in 1..=SLEEPERS {
+                    event.notify_some(1);
+                    while woken.load(Ordering::Relaxed) < number {
+                        std::thread::yield_now();
+                    }
+                    std::thread::sleep(Duration::from_millis(2));
+                    assert_eq!(woken.load(Ordering::Relaxed), number, "more than one was woken");
+                }
+            });
         }
     }
 

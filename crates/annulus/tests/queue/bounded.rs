@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use annulus::queue::Joinable;
 use annulus::{PollError, RecvTimeoutError, WaitStrategy, mpmc, mpsc};
 
 use super::support::{time_on_a_core, time_on_a_core_since};
-
 
 /// Producers that come, send and go, one after the other.
 const COMERS: u64 = if cfg!(miri) {
@@ -129,21 +128,4 @@ fn a_poll_takes_bounded_steps_one_consumer() {
 #[test]
 fn a_poll_takes_bounded_steps_many_consumers() {
     a_poll_takes_bounded_steps::<mpmc::Mpmc>();
-}
-
-/// An empty poll costs what there is, not who has been there.
-#[test]
-fn an_empty_poll_does_not_look_at_every_ring() {
-    let count = if cfg!(miri) { 10 } else { 1000 };
-    let (first, mut consumer) = mpmc::channel::<u64>(4);
-    let mut producers: Vec<_> = (0..count).map(|_| first.clone()).collect();
-    producers.iter_mut().for_each(|producer| producer.try_send(1).unwrap());
-    assert_eq!(consumer.consume(drop), count);
-    // Quiet ones leave the list.
-    (0..20_000).for_each(|_| assert!(consumer.try_recv().is_err()));
-    let polls = if cfg!(miri) { 3 } else { 2_000 };
-    let begun = Instant::now();
-    (0..polls).for_each(|_| assert!(consumer.try_recv().is_err()));
-    println!("an empty poll beside {count} quiet producers: {:?}", begun.elapsed() / polls);
-    drop(mpsc::channel::<u8>(1));
 }

@@ -1,6 +1,7 @@
 //! No message waits for ever: each is received within a stated number of receives, whatever the other producers do, by every verb.
 //!
-//! The bound is that of [`annulus::queue::Consumer`]: a turn of each ring, and one more. Each message carries how many each consumer had received when it
+//! The bound is that of [`annulus::queue::Consumer`]: a turn of each ring, and one more, and that again for each turn's worth of messages that lie before it in its
+//! own ring. Each message carries how many each consumer had received when it
 //! was sent, so each receipt is checked against it, and what is left at the end is received and checked, too.
 
 use annulus::queue::{Builder, Consumer, InPlace, Joinable, Kind, Producer, Shared};
@@ -29,6 +30,8 @@ const PRODUCERS: usize = if cfg!(miri) { 6 } else { 1_000 };
 struct Message {
     /// Who sent it.
     producer: usize,
+    /// How many messages lay before it in its ring.
+    before: usize,
     /// How many messages each consumer had received by then.
     sent_at: [u64; CONSUMERS],
 }
@@ -36,28 +39,28 @@ struct Message {
 /// A way to receive.
 struct Verb<K: Kind> {
     name: &'static str,
-    /// The most that it takes of one ring in a turn, where rings hold `capacity`.
-    turn: fn(capacity: u64) -> u64,
+    /// The most that it takes of one ring in a turn, where rings hold `capacity`, and the least, where there is as much.
+    turn: fn(capacity: u64) -> (u64, u64),
     ask: fn(&mut Consumer<Message, K>, &mut Vec<Message>),
 }
 
-fn by_budget(_: u64) -> u64 {
-    TURN
+fn by_budget(_: u64) -> (u64, u64) {
+    (TURN, TURN)
 }
 
 /// A turn ends with the slice in which it reaches the budget.
-fn by_slices(capacity: u64) -> u64 {
-    TURN - 1 + capacity
+fn by_slices(capacity: u64) -> (u64, u64) {
+    (TURN - 1 + capacity, TURN)
 }
 
 /// A round visits each ring once.
-fn by_rounds(capacity: u64) -> u64 {
-    capacity
+fn by_rounds(capacity: u64) -> (u64, u64) {
+    (capacity, capacity)
 }
 
-/// A drain that is dropped ends a turn early, so each message before it in its ring may cost one a round.
-fn by_parts(capacity: u64) -> u64 {
-    capacity * capacity
+/// A drain that is dropped ends a turn early.
+fn by_parts(capacity: u64) -> (u64, u64) {
+    (capacity, 1)
 }
 
 fn copying<K: Kind>() -> Vec<Verb<K>> {
@@ -85,7 +88,11 @@ fn copying<K: Kind>() -> Vec<Verb<K>> {
             turn: by_rounds,
             ask: |consumer, taken| _ = consumer.consume(|message| taken.push(message)),
         },
-        Verb { name: "drain, one", turn: by_rounds, ask: |consumer, taken| taken.extend(consumer.drain().next()) },
+        Verb {
+            name: "drain, one",
+            turn: by_parts,
+            ask: |consumer, taken| taken.extend(consumer.drain().next()),
+        },
         Verb {
             name: "drain, some",
             turn: by_parts,
@@ -126,7 +133,7 @@ fn in_place<K: InPlace>() -> Vec<Verb<K>> {
         },
         Verb {
             name: "peek_many, a part",
-            turn: by_budget,
+            turn: |_| (TURN + 3, TURN),
             ask: |consumer, taken| {
                 let there = consumer.peek_many(4);
                 let part = there.len().min(3);
@@ -173,7 +180,7 @@ struct World<K: Kind> {
 
 impl<K: Joinable> World<K> {
     fn send(&mut self, producer: usize) -> bool {
-        let message = Message { producer, sent_at: self.received };
+        let message = Message { producer, before: self.producers[producer].len(), sent_at: self.received };
         self.producers[producer].try_send(message).is_ok()
     }
 
@@ -207,7 +214,9 @@ fn play<K: Many>(verb: &Verb<K>, plot: Plot, messages: u64) {
         for _ in 0..round {
             for _ in 0..plot.passing {
                 let mut passing = world.first.clone();
-                _ = passing.try_send(Message { producer: usize::MAX, sent_at: world.received });
+                let message =
+                    Message { producer: usize::MAX, before: passing.len(), sent_at: world.received };
+                _ = passing.try_send(message);
                 if plot.staying {
                     staying.push(passing);
                 }
@@ -249,8 +258,9 @@ fn receive<K: Joinable>(
     taken: &mut Vec<Message>,
 ) -> u64 {
     (verb.ask)(consumer, taken);
-    let bound = (world.rings + 1) * (verb.turn)(world.plot.capacity as u64).max(world.plot.capacity as u64);
+    let (most, least) = (verb.turn)(world.plot.capacity as u64);
     for message in taken.iter() {
+        let bound = (world.rings + 1) * most * (1 + message.before as u64 / least);
         for (now, then) in world.received.iter().zip(message.sent_at) {
             let waited = now - then;
             assert!(
@@ -286,20 +296,31 @@ impl Many for Mpmc {
 
 /// All plots against all verbs.
 fn play_all<K: Many>(verbs: &[Verb<K>], consumers: &[usize]) {
-    let plots: Vec<_> = [(1, 1, 0), (3, 2, 0), (128, 2, 0), (64, 3, 1), (8, 0, 2), (128, 1, 7), (16, 30, 0), (4, 700, 3)]
-        .into_iter()
-        .zip(1..)
-        .flat_map(|((capacity, busy, passing), seed)| {
-            consumers.iter().map(move |&consumers| Plot {
-                capacity,
-                consumers,
-                busy,
-                passing,
-                staying: seed % 2 == 0,
-                seed,
-            })
+    let plots: Vec<_> = [
+        (1, 1, 0),
+        (3, 2, 0),
+        (128, 2, 0),
+        (64, 3, 1),
+        (8, 0, 2),
+        (128, 1, 7),
+        (16, 30, 0),
+        (4, 700, 3),
+        (1000, 3, 0),
+        (700, 40, 1),
+    ]
+    .into_iter()
+    .zip(1..)
+    .flat_map(|((capacity, busy, passing), seed)| {
+        consumers.iter().map(move |&consumers| Plot {
+            capacity,
+            consumers,
+            busy,
+            passing,
+            staying: seed % 2 == 0,
+            seed,
         })
-        .collect();
+    })
+    .collect();
     let messages = MESSAGES / (plots.len() * verbs.len()) as u64;
     for verb in verbs {
         for &plot in &plots {
