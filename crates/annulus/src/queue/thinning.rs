@@ -60,7 +60,8 @@ impl Thinning {
     fn thin_out_now<L: Quiet>(&mut self, roster: &Roster<L>, sent: &Event) {
         let mut stay = if self.found { 0 } else { KEPT };
         roster.thin_out(sent, |member| {
-            let was_active = member.active.load(Ordering::Relaxed);
+            // (Loom does not get that far. Whether a ring may leave is not for this to say.)
+            let was_active = !cfg!(annulus_loom) && member.active.load(Ordering::Relaxed);
             member.active.store(false, Ordering::Relaxed);
             let stays = was_active || stay > 0;
             stay -= usize::from(stays && !was_active);
@@ -105,7 +106,8 @@ mod tests {
                 assert!(consumer.try_recv().is_err());
             }
             assert_eq!(visited(&consumer.end.hub.roster), KEPT);
-            for message in 0..2 * PRICE as u64 {
+            // (A consumer among many searches once in 128 messages.)
+            for message in 0..128 * PRICE as u64 {
                 busy.try_send(message).unwrap();
                 assert_eq!(consumer.try_recv(), Ok(message));
             }
