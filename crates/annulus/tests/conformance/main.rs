@@ -21,7 +21,9 @@ mod verbs;
 macro_rules! conformance {
     ($($module:ident: $ring:ident),* $(,)?) => {$(
         mod $module {
-            use crate::every::{accounts, close, idle, joining, laps, order, panics, timeouts, written};
+            use crate::every::{
+                accounts, close, idle, joining, laps, liveness, order, panics, timeouts, written,
+            };
             use crate::model;
             use crate::rings::$ring as Ring;
 
@@ -51,6 +53,8 @@ macro_rules! conformance {
                 written::the_oldest_is_there_beside_publishers,
                 written::what_stands_is_received_in_no_time,
                 joining::none_is_further_behind_than_the_room,
+                liveness::every_call_ends_beside_those_who_come_and_go,
+                liveness::a_message_is_received_whatever_others_publish,
                 idle::many_who_wait_use_no_core_and_all_wake,
                 idle::one_who_waits_uses_no_core_and_wakes,
                 model::agrees_with_its_model,
@@ -60,7 +64,7 @@ macro_rules! conformance {
     // Each message of these reaches one subscriber, so what is said of several is not theirs.
     (queues: $($module:ident: $ring:ident),* $(,)?) => {$(
         mod $module {
-            use crate::every::{accounts, close, idle, laps, panics, timeouts};
+            use crate::every::{accounts, close, idle, laps, liveness, panics, timeouts};
             use crate::rings::$ring as Ring;
 
             conformance! { @tests
@@ -74,6 +78,8 @@ macro_rules! conformance {
                 panics::a_publisher_that_panics_closes_if_it_was_the_last,
                 timeouts::a_timeout_ends_in_time_and_not_before,
                 timeouts::a_message_in_time_is_received,
+                liveness::every_call_ends_beside_those_who_come_and_go,
+                liveness::a_message_is_received_whatever_others_publish,
                 idle::one_who_waits_uses_no_core_and_wakes,
             }
         }

@@ -6,6 +6,7 @@
 //! order     threads: one order for all, nothing lost on a lossless ring, nothing twice anywhere
 //! close     drains, late joiners, who is left alone
 //! joining   where a subscriber begins, and that it misses nothing from there on
+//! liveness  no call and no message waits for as long as others come, go and publish
 //! panics    closures, handlers, threads
 //! timeouts  and messages that come in time
 //! written   what is claimed and not yet written; what stands is received
@@ -17,6 +18,7 @@ pub(crate) mod close;
 pub(crate) mod idle;
 pub(crate) mod joining;
 pub(crate) mod laps;
+pub(crate) mod liveness;
 pub(crate) mod order;
 pub(crate) mod panics;
 pub(crate) mod timeouts;
