@@ -587,7 +587,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         skipped
     }
 
-    /// As [`head`](Self::head), but cheaper, and perhaps later: of many publishers, where nothing was claimed.
+    /// Before which message a drain or a batch ends: as the head, but cheaper, and perhaps later: of many publishers, where nothing was claimed.
     fn end(&self) -> Sequence {
         M::end(self.seat(), self.shared.ring.end(self.cursor))
     }

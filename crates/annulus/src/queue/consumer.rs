@@ -18,12 +18,35 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 /// Made by [`spsc::channel`](crate::spsc::channel), [`mpsc::channel`](crate::mpsc::channel) and their like; `K` says which. All verbs may be mixed at
 /// will: each takes up where the one before stopped.
 ///
-/// Where there are several rings, consumers take from them in turn, no more than 128 messages from one while others have some, and a
-/// verb that finds nothing means that nothing was there.
+/// # Many rings
 ///
-/// *Rests.* Right behind a producer that sends without a break, each look takes the lines that the producer is writing, and brings a few
-/// messages; both are then much faster if the consumer looks more rarely. So where one ring is all there is (`spsc`, and `mpsc` with one
-/// producer), a verb that has taken all it knew of, and several times in a row found between 4 messages and 512 (or an eighth of the capacity),
+/// Where there are several rings (`mpsc`, `mpmc`), each consumer goes round those that have messages, in the order in which the rings were made. A turn of one ring is at most
+/// 128 messages; a verb that finds nothing means that nothing was left of what was there when it began.
+///
+/// *No message waits for ever.* With n rings, a message that has fewer than 128 before it in its own ring is received within (n + 1) · 128 receives of any one
+/// consumer that goes on, whatever other producers do; each further 128 before it cost as much again. Verbs that work otherwise have bounds of their own:
+///
+/// - in place ([`readable`](Self::readable), [`peek`](Self::peek)), a turn ends with the slice in which 128 messages are reached, so it is at most 127 and the capacity: within
+///   (n + 1) · (127 + capacity). A turn in which nothing is taken has no end but [`advance(0)`](Self::advance);
+/// - [`consume`](Self::consume) and [`drain`](Self::drain) visit each ring once, and take what was there when its turn came: a turn is at most the capacity. A `drain` that is dropped before its end
+///   ends the turn of the ring where it was.
+///
+/// Of several consumers, one that the system stops just as it takes a quiet ring out of the rounds may keep that ring from the others, until it goes on or they find nothing elsewhere.
+///
+/// *What a poll costs.* A search looks at rings that had messages lately, and at one word for each 64 rings. A ring in which nothing was found for some thousand looks is left out
+/// of the rounds, until its producer sends again. So a poll takes O(rings with messages lately + rings / 64) steps, however many producers come meanwhile. (Where another consumer leaves out rings at that
+/// moment, it may look at all of them once.)
+///
+/// *Memory* is that of as many rings as there were producers at one time, whatever consumers do, and is given back with the queue. A producer that joins goes on in the ring of one that has left,
+/// behind what that one left there.
+///
+/// *Sleepers.* Where there are several consumers (`spmc`, `mpmc`), one message wakes one of those that sleep, and several at once wake as many; a close wakes all. Now and then more are woken, and never too few.
+///
+/// # Rests
+///
+/// Right behind a producer that sends without a break, each look takes the lines that the producer is writing, and brings a few
+/// messages; both are then much faster if the consumer looks more rarely. So where one ring is all there is to look at (`spsc`, and `mpsc` with one
+/// producer, or beside others that were quiet for long), a verb that has taken all it knew of, and several times in a row found between 4 messages and 512 (or an eighth of the capacity; in `mpsc`, 64),
 /// pauses for half a microsecond to one before it goes on with what there is then. It keeps to that as long as each pause brings 32
 /// messages: in streams of a message every 30 ns or less, that is. Where one brings fewer, it tries again after twice as many looks, up to 1,024.
 /// [`recv_with`](Self::recv_with)`(BusySpin)` and `(YieldSpin)` never rest.
@@ -369,6 +392,8 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     /// The next messages of one ring that lie beside each other, to be read in place; empty where nothing is there. They stay in the queue until
     /// [`advance`](Self::advance). Never waits.
     ///
+    /// It stays with a ring until 128 of its messages were taken, or `advance(0)` ends the turn: until then another call looks at the same ring.
+    ///
     /// # Examples
     ///
     /// ```
@@ -384,6 +409,23 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     }
 
     /// Drops the first `count` messages of [`readable`](Self::readable), and gives their slots back at once.
+    ///
+    /// `advance(0)` drops nothing, and ends the turn of this ring: the next [`readable`](Self::readable) or [`peek`](Self::peek) goes on with the next ring that has a
+    /// message, and comes back to this one after the others. So whoever can't take what is there yet does not keep the messages of other producers waiting. No effect where there is one ring.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut first, mut consumer) = annulus::mpsc::channel(4);
+    /// let mut second = first.clone();
+    /// first.send(1).unwrap();
+    /// second.send(2).unwrap();
+    /// let one = consumer.readable()[0];
+    /// consumer.advance(0); // not yet
+    /// assert_eq!(consumer.readable(), [3 - one]);
+    /// consumer.advance(1);
+    /// assert_eq!(consumer.readable(), [one]);
+    /// ```
     ///
     /// # Panics
     ///
@@ -465,7 +507,7 @@ impl<T: Send, K: Joinable> Consumer<T, K> {
         self.drain()
     }
 
-    /// How many rings there are: as many as there were producers at once. A ring goes to the next producer that comes when its own has
+    /// How many rings there are: as many as there were producers at one time. A ring goes to the next producer that comes when its own has
     /// left, whatever the consumers do; their memory is given back with the queue.
     ///
     /// # Examples

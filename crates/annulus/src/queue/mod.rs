@@ -7,6 +7,9 @@
 //! | one | many | [`spmc`] | one | claimed by a consumer, then moved |
 //! | many | many | [`mpmc`] | one for each producer | the same |
 //!
+//! There are as many rings as there were producers at one time: the ring of one that has left goes to the next one, with what lies in it. A [`Consumer`] takes from the rings in turn; its
+//! documentation states how long a message may wait, and what a poll costs.
+//!
 //! All handles are a [`Producer`] and a [`Consumer`] of some [`Kind`], so what one can do the others can too, as far as it makes sense there.
 //!
 //! ```text

@@ -1,8 +1,8 @@
 //! Many producers, many consumers: a ring for each producer, and consumers that take from whichever has something.
 //!
-//! A consumer has a ring that it takes from first; when that is empty it takes from the fullest, then from any. Producers and consumers
-//! are cloned at any time and without stopping anyone. Messages of one producer are taken in the order of sending; what two consumers
-//! took they may process in any order.
+//! Each consumer goes round the rings by itself, and takes from them in turn, so no message waits for ever: see [`queue::Consumer`](super::Consumer). One message wakes one consumer that
+//! sleeps. Producers and consumers are cloned at any time and without stopping anyone; the ring of a producer that is dropped goes to the next one that comes, with what lies in it.
+//! Messages of one producer are taken in the order of sending; what two consumers took they may process in any order.
 //!
 //! ```
 //! let (producer, consumer) = annulus::mpmc::channel(64);

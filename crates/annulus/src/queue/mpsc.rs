@@ -1,8 +1,8 @@
 //! Many producers, one consumer: a ring for each producer, so that no producer is in the way of another.
 //!
 //! A producer is cloned, or [registered](super::Producer::register), at any time and without stopping anyone; when it is dropped, what it sent is
-//! still received, and its ring goes to the next one that comes. Messages of one producer arrive in the order of sending. The consumer
-//! takes from the rings in turn.
+//! still received, and its ring goes at once to the next one that comes, which goes on behind it. Messages of one producer arrive in the order of sending. The consumer
+//! takes from the rings in turn, and no message waits for ever: see [`queue::Consumer`](super::Consumer).
 //!
 //! ```
 //! let (producer, mut consumer) = annulus::mpsc::channel(64);

@@ -17,6 +17,9 @@ use crate::wait::{Deadline, WaitStrategy};
 /// Made by [`spsc::channel`](crate::spsc::channel), [`mpsc::channel`](crate::mpsc::channel) and their like; `K` says which. Where there may be
 /// several producers, each has a ring of its own. Messages of one producer arrive in the order of sending.
 ///
+/// When a producer is dropped, its ring goes at once to the next one that [joins](Self::register), with the messages that lie in it, so there are as many rings as there were producers at
+/// one time. A producer that joins may therefore find less room than the capacity, or none, until the consumers have received what the last one left.
+///
 /// # Close
 ///
 /// A queue is closed when its last producer is gone, when its last consumer is gone, or when somebody calls [`close`](Self::close). From then
@@ -319,8 +322,8 @@ impl<T: Send, K: Joinable> Producer<T, K> {
         self.end.hub().roster.count()
     }
 
-    /// Another producer of this queue, with a ring of its own: a new one, or that of a producer that has left. Stops nobody. O(rings); allocates
-    /// a ring where none is free.
+    /// Another producer of this queue, with a ring of its own: that of a producer that has left, behind what that one left there, or a new one. Stops nobody. O(1) where a ring is
+    /// free, which is lock-free; otherwise allocates one, O(capacity).
     ///
     /// # Errors
     ///

@@ -2,6 +2,7 @@
 //!
 //! A consumer is cloned at any time. Each message reaches one of them: it claims the message before it moves it, so nothing is read that another
 //! one may move, and any type will do. A consumer that is held up between the two holds up the slots that it has claimed, and no other consumer.
+//! One message wakes one consumer that sleeps.
 //!
 //! ```
 //! let (mut producer, consumer) = annulus::spmc::channel(64);
