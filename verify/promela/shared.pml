@@ -297,7 +297,7 @@ proctype consumer(byte me) {
 poll:
     skip;
 #ifdef THIN
-    begun = thinning; all = settled;
+    atomic { begun = thinning; all = settled || (begun % 2 == 1) };
 #endif
 #ifndef SLEEP
     /* One of them checks this: two would make it too large. */
@@ -328,7 +328,7 @@ poll:
         fi;
         atomic { h = 0; looks++ }
 #ifdef THIN
-    :: looks == LANES && !all && (begun % 2 == 1 || thinning != begun) ->
+    :: looks == LANES && !all && thinning != begun ->
 #ifdef POLLS_BESIDE_THINNING
         break
 #else

@@ -100,7 +100,8 @@ fn joining_at_the_oldest() {
             let writer = publishing(publisher, 0, 4);
             let mut subscriber = subscribable.subscribe_from_oldest();
             let start = subscriber.cursor();
-            if start > 0 {
+            // (With a room of one message, none is promised.)
+            if start > 0 && watermark == 0 {
                 // The publisher looked at the gate after this message.
                 assert_eq!(receive_lossless(&mut subscriber, 1), [start]);
             }

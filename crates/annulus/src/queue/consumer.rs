@@ -31,11 +31,9 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 /// - [`consume`](Self::consume) and [`drain`](Self::drain) visit each ring once, and take what was there when its turn came: a turn is at most the capacity. A `drain` that is dropped before its end
 ///   ends the turn of the ring where it was.
 ///
-/// Of several consumers, one that the system stops just as it takes a quiet ring out of the rounds may keep that ring from the others, until it goes on or they find nothing elsewhere.
-///
 /// *What a poll costs.* A search looks at rings that had messages lately, and at one word for each 64 rings. A ring in which nothing was found for some thousand looks is left out
-/// of the rounds, until its producer sends again. So a poll takes O(rings with messages lately + rings / 64) steps, however many producers come meanwhile. (Where another consumer leaves out rings at that
-/// moment, it may look at all of them once.)
+/// of the rounds, until its producer sends again. So a poll takes O(rings with messages lately + rings / 64) steps, however many producers come meanwhile. (While another consumer leaves out rings, it
+/// looks at all of them.)
 ///
 /// *Memory* is that of as many rings as there were producers at one time, whatever consumers do, and is given back with the queue. A producer that joins goes on in the ring of one that has left,
 /// behind what that one left there.

@@ -25,7 +25,8 @@
 //! begins after its send is over, with one exception: between the clearing of the bit and M4.
 //!
 //! That exception is nothing to who takes rings off, because it is not polling then. Where there are many consumers, one takes rings off at a time,
-//! and `thinning` is odd meanwhile: another one that finds nothing, and finds that this has changed or is odd, looks at all rings there are.
+//! and `thinning` is odd meanwhile: a round of another one that begins then visits all rings there are, and one that ends with nothing found, and
+//! finds that this has changed, goes on with all of them.
 
 use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
@@ -219,11 +220,15 @@ impl<L> Roster<L> {
         Round { at, left: rings, rings, all: all || mutated!("poll_looks_at_all"), thinning: None }
     }
 
-    /// As [`round`](Self::round), for who is not the only consumer: where rings were taken off the list meanwhile, it goes on with all of them.
+    /// As [`round`](Self::round), for who is not the only consumer. While another one takes rings off the list it visits all; where that begins
+    /// meanwhile, it goes on with all of them.
     #[inline]
     pub(super) fn round_beside_others(&self, at: usize, all: bool) -> Round {
         // Acquire: pairs with the Release at the end of `thin_out`.
         let thinning = self.thinning.load(Ordering::Acquire);
+        // Now, and not only after it found nothing: or it would pass over a ring whose bit is cleared for a moment, for as long as that one is
+        // stopped there and others have messages.
+        let all = all || thinning % 2 != 0 && !mutated!("poll_beside_thinning");
         Round { thinning: (!all).then_some(thinning), ..self.round(at, all) }
     }
 
@@ -265,7 +270,7 @@ impl<L> Roster<L> {
     fn is_undisturbed(&self, begun: u64) -> bool {
         // Acquire: the looks at the list come before. One that saw a cleared bit, by its Acquire, also sees the odd number here.
         fence(Ordering::Acquire);
-        begun % 2 == 0 && self.thinning.load(Ordering::Relaxed) == begun || mutated!("poll_beside_thinning")
+        self.thinning.load(Ordering::Relaxed) == begun || mutated!("poll_beside_thinning")
     }
 
     /// Takes those rings off the list that `is_idle`, and in which nothing lies after all. `sent` is where producers look after a send. Does nothing
@@ -313,6 +318,14 @@ impl<L> Roster<L> {
         }
         // Release: pairs with the Acquire in `round_beside_others`, for the bits that were set again.
         self.thinning.store(number.wrapping_add(2), Ordering::Release);
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+impl<L> Roster<L> {
+    /// As if a consumer stood still while it takes rings off.
+    pub(super) fn stop_thinning_for_test(&self) {
+        self.thinning.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -121,6 +121,29 @@ mod tests {
         };
     }
 
+    /// While another consumer takes rings off, or stands still there, a search visits all of them.
+    #[test]
+    fn rings_have_their_turn_while_others_are_taken_off() {
+        let (mut busy, mut consumer) = mpmc::channel(4);
+        let mut quiet = busy.clone();
+        busy.try_send(1).unwrap();
+        // On its list it is not; whoever takes it off is between the two looks.
+        let roster = &consumer.end.hub.roster;
+        let hidden = roster.members().last().unwrap();
+        hidden.listed.store(true, Ordering::Relaxed);
+        roster.stop_thinning_for_test();
+        quiet.try_send(2).unwrap();
+        assert_eq!(visited(roster), 1);
+        let mut received = [0; 2];
+        for place in &mut received {
+            *place = consumer.try_recv().unwrap();
+            // Others always have something.
+            _ = busy.try_send(1);
+            consumer.end.end_turn_for_test();
+        }
+        assert!(received.contains(&2), "a ring is passed over");
+    }
+
     #[test]
     fn quiet_rings_of_one_consumer_leave() {
         quiet_rings_leave!(mpsc);
