@@ -236,7 +236,9 @@ fn a_receive_allocates_nothing_however_many_producers_there_are() {
     let (producer, mut consumer) = annulus::mpsc::channel::<u64>(4);
     let mut producers: Vec<_> = (0..200).map(|_| producer.clone()).collect();
     let count = allocations(|| {
-        producers.iter_mut().for_each(|producer| producer.send(1).unwrap());
+        for producer in &mut producers {
+            producer.send(1).unwrap();
+        }
         (0..200).for_each(|_| assert_eq!(consumer.try_recv(), Ok(1)));
         assert!(consumer.try_recv().is_err());
     });

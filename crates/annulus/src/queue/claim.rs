@@ -140,14 +140,6 @@ impl<T> Drop for Rest<'_, T> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
-impl<T> Claimer<T> {
-    /// As if the local lane had had its turn.
-    pub(super) fn end_turn_for_test(&mut self) {
-        self.budget = 0;
-    }
-}
-
 impl<T> Read<T> for Claimer<T> {
     type Lane = SharedLane<T>;
 
@@ -266,5 +258,13 @@ impl<T> Drop for Claimer<T> {
                 drop(value);
             }
         }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+impl<T> Claimer<T> {
+    /// As if the local lane had had its turn.
+    pub(super) fn end_turn_for_test(&mut self) {
+        self.budget = 0;
     }
 }

@@ -321,14 +321,6 @@ impl<L> Roster<L> {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
-impl<L> Roster<L> {
-    /// As if a consumer stood still while it takes rings off.
-    pub(super) fn stop_thinning_for_test(&self) {
-        self.thinning.fetch_add(1, Ordering::Relaxed);
-    }
-}
-
 impl<L> Block<L> {
     fn new() -> Self {
         Self { listed: AtomicU64::new(0), members: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())) }
@@ -353,5 +345,13 @@ impl<L> Drop for Roster<L> {
                 }
             }
         }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+impl<L> Roster<L> {
+    /// As if a consumer stood still while it takes rings off.
+    pub(super) fn stop_thinning_for_test(&self) {
+        self.thinning.fetch_add(1, Ordering::Relaxed);
     }
 }

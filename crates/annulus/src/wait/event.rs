@@ -141,9 +141,11 @@ impl Event {
         // As in `wake`.
         self.fence();
         // Relaxed: a hint. Whoever is about to sleep and not counted yet is woken with the others, or sees the word change.
-        if self.asleep.load(Ordering::Relaxed) as usize <= count && !mutated!("event_keeps_its_sleepers")
-            || mutated!("wakes_all")
-        {
+        let is_all = self.asleep.load(Ordering::Relaxed) as usize <= count;
+        if is_all && !mutated!("event_keeps_its_sleepers") {
+            return self.wake();
+        }
+        if mutated!("wakes_all") {
             return self.wake();
         }
         let count = u32::try_from(count).unwrap_or(u32::MAX);

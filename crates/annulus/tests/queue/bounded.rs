@@ -8,7 +8,7 @@ use std::time::Duration;
 use annulus::queue::Joinable;
 use annulus::{PollError, RecvTimeoutError, WaitStrategy, mpmc, mpsc};
 
-use super::support::{time_on_a_core, time_on_a_core_since};
+use super::support::{join, time_on_a_core, time_on_a_core_since};
 
 /// Producers that come, send and go, one after the other.
 const COMERS: u64 = if cfg!(miri) {
@@ -104,7 +104,7 @@ fn a_poll_takes_bounded_steps<K: Joinable>() {
         longest = longest.max(time_on_a_core_since(begun).unwrap_or_default());
     }
     over.store(true, Ordering::Relaxed);
-    comers.into_iter().for_each(|comer| comer.join().unwrap());
+    join(comers);
     assert!(joined.load(Ordering::Relaxed) > 0);
     // On the core, not by the clock: others may have the core for long.
     assert!(longest < Duration::from_millis(20), "one poll took {longest:?} of a core");
