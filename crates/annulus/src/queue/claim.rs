@@ -81,6 +81,10 @@ impl<T> Claimer<T> {
     #[cold]
     #[inline(never)]
     fn claim_elsewhere(&mut self, most: usize) -> Option<(u64, usize)> {
+        if self.budget != 0 && self.hub.roster.count() == 1 {
+            // Nothing was there, and there is no other.
+            return None;
+        }
         self.thinning.thin_out(&self.hub.roster, &self.hub.sent);
         let mut round = self.begin_round();
         let mut looked = 0;
@@ -238,7 +242,7 @@ impl<T> Read<T> for Claimer<T> {
             return self.over;
         }
         if self.hub.is_closed() {
-            self.hub.sent.barrier_at_any_price();
+            self.hub.await_sends();
             self.settled = true;
         }
         false
@@ -252,7 +256,7 @@ impl<T> Read<T> for Claimer<T> {
 impl<T> Drop for Claimer<T> {
     fn drop(&mut self) {
         if self.hub.consumer_goes() {
-            self.hub.sent.barrier_at_any_price();
+            self.hub.await_sends();
             self.settled = true;
             while let Some(value) = self.try_take() {
                 drop(value);

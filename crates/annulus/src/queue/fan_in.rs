@@ -191,7 +191,7 @@ impl<T> Read<T> for FanIn<T> {
             return !self.has_some();
         }
         if self.hub.is_closed() {
-            self.hub.sent.barrier_at_any_price();
+            self.hub.await_sends();
             self.settled = true;
             // A producer that joins from now on sees the close before it sends.
             for member in self.hub.members() {

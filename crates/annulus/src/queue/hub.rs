@@ -167,6 +167,14 @@ impl<L> Hub<L> {
         self.members().for_each(|member| member.taken.notify());
     }
 
+    /// On a closed queue: who looks at a lane after this sees every message whose producer may not have seen the close before.
+    pub(super) fn await_sends(&self) {
+        // Where all producers are gone, so are their sends (`are_gone` is Acquire), and nobody has to be interrupted.
+        if !self.producers.are_gone() {
+            self.sent.barrier_at_any_price();
+        }
+    }
+
     /// One producer more; the caller has one.
     pub(super) fn producer_comes(&self) {
         self.producers.one_more();

@@ -450,7 +450,7 @@ impl<T> Read<T> for One<T> {
             return !self.has_some();
         }
         if self.hub.is_closed() {
-            self.hub.sent.barrier_at_any_price();
+            self.hub.await_sends();
             self.end.seal();
         }
         false
@@ -483,7 +483,7 @@ fn leave<T>(one: &mut One<T>) {
 
     let Leaving(one) = &mut Leaving(one);
     one.hub.consumer_goes();
-    one.hub.sent.barrier_at_any_price();
+    one.hub.await_sends();
     one.end.seal();
     while one.take_some(usize::MAX, drop) != 0 {}
 }
