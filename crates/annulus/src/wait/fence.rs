@@ -38,7 +38,7 @@ pub(super) fn is_asymmetric() -> bool {
 /// On Linux that takes some milliseconds, once in a process, as soon as it has a second thread; on other systems nothing. Without this call the
 /// first to need it pays for it: the first thread that sleeps in a blocking call ([`WaitStrategy::Block`](crate::WaitStrategy::Block), the default), which
 /// may thus come back from a timeout that much later; the first end of a [queue](crate::queue), by `close` or by the drop of its
-/// consumers; or, with more than three producers of one [`mpsc`](crate::mpsc) queue, a receive that stops looking at idle ones. Who makes, publishes to and
+/// consumers, while producers are there; or, with several producers of one [`mpsc`](crate::mpsc) or [`mpmc`](crate::mpmc) queue, a receive that stops looking at idle ones. Who makes, publishes to and
 /// receives from rings by spinning pays nothing, and needs no call. So this is for programs that can't have a few milliseconds' pause later: they call
 /// it when they begin, best before they start threads, when it takes no time.
 ///
