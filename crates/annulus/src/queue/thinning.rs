@@ -6,7 +6,7 @@ use crate::sync::Ordering;
 use crate::wait::Event;
 
 /// Rings that stay on the list where nothing is found at all, though they are quiet: nobody gains by taking them off.
-const KEPT: usize = if cfg!(annulus_loom) { 0 } else { 3 };
+const KEPT: usize = if cfg!(annulus_loom) { 1 } else { 3 };
 
 /// What it takes to take rings off, in looks at rings in vain: a barrier is some microseconds, on the producers' cores too. After as many, those
 /// leave in which nothing was found since the last time. (Sooner in debug builds, so that tests and fuzzers come by there in a few steps.)
@@ -58,7 +58,7 @@ impl Thinning {
 
     #[cold]
     fn thin_out_now<L: Quiet>(&mut self, roster: &Roster<L>, sent: &Event) {
-        let mut stay = if self.found { 0 } else { KEPT };
+        let mut stay = if self.found || cfg!(annulus_loom) { 0 } else { KEPT };
         roster.thin_out(sent, |member| {
             // (Loom does not get that far. Whether a ring may leave is not for this to say.)
             let was_active = !cfg!(annulus_loom) && member.active.load(Ordering::Relaxed);
