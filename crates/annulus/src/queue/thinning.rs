@@ -69,3 +69,113 @@ impl Thinning {
         *self = Self::new();
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+    use crate::queue::kind::Read;
+    use crate::queue::{Builder, Consumer, Joinable, Producer, mpmc, mpsc};
+
+    /// Rings of these tests.
+    const RINGS: usize = 8;
+
+    /// A queue with so many rings, in each of which a search has found something. (Twice, because the first message in the first ring needs no search.)
+    fn used<K: Joinable>() -> (Vec<Producer<u8, K>>, Consumer<u8, K>) {
+        let (first, mut consumer) = Builder::<K>::new(4).build().unwrap();
+        let mut producers: Vec<_> = (1..RINGS).map(|_| first.clone()).collect();
+        producers.insert(0, first);
+        for _ in 0..2 {
+            producers.iter_mut().for_each(|producer| producer.try_send(1).unwrap());
+            (0..RINGS).for_each(|_| assert_eq!(consumer.try_recv(), Ok(1)));
+        }
+        (producers, consumer)
+    }
+
+    /// How many rings are on the list, by their bits and by what their producers see.
+    fn listed<K: Joinable>(consumer: &Consumer<u8, K>) -> usize {
+        let roster = &consumer.end.hub().roster;
+        let mut round = roster.round(0, false);
+        let bits = core::iter::from_fn(|| roster.next(&mut round)).count();
+        let seen = roster.members().filter(|member| member.is_listed()).count();
+        assert_eq!(bits, seen);
+        bits
+    }
+
+    /// Polls in vain, and checks that rings leave the list when `due` looks were in vain, to the poll.
+    fn polls_until<K: Joinable>(
+        consumer: &mut Consumer<u8, K>,
+        due: usize,
+        each: usize,
+        before: usize,
+        after: usize,
+    ) {
+        for _ in 0..due.div_ceil(each) {
+            assert!(consumer.try_recv().is_err());
+            assert_eq!(listed(consumer), before, "too early");
+        }
+        // This one takes them off first.
+        assert!(consumer.try_recv().is_err());
+        assert_eq!(listed(consumer), after);
+    }
+
+    fn quiet_rings_leave<K: Joinable>() {
+        let (mut producers, mut consumer) = used::<K>();
+        assert_eq!(listed(&consumer), RINGS);
+        // A message was found in each since rings were last taken off: all stay once more.
+        polls_until(&mut consumer, PRICE, RINGS - KEPT, RINGS, RINGS);
+        // Nothing was found anywhere: some stay, whose looks don't count. (The last poll above counts, too.)
+        polls_until(&mut consumer, PRICE - (RINGS - KEPT), RINGS - KEPT, RINGS, KEPT);
+        // From now on polls are cheap, and nobody leaves any more.
+        for _ in 0..PRICE {
+            assert!(consumer.try_recv().is_err());
+        }
+        assert_eq!(listed(&consumer), KEPT);
+        // Each comes back with its next message.
+        for (number, producer) in producers.iter_mut().enumerate() {
+            producer.try_send(2).unwrap();
+            assert_eq!(consumer.try_recv(), Ok(2), "that of ring {number}");
+        }
+        assert_eq!(listed(&consumer), RINGS);
+    }
+
+    #[test]
+    fn quiet_rings_leave_one_consumer() {
+        quiet_rings_leave::<mpsc::Mpsc>();
+    }
+
+    #[test]
+    fn quiet_rings_leave_many_consumers() {
+        quiet_rings_leave::<mpmc::Mpmc>();
+    }
+
+    /// Where some rings are busy, all others leave. (Two: many consumers find the next message of the ring they are at without a search.)
+    fn quiet_rings_leave_beside_busy_ones<K: Joinable>() {
+        let (mut producers, mut consumer) = used::<K>();
+        // The first time rings are taken off all stay, the second time those stay where something was found meanwhile.
+        for _ in 0..PRICE {
+            for busy in [2, 5] {
+                producers[busy].try_send(3).unwrap();
+            }
+            (0..2).for_each(|_| assert_eq!(consumer.try_recv(), Ok(3)));
+            // The turn ends.
+            assert!(consumer.try_recv().is_err());
+            if listed(&consumer) != RINGS {
+                assert_eq!(listed(&consumer), 2, "the busy ones stay, the quiet ones don't");
+                return;
+            }
+        }
+        panic!("nobody left");
+    }
+
+    #[test]
+    fn quiet_rings_leave_beside_busy_ones_one_consumer() {
+        quiet_rings_leave_beside_busy_ones::<mpsc::Mpsc>();
+    }
+
+    #[test]
+    fn quiet_rings_leave_beside_busy_ones_many_consumers() {
+        quiet_rings_leave_beside_busy_ones::<mpmc::Mpmc>();
+    }
+}

@@ -376,6 +376,33 @@ fn a_snapshot_counts_for_each_producer() {
     assert_eq!(consumer.rings(), 2);
 }
 
+/// A producer that left is in the snapshot as long as its messages are; who has its ring next has received none of them.
+#[test]
+fn a_snapshot_tells_what_was_left_behind() {
+    let (mut first, mut consumer) = mpsc::channel(8);
+    let mut second = first.clone();
+    let counts = |consumer: &mut mpsc::Consumer<u8>| -> Vec<_> {
+        let producers = consumer.snapshot().producers;
+        producers.iter().map(|stats| (stats.id, stats.sent, stats.received, stats.pending)).collect()
+    };
+    first.send_all(&[1, 2, 3]).unwrap();
+    second.send(4).unwrap();
+    drop(second);
+    assert_eq!(counts(&mut consumer), [(0, 3, 0, 3), (1, 1, 0, 1)]);
+    assert_eq!(consumer.consume(drop), 4);
+    assert_eq!(counts(&mut consumer), [(0, 3, 3, 0)]);
+    // The ring goes on with three messages of its last producer.
+    first.send_all(&[5, 6, 7]).unwrap();
+    let mut third = first.clone();
+    third.send_all(&[8, 9, 10]).unwrap();
+    drop(third);
+    let mut fourth = first.clone();
+    fourth.send(11).unwrap();
+    assert_eq!(counts(&mut consumer)[1..], [(3, 1, 0, 4)]);
+    assert_eq!(consumer.consume(drop), 7);
+    assert_eq!(counts(&mut consumer)[1..], [(3, 1, 1, 0)]);
+}
+
 #[test]
 fn latency_is_measured_where_that_is_asked_for() {
     let wait = Duration::from_millis(5);

@@ -4,7 +4,7 @@
 //! was sent, so each receipt is checked against it, and what is left at the end is received and checked, too.
 
 use annulus::queue::{Builder, Consumer, InPlace, Joinable, Kind, Producer, Shared};
-use annulus::{mpmc::Mpmc, mpsc::Mpsc};
+use annulus::{mpmc::Mpmc, mpsc, mpsc::Mpsc};
 
 use super::dice::Dice;
 
@@ -85,7 +85,11 @@ fn copying<K: Kind>() -> Vec<Verb<K>> {
             turn: by_rounds,
             ask: |consumer, taken| _ = consumer.consume(|message| taken.push(message)),
         },
-        Verb { name: "drain, one", turn: by_rounds, ask: |consumer, taken| taken.extend(consumer.drain().next()) },
+        Verb {
+            name: "drain, one",
+            turn: by_rounds,
+            ask: |consumer, taken| taken.extend(consumer.drain().next()),
+        },
         Verb {
             name: "drain, some",
             turn: by_parts,
@@ -286,20 +290,21 @@ impl Many for Mpmc {
 
 /// All plots against all verbs.
 fn play_all<K: Many>(verbs: &[Verb<K>], consumers: &[usize]) {
-    let plots: Vec<_> = [(1, 1, 0), (3, 2, 0), (128, 2, 0), (64, 3, 1), (8, 0, 2), (128, 1, 7), (16, 30, 0), (4, 700, 3)]
-        .into_iter()
-        .zip(1..)
-        .flat_map(|((capacity, busy, passing), seed)| {
-            consumers.iter().map(move |&consumers| Plot {
-                capacity,
-                consumers,
-                busy,
-                passing,
-                staying: seed % 2 == 0,
-                seed,
+    let plots: Vec<_> =
+        [(1, 1, 0), (3, 2, 0), (128, 2, 0), (64, 3, 1), (8, 0, 2), (128, 1, 7), (16, 30, 0), (4, 700, 3)]
+            .into_iter()
+            .zip(1..)
+            .flat_map(|((capacity, busy, passing), seed)| {
+                consumers.iter().map(move |&consumers| Plot {
+                    capacity,
+                    consumers,
+                    busy,
+                    passing,
+                    staying: seed % 2 == 0,
+                    seed,
+                })
             })
-        })
-        .collect();
+            .collect();
     let messages = MESSAGES / (plots.len() * verbs.len()) as u64;
     for verb in verbs {
         for &plot in &plots {
@@ -323,4 +328,29 @@ fn no_message_waits_for_ever_for_many_consumers() {
     let mut verbs = copying::<Mpmc>();
     verbs.extend(stealing());
     play_all(&verbs, &[1, 3]);
+}
+
+/// In place a turn ends with the slice in which its budget is reached, or where the consumer says so: not before, and not later.
+#[test]
+fn a_turn_in_place_ends_with_its_budget() {
+    let (mut first, mut consumer) = mpsc::channel(1024);
+    let mut second = first.clone();
+    first.send_all(&[1; 1024]).unwrap();
+    second.send_all(&[2; 1024]).unwrap();
+    let now = consumer.readable()[0];
+    let other = 3 - now;
+    for taken in 0..127 {
+        assert_eq!(consumer.readable()[0], now, "after {taken} messages");
+        consumer.advance(1);
+    }
+    assert_eq!(consumer.readable()[0], now, "one is left of the turn");
+    consumer.advance(1);
+    assert_eq!(consumer.readable()[0], other);
+    // A slice beyond the budget is read to its end.
+    consumer.advance(1000);
+    assert_eq!(consumer.readable()[0], now);
+    consumer.advance(1);
+    assert_eq!(consumer.readable()[0], now);
+    consumer.advance(0);
+    assert_eq!(consumer.readable()[0], other, "the turn was given up");
 }
