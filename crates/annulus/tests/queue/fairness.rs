@@ -85,11 +85,7 @@ fn copying<K: Kind>() -> Vec<Verb<K>> {
             turn: by_rounds,
             ask: |consumer, taken| _ = consumer.consume(|message| taken.push(message)),
         },
-        Verb {
-            name: "drain, one",
-            turn: by_rounds,
-            ask: |consumer, taken| taken.extend(consumer.drain().next()),
-        },
+        Verb { name: "drain, one", turn: by_rounds, ask: |consumer, taken| taken.extend(consumer.drain().next()) },
         Verb {
             name: "drain, some",
             turn: by_parts,
@@ -290,21 +286,20 @@ impl Many for Mpmc {
 
 /// All plots against all verbs.
 fn play_all<K: Many>(verbs: &[Verb<K>], consumers: &[usize]) {
-    let plots: Vec<_> =
-        [(1, 1, 0), (3, 2, 0), (128, 2, 0), (64, 3, 1), (8, 0, 2), (128, 1, 7), (16, 30, 0), (4, 700, 3)]
-            .into_iter()
-            .zip(1..)
-            .flat_map(|((capacity, busy, passing), seed)| {
-                consumers.iter().map(move |&consumers| Plot {
-                    capacity,
-                    consumers,
-                    busy,
-                    passing,
-                    staying: seed % 2 == 0,
-                    seed,
-                })
+    let plots: Vec<_> = [(1, 1, 0), (3, 2, 0), (128, 2, 0), (64, 3, 1), (8, 0, 2), (128, 1, 7), (16, 30, 0), (4, 700, 3)]
+        .into_iter()
+        .zip(1..)
+        .flat_map(|((capacity, busy, passing), seed)| {
+            consumers.iter().map(move |&consumers| Plot {
+                capacity,
+                consumers,
+                busy,
+                passing,
+                staying: seed % 2 == 0,
+                seed,
             })
-            .collect();
+        })
+        .collect();
     let messages = MESSAGES / (plots.len() * verbs.len()) as u64;
     for verb in verbs {
         for &plot in &plots {
