@@ -330,6 +330,21 @@ fn a_thousand_producers() {
     assert_eq!(consumer.recv(), Err(Closed));
 }
 
+/// More rings than the first buckets of the roster have room for.
+#[test]
+fn ten_thousand_producers() {
+    let count = if cfg!(miri) { 70 } else { 10_000 };
+    let (mut first, mut consumer) = mpsc::channel(1);
+    let mut others: Vec<_> = (1..count).map(|_| first.clone()).collect();
+    first.send(0).unwrap();
+    for (number, other) in (1..).zip(&mut others) {
+        other.send(number).unwrap();
+    }
+    let mut received: Vec<_> = consumer.drain().collect();
+    received.sort_unstable();
+    assert!(received.into_iter().eq(0..count));
+}
+
 #[test]
 fn nobody_starves() {
     let (mut greedy, mut consumer) = mpsc::channel(1024);
