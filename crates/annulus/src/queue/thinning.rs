@@ -76,49 +76,28 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::{mpmc, mpsc};
+    use crate::queue::kind::Read;
+    use crate::queue::{Builder, Consumer, Joinable, Producer, mpmc, mpsc};
 
-    /// How many rings a search visits.
-    fn visited<L>(roster: &Roster<L>) -> usize {
-        let mut round = roster.round(0, false);
-        core::iter::from_fn(|| roster.next(&mut round).map(drop)).count()
+    /// Rings of these tests.
+    const RINGS: usize = 8;
+
+    /// A queue with so many rings, in each of which a search has found something. (Twice, because the first message in the first ring needs no search.)
+    fn used<K: Joinable>() -> (Vec<Producer<u8, K>>, Consumer<u8, K>) {
+        let (first, mut consumer) = Builder::<K>::new(4).build().unwrap();
+        let mut producers: Vec<_> = (1..RINGS).map(|_| first.clone()).collect();
+        producers.insert(0, first);
+        for _ in 0..2 {
+            producers.iter_mut().for_each(|producer| producer.try_send(1).unwrap());
+            (0..RINGS).for_each(|_| assert_eq!(consumer.try_recv(), Ok(1)));
+        }
+        (producers, consumer)
     }
 
-    /// Six rings that have become quiet, and one that may be busy: they leave the list when they are to, and come back.
-    macro_rules! quiet_rings_leave {
-        ($queue:ident) => {
-            let (mut busy, mut consumer) = $queue::channel(4);
-            let mut quiet: Vec<_> = (0..6).map(|_| busy.clone()).collect();
-            for producer in &mut quiet {
-                producer.try_send(0).unwrap();
-            }
-            assert_eq!(consumer.skip(7), 6);
-            // Of the looks of each search all but those at the rings that stay could be spared. The first time six of them were active before.
-            let searches = PRICE.div_ceil(6 - KEPT);
-            for search in 0..=2 * searches {
-                let listed = visited(&consumer.end.hub.roster);
-                assert!(listed >= 6 || search > searches / 2, "{listed} after {search} of {searches}");
-                assert!(consumer.try_recv().is_err());
-            }
-            assert_eq!(visited(&consumer.end.hub.roster), KEPT);
-            // Where all are quiet, the others stay; beside a busy one they don't.
-            for _ in 0..2 * PRICE {
-                assert!(consumer.try_recv().is_err());
-            }
-            assert_eq!(visited(&consumer.end.hub.roster), KEPT);
-            // (A consumer among many searches once in 128 messages.)
-            for message in 0..128 * PRICE as u64 {
-                busy.try_send(message).unwrap();
-                assert_eq!(consumer.try_recv(), Ok(message));
-            }
-            assert!(visited(&consumer.end.hub.roster) <= 2);
-            // Who sends again is there again.
-            for (number, producer) in quiet.iter_mut().enumerate() {
-                producer.try_send(number as u64).unwrap();
-                assert_eq!(consumer.try_recv(), Ok(number as u64));
-            }
-            assert!(visited(&consumer.end.hub.roster) >= 6);
-        };
+    /// How many rings a search visits.
+    fn listed_bits<L>(roster: &Roster<L>) -> usize {
+        let mut round = roster.round(0, false);
+        core::iter::from_fn(|| roster.next(&mut round).map(drop)).count()
     }
 
     /// While another consumer takes rings off, or stands still there, a search visits all of them.
@@ -133,7 +112,7 @@ mod tests {
         hidden.listed.store(true, Ordering::Relaxed);
         roster.stop_thinning_for_test();
         quiet.try_send(2).unwrap();
-        assert_eq!(visited(roster), 1);
+        assert_eq!(listed_bits(roster), 1);
         let mut received = [0; 2];
         for place in &mut received {
             *place = consumer.try_recv().unwrap();
@@ -144,13 +123,91 @@ mod tests {
         assert!(received.contains(&2), "a ring is passed over");
     }
 
-    #[test]
-    fn quiet_rings_of_one_consumer_leave() {
-        quiet_rings_leave!(mpsc);
+    /// How many rings are on the list, by their bits and by what their producers see.
+    fn listed<K: Joinable>(consumer: &Consumer<u8, K>) -> usize {
+        let roster = &consumer.end.hub().roster;
+        let bits = listed_bits(roster);
+        let seen = roster.members().filter(|member| member.is_listed()).count();
+        assert_eq!(bits, seen);
+        bits
+    }
+
+    /// Polls in vain, and checks that rings leave the list when `due` looks were in vain, to the poll.
+    fn polls_until<K: Joinable>(
+        consumer: &mut Consumer<u8, K>,
+        due: usize,
+        each: usize,
+        before: usize,
+        after: usize,
+    ) {
+        for _ in 0..due.div_ceil(each) {
+            assert!(consumer.try_recv().is_err());
+            assert_eq!(listed(consumer), before, "too early");
+        }
+        // This one takes them off first.
+        assert!(consumer.try_recv().is_err());
+        assert_eq!(listed(consumer), after);
+    }
+
+    fn quiet_rings_leave<K: Joinable>() {
+        let (mut producers, mut consumer) = used::<K>();
+        assert_eq!(listed(&consumer), RINGS);
+        // A message was found in each since rings were last taken off: all stay once more.
+        polls_until(&mut consumer, PRICE, RINGS - KEPT, RINGS, RINGS);
+        // Nothing was found anywhere: some stay, whose looks don't count. (The last poll above counts, too.)
+        polls_until(&mut consumer, PRICE - (RINGS - KEPT), RINGS - KEPT, RINGS, KEPT);
+        // From now on polls are cheap, and nobody leaves any more.
+        for _ in 0..PRICE {
+            assert!(consumer.try_recv().is_err());
+        }
+        assert_eq!(listed(&consumer), KEPT);
+        // Each comes back with its next message.
+        for (number, producer) in producers.iter_mut().enumerate() {
+            producer.try_send(2).unwrap();
+            assert_eq!(consumer.try_recv(), Ok(2), "that of ring {number}");
+        }
+        assert_eq!(listed(&consumer), RINGS);
     }
 
     #[test]
-    fn quiet_rings_of_many_consumers_leave() {
-        quiet_rings_leave!(mpmc);
+    fn quiet_rings_leave_one_consumer() {
+        quiet_rings_leave::<mpsc::Mpsc>();
+    }
+
+    #[test]
+    fn quiet_rings_leave_many_consumers() {
+        quiet_rings_leave::<mpmc::Mpmc>();
+    }
+
+    /// Where some rings are busy, all others leave. (Two: many consumers find the next message of the ring they are at without a search.)
+    fn quiet_rings_leave_beside_busy_ones<K: Joinable>(polls_in_vain: bool) {
+        let (mut producers, mut consumer) = used::<K>();
+        // The first time rings are taken off all stay, the second time those stay where something was found meanwhile.
+        for _ in 0..PRICE {
+            for busy in [2, 5] {
+                producers[busy].try_send(3).unwrap();
+            }
+            (0..2).for_each(|_| assert_eq!(consumer.try_recv(), Ok(3)));
+            if polls_in_vain {
+                assert!(consumer.try_recv().is_err());
+            }
+            if listed(&consumer) != RINGS {
+                assert_eq!(listed(&consumer), 2, "the busy ones stay, the quiet ones don't");
+                return;
+            }
+        }
+        panic!("nobody left");
+    }
+
+    #[test]
+    fn quiet_rings_leave_beside_busy_ones_one_consumer() {
+        quiet_rings_leave_beside_busy_ones::<mpsc::Mpsc>(true);
+        quiet_rings_leave_beside_busy_ones::<mpsc::Mpsc>(false);
+    }
+
+    #[test]
+    fn quiet_rings_leave_beside_busy_ones_many_consumers() {
+        quiet_rings_leave_beside_busy_ones::<mpmc::Mpmc>(true);
+        quiet_rings_leave_beside_busy_ones::<mpmc::Mpmc>(false);
     }
 }

@@ -330,6 +330,21 @@ fn a_thousand_producers() {
     assert_eq!(consumer.recv(), Err(Closed));
 }
 
+/// More rings than the first buckets of the roster have room for.
+#[test]
+fn ten_thousand_producers() {
+    let count = if cfg!(miri) { 70 } else { 10_000 };
+    let (mut first, mut consumer) = mpsc::channel(1);
+    let mut others: Vec<_> = (1..count).map(|_| first.clone()).collect();
+    first.send(0).unwrap();
+    for (number, other) in (1..).zip(&mut others) {
+        other.send(number).unwrap();
+    }
+    let mut received: Vec<_> = consumer.drain().collect();
+    received.sort_unstable();
+    assert!(received.into_iter().eq(0..count));
+}
+
 #[test]
 fn nobody_starves() {
     let (mut greedy, mut consumer) = mpsc::channel(1024);
@@ -374,6 +389,33 @@ fn a_snapshot_counts_for_each_producer() {
     assert_eq!((stats.pending(), stats.closed), (1, false));
     assert!(stats.producers.iter().all(|stats| stats.latency.is_none()), "not asked for");
     assert_eq!(consumer.rings(), 2);
+}
+
+/// A producer that left is in the snapshot as long as its messages are; who has its ring next has received none of them.
+#[test]
+fn a_snapshot_tells_what_was_left_behind() {
+    let (mut first, mut consumer) = mpsc::channel(8);
+    let mut second = first.clone();
+    let counts = |consumer: &mut mpsc::Consumer<u8>| -> Vec<_> {
+        let producers = consumer.snapshot().producers;
+        producers.iter().map(|stats| (stats.id, stats.sent, stats.received, stats.pending)).collect()
+    };
+    first.send_all(&[1, 2, 3]).unwrap();
+    second.send(4).unwrap();
+    drop(second);
+    assert_eq!(counts(&mut consumer), [(0, 3, 0, 3), (1, 1, 0, 1)]);
+    assert_eq!(consumer.consume(drop), 4);
+    assert_eq!(counts(&mut consumer), [(0, 3, 3, 0)]);
+    // The ring goes on with three messages of its last producer.
+    first.send_all(&[5, 6, 7]).unwrap();
+    let mut third = first.clone();
+    third.send_all(&[8, 9, 10]).unwrap();
+    drop(third);
+    let mut fourth = first.clone();
+    fourth.send(11).unwrap();
+    assert_eq!(counts(&mut consumer)[1..], [(3, 1, 0, 4)]);
+    assert_eq!(consumer.consume(drop), 7);
+    assert_eq!(counts(&mut consumer)[1..], [(3, 1, 1, 0)]);
 }
 
 #[test]

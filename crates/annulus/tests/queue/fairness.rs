@@ -5,7 +5,7 @@
 //! was sent, so each receipt is checked against it, and what is left at the end is received and checked, too.
 
 use annulus::queue::{Builder, Consumer, InPlace, Joinable, Kind, Producer, Shared};
-use annulus::{mpmc::Mpmc, mpsc::Mpsc};
+use annulus::{mpmc::Mpmc, mpsc, mpsc::Mpsc};
 
 use super::dice::Dice;
 
@@ -344,4 +344,29 @@ fn no_message_waits_for_ever_for_many_consumers() {
     let mut verbs = copying::<Mpmc>();
     verbs.extend(stealing());
     play_all(&verbs, &[1, 3]);
+}
+
+/// In place a turn ends with the slice in which its budget is reached, or where the consumer says so: not before, and not later.
+#[test]
+fn a_turn_in_place_ends_with_its_budget() {
+    let (mut first, mut consumer) = mpsc::channel(1024);
+    let mut second = first.clone();
+    first.send_all(&[1; 1024]).unwrap();
+    second.send_all(&[2; 1024]).unwrap();
+    let now = consumer.readable()[0];
+    let other = 3 - now;
+    for taken in 0..127 {
+        assert_eq!(consumer.readable()[0], now, "after {taken} messages");
+        consumer.advance(1);
+    }
+    assert_eq!(consumer.readable()[0], now, "one is left of the turn");
+    consumer.advance(1);
+    assert_eq!(consumer.readable()[0], other);
+    // A slice beyond the budget is read to its end.
+    consumer.advance(1000);
+    assert_eq!(consumer.readable()[0], now);
+    consumer.advance(1);
+    assert_eq!(consumer.readable()[0], now);
+    consumer.advance(0);
+    assert_eq!(consumer.readable()[0], other, "the turn was given up");
 }
