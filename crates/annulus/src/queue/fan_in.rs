@@ -211,6 +211,9 @@ impl<T> Drop for FanIn<T> {
     fn drop(&mut self) {
         self.hub.consumer_goes();
         self.settle();
-        while self.take_some(usize::MAX, drop) != 0 {}
+        while self.has_some() {
+            self.current.learn(usize::MAX);
+            self.current.drop_some(self.current.known());
+        }
     }
 }

@@ -88,7 +88,9 @@ mod tests {
         let mut producers: Vec<_> = (1..RINGS).map(|_| first.clone()).collect();
         producers.insert(0, first);
         for _ in 0..2 {
-            producers.iter_mut().for_each(|producer| producer.try_send(1).unwrap());
+            for producer in &mut producers {
+                producer.try_send(1).unwrap();
+            }
             (0..RINGS).for_each(|_| assert_eq!(consumer.try_recv(), Ok(1)));
         }
         (producers, consumer)
