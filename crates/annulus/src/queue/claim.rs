@@ -187,9 +187,6 @@ impl<T> Read<T> for Claimer<T> {
     /// From the local lane only: a round that went on elsewhere, where others were faster, would pass lanes over.
     #[inline]
     fn take_here(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
-        if mutated!("shared_round_goes_elsewhere") {
-            return self.take_some(most, each);
-        }
         let Some((number, _)) = self.local().lane.claim(most.min(1)) else { return 0 };
         // SAFETY: claimed just now.
         each(unsafe { self.take(number) });

@@ -102,6 +102,22 @@ mod tests {
         core::iter::from_fn(|| roster.next(&mut round).map(drop)).count()
     }
 
+    /// Where another consumer begins to take rings off meanwhile, a round goes on with all of them.
+    #[test]
+    fn a_round_goes_on_where_rings_were_taken_off() {
+        let (first, consumer) = mpmc::channel::<u8>(4);
+        let _second = first.clone();
+        let roster = &consumer.end.hub.roster;
+        let visits = |meanwhile: &dyn Fn()| {
+            let mut round = roster.round_beside_others(0, false);
+            assert!(roster.next(&mut round).is_some());
+            meanwhile();
+            core::iter::from_fn(|| roster.next(&mut round)).count()
+        };
+        assert_eq!(visits(&|| ()), 0, "one is on the list");
+        assert_eq!(visits(&|| roster.stop_thinning_for_test()), 2);
+    }
+
     /// While another consumer takes rings off, or stands still there, a search visits all of them.
     #[test]
     fn rings_have_their_turn_while_others_are_taken_off() {
