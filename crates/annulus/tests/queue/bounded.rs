@@ -107,7 +107,7 @@ fn a_poll_takes_bounded_steps<K: Joinable>() {
     join(comers);
     assert!(joined.load(Ordering::Relaxed) > 0);
     // On the core, not by the clock: others may have the core for long.
-    assert!(longest < Duration::from_millis(20), "one poll took {longest:?} of a core");
+    assert!(longest < Duration::from_millis(100), "one poll took {longest:?} of a core");
 }
 
 #[test]

@@ -19,12 +19,18 @@ const TURN: u64 = 128;
 const MESSAGES: u64 = if cfg!(miri) {
     600
 } else if cfg!(debug_assertions) {
-    100_000
+    20_000
 } else {
     5_000_000
 };
 
-const PRODUCERS: usize = if cfg!(miri) { 6 } else { 1_000 };
+const PRODUCERS: usize = if cfg!(miri) {
+    6
+} else if cfg!(debug_assertions) {
+    100
+} else {
+    1_000
+};
 
 #[derive(Clone, Copy, Default)]
 struct Message {

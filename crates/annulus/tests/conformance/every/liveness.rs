@@ -16,7 +16,7 @@ const COMERS: usize = if cfg!(miri) { 1 } else { 6 };
 const CALLS: usize = if cfg!(miri) { 1 } else { 20 };
 
 /// More than any one call takes of a core, and less than one that goes on beside the others does.
-const LONG: Duration = Duration::from_millis(50);
+const LONG: Duration = Duration::from_millis(100);
 
 /// More receives than one message waits for beside a publisher that never stops: a turn of each ring, and one more, or a whole ring.
 const MANY: usize = 4 * 128;
