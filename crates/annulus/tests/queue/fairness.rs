@@ -209,7 +209,7 @@ fn play<K: Many>(verb: &Verb<K>, plot: Plot, messages: u64) {
     let mut total = 0;
     while total < messages {
         // Others are busy now; and somebody has one message to send, or a few.
-        let mut is_busy = vec![false; PRODUCERS];
+        let mut is_busy = [false; PRODUCERS];
         (0..plot.busy).for_each(|_| is_busy[dice.throw(PRODUCERS as u64) as usize] = true);
         for _ in 0..=dice.throw(3) {
             let victim = dice.throw(PRODUCERS as u64) as usize;
