@@ -4,7 +4,7 @@
 //! ```text
 //! pop                                              push
 //! L1  head                    Acquire              load head
-//! L2  link of the top entry                         L4  link of the entry := top
+//! L2  link of the top entry                        L4  link of the entry := top
 //! L3  compare-exchange head:                       L5  compare-exchange head:
 //!       top := link, tag + 1                             top := the entry, tag + 1      Release
 //! ```
@@ -12,7 +12,7 @@
 //! R. K. Treiber, *Systems Programming: Coping with Parallelism*, IBM RJ 5118, 1986; the tag is that of the *IBM System/370 Principles of
 //! Operation*, appendix A, on `COMPARE DOUBLE AND SWAP`.
 //!
-//! *Why the tag.* Between L2 and L3 of one thread others may pop the top slab a, pop b behind it, and push a again. The top is a as
+//! *Why the tag.* Between L2 and L3 of one thread others may pop the top entry a, pop b behind it, and push a again. The top is a as
 //! before, but its link is no longer b, which has an owner. Without a tag L3 would succeed and put b back as the top: two owners of one
 //! entry. With it every change of the head gives it another value, for 2^32 changes.
 //!
