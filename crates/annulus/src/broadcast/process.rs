@@ -166,13 +166,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         most: usize,
         look: impl FnMut(&T, bool),
     ) -> Result<usize, <Staged<M> as Mode>::TryRecvError> {
-        if most == 0 {
-            return Ok(self.process_none());
-        }
-        match self.try_recv() {
-            Ok(first) => Ok(self.process_from(first, most, look)),
-            Err(error) => Err(error),
-        }
+        self.process_batch_after(most, look, Self::try_recv)
     }
 
     /// As [`try_process_batch`](Self::try_process_batch), but waits with the default [`WaitStrategy`] until there is a message, as [`process`](Self::process)
@@ -197,11 +191,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         most: usize,
         look: impl FnMut(&T, bool),
     ) -> Result<usize, Closed> {
-        if most == 0 {
-            return Ok(self.process_none());
-        }
-        let first = self.recv_with(strategy)?;
-        Ok(self.process_from(first, most, look))
+        self.process_batch_after(most, look, |stage| stage.recv_with(strategy))
     }
 
     /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock. `look` must not wait for room in the same ring: see
@@ -218,11 +208,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         most: usize,
         look: impl FnMut(&T, bool),
     ) -> Result<usize, RecvTimeoutError> {
-        if most == 0 {
-            return Ok(self.process_none());
-        }
-        let first = self.recv_timeout(timeout)?;
-        Ok(self.process_from(first, most, look))
+        self.process_batch_after(most, look, |stage| stage.recv_timeout(timeout))
     }
 
     /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`. `look` must not wait for room in the same ring: see
@@ -239,17 +225,23 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         most: usize,
         look: impl FnMut(&T, bool),
     ) -> Result<usize, RecvTimeoutError> {
-        if most == 0 {
-            return Ok(self.process_none());
-        }
-        let first = self.recv_deadline(deadline)?;
-        Ok(self.process_from(first, most, look))
+        self.process_batch_after(most, look, |stage| stage.recv_deadline(deadline))
     }
 
-    /// A batch of none. It came back all the same, as each verb does.
-    fn process_none(&mut self) -> usize {
-        self.done();
-        0
+    /// A batch whose first message `receive` brings. One of none comes back all the same, as each verb does.
+    #[inline]
+    fn process_batch_after<E>(
+        &mut self,
+        most: usize,
+        look: impl FnMut(&T, bool),
+        receive: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<usize, E> {
+        if most == 0 {
+            self.done();
+            return Ok(0);
+        }
+        let first = receive(self)?;
+        Ok(self.process_from(first, most, look))
     }
 
     /// Hands `first`, which was received, and up to `most - 1` messages after it to `look`.
