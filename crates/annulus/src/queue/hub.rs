@@ -112,9 +112,8 @@ impl<L> Hub<L> {
     ) -> Result<NonNull<Member<L>>, CapacityError> {
         // Relaxed: it only has to be different for each.
         let id = self.joined.fetch_add(1, Ordering::Relaxed);
-        if !mutated!("rings_for_all_who_come")
-            && let Some(member) = self.roster.take_free()
-        {
+        let free = if mutated!("rings_for_all_who_come") { None } else { self.roster.take_free() };
+        if let Some(member) = free {
             member.id.store(id, Ordering::Relaxed);
             member.taken_over.store(true, Ordering::Relaxed);
             return Ok(NonNull::from(member));
