@@ -28,7 +28,7 @@ const MESSAGES: u64 = if cfg!(miri) {
 const ROUND: u64 = if cfg!(miri) { 8 } else { 3 * TURN };
 
 /// What Miri has the time for: short rings, and a part of the plots.
-const CAPACITY_MAX: usize = if cfg!(miri) { 3 } else { usize::MAX };
+const CAPACITIES: std::ops::RangeInclusive<usize> = 1..=if cfg!(miri) { 3 } else { 1_024 };
 const PLOTS: usize = if cfg!(miri) { 2 } else { usize::MAX };
 
 const PRODUCERS: usize = if cfg!(miri) {
@@ -329,7 +329,7 @@ fn play_all<K: Many>(verbs: &[Verb<K>], consumers: &[usize]) {
     .flat_map(|(index, (capacity, busy, passing))| {
         let seed = index as u64 + 1;
         consumers.iter().map(move |&consumers| Plot {
-            capacity: capacity.min(CAPACITY_MAX),
+            capacity: capacity.clamp(*CAPACITIES.start(), *CAPACITIES.end()),
             consumers,
             busy,
             passing,
