@@ -15,7 +15,8 @@ fn main() {
 /// What a publisher is told when there is no room.
 fn step_by_step() {
     // Two of eight slots stay free: the publisher may be six messages ahead of its slowest subscriber.
-    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(8, 2);
+    let (mut publisher, subscribable) =
+        annulus::broadcast::Builder::new(8).headroom(2).lossless::<u64>().unwrap();
     let mut subscriber = subscribable.subscribe();
 
     let refused = (0..=8).find_map(|number| match publisher.try_publish(number) {
@@ -46,7 +47,8 @@ fn step_by_step() {
 /// Each at its own pace.
 fn with_threads() {
     const MESSAGES: u64 = 300;
-    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(64, 16);
+    let (mut publisher, subscribable) =
+        annulus::broadcast::Builder::new(64).headroom(16).lossless::<u64>().unwrap();
 
     let mut subscriber = subscribable.subscribe();
     let consumer = thread::spawn(move || {

@@ -4,7 +4,7 @@
 
 use std::thread;
 
-use annulus::{Closed, TrySendError, spsc};
+use annulus::{RecvError, TrySendError, spsc};
 
 fn main() {
     one_by_one();
@@ -31,7 +31,7 @@ fn one_by_one() {
     let (names, after) = reader.join().unwrap();
     println!("received {names:?}, then: {:?}", after.as_ref().unwrap_err());
     assert_eq!(names, ["ant", "bee", "cat", "dog", "fox"]);
-    assert_eq!(after, Err(Closed));
+    assert_eq!(after, Err(RecvError));
 }
 
 /// Slots lie beside each other, so many messages can be written straight into the ring, sent at once, and read where they are.
@@ -57,5 +57,5 @@ fn in_place() {
     }
     println!("five more went in as pieces of {pieces:?}");
     assert_eq!(pieces, [3, 2]);
-    assert_eq!(consumer.drain().collect::<Vec<_>>(), [9, 16, 25, 36, 49, 64, 81, 100]);
+    assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [9, 16, 25, 36, 49, 64, 81, 100]);
 }

@@ -19,7 +19,7 @@ struct Quote {
 fn main() {
     const QUOTES: u32 = 100_000;
     // Large enough for all of them, so that nobody is lapped however the threads are scheduled.
-    let (mut publisher, subscribable) = annulus::channel::<Quote>(QUOTES as usize);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<Quote>(QUOTES as usize);
 
     let strategies: Vec<_> = (0..3)
         .map(|id| {

@@ -34,7 +34,7 @@ impl Flags {
 }
 
 fn main() {
-    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(1024, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(1024);
 
     // The graph is made before the first message: what came before a stage joined would not concern it.
     let mut journal = subscribable.subscribe_tracked();

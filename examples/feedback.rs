@@ -11,10 +11,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use annulus::{EventPublisher, PublishTimeoutError, event_channel};
+use annulus::PublishTimeoutError;
+use annulus::event::EventPublisher;
 
 fn main() {
-    let (mut publisher, subscribable) = event_channel(4, || 0_u32);
+    let (mut publisher, subscribable) = annulus::event::channel(4, || 0_u32);
     let mut worker = subscribable.subscribe();
     let mut auditor = subscribable.subscribe();
     // It shares the ring, and is in no hurry.

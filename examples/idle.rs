@@ -8,7 +8,7 @@ use std::time::Duration;
 use annulus::{RecvTimeoutError, Shutdown};
 
 fn main() {
-    let (mut publisher, subscribable) = annulus::channel::<u32>(64);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u32>(64);
     let shutdown = Shutdown::new();
 
     // Sleeps in the kernel between readings, and looks at the flag now and then.

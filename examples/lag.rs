@@ -2,22 +2,22 @@
 //!
 //! `cargo run --release -p annulus --example lag`
 
-use annulus::TryRecvError;
+use annulus::LossyTryRecvError;
 
 fn main() {
-    let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut subscriber = subscribable.subscribe();
 
     publisher.publish_batch(&[0, 1, 2, 3, 4, 5, 6]);
     println!("7 published into 4 slots; pending: {}", subscriber.pending());
 
     // `try_recv` says so, once.
-    assert_eq!(subscriber.try_recv(), Err(TryRecvError::Lagged { skipped: 3 }));
+    assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 3 }));
     assert_eq!(subscriber.try_recv(), Ok(3));
 
     // Everything that waits or takes many goes on and counts.
     publisher.publish_batch(&[7, 8, 9]);
-    let rest: Vec<u64> = subscriber.drain().collect();
+    let rest: Vec<u64> = subscriber.try_iter().collect();
     println!("then received {rest:?}");
 
     // Or only the newest.

@@ -42,7 +42,7 @@ fn main() {
     let mut publishers = Vec::new();
     let mut subscribers = Vec::new();
     for topic in 0..TOPICS.len() as u32 {
-        let (mut publisher, subscribable) = annulus::channel::<Quote>(CAPACITY);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<Quote>(CAPACITY);
         let mut subscriber = subscribable.subscribe();
         subscribers.push(thread::spawn({
             let start = Arc::clone(&start);

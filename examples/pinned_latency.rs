@@ -21,13 +21,13 @@ fn main() {
         _ => (None, None, WaitStrategy::default()),
     };
 
-    let (mut ping, pings) = annulus::channel::<u64>(64);
-    let (mut pong, pongs) = annulus::channel::<u64>(64);
+    let (mut ping, pings) = annulus::broadcast::lossy::<u64>(64);
+    let (mut pong, pongs) = annulus::broadcast::lossy::<u64>(64);
     let (mut pings, mut pongs) = (pings.subscribe(), pongs.subscribe());
 
     let echo = thread::spawn(move || {
         let place = pinning::pin(there);
-        while let Ok(number) = pings.recv_with(strategy) {
+        while let Ok(number) = pings.recv_by(strategy) {
             pong.publish(number);
         }
         place
@@ -39,7 +39,7 @@ fn main() {
     for number in 0..ROUNDS as u64 {
         let sent = Instant::now();
         ping.publish(number);
-        assert_eq!(pongs.recv_with(strategy), Ok(number));
+        assert_eq!(pongs.recv_by(strategy), Ok(number));
         let received = Instant::now();
         nanoseconds.push((received - sent).as_nanos());
         if received - begun > AT_MOST {

@@ -5,7 +5,8 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{Subscriber, TryRecvError};
+use annulus::LossyTryRecvError;
+use annulus::broadcast::Subscriber;
 
 const BURSTS: u64 = 200;
 const BURST: u64 = 500;
@@ -15,7 +16,7 @@ const WORK: Duration = Duration::from_millis(20);
 
 fn main() {
     // The ring has room for eight bursts: who is away for less than that loses nothing.
-    let (mut publisher, subscribable) = annulus::channel(4096);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy(4096);
     let (fast, slow) = (subscribable.subscribe(), subscribable.subscribe());
     let fast = thread::spawn(move || receive_all(fast));
     let slow = thread::spawn(move || receive_some(slow));
@@ -62,15 +63,15 @@ fn receive_some(mut subscriber: Subscriber<u64>) -> (u64, u64) {
     while !subscriber.is_closed() {
         match subscriber.try_recv() {
             Ok(_) => thread::sleep(WORK),
-            Err(TryRecvError::Lagged { skipped }) => {
+            Err(LossyTryRecvError::Lagged { skipped }) => {
                 lost += skipped;
                 // What still stands is old too: only the newest is worth the work.
                 let old = subscriber.skip_to_latest();
                 passed_over += old;
                 println!("slow: lost {skipped:>5}, passes over {old:>4}, goes on at {}", subscriber.cursor());
             }
-            Err(TryRecvError::Empty) => thread::sleep(Duration::from_micros(100)),
-            Err(TryRecvError::Closed) => break,
+            Err(LossyTryRecvError::Empty) => thread::sleep(Duration::from_micros(100)),
+            Err(LossyTryRecvError::Closed) => break,
         }
     }
     assert_eq!(lost + passed_over, subscriber.total_lagged());

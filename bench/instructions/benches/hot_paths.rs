@@ -6,7 +6,8 @@
 
 use std::hint::black_box;
 
-use annulus::{Lossy, Publisher, Staged, Subscriber, spsc};
+use annulus::broadcast::{Lossy, Publisher, Staged, Subscriber};
+use annulus::spsc;
 use gungraun::prelude::*;
 use gungraun::{Callgrind, EventKind};
 
@@ -41,7 +42,7 @@ fn take<T>(received: T) -> T {
 }
 
 fn ring() -> Ring {
-    let (mut publisher, subscribable) = annulus::channel(CAPACITY);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy(CAPACITY);
     let mut subscriber = subscribable.subscribe();
     publisher.publish(0);
     subscriber.try_recv().expect("it was published");
@@ -55,7 +56,7 @@ fn full_ring() -> Ring {
 }
 
 fn full_stage() -> Stage {
-    let (mut publisher, subscribable) = annulus::channel(CAPACITY);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy(CAPACITY);
     let mut stage = subscribable.subscribe_tracked();
     publisher.publish(0);
     stage.try_process(|_| ()).expect("it was published");
@@ -116,7 +117,7 @@ fn try_recv_from_queue(mut queue: Queue) -> Queue {
 fn send_slices(mut queue: Queue) -> Queue {
     for first in (0..MESSAGES).step_by(BATCH) {
         let batch: [u64; BATCH] = std::array::from_fn(|i| message(first + i));
-        assert!(queue.0.send_slice(&batch) == BATCH);
+        assert!(queue.0.try_send_batch(&batch) == BATCH);
     }
     queue
 }
@@ -125,7 +126,7 @@ fn send_slices(mut queue: Queue) -> Queue {
 fn recv_into_buffers(mut queue: Queue) -> Queue {
     let mut buffer = [0; BATCH];
     for _ in (0..MESSAGES).step_by(BATCH) {
-        assert!(queue.1.recv_into(&mut buffer) == BATCH);
+        assert!(queue.1.try_recv_batch(&mut buffer) == BATCH);
         buffer.iter().for_each(|&received| _ = take(received));
     }
     queue

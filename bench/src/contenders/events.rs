@@ -13,16 +13,16 @@ impl Named for AnnulusEvents {
 impl<const READERS: usize> Gated<READERS> for AnnulusEvents {}
 
 impl<const READERS: usize> FanOut<READERS> for AnnulusEvents {
-    type Publisher = annulus::EventPublisher<u64>;
-    type Reader = annulus::EventSubscriber<u64>;
+    type Publisher = annulus::event::EventPublisher<u64>;
+    type Reader = annulus::event::EventSubscriber<u64>;
 
     fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
-        let (publisher, subscribable) = annulus::event_channel(capacity, || 0);
+        let (publisher, subscribable) = annulus::event::channel(capacity, || 0);
         (publisher, array::from_fn(|_| subscribable.subscribe()))
     }
 }
 
-impl Publisher<u64> for annulus::EventPublisher<u64> {
+impl Publisher<u64> for annulus::event::EventPublisher<u64> {
     #[inline(always)]
     fn publish(&mut self, message: u64) {
         let published = self.publish(|event| *event = message);
@@ -30,7 +30,7 @@ impl Publisher<u64> for annulus::EventPublisher<u64> {
     }
 }
 
-impl Reader for annulus::EventSubscriber<u64> {
+impl Reader for annulus::event::EventSubscriber<u64> {
     #[inline(always)]
     fn poll(&mut self, mut receive: impl FnMut(u64)) -> bool {
         self.try_process(|event| receive(*event)).is_ok()

@@ -2,7 +2,7 @@
 
 use std::array;
 
-use super::{Annulus, FanOut, PhotonRing};
+use super::{Annulus, FanOut, PhotonRing, ours};
 
 /// As `lossy`, with a subscriber for each reader.
 macro_rules! fan_out {
@@ -19,5 +19,5 @@ macro_rules! fan_out {
     };
 }
 
-fan_out!(Annulus, annulus);
+fan_out!(Annulus, ours);
 fan_out!(PhotonRing, photon_ring);

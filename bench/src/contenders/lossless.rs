@@ -2,7 +2,7 @@
 
 use std::array;
 
-use annulus::Lossless;
+use annulus::broadcast::Lossless;
 
 use super::{
     Annulus, BATCH, BatchPublisher, BatchReader, FanOut, Gated, Named, PhotonRing, Publisher, Reader,
@@ -17,23 +17,23 @@ impl Named for AnnulusLossless {
 impl<const READERS: usize> Gated<READERS> for AnnulusLossless {}
 
 impl<const READERS: usize> FanOut<READERS> for AnnulusLossless {
-    type Publisher = annulus::Publisher<u64, Lossless>;
-    type Reader = annulus::Subscriber<u64, Lossless>;
+    type Publisher = annulus::broadcast::Publisher<u64, Lossless>;
+    type Reader = annulus::broadcast::Subscriber<u64, Lossless>;
 
     fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
-        let (publisher, subscribable) = annulus::channel_bounded(capacity, 0);
+        let (publisher, subscribable) = annulus::broadcast::lossless(capacity);
         (publisher, array::from_fn(|_| subscribable.subscribe()))
     }
 }
 
-impl Publisher<u64> for annulus::Publisher<u64, Lossless> {
+impl Publisher<u64> for annulus::broadcast::Publisher<u64, Lossless> {
     #[inline(always)]
     fn publish(&mut self, message: u64) {
         self.publish(message).expect("the readers are there");
     }
 }
 
-impl BatchPublisher for annulus::Publisher<u64, Lossless> {
+impl BatchPublisher for annulus::broadcast::Publisher<u64, Lossless> {
     #[inline(always)]
     fn publish_batch(&mut self, messages: &[u64; BATCH]) {
         self.publish_batch(messages).expect("the readers are there");
@@ -42,7 +42,7 @@ impl BatchPublisher for annulus::Publisher<u64, Lossless> {
 
 /// Of one library's subscriber: one message a look, or a batch.
 macro_rules! reader {
-    ($subscriber:ty) => {
+    ($subscriber:ty, $batch:ident) => {
         impl Reader for $subscriber {
             #[inline(always)]
             fn poll(&mut self, mut receive: impl FnMut(u64)) -> bool {
@@ -53,7 +53,7 @@ macro_rules! reader {
         impl BatchReader for $subscriber {
             #[inline(always)]
             fn poll_batch(&mut self, buffer: &mut [u64; BATCH], each: impl FnMut(u64)) -> u64 {
-                let count = self.recv_batch(buffer);
+                let count = self.$batch(buffer);
                 buffer[..count].iter().copied().for_each(each);
                 count as u64
             }
@@ -61,9 +61,9 @@ macro_rules! reader {
     };
 }
 
-reader!(annulus::Subscriber<u64>);
-reader!(annulus::Subscriber<u64, Lossless>);
-reader!(photon_ring::Subscriber<u64>);
+reader!(annulus::broadcast::Subscriber<u64>, try_recv_batch);
+reader!(annulus::broadcast::Subscriber<u64, Lossless>, try_recv_batch);
+reader!(photon_ring::Subscriber<u64>, recv_batch);
 
 /// Its lossless ring has the publisher and the subscriber of its lossy one.
 pub struct PhotonRingBounded;

@@ -1,6 +1,6 @@
 //! One publisher that waits for nobody.
 
-use super::{Contender, Named, Payload, Publisher, Subscriber};
+use super::{Contender, Named, Payload, Publisher, Subscriber, ours};
 
 /// Both crates call the same things by the same names; this writes the adapter for each.
 macro_rules! contender {
@@ -48,5 +48,5 @@ macro_rules! contender {
     };
 }
 
-contender!(Annulus, "annulus", annulus);
+contender!(Annulus, "annulus", ours);
 contender!(PhotonRing, "photon-ring", photon_ring);

@@ -52,6 +52,14 @@ pub use waiting::{
     AnnulusLosslessWaiting, AsyncBroadcast, AsyncBroadcastWaiting, Bus, BusWaiting, PhotonRingBoundedWaiting,
 };
 
+/// Annulus by photon-ring's names, for what both run by the same lines.
+mod ours {
+    pub use annulus::LossyTryRecvError as TryRecvError;
+    pub use annulus::broadcast::{
+        MpPublisher, Publisher, Subscriber, lossy as channel, mp_lossy as channel_mpmc,
+    };
+}
+
 /// What every contender can carry.
 pub trait Payload: annulus::Message + photon_ring::Pod {}
 impl<T: annulus::Message + photon_ring::Pod> Payload for T {}

@@ -215,10 +215,10 @@ queue!(RtrbInPlace, Rtrb::NAME, InPlace<rtrb::Producer<u64>, rtrb::Consumer<u64>
 impl BatchSender for Copied<spsc::Producer<u64>> {
     #[inline(always)]
     fn send_batch(&mut self, messages: &[u64; BATCH]) {
-        let mut sent = self.0.send_slice(messages);
+        let mut sent = self.0.try_send_batch(messages);
         while sent < BATCH {
             spin_loop();
-            sent += self.0.send_slice(&messages[sent..]);
+            sent += self.0.try_send_batch(&messages[sent..]);
         }
     }
 }
@@ -226,7 +226,7 @@ impl BatchSender for Copied<spsc::Producer<u64>> {
 impl BatchReceiver for Copied<spsc::Consumer<u64>> {
     #[inline(always)]
     fn receive_batch(&mut self, buffer: &mut [u64; BATCH], each: impl FnMut(u64)) -> usize {
-        let count = self.0.recv_into(buffer);
+        let count = self.0.try_recv_batch(buffer);
         buffer[..count].iter().copied().for_each(each);
         count
     }

@@ -1,6 +1,6 @@
 //! Many publishers that wait for nobody. What they publish is received by the subscribers of `lossy`.
 
-use super::{Annulus, Contender, Named, Payload, PhotonRing, Publisher};
+use super::{Annulus, Contender, Named, Payload, PhotonRing, Publisher, ours};
 
 macro_rules! shared {
     ($contender:ident, $lossy:ty, $library:ident) => {
@@ -29,5 +29,5 @@ macro_rules! shared {
     };
 }
 
-shared!(AnnulusShared, Annulus, annulus);
+shared!(AnnulusShared, Annulus, ours);
 shared!(PhotonRingShared, PhotonRing, photon_ring);

@@ -1,6 +1,6 @@
 //! Rings whose publisher waits for its readers, by verbs that wait, in each library's own way.
 
-use annulus::Lossless;
+use annulus::broadcast::Lossless;
 
 use super::{
     Annulus, AnnulusLossless, FanOut, Gated, Named, PhotonRing, PhotonRingBounded, Publisher, Reader, Tried,
@@ -33,7 +33,7 @@ macro_rules! waiting {
 waiting!(AnnulusLosslessWaiting, AnnulusLossless, Annulus::NAME);
 waiting!(PhotonRingBoundedWaiting, PhotonRingBounded, PhotonRing::NAME);
 
-impl Reader for Waiting<annulus::Subscriber<u64, Lossless>> {
+impl Reader for Waiting<annulus::broadcast::Subscriber<u64, Lossless>> {
     #[inline(always)]
     fn poll(&mut self, receive: impl FnMut(u64)) -> bool {
         self.0.recv().map(receive).is_ok()

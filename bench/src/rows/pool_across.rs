@@ -97,7 +97,7 @@ fn copied<const WORDS: usize>(plan: &Plan) -> Sample {
     };
     let receive = move |total| {
         for i in 0..total {
-            while consumer.recv_into(&mut received) == 0 {
+            while consumer.try_recv_batch(&mut received) == 0 {
                 spin_loop();
             }
             assert!(is_all(&received[0], mix(i)));

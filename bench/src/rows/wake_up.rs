@@ -44,22 +44,22 @@ pub trait Sleeper: Send {
 struct Blocking;
 
 impl HandOver for Blocking {
-    type Waker = annulus::Publisher<u64>;
-    type Sleeper = annulus::Subscriber<u64>;
+    type Waker = annulus::broadcast::Publisher<u64>;
+    type Sleeper = annulus::broadcast::Subscriber<u64>;
 
     fn pair() -> (Self::Waker, Self::Sleeper) {
-        let (publisher, subscribable) = annulus::channel(64);
+        let (publisher, subscribable) = annulus::broadcast::lossy(64);
         (publisher, subscribable.subscribe())
     }
 }
 
-impl Waker for annulus::Publisher<u64> {
+impl Waker for annulus::broadcast::Publisher<u64> {
     fn wake(&mut self, value: u64) {
         self.publish(value);
     }
 }
 
-impl Sleeper for annulus::Subscriber<u64> {
+impl Sleeper for annulus::broadcast::Subscriber<u64> {
     fn sleep(&mut self) -> u64 {
         self.recv().expect("the publisher outlives the loop")
     }

@@ -10,9 +10,9 @@ pub use refused::{PublishError, SendError, TryPublishError, TrySendError};
 #[cfg(feature = "std")]
 pub use refused::{PublishTimeoutError, SendTimeoutError};
 
-/// Why [`try_recv`](crate::Subscriber::try_recv) returned no message.
+/// Why [`try_recv`](crate::broadcast::Subscriber::try_recv) returned no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum TryRecvError {
+pub enum LossyTryRecvError {
     /// Nothing new is there; the publisher lives.
     Empty,
     /// The publisher lapped this subscriber. `skipped` messages were overwritten before they were read; the next
@@ -25,68 +25,68 @@ pub enum TryRecvError {
     Closed,
 }
 
-impl fmt::Display for TryRecvError {
+impl fmt::Display for LossyTryRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("no new message"),
             Self::Lagged { skipped } => {
                 write!(f, "lagged behind the publisher: {skipped} messages were overwritten unread")
             }
-            Self::Closed => Closed.fmt(f),
+            Self::Closed => RecvError.fmt(f),
         }
     }
 }
 
-impl Error for TryRecvError {}
+impl Error for LossyTryRecvError {}
 
 /// Why there is no next message on a ring that loses none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PollError {
+pub enum TryRecvError {
     /// Nothing new is there; a publisher lives.
     Empty,
     /// All publishers are gone, and everything they published was received.
     Closed,
 }
 
-impl fmt::Display for PollError {
+impl fmt::Display for TryRecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => TryRecvError::Empty.fmt(f),
-            Self::Closed => Closed.fmt(f),
+            Self::Empty => LossyTryRecvError::Empty.fmt(f),
+            Self::Closed => RecvError.fmt(f),
         }
     }
 }
 
-impl Error for PollError {}
+impl Error for TryRecvError {}
 
-impl From<PollError> for TryRecvError {
-    fn from(error: PollError) -> Self {
+impl From<TryRecvError> for LossyTryRecvError {
+    fn from(error: TryRecvError) -> Self {
         match error {
-            PollError::Empty => Self::Empty,
-            PollError::Closed => Self::Closed,
+            TryRecvError::Empty => Self::Empty,
+            TryRecvError::Closed => Self::Closed,
         }
     }
 }
 
 /// The other side is gone, and nothing is left to receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Closed;
+pub struct RecvError;
 
-impl fmt::Display for Closed {
+impl fmt::Display for RecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the other side is gone, or closed the ring, and every message was received")
     }
 }
 
-impl Error for Closed {}
+impl Error for RecvError {}
 
-impl From<Closed> for TryRecvError {
-    fn from(_: Closed) -> Self {
+impl From<RecvError> for LossyTryRecvError {
+    fn from(_: RecvError) -> Self {
         Self::Closed
     }
 }
 
-/// Why [`recv_timeout`](crate::Subscriber::recv_timeout) or [`recv_deadline`](crate::Subscriber::recv_deadline)
+/// Why [`recv_timeout`](crate::broadcast::Subscriber::recv_timeout) or [`recv_deadline`](crate::broadcast::Subscriber::recv_deadline)
 /// returned no message.
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
@@ -103,7 +103,7 @@ impl fmt::Display for RecvTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Timeout => f.write_str("no message came in time"),
-            Self::Closed => Closed.fmt(f),
+            Self::Closed => RecvError.fmt(f),
         }
     }
 }
@@ -112,8 +112,8 @@ impl fmt::Display for RecvTimeoutError {
 impl Error for RecvTimeoutError {}
 
 #[cfg(feature = "std")]
-impl From<Closed> for RecvTimeoutError {
-    fn from(_: Closed) -> Self {
+impl From<RecvError> for RecvTimeoutError {
+    fn from(_: RecvError) -> Self {
         Self::Closed
     }
 }
@@ -136,12 +136,17 @@ pub enum CapacityError {
         /// What one slot takes, in bytes.
         slot_bytes: usize,
     },
-    /// A watermark keeps slots free, and at least one must be left for messages.
-    Watermark {
+    /// A headroom keeps slots free, and at least one must be left for messages.
+    Headroom {
         /// What was asked for.
-        watermark: usize,
+        headroom: usize,
         /// The capacity, which must be larger.
         capacity: usize,
+    },
+    /// A lossy ring has no use for free slots: its publisher waits for nobody.
+    LossyHeadroom {
+        /// What was asked for.
+        headroom: usize,
     },
     /// The ring's memory can't be on that NUMA node.
     NumaNode {
@@ -174,11 +179,17 @@ impl fmt::Display for CapacityError {
                     "capacity {capacity} is too large: no memory for {capacity} slots of {slot_bytes} bytes"
                 )
             }
-            Self::Watermark { watermark, capacity } => {
+            Self::Headroom { headroom, capacity } => {
                 write!(
                     f,
-                    "watermark {watermark} leaves no slot for messages: with a capacity of {capacity} it may be {} at most",
+                    "headroom {headroom} leaves no slot for messages: with a capacity of {capacity} it may be {} at most",
                     capacity.saturating_sub(1)
+                )
+            }
+            Self::LossyHeadroom { headroom } => {
+                write!(
+                    f,
+                    "a lossy ring has no use for a headroom of {headroom}: its publisher waits for nobody; a lossless one has"
                 )
             }
             Self::NumaNode { node, os_error: Some(error) } => {
@@ -203,8 +214,8 @@ impl fmt::Display for CapacityError {
 
 impl Error for CapacityError {}
 
-/// Why a subscriber can't follow an upstream that was given to [`after`](crate::Subscriber::after) or to a
-/// [`DependencyBarrier`](crate::DependencyBarrier).
+/// Why a subscriber can't follow an upstream that was given to [`after`](crate::broadcast::Subscriber::after) or to a
+/// [`DependencyBarrier`](crate::broadcast::DependencyBarrier).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UpstreamError {

@@ -4,19 +4,19 @@
 //!
 //! | you have | you want | ring | made by |
 //! | --- | --- | --- | --- |
-//! | one writer | every reader sees every message; the writer never waits; who is too slow loses the oldest and knows how many | lossy broadcast | [`channel`] |
-//! | one writer | every reader sees every message; nobody loses any; the writer waits for the slowest | lossless broadcast | [`channel_bounded`] |
-//! | many writers | the same, lossy | lossy broadcast, one order for all | [`channel_mpmc`] |
-//! | many writers | the same, lossless | lossless broadcast, one order for all | [`channel_mpmc_bounded`] |
-//! | messages that own something, or are large | changed in place, read by reference, nobody loses any | owned events | [`event_channel`], [`event_channel_mpmc`] |
+//! | one writer | every reader sees every message; the writer never waits; who is too slow loses the oldest and knows how many | lossy broadcast | [`broadcast::lossy`] |
+//! | one writer | every reader sees every message; nobody loses any; the writer waits for the slowest | lossless broadcast | [`broadcast::lossless`] |
+//! | many writers | the same, lossy | lossy broadcast, one order for all | [`broadcast::mp_lossy`] |
+//! | many writers | the same, lossless | lossless broadcast, one order for all | [`broadcast::mp_lossless`] |
+//! | messages that own something, or are large | changed in place, read by reference, nobody loses any | owned events | [`event::channel`], [`event::mp_channel`] |
 //!
 //! And for readers:
 //!
 //! | you want | use |
 //! | --- | --- |
-//! | several consumers on one thread for the price of one | [`SubscriberGroup`] |
-//! | a reader that sees a message only after others have processed it | [`Subscriber::after`], [`DependencyBarrier`] |
-//! | a reader on a lossless ring that nobody waits for | [`subscribe_lossy`](Subscribable::subscribe_lossy) |
+//! | several consumers on one thread for the price of one | [`SubscriberGroup`](broadcast::SubscriberGroup) |
+//! | a reader that sees a message only after others have processed it | [`Subscriber::after`](broadcast::Subscriber::after), [`DependencyBarrier`](broadcast::DependencyBarrier) |
+//! | a reader on a lossless ring that nobody waits for | [`subscribe_lossy`](broadcast::Subscribable::subscribe_lossy) |
 //!
 //! What is too large to be copied goes into a buffer of a [`pool`], and its 4-byte handle through any of these rings.
 //!
@@ -32,7 +32,7 @@
 //! # Ten lines
 //!
 //! ```
-//! let (mut publisher, subscribable) = annulus::channel::<u64>(1024);
+//! let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(1024);
 //! let mut subscriber = subscribable.subscribe();
 //!
 //! let reader = std::thread::spawn(move || {
@@ -55,14 +55,14 @@
 //!   a sleeper, takes the system's means: a futex on Linux, a lock and a condition variable elsewhere.
 //! - **Queues move any `Send` type**, and drop each message exactly once. A send beside a close is received, or gives its value back.
 //! - **Close is seen**: no handle waits for a peer that is gone.
-//! - **Waiting can cost nothing**: a subscriber in [`recv`](Subscriber::recv) sleeps in the kernel, and its publisher pays
+//! - **Waiting can cost nothing**: a subscriber in [`recv`](broadcast::Subscriber::recv) sleeps in the kernel, and its publisher pays
 //!   one load for that until it does. See [`WaitStrategy`].
 //!
 //! # Who joins may allocate
 //!
 //! | nothing | a place for its cursor, if none is free | something of its own |
 //! | --- | --- | --- |
-//! | lossy subscribers, and lossy taps; clones of publishers, of consumers, of [`Subscribable`], of a pool, of [`Shutdown`] | lossless subscribers, of events too, their clones, and a group's members that [pause](SubscriberGroup::pause) there | stages, [`subscribe_tracked`](Subscribable::subscribe_tracked) and [`DependencyBarrier`]: their progress; [`SubscriberGroup`]: its readers; producers of [`mpsc`] and [`mpmc`]: a ring, and what the queue keeps of each |
+//! | lossy subscribers, and lossy taps; clones of publishers, of consumers, of [`Subscribable`](broadcast::Subscribable), of a pool, of [`Shutdown`] | lossless subscribers, of events too, their clones, and a group's members that [pause](broadcast::SubscriberGroup::pause) there | stages, [`subscribe_tracked`](broadcast::Subscribable::subscribe_tracked) and [`DependencyBarrier`](broadcast::DependencyBarrier): their progress; [`SubscriberGroup`](broadcast::SubscriberGroup): its readers; producers of [`mpsc`] and [`mpmc`]: a ring, and what the queue keeps of each |
 //!
 //! The allocator may take locks of its own. `tests/allocation.rs` holds this list against the code.
 //!
@@ -94,8 +94,9 @@ compile_error!(
     "annulus needs 64-bit atomics (a stamp is 64 bits wide), and this target has none: `target_has_atomic = \"64\"` is not set"
 );
 
-mod broadcast;
+pub mod broadcast;
 mod error;
+pub mod event;
 mod free_list;
 mod hint;
 mod message;
@@ -108,18 +109,9 @@ mod side;
 mod sync;
 mod wait;
 
-#[doc(hidden)]
-pub use broadcast::Builder;
-pub use broadcast::{
-    DependencyBarrier, Drain, EventPublisher, EventSubscribable, EventSubscriber, IntoIter, Iter, Lossless,
-    Lossy, Mode, MpEventPublisher, MpPublisher, Publisher, Ref, Staged, Subscribable, Subscriber,
-    SubscriberGroup, Unstaged, Upstream, channel, channel_bounded, channel_mpmc, channel_mpmc_bounded,
-    event_channel, event_channel_mpmc, try_channel, try_channel_bounded, try_channel_mpmc,
-    try_channel_mpmc_bounded, try_event_channel, try_event_channel_mpmc,
-};
 pub use error::{
-    CapacityError, Closed, PollError, PublishError, RegisterError, SendError, TryPublishError, TryRecvError,
-    TrySendError, UpstreamError,
+    CapacityError, LossyTryRecvError, PublishError, RecvError, RegisterError, SendError, TryPublishError,
+    TryRecvError, TrySendError, UpstreamError,
 };
 #[cfg(feature = "std")]
 pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};

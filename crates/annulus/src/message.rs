@@ -21,7 +21,7 @@ use bytemuck::NoUninit;
 ///     _reserved: [u8; 3], // what would have been padding, named
 /// }
 ///
-/// let (mut publisher, subscribable) = annulus::channel::<Quote>(64);
+/// let (mut publisher, subscribable) = annulus::broadcast::lossy::<Quote>(64);
 /// let mut subscriber = subscribable.subscribe();
 /// publisher.publish(Quote { bid: 1.0, ask: 1.1, symbol: 7, live: true, _reserved: [0; 3] });
 /// assert_eq!(subscriber.try_recv().unwrap().symbol, 7);
@@ -51,7 +51,7 @@ use bytemuck::NoUninit;
 ///
 /// Any. But a message travels by value: it lies on the stack of the thread that publishes it and of the one that receives it, and in builds without
 /// optimization several times over. Some KiB are no matter; half a MiB can overflow the 2 MiB that a thread has by default. What is so large goes into a ring
-/// of [owned events](crate::event_channel), where it stays in its slot, or into a buffer of a [pool](crate::pool), of which the ring carries the handle.
+/// of [owned events](crate::event), where it stays in its slot, or into a buffer of a [pool](crate::pool), of which the ring carries the handle.
 ///
 /// # Pointers
 ///

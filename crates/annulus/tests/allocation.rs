@@ -46,7 +46,7 @@ fn counting_counts() {
 
 #[test]
 fn messages_allocate_nothing() {
-    let (mut publisher, subscribable) = annulus::channel::<[u64; 40]>(16);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<[u64; 40]>(16);
     let mut subscriber = subscribable.subscribe();
     let mut buffer = [[0; 40]; 8];
     let count = allocations(|| {
@@ -57,8 +57,8 @@ fn messages_allocate_nothing() {
             let _ = subscriber.try_recv();
             let _ = subscriber.recv();
             let _ = subscriber.recv_timeout(Duration::ZERO);
-            subscriber.recv_batch(&mut buffer);
-            subscriber.drain().take(2).for_each(drop);
+            subscriber.try_recv_batch(&mut buffer);
+            subscriber.try_iter().take(2).for_each(drop);
             let _ = (subscriber.latest(), subscriber.skip_to_latest(), subscriber.pending());
             let joined = subscribable.subscribe();
             drop((joined.clone(), joined, subscribable.subscribe_from_oldest()));
@@ -75,7 +75,8 @@ fn steady(mut step: impl FnMut(u64)) {
 
 #[test]
 fn lossless_messages_allocate_nothing() {
-    let (mut publisher, subscribable) = annulus::channel_bounded::<[u64; 40]>(16, 2);
+    let (mut publisher, subscribable) =
+        annulus::broadcast::Builder::new(16).headroom(2).lossless::<[u64; 40]>().unwrap();
     let mut subscriber = subscribable.subscribe();
     let mut tap = subscribable.subscribe_lossy();
     let mut buffer = [[0; 40]; 16];
@@ -89,8 +90,8 @@ fn lossless_messages_allocate_nothing() {
         let joined = subscribable.subscribe();
         drop((joined.clone(), joined, subscribable.subscribe_from_oldest()));
         let _ = (subscriber.try_recv(), subscriber.recv(), subscriber.recv_timeout(Duration::ZERO));
-        subscriber.recv_batch(&mut buffer);
-        subscriber.drain().for_each(drop);
+        subscriber.try_recv_batch(&mut buffer);
+        subscriber.try_iter().for_each(drop);
         let _ = (tap.latest(), tap.pending());
     });
 }
@@ -98,8 +99,8 @@ fn lossless_messages_allocate_nothing() {
 /// Subscribers use the cells of those that left, however many come and go.
 #[test]
 fn subscribers_that_come_and_go_allocate_nothing() {
-    let (publisher, subscribable) = annulus::channel_bounded::<u64>(16, 0);
-    let (events, event_subscribable) = annulus::event_channel(8, || 0);
+    let (publisher, subscribable) = annulus::broadcast::lossless::<u64>(16);
+    let (events, event_subscribable) = annulus::event::channel(8, || 0);
     let rounds = if cfg!(miri) { 20 } else { 10_000 };
     let round = || {
         let [first, second, third] = [(); 3].map(|()| subscribable.subscribe());
@@ -115,7 +116,7 @@ fn subscribers_that_come_and_go_allocate_nothing() {
 /// Cells are kept for those who come next, and there are no more of them than subscribers at one time: they come in families of eight.
 #[test]
 fn the_most_subscribers_at_one_time_decide() {
-    let (_publisher, subscribable) = annulus::channel_bounded::<u64>(16, 0);
+    let (_publisher, subscribable) = annulus::broadcast::lossless::<u64>(16);
     let most: u64 = if cfg!(miri) { 30 } else { 1000 };
     let crowd = |count: u64| -> Vec<_> { (0..count).map(|_| subscribable.subscribe()).collect() };
     // Two more: the vector's memory is taken, and given back.
@@ -128,8 +129,8 @@ fn the_most_subscribers_at_one_time_decide() {
 
 #[test]
 fn many_publishers_allocate_nothing() {
-    let (publisher, subscribable) = annulus::channel_mpmc::<[u64; 40]>(16);
-    let (other, other_subscribable) = annulus::channel_mpmc_bounded::<[u64; 40]>(16, 0);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<[u64; 40]>(16);
+    let (other, other_subscribable) = annulus::broadcast::mp_lossless::<[u64; 40]>(16);
     let mut subscriber = subscribable.subscribe();
     let mut other_subscriber = other_subscribable.subscribe();
     steady(|round| {
@@ -140,15 +141,15 @@ fn many_publishers_allocate_nothing() {
         other.publish_batch(&[[round; 40]; 8]).unwrap();
         let _ = (other.clone().try_publish([round; 40]), subscriber.try_recv(), subscriber.recv());
         let _ = subscriber.latest();
-        other_subscriber.drain().for_each(drop);
+        other_subscriber.try_iter().for_each(drop);
     });
 }
 
 #[test]
 fn owned_events_allocate_nothing() {
     let text = || String::with_capacity(64);
-    let (mut publisher, subscribable) = annulus::event_channel(8, text);
-    let (mut other, other_subscribable) = annulus::event_channel_mpmc(8, text);
+    let (mut publisher, subscribable) = annulus::event::channel(8, text);
+    let (mut other, other_subscribable) = annulus::event::mp_channel(8, text);
     let mut subscriber = subscribable.subscribe();
     let mut other_subscriber = other_subscribable.subscribe();
     steady(|round| {
@@ -169,7 +170,7 @@ fn owned_events_allocate_nothing() {
 
 #[test]
 fn groups_allocate_nothing() {
-    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(16, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(16);
     let mut group = subscribable.subscribe_group::<20>();
     steady(|round| {
         publisher.publish_batch(&[round; 8]).unwrap();
@@ -184,14 +185,14 @@ fn groups_allocate_nothing() {
 
 #[test]
 fn stages_allocate_nothing() {
-    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(16, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(16);
     let mut first = subscribable.subscribe_tracked();
     let mut last = subscribable.subscribe().after(&[&first]);
     steady(|round| {
         publisher.publish_batch(&[round; 8]).unwrap();
-        first.drain().for_each(drop);
+        first.try_iter().for_each(drop);
         first.done();
-        assert_eq!(last.drain().count(), 8);
+        assert_eq!(last.try_iter().count(), 8);
     });
 }
 
@@ -208,8 +209,8 @@ fn queues_of_one_consumer_allocate_nothing() {
         producer.try_send(round).unwrap();
         producer.send(round).unwrap();
         producer.send_timeout(round, NOW).unwrap();
-        assert_eq!(producer.send_slice(&[round; 9]), 9);
-        producer.send_all(&[round; 2]).unwrap();
+        assert_eq!(producer.try_send_batch(&[round; 9]), 9);
+        producer.send_batch(&[round; 2]).unwrap();
         assert_eq!(producer.reserve(2).unwrap().fill(round), 2);
         assert!(producer.try_send(round).is_err() && producer.send_timeout(round, NOW).is_err());
         assert_eq!(consumer.peek(), Some(&round));
@@ -218,15 +219,15 @@ fn queues_of_one_consumer_allocate_nothing() {
         assert_eq!(consumer.skip(1), 1);
         let received = (consumer.try_recv(), consumer.recv(), consumer.recv_timeout(NOW));
         assert_eq!(received, (Ok(round), Ok(round), Ok(round)));
-        assert_eq!(consumer.recv_into(&mut buffer), 8);
-        assert_eq!(consumer.consume_up_to(1, drop) + consumer.consume(drop) + consumer.drain().count(), 3);
+        assert_eq!(consumer.try_recv_batch(&mut buffer), 8);
+        assert_eq!(consumer.consume_up_to(1, drop) + consumer.consume(drop) + consumer.try_iter().count(), 3);
         assert!(consumer.recv_timeout(Duration::from_micros(1)).is_err());
 
         many.try_send(round).unwrap();
         another.send(round).unwrap();
-        another.send_all(&[round; 4]).unwrap();
+        another.send_batch(&[round; 4]).unwrap();
         assert_eq!(one.recv(), Ok(round));
-        assert_eq!(one.recv_into(&mut buffer) + one.consume(drop) + one.drain().count(), 5);
+        assert_eq!(one.try_recv_batch(&mut buffer) + one.consume(drop) + one.try_iter().count(), 5);
     });
 }
 
@@ -252,17 +253,17 @@ fn queues_of_many_consumers_allocate_nothing() {
     let (mut another, mut other) = (many.clone(), any.clone());
     let mut buffer = [0; 8];
     steady(|round| {
-        producer.send_all(&[round; 16]).unwrap();
+        producer.send_batch(&[round; 16]).unwrap();
         assert!(producer.try_send(round).is_err());
         let mut thief = consumer.clone();
         assert_eq!((consumer.try_recv(), thief.recv()), (Ok(round), Ok(round)));
-        assert_eq!(thief.recv_into(&mut buffer) + consumer.drain().count(), 14);
+        assert_eq!(thief.try_recv_batch(&mut buffer) + consumer.try_iter().count(), 14);
         drop(thief);
 
-        many.send_all(&[round; 8]).unwrap();
+        many.send_batch(&[round; 8]).unwrap();
         another.send(round).unwrap();
         assert_eq!((any.try_recv(), other.recv_timeout(NOW)), (Ok(round), Ok(round)));
-        let taken = other.steal_into(&mut buffer) + any.consume(drop) + other.consume(drop);
+        let taken = other.try_recv_batch(&mut buffer) + any.consume(drop) + other.consume(drop);
         assert_eq!(taken, 7);
     });
 }
@@ -310,11 +311,11 @@ fn needs<J>(mut join: impl FnMut() -> J) -> Needs {
 /// are there.
 #[test]
 fn who_joins_needs_what_is_listed_here() {
-    let (_publisher, lossy) = annulus::channel::<u64>(16);
-    let (_bounded, lossless) = annulus::channel_bounded::<u64>(16, 0);
-    let (many, _subscribable) = annulus::channel_mpmc::<u64>(16);
-    let (many_bounded, _subscribable) = annulus::channel_mpmc_bounded::<u64>(16, 0);
-    let (many_events, events) = annulus::event_channel_mpmc(16, || 0_u64);
+    let (_publisher, lossy) = annulus::broadcast::lossy::<u64>(16);
+    let (_bounded, lossless) = annulus::broadcast::lossless::<u64>(16);
+    let (many, _subscribable) = annulus::broadcast::mp_lossy::<u64>(16);
+    let (many_bounded, _subscribable) = annulus::broadcast::mp_lossless::<u64>(16);
+    let (many_events, events) = annulus::event::mp_channel(16, || 0_u64);
     let (lossy_reader, lossless_reader) = (lossy.subscribe(), lossless.subscribe());
     let (spmc_producer, spmc) = annulus::spmc::channel::<u64>(16);
     let (_mpmc_producer, mpmc) = annulus::mpmc::channel::<u64>(16);
@@ -341,12 +342,12 @@ fn who_joins_needs_what_is_listed_here() {
     drop(spmc_producer);
 
     let place = [needs(|| lossless.subscribe()), needs(|| events.subscribe()), {
-        let (_publisher, lossless) = annulus::channel_bounded::<u64>(16, 0);
+        let (_publisher, lossless) = annulus::broadcast::lossless::<u64>(16);
         needs(|| lossless.subscribe_from_oldest())
     }];
     assert_eq!(place, [Needs::Place, Needs::Place, Needs::Place]);
     assert_eq!(needs(|| lossless_reader.clone()), Needs::Nothing, "there are places now");
-    let (_publisher, fresh) = annulus::channel_bounded::<u64>(16, 0);
+    let (_publisher, fresh) = annulus::broadcast::lossless::<u64>(16);
     let mut group = fresh.subscribe_group::<100>();
     assert_ne!(
         allocations(|| (0..100).for_each(|member| group.pause(member))),
@@ -361,7 +362,7 @@ fn who_joins_needs_what_is_listed_here() {
         needs(|| lossy.subscribe().after(&[&tracked])),
         needs(|| lossless.subscribe().after(&[&tracked_lossless])),
         needs(|| events.subscribe_tracked()),
-        needs(|| annulus::DependencyBarrier::new(&[&tracked])),
+        needs(|| annulus::broadcast::DependencyBarrier::new(&[&tracked])),
         needs(|| lossy.subscribe_group::<4>()),
         needs(|| lossless.subscribe_group::<4>()),
     ];

@@ -9,10 +9,7 @@ mod support;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use annulus::{
-    RecvTimeoutError, Shutdown, channel_bounded, channel_mpmc, channel_mpmc_bounded, event_channel,
-    event_channel_mpmc,
-};
+use annulus::{RecvTimeoutError, Shutdown};
 use support::{Pauses, STUCK, join, soak_time};
 
 /// How many soaks share the time.
@@ -58,7 +55,7 @@ fn soak(stop: &Shutdown, mut receive: impl FnMut() -> Result<(), RecvTimeoutErro
 
 #[test]
 fn a_publisher_at_the_gate() {
-    let (mut publisher, subscribable) = channel_bounded::<u64>(CAPACITY, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(CAPACITY);
     let mut subscriber = subscribable.subscribe();
     drop(subscribable);
     let stop = Shutdown::new();
@@ -71,7 +68,7 @@ fn a_publisher_at_the_gate() {
 
 #[test]
 fn many_publishers_at_the_gate() {
-    let (publisher, subscribable) = channel_mpmc_bounded::<u64>(CAPACITY, 0);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(CAPACITY);
     let mut subscriber = subscribable.subscribe();
     drop(subscribable);
     let stop = Shutdown::new();
@@ -89,7 +86,7 @@ fn many_publishers_at_the_gate() {
 fn many_publishers_at_each_others_slots() {
     /// So large that a writer is often found in the middle.
     type Large = [u64; if cfg!(miri) { 4 } else { 512 }];
-    let (publisher, subscribable) = channel_mpmc::<Large>(CAPACITY);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<Large>(CAPACITY);
     let mut subscriber = subscribable.subscribe();
     let stop = Shutdown::new();
     let threads = [1, 2, 3].map(|seed| {
@@ -110,7 +107,7 @@ fn many_publishers_at_each_others_slots() {
 
 #[test]
 fn a_publisher_of_events() {
-    let (mut publisher, subscribable) = event_channel(CAPACITY, || 0);
+    let (mut publisher, subscribable) = annulus::event::channel(CAPACITY, || 0);
     let mut subscriber = subscribable.subscribe();
     drop(subscribable);
     let stop = Shutdown::new();
@@ -129,7 +126,7 @@ fn a_publisher_of_events() {
 
 #[test]
 fn many_publishers_of_events() {
-    let (publisher, subscribable) = event_channel_mpmc(CAPACITY, || 0);
+    let (publisher, subscribable) = annulus::event::mp_channel(CAPACITY, || 0);
     let mut subscriber = subscribable.subscribe();
     drop(subscribable);
     let stop = Shutdown::new();
@@ -148,7 +145,7 @@ fn many_publishers_of_events() {
 /// A chain and a diamond, and a publisher that waits for the last of them.
 #[test]
 fn stages() {
-    let (mut publisher, subscribable) = channel_bounded::<u64>(CAPACITY, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(CAPACITY);
     let first = subscribable.subscribe_tracked();
     let left = subscribable.subscribe().after(&[&first]);
     let right = subscribable.subscribe().after(&[&first]);
@@ -160,7 +157,7 @@ fn stages() {
         seed += 1;
         let mut pauses = Pauses::new(seed);
         thread::spawn(move || {
-            while stage.recv_with(pauses.strategy()).is_ok() {
+            while stage.recv_by(pauses.strategy()).is_ok() {
                 pauses.rest();
                 if pauses.next() % 2 == 0 {
                     stage.done();
@@ -186,7 +183,7 @@ fn stages() {
 /// Subscribers that come and go while publishers wait for them: whoever leaves wakes whom it held up.
 #[test]
 fn subscribers_that_leave() {
-    let (publisher, subscribable) = channel_mpmc_bounded::<u64>(CAPACITY, 0);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(CAPACITY);
     let stop = Shutdown::new();
     let threads = [1, 2].map(|seed| {
         let publisher = publisher.clone();

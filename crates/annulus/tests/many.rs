@@ -6,10 +6,8 @@ mod support;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use annulus::{
-    Lossless, Lossy, Mode, MpPublisher, PublishError, Subscriber, channel_mpmc, channel_mpmc_bounded,
-    event_channel_mpmc,
-};
+use annulus::PublishError;
+use annulus::broadcast::{Lossless, Lossy, Mode, MpPublisher, Subscriber};
 use support::{STUCK, join, soak_time, time_on_a_core, time_on_a_core_since};
 
 /// Publishers, on machines of two cores and more.
@@ -177,7 +175,7 @@ macro_rules! sizes {
             #[test]
             fn lossy() {
                 for &capacity in CAPACITIES {
-                    let (publisher, subscribable) = channel_mpmc(capacity);
+                    let (publisher, subscribable) = annulus::broadcast::mp_lossy(capacity);
                     let subscribers = [(); 3].map(|()| subscribable.subscribe());
                     race::<$bytes, Lossy>(publisher, subscribers, false);
                 }
@@ -186,7 +184,7 @@ macro_rules! sizes {
             #[test]
             fn lossless() {
                 for &capacity in CAPACITIES {
-                    let (publisher, subscribable) = channel_mpmc_bounded(capacity, capacity / 3);
+                    let (publisher, subscribable) = annulus::broadcast::Builder::new(capacity).headroom(capacity / 3).mp_lossless().unwrap();
                     let subscribers = [(); 3].map(|()| subscribable.subscribe());
                     race::<$bytes, Lossless>(publisher, subscribers, true);
                 }
@@ -210,7 +208,7 @@ fn owned_texts() {
     }
     let time = time();
     for &capacity in CAPACITIES {
-        let (publisher, subscribable) = event_channel_mpmc(capacity, String::new);
+        let (publisher, subscribable) = annulus::event::mp_channel(capacity, String::new);
         let subscribers = [(); 3].map(|()| {
             let mut subscriber = subscribable.subscribe();
             thread::spawn(move || {
@@ -257,7 +255,7 @@ const IDLE: Duration = Duration::from_millis(if cfg!(miri) { 0 } else { 500 });
 /// Publishers that wait at a full ring, however many, leave the cores to others, and go on when there is room.
 #[test]
 fn who_waits_for_room_uses_no_core() {
-    let (publisher, subscribable) = channel_mpmc_bounded::<u64>(2, 0);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
     let mut subscriber = subscribable.subscribe();
     (0..2).for_each(|_| publisher.publish(0).unwrap());
     let waiting: Vec<_> = (0..PUBLISHERS)
@@ -284,7 +282,7 @@ fn who_waits_for_room_uses_no_core() {
 fn sixteen_threads_with_little_to_do_use_little() {
     const PAUSE: Duration = Duration::from_millis(if cfg!(miri) { 0 } else { 20 });
     const ROUNDS: u64 = if cfg!(miri) { 2 } else { 25 };
-    let (publisher, subscribable) = channel_mpmc_bounded::<u64>(4, 0);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(4);
     let begun = Instant::now();
     let subscribers: Vec<_> = (0..8)
         .map(|_| {

@@ -3,7 +3,7 @@
 #[path = "models/lossy.rs"]
 mod lossy;
 
-use annulus::TryRecvError;
+use annulus::LossyTryRecvError;
 use lossy::{Step, message, run};
 use proptest::prelude::*;
 
@@ -23,14 +23,14 @@ proptest! {
 
     #[test]
     fn agrees_with_the_model(capacity in capacities(), steps in steps()) {
-        let (publisher, subscribable) = annulus::channel(capacity);
+        let (publisher, subscribable) = annulus::broadcast::lossy(capacity);
         prop_assert_eq!((publisher.capacity(), subscribable.capacity()), (capacity, capacity));
         run((publisher, subscribable), capacity, &steps);
     }
 
     #[test]
     fn many_publishers_agree_with_the_model(capacity in capacities(), steps in steps()) {
-        run(annulus::channel_mpmc(capacity), capacity, &steps);
+        run(annulus::broadcast::mp_lossy(capacity), capacity, &steps);
     }
 }
 
@@ -38,12 +38,12 @@ proptest! {
 fn every_small_capacity_at_every_lag() {
     for capacity in 2..if cfg!(miri) { 4 } else { 40 } {
         for published in 0..3 * capacity as u64 {
-            let (mut publisher, subscribable) = annulus::channel::<u64>(capacity);
+            let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(capacity);
             let mut subscriber = subscribable.subscribe();
             (0..published).for_each(|sequence| publisher.publish(message(sequence)));
             let lost = published.saturating_sub(capacity as u64);
             if lost > 0 {
-                assert_eq!(subscriber.try_recv(), Err(TryRecvError::Lagged { skipped: lost }));
+                assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { skipped: lost }));
             }
             for sequence in lost..published {
                 assert_eq!(
@@ -52,7 +52,7 @@ fn every_small_capacity_at_every_lag() {
                     "{capacity} slots, {published} published"
                 );
             }
-            assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
+            assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
         }
     }
 }

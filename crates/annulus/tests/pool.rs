@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::thread;
 
 use annulus::pool::{Buffer, BufferPool, Handle, HandleError, PoolError};
-use annulus::{Message, PollError};
+use annulus::{Message, TryRecvError};
 use bytemuck::{Pod, Zeroable};
 use proptest::prelude::*;
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert_eq};
@@ -308,7 +308,7 @@ fn owners_write_and_find_what_they_wrote() {
 fn every_subscriber_tries_and_one_gets_it() {
     const COUNT: usize = if cfg!(miri) { 4 } else { 32 };
     let pool = BufferPool::new(100, COUNT);
-    let (mut publisher, subscribable) = annulus::channel_bounded::<Packet>(COUNT / 2, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<Packet>(COUNT / 2);
     let readers = [(); 3].map(|()| {
         let (mut subscriber, pool) = (subscribable.subscribe(), pool.clone());
         thread::spawn(move || {
@@ -316,11 +316,11 @@ fn every_subscriber_tries_and_one_gets_it() {
             loop {
                 let packet = match subscriber.try_recv() {
                     Ok(packet) => packet,
-                    Err(PollError::Empty) => {
+                    Err(TryRecvError::Empty) => {
                         thread::yield_now();
                         continue;
                     }
-                    Err(PollError::Closed) => return (redeemed, sum),
+                    Err(TryRecvError::Closed) => return (redeemed, sum),
                 };
                 if let Ok(buffer) = pool.redeem(packet.handle) {
                     let bytes = &buffer[..packet.bytes as usize];
@@ -362,7 +362,7 @@ fn round_a_circle() {
     let pool = BufferPool::new(128, count);
     let (mut publishers, subscribers): (Vec<_>, Vec<_>) = (0..THREADS)
         .map(|_| {
-            let (publisher, subscribable) = annulus::channel_bounded::<Handle>(count.next_power_of_two(), 0);
+            let (publisher, subscribable) = annulus::broadcast::lossless::<Handle>(count.next_power_of_two());
             (publisher, subscribable.subscribe())
         })
         .unzip();

@@ -18,7 +18,7 @@ fn consumes<K: Kind>() -> [Consumes<K>; 3] {
     [
         |consumer, handle| _ = consumer.consume(handle),
         |consumer, handle| _ = consumer.consume_up_to(3, handle),
-        |consumer, handle| consumer.drain().for_each(handle),
+        |consumer, handle| consumer.try_iter().for_each(handle),
     ]
 }
 

@@ -31,25 +31,25 @@ fn is_registered() -> bool {
 
 /// Two broadcast rings: each sends and receives between threads, spins, closes.
 fn broadcast() {
-    let (mut publisher, subscribable) = annulus::channel::<u64>(16);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(16);
     let mut subscriber = subscribable.subscribe();
-    let reader = thread::spawn(move || (0..100).map_while(|_| subscriber.recv_with(SPIN).ok()).count());
+    let reader = thread::spawn(move || (0..100).map_while(|_| subscriber.recv_by(SPIN).ok()).count());
     (0..1000).for_each(|number| publisher.publish(number));
     drop(publisher);
     assert!(reader.join().unwrap() >= 16);
 
-    let (publisher, subscribable) = annulus::channel_mpmc_bounded::<u64>(16, 0);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(16);
     let mut first = subscribable.subscribe_tracked();
     let mut last = subscribable.subscribe().after(&[&first]);
     let writer =
         thread::spawn(move || (0..100).for_each(|number| publisher.publish_by(number, SPIN).unwrap()));
     for number in 0..100 {
-        assert_eq!(first.recv_with(SPIN), Ok(number));
+        assert_eq!(first.recv_by(SPIN), Ok(number));
         first.done();
-        assert_eq!(last.recv_with(SPIN), Ok(number));
+        assert_eq!(last.recv_by(SPIN), Ok(number));
     }
     writer.join().unwrap();
-    assert!(first.recv_with(SPIN).is_err());
+    assert!(first.recv_by(SPIN).is_err());
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_process_registers_at_its_first_sleep() {
     assert!(!is_registered(), "at the start");
 
     broadcast();
-    let (mut events, subscribable) = annulus::event_channel(4, String::new);
+    let (mut events, subscribable) = annulus::event::channel(4, String::new);
     let mut reader = subscribable.subscribe();
     events.publish(|text| text.push('a')).unwrap();
     assert_eq!(reader.process(String::len), Ok(1));
@@ -72,13 +72,13 @@ fn a_process_registers_at_its_first_sleep() {
     let (pooled, mut taker) = annulus::spmc::channel(4);
     let mut pooled = Some(pooled);
     thread::scope(|scope| {
-        scope.spawn(|| (0..100).for_each(|number| producer.send_with(number, SPIN).unwrap()));
-        scope.spawn(|| (0..100).for_each(|number| many.send_with(number, SPIN).unwrap()));
-        scope.spawn(|| (0..100).for_each(|number| shared.send_with(number, SPIN).unwrap()));
+        scope.spawn(|| (0..100).for_each(|number| producer.send_by(number, SPIN).unwrap()));
+        scope.spawn(|| (0..100).for_each(|number| many.send_by(number, SPIN).unwrap()));
+        scope.spawn(|| (0..100).for_each(|number| shared.send_by(number, SPIN).unwrap()));
         let buffer = pool.alloc().unwrap();
-        pooled.as_mut().unwrap().send_with(buffer.into_handle(), SPIN).unwrap();
+        pooled.as_mut().unwrap().send_by(buffer.into_handle(), SPIN).unwrap();
         for _ in 0..100 {
-            let received = (consumer.recv_with(SPIN), one.recv_with(SPIN), consumers.recv_with(SPIN));
+            let received = (consumer.recv_by(SPIN), one.recv_by(SPIN), consumers.recv_by(SPIN));
             assert!(received.0.is_ok() && received.1.is_ok() && received.2.is_ok());
         }
     });
@@ -91,7 +91,7 @@ fn a_process_registers_at_its_first_sleep() {
 
 /// Publishers and their threads begin while nobody has registered, and learn nothing of it when the first sleeper does: it is woken all the same.
 fn publishers_were_there_before() {
-    let (publisher, subscribable) = annulus::channel_mpmc_bounded::<u64>(2, 0);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
     let mut subscriber = subscribable.subscribe();
     let goes_on = Shutdown::new();
     let (begun, told) = mpsc::channel();

@@ -19,17 +19,17 @@ macro_rules! queues {
 
             #[test]
             fn handles_say_what_they_are() {
-                let (mut producer, mut consumer) = $kind::try_channel::<u8>(4).unwrap();
+                let (mut producer, mut consumer) = $kind::Builder::new(4).build::<u8>().unwrap();
                 assert!(producer.is_empty() && consumer.is_empty());
-                producer.send_with(1, WaitStrategy::BusySpin).unwrap();
+                producer.send_by(1, WaitStrategy::BusySpin).unwrap();
                 assert!(!producer.is_empty());
                 is_shown(&producer, &["Producer", stringify!($kind), "len: 1", "capacity: 4", "closed: false"]);
                 is_shown(&consumer, &["Consumer", stringify!($kind), "len: 1"]);
-                is_shown(&consumer.drain(), &["Drain"]);
+                is_shown(&consumer.try_iter(), &["TryIter"]);
                 is_shown(&consumer.iter(), &["Iter", "Consumer"]);
                 consumer.close();
                 is_shown(&consumer, &["closed: true"]);
-                assert_eq!(producer.send_with(2, WaitStrategy::BusySpin).unwrap_err().0, 2);
+                assert_eq!(producer.send_by(2, WaitStrategy::BusySpin).unwrap_err().0, 2);
                 let mut rest = consumer.into_iter();
                 is_shown(&rest, &["IntoIter", "Consumer"]);
                 assert_eq!((rest.next(), rest.next()), (Some(1), None));
@@ -41,7 +41,7 @@ macro_rules! queues {
                 producer.send(1).unwrap();
                 consumer.close();
                 assert_eq!(producer.send(2).unwrap_err().0, 2);
-                assert_eq!(producer.send_with(3, WaitStrategy::BusySpin).unwrap_err().0, 3);
+                assert_eq!(producer.send_by(3, WaitStrategy::BusySpin).unwrap_err().0, 3);
             }
 
             #[test]
@@ -50,7 +50,7 @@ macro_rules! queues {
                 is_shown(&builder.clone(), &["Builder", stringify!($kind), "3"]);
                 let (_producer, consumer) = builder.build::<u8>().unwrap();
                 assert_eq!(consumer.capacity(), 3);
-                assert!($kind::try_channel::<u8>(0).is_err());
+                assert!($kind::Builder::new(0).build::<u8>().is_err());
             }
 
             #[test]
@@ -60,7 +60,7 @@ macro_rules! queues {
                     thread::sleep(Duration::from_millis(5));
                     producer.send(7)
                 });
-                assert_eq!(consumer.recv_with(WaitStrategy::BusySpin), Ok(7));
+                assert_eq!(consumer.recv_by(WaitStrategy::BusySpin), Ok(7));
                 sender.join().unwrap().unwrap();
             }
         }
@@ -79,10 +79,10 @@ fn the_long_names_do_what_the_short_ones_do() {
     first.send(1).unwrap();
     second.send(2).unwrap();
     let mut sum = 0;
-    assert_eq!(consumer.consume_all(|number| sum += number), 2);
+    assert_eq!(consumer.consume(|number| sum += number), 2);
     assert_eq!(sum, 3);
     second.send(4).unwrap();
-    assert_eq!(consumer.drain_all().collect::<Vec<_>>(), [4]);
+    assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [4]);
 }
 
 /// A ring that is used again begins to measure anew.
@@ -136,16 +136,16 @@ fn what_was_written_by_hand_is_sent_by_commit() {
     reservation.as_uninit()[1].write(6);
     // SAFETY: the first two were written.
     assert_eq!(unsafe { reservation.commit(2) }, 2);
-    assert_eq!(consumer.drain().collect::<Vec<_>>(), [5, 6]);
+    assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [5, 6]);
 }
 
 #[test]
 fn a_lossy_ring_says_how_far_it_is() {
-    let (mut publisher, subscribable) = annulus::channel::<u32>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u32>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(&[1, 2]);
     assert_eq!((publisher.sequence(), publisher.published()), (2, 2));
-    is_shown(&subscriber.drain(), &["Drain", "Subscriber"]);
+    is_shown(&subscriber.try_iter(), &["TryIter", "Subscriber"]);
     is_shown(&subscriber.iter(), &["Iter", "Subscriber"]);
     drop(publisher);
     let rest = subscriber.into_iter();
@@ -155,15 +155,15 @@ fn a_lossy_ring_says_how_far_it_is() {
 
 #[test]
 fn many_publishers_send_batches_by_any_strategy() {
-    let (publisher, subscribable) = annulus::channel_mpmc::<u32>(4);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u32>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch_by(&[1, 2, 3], WaitStrategy::BusySpin);
-    assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
 }
 
 #[test]
 fn events_are_published_by_any_strategy() {
-    let (mut publisher, subscribable) = annulus::event_channel(4, || 0);
+    let (mut publisher, subscribable) = annulus::event::channel(4, || 0);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_by(|number| *number = 7, WaitStrategy::BusySpin).unwrap();
     assert_eq!(subscriber.process(|number| *number), Ok(7));

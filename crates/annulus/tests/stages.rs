@@ -4,14 +4,15 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{DependencyBarrier, PollError, TryRecvError, UpstreamError};
+use annulus::broadcast::DependencyBarrier;
+use annulus::{LossyTryRecvError, TryRecvError, UpstreamError};
 
 /// Long enough that only a wake-up ends a wait.
 const LONG: Duration = Duration::from_secs(20);
 
 #[test]
 fn a_lossless_stage_does_not_follow_a_lossy_one() {
-    let (_publisher, subscribable) = annulus::channel_bounded::<u64>(8, 0);
+    let (_publisher, subscribable) = annulus::broadcast::lossless::<u64>(8);
     let tracked = subscribable.subscribe_tracked();
     let tap = subscribable.subscribe_lossy().after(&[&tracked]);
     let error = subscribable.subscribe().try_after(&[&tracked, &tap]).unwrap_err();
@@ -23,16 +24,16 @@ fn a_lossless_stage_does_not_follow_a_lossy_one() {
 fn a_stage_of_another_ring_is_refused_even_after_that_ring_is_gone() {
     for _ in 0..20 {
         let barrier = {
-            let (_publisher, subscribable) = annulus::channel::<u64>(8);
+            let (_publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
             DependencyBarrier::new(&[&subscribable.subscribe_tracked()])
         };
         // Likely at the same address.
-        let (_publisher, subscribable) = annulus::channel::<u64>(8);
+        let (_publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
         let error = subscribable.subscribe().try_after_barrier(&barrier).unwrap_err();
         assert_eq!(error, UpstreamError::AnotherRing { index: 0 });
     }
-    let (_publisher, one) = annulus::channel::<u64>(8);
-    let (_publisher, other) = annulus::channel::<u64>(8);
+    let (_publisher, one) = annulus::broadcast::lossy::<u64>(8);
+    let (_publisher, other) = annulus::broadcast::lossy::<u64>(8);
     let (one, other) = (one.subscribe_tracked(), other.subscribe_tracked());
     let error = DependencyBarrier::try_new(&[&one, &other]).unwrap_err();
     assert_eq!(error, UpstreamError::AnotherRing { index: 1 });
@@ -40,10 +41,10 @@ fn a_stage_of_another_ring_is_refused_even_after_that_ring_is_gone() {
 
 #[test]
 fn a_subscriber_that_becomes_a_stage_keeps_its_place_and_its_counters() {
-    let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(&[0, 1, 2, 3, 4, 5]);
-    assert_eq!(subscriber.try_recv(), Err(TryRecvError::Lagged { skipped: 2 }));
+    assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
     assert_eq!(subscriber.try_recv(), Ok(2));
     let mut stage = subscriber.after(&[]);
     assert_eq!((stage.cursor(), stage.total_received(), stage.total_lagged()), (3, 1, 2));
@@ -53,15 +54,15 @@ fn a_subscriber_that_becomes_a_stage_keeps_its_place_and_its_counters() {
 /// What an upstream lost, those after it lose too, though it still stands in the ring for a moment.
 #[test]
 fn what_an_upstream_lost_those_after_it_do_not_see() {
-    let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut upstream = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&upstream]);
     publisher.publish_batch(&[0, 1, 2, 3, 4, 5]);
-    assert_eq!(stage.try_recv(), Err(TryRecvError::Empty), "the upstream has not noticed yet");
-    assert_eq!(upstream.try_recv(), Err(TryRecvError::Lagged { skipped: 2 }));
+    assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Empty), "the upstream has not noticed yet");
+    assert_eq!(upstream.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
     assert_eq!(upstream.try_recv(), Ok(2));
-    assert_eq!(stage.try_recv(), Err(TryRecvError::Lagged { skipped: 2 }));
-    assert_eq!(stage.try_recv(), Err(TryRecvError::Empty));
+    assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
+    assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Empty));
     upstream.done();
     assert_eq!(stage.try_recv(), Ok(2));
     assert_eq!((stage.total_received(), stage.total_lagged()), (1, 2));
@@ -70,24 +71,24 @@ fn what_an_upstream_lost_those_after_it_do_not_see() {
 /// The publisher is gone, but messages are left that the upstream has to process first.
 #[test]
 fn a_stage_is_not_closed_before_those_before_it_are_done() {
-    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(4, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut upstream = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&upstream]);
     publisher.publish(7).unwrap();
     drop(publisher);
-    assert_eq!(stage.try_recv(), Err(PollError::Empty));
+    assert_eq!(stage.try_recv(), Err(TryRecvError::Empty));
     assert_eq!(upstream.recv(), Ok(7));
-    assert_eq!(stage.try_recv(), Err(PollError::Empty));
+    assert_eq!(stage.try_recv(), Err(TryRecvError::Empty));
     assert!(upstream.recv().is_err());
     assert_eq!(stage.recv(), Ok(7));
-    assert_eq!(stage.try_recv(), Err(PollError::Closed));
+    assert_eq!(stage.try_recv(), Err(TryRecvError::Closed));
 }
 
 /// A chain, a diamond, and a stage at its end that sleeps: each message arrives, in order, and so does the close.
 #[test]
 fn a_graph_passes_everything_on() {
     const MESSAGES: u64 = if cfg!(miri) { 20 } else { 20_000 };
-    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(16, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(16);
     let first = subscribable.subscribe_tracked();
     let left = subscribable.subscribe().after(&[&first]);
     let right = subscribable.subscribe().after(&[&first]);
@@ -109,7 +110,7 @@ fn a_graph_passes_everything_on() {
 #[test]
 fn a_sleeping_stage_wakes_with_those_before_it() {
     for drop_it in [false, true] {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(4, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
         let mut upstream = subscribable.subscribe_tracked();
         let mut stage = subscribable.subscribe().after(&[&upstream]);
         publisher.publish(7).unwrap();

@@ -8,7 +8,8 @@ use std::sync::{Arc, Barrier};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use annulus::{Subscriber, TryRecvError};
+use annulus::LossyTryRecvError;
+use annulus::broadcast::Subscriber;
 
 /// How long each size is written, and longer where a reader has not met the writer yet: on a busy machine it may not have run.
 const TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 150 } else { 250 });
@@ -47,9 +48,9 @@ fn read<const N: usize>(mut subscriber: Subscriber<[u8; N]>, mut met: impl FnMut
                     met();
                 }
             }
-            Err(TryRecvError::Lagged { skipped }) => lagged += skipped,
-            Err(TryRecvError::Empty) => thread::yield_now(),
-            Err(TryRecvError::Closed) => break,
+            Err(LossyTryRecvError::Lagged { skipped }) => lagged += skipped,
+            Err(LossyTryRecvError::Empty) => thread::yield_now(),
+            Err(LossyTryRecvError::Closed) => break,
         }
     }
     assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (received, lagged));
@@ -59,7 +60,7 @@ fn read<const N: usize>(mut subscriber: Subscriber<[u8; N]>, mut met: impl FnMut
 
 /// One writer, two readers, and one that joins while they run.
 fn race<const N: usize>(capacity: usize, batch: usize) {
-    let (mut publisher, subscribable) = annulus::channel::<[u8; N]>(capacity);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<[u8; N]>(capacity);
     let ready = Arc::new(Barrier::new(4));
     // How many of the two readers have received beside the writer.
     let met = Arc::new(AtomicUsize::new(0));

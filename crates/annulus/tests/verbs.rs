@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{CapacityError, Closed, Shutdown, TryRecvError, channel, try_channel};
+use annulus::{CapacityError, LossyTryRecvError, RecvError, Shutdown};
 use support::without_standing_still;
 
 const MESSAGES: u64 = if cfg!(miri) { 200 } else { 200_000 };
@@ -14,23 +14,23 @@ const MESSAGES: u64 = if cfg!(miri) { 200 } else { 200_000 };
 #[test]
 fn ends_are_what_they_say() {
     use static_assertions::{assert_impl_all, assert_not_impl_any};
-    assert_impl_all!(annulus::Publisher<u64>: Send);
-    assert_not_impl_any!(annulus::Publisher<u64>: Clone);
-    assert_impl_all!(annulus::Subscribable<u64>: Send, Sync, Clone);
-    assert_impl_all!(annulus::Subscriber<u64>: Send, Clone, IntoIterator);
+    assert_impl_all!(annulus::broadcast::Publisher<u64>: Send);
+    assert_not_impl_any!(annulus::broadcast::Publisher<u64>: Clone);
+    assert_impl_all!(annulus::broadcast::Subscribable<u64>: Send, Sync, Clone);
+    assert_impl_all!(annulus::broadcast::Subscriber<u64>: Send, Clone, IntoIterator);
     assert_impl_all!(Shutdown: Send, Sync, Clone);
     assert_impl_all!(CapacityError: std::error::Error);
-    assert_impl_all!(TryRecvError: std::error::Error);
+    assert_impl_all!(LossyTryRecvError: std::error::Error);
     assert_impl_all!(annulus::RecvTimeoutError: std::error::Error);
-    assert_impl_all!(Closed: std::error::Error);
+    assert_impl_all!(RecvError: std::error::Error);
 }
 
 #[test]
 fn a_capacity_too_small_is_named() {
     for capacity in [0, 1] {
-        let error = try_channel::<u64>(capacity).unwrap_err();
+        let error = annulus::broadcast::Builder::new(capacity).lossy::<u64>().unwrap_err();
         assert_eq!(error, CapacityError::TooSmall { capacity, minimum: 2 });
-        let panic = catch_unwind(|| drop(channel::<u64>(capacity))).unwrap_err();
+        let panic = catch_unwind(|| drop(annulus::broadcast::lossy::<u64>(capacity))).unwrap_err();
         let text = panic.downcast_ref::<String>().unwrap();
         assert!(text.contains(&format!("capacity {capacity} is too small")), "{text}");
         assert!(text.contains("at least 2"), "{text}");
@@ -40,7 +40,7 @@ fn a_capacity_too_small_is_named() {
 #[test]
 fn a_capacity_too_large_is_an_error_and_not_an_abort() {
     for capacity in [usize::MAX, usize::MAX / 16, usize::MAX / 64] {
-        let error = try_channel::<[u8; 100]>(capacity).unwrap_err();
+        let error = annulus::broadcast::Builder::new(capacity).lossy::<[u8; 100]>().unwrap_err();
         assert_eq!(error, CapacityError::TooLarge { capacity, slot_bytes: 128 });
         assert!(error.to_string().contains(&capacity.to_string()));
     }
@@ -49,10 +49,10 @@ fn a_capacity_too_large_is_an_error_and_not_an_abort() {
 #[test]
 fn a_capacity_is_kept_as_it_is() {
     for capacity in [2, 3, 5, 100, 1000, 1023, 1024, 1025] {
-        let (mut publisher, subscribable) = channel::<u32>(capacity);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u32>(capacity);
         assert_eq!(publisher.capacity(), capacity);
         (0..3 * capacity as u32).for_each(|number| publisher.publish(number));
-        let all: Vec<u32> = subscribable.subscribe_from_oldest().drain().collect();
+        let all: Vec<u32> = subscribable.subscribe_from_oldest().try_iter().collect();
         assert_eq!(all, (2 * capacity as u32..3 * capacity as u32).collect::<Vec<_>>());
     }
 }
@@ -66,19 +66,19 @@ fn any_message_comes_back() {
         Buy = 1,
         Sell = 2,
     }
-    let (mut publisher, subscribable) = channel(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(&[Side::Buy, Side::Sell]);
-    assert_eq!(subscriber.drain().collect::<Vec<_>>(), [Side::Buy, Side::Sell]);
+    assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [Side::Buy, Side::Sell]);
 
-    let (mut publisher, subscribable) = channel(2);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy(2);
     let mut subscriber = subscribable.subscribe();
     publisher.publish(());
-    assert_eq!((subscriber.try_recv(), subscriber.try_recv()), (Ok(()), Err(TryRecvError::Empty)));
+    assert_eq!((subscriber.try_recv(), subscriber.try_recv()), (Ok(()), Err(LossyTryRecvError::Empty)));
     publisher.publish_batch(&[(); 5]);
-    assert_eq!(subscriber.try_recv(), Err(TryRecvError::Lagged { skipped: 3 }));
+    assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 3 }));
 
-    let (mut publisher, subscribable) = channel(2);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy(2);
     let mut subscriber = subscribable.subscribe();
     publisher.publish([true, false, true]);
     assert_eq!(subscriber.try_recv(), Ok([true, false, true]));
@@ -86,7 +86,7 @@ fn any_message_comes_back() {
 
 #[test]
 fn a_closure_that_panics_publishes_nothing() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish(1);
     catch_unwind(AssertUnwindSafe(|| publisher.publish_with(|| panic!("on purpose")))).unwrap_err();
@@ -99,42 +99,42 @@ fn a_closure_that_panics_publishes_nothing() {
 /// A publisher that dies in a panic closes its ring.
 #[test]
 fn a_publisher_that_panics_closes_the_ring() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     let writer = thread::spawn(move || {
         publisher.publish(1);
         panic!("on purpose");
     });
     assert_eq!(subscriber.recv(), Ok(1));
-    assert_eq!(subscriber.recv(), Err(Closed));
+    assert_eq!(subscriber.recv(), Err(RecvError));
     writer.join().unwrap_err();
 }
 
 #[test]
 fn a_clone_starts_at_the_same_cursor_with_counters_at_zero() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut first = subscribable.subscribe();
     publisher.publish_batch(&[0, 1, 2]);
     assert_eq!(first.try_recv(), Ok(0));
     let mut second = first.clone();
     assert_eq!((second.cursor(), second.total_received(), second.total_lagged()), (1, 0, 0));
-    assert_eq!(second.drain().collect::<Vec<_>>(), first.drain().collect::<Vec<_>>());
+    assert_eq!(second.try_iter().collect::<Vec<_>>(), first.try_iter().collect::<Vec<_>>());
 }
 
 #[test]
 fn subscribing_to_a_closed_ring_finds_what_stands_and_then_the_close() {
-    let (mut publisher, subscribable) = channel::<u64>(2);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
     publisher.publish_batch(&[0, 1, 2]);
     drop(publisher);
     assert!(subscribable.is_closed());
-    assert_eq!(subscribable.subscribe().recv(), Err(Closed));
+    assert_eq!(subscribable.subscribe().recv(), Err(RecvError));
     assert_eq!(subscribable.subscribe_from_oldest().into_iter().collect::<Vec<_>>(), [1, 2]);
 }
 
 /// `while let Ok` must not end on a lag.
 #[test]
 fn a_receive_loop_ends_on_close_alone() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     let reader = thread::spawn(move || {
         let (mut count, mut before) = (0, None);
@@ -152,9 +152,9 @@ fn a_receive_loop_ends_on_close_alone() {
 }
 
 /// Runs `read` again and again beside a publisher that never pauses, for a while.
-fn beside_a_fast_publisher(mut read: impl FnMut(&mut annulus::Subscriber<u64>)) {
+fn beside_a_fast_publisher(mut read: impl FnMut(&mut annulus::broadcast::Subscriber<u64>)) {
     let time = Duration::from_millis(if cfg!(miri) { 0 } else { 200 });
-    let (mut publisher, subscribable) = channel::<u64>(64);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(64);
     let mut subscriber = subscribable.subscribe();
     let stop = Shutdown::new();
     let writer = thread::spawn({
@@ -177,7 +177,7 @@ fn beside_a_fast_publisher(mut read: impl FnMut(&mut annulus::Subscriber<u64>)) 
     }
     stop.trigger();
     let published = writer.join().unwrap();
-    subscriber.drain().for_each(drop);
+    subscriber.try_iter().for_each(drop);
     assert_eq!(subscriber.total_received() + subscriber.total_lagged(), published);
 }
 
@@ -186,7 +186,7 @@ fn beside_a_fast_publisher(mut read: impl FnMut(&mut annulus::Subscriber<u64>)) 
 fn a_drain_ends_although_the_publisher_is_faster() {
     beside_a_fast_publisher(|subscriber| {
         let before = subscriber.cursor();
-        let drained: Vec<u64> = subscriber.drain().collect();
+        let drained: Vec<u64> = subscriber.try_iter().collect();
         assert!(drained.is_sorted_by(|a, b| a < b));
         assert!(drained.first().is_none_or(|&first| first >= before));
     });
@@ -196,11 +196,11 @@ fn a_drain_ends_although_the_publisher_is_faster() {
 #[test]
 fn a_drain_ends_at_the_head_it_began_with() {
     for (published, drained) in [(3, 3), (20, 6)] {
-        let (mut publisher, subscribable) = channel::<u64>(16);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(16);
         let mut subscriber = subscribable.subscribe();
         (0..published).for_each(|number| publisher.publish(number));
         let mut count = 0;
-        for _ in subscriber.drain() {
+        for _ in subscriber.try_iter() {
             publisher.publish(99);
             publisher.publish(99);
             count += 1;
@@ -216,7 +216,7 @@ fn a_drain_ends_at_the_head_it_began_with() {
 fn a_batch_ends_although_the_publisher_is_faster() {
     let mut buffer = vec![0; 1000];
     beside_a_fast_publisher(|subscriber| {
-        let count = subscriber.recv_batch(&mut buffer);
+        let count = subscriber.try_recv_batch(&mut buffer);
         assert!(buffer[..count].is_sorted_by(|a, b| a < b));
         // Not equal: it may have been lapped after the last one.
         assert!(buffer[..count].last().is_none_or(|&last| last < subscriber.cursor()));
@@ -266,14 +266,14 @@ fn a_shutdown_is_seen_by_every_clone() {
 /// Each end keeps the ring alive for itself, whichever goes first. (Miri sees what leaks or is used too late.)
 #[test]
 fn ends_may_be_dropped_in_any_order() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     drop(subscribable);
     publisher.publish(1);
     drop(publisher);
     assert_eq!(subscriber.try_recv(), Ok(1));
 
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     drop(subscribable.subscribe());
     publisher.publish(1);
     drop(subscribable);
@@ -283,7 +283,7 @@ fn ends_may_be_dropped_in_any_order() {
 
 #[test]
 fn debug_output_says_how_far_each_end_is() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(&[1, 2]);
     subscriber.try_recv().unwrap();

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{Closed, RecvTimeoutError, WaitStrategy};
+use annulus::{RecvError, RecvTimeoutError, WaitStrategy};
 use support::{Backlog, Pauses, soak_time, time_on_a_core, time_on_a_core_since};
 
 /// A subscriber that waits for half a second uses next to nothing of a core; spinning would use all of it.
@@ -16,7 +16,7 @@ use support::{Backlog, Pauses, soak_time, time_on_a_core, time_on_a_core_since};
 #[cfg(target_os = "linux")]
 fn an_idle_subscriber_uses_no_cpu() {
     const IDLE: Duration = Duration::from_millis(500);
-    let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();
     let (awake, woken) = mpsc::channel();
     let reader = thread::spawn(move || {
@@ -37,7 +37,7 @@ fn an_idle_subscriber_uses_no_cpu() {
 #[cfg(target_os = "linux")]
 fn an_idle_subscriber_with_a_timeout_uses_no_cpu() {
     const IDLE: Duration = Duration::from_millis(500);
-    let (_publisher, subscribable) = annulus::channel::<u64>(8);
+    let (_publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();
     let (before, begun) = (time_on_a_core(), Instant::now());
     assert_eq!(subscriber.recv_timeout(IDLE), Err(RecvTimeoutError::Timeout));
@@ -48,7 +48,7 @@ fn an_idle_subscriber_with_a_timeout_uses_no_cpu() {
 
 #[test]
 fn a_timeout_receives_what_comes_in_time_and_sees_the_close() {
-    let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();
     let writer = thread::spawn(move || {
         thread::sleep(Duration::from_millis(30));
@@ -64,7 +64,7 @@ fn a_timeout_receives_what_comes_in_time_and_sees_the_close() {
 
 #[test]
 fn a_timeout_of_nothing_still_receives_what_is_there() {
-    let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();
     assert_eq!(subscriber.recv_timeout(Duration::ZERO), Err(RecvTimeoutError::Timeout));
     publisher.publish_batch(&[1, 2]);
@@ -75,7 +75,7 @@ fn a_timeout_of_nothing_still_receives_what_is_there() {
 /// The longest timeout means no timeout, and wakes all the same.
 #[test]
 fn an_endless_timeout_wakes() {
-    let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();
     let reader = thread::spawn(move || subscriber.recv_timeout(Duration::MAX));
     thread::sleep(Duration::from_millis(20));
@@ -96,22 +96,22 @@ fn every_strategy_receives_and_sees_the_close() {
         WaitStrategy::Block { spin_iters: most, yield_iters: most },
         WaitStrategy::default(),
     ] {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || [(); 3].map(|()| subscriber.recv_with(strategy)));
+        let reader = thread::spawn(move || [(); 3].map(|()| subscriber.recv_by(strategy)));
         thread::sleep(Duration::from_millis(5));
         publisher.publish(1);
         thread::sleep(Duration::from_millis(5));
         publisher.publish(2);
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), [Ok(1), Ok(2), Err(Closed)], "{strategy:?}");
+        assert_eq!(reader.join().unwrap(), [Ok(1), Ok(2), Err(RecvError)], "{strategy:?}");
     }
 }
 
 /// One message wakes all who sleep.
 #[test]
 fn a_message_wakes_every_sleeper() {
-    let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let readers: Vec<_> = (0..16)
         .map(|_| {
             let mut subscriber = subscribable.subscribe();
@@ -131,7 +131,7 @@ const STUCK: Duration = Duration::from_secs(10);
 /// A batch wakes as a message does.
 #[test]
 fn a_batch_wakes_a_sleeper() {
-    let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();
     let reader = thread::spawn(move || subscriber.recv_timeout(STUCK));
     thread::sleep(Duration::from_millis(50));
@@ -147,13 +147,13 @@ fn a_batch_wakes_a_sleeper() {
 #[test]
 fn no_wake_up_is_lost_under_random_pauses() {
     const FILLER: u64 = u64::MAX;
-    let (mut ping, pings) = annulus::channel::<u64>(4);
-    let (mut pong, pongs) = annulus::channel::<u64>(4);
+    let (mut ping, pings) = annulus::broadcast::lossy::<u64>(4);
+    let (mut pong, pongs) = annulus::broadcast::lossy::<u64>(4);
     let (mut ping_in, mut pong_in) = (pings.subscribe(), pongs.subscribe());
     let echo = thread::spawn(move || {
         let (mut pause, mut backlog) = (Pauses::new(2), Backlog::new(2));
         // Without a deadline: what wakes it is the message alone.
-        while let Ok(number) = ping_in.recv_with(pause.strategy()) {
+        while let Ok(number) = ping_in.recv_by(pause.strategy()) {
             if number != FILLER {
                 pause.rest();
                 backlog.pile_up();

@@ -31,7 +31,7 @@ impl<S: From<[u8; 4]> + Debug> Case<S> {
     }
 
     /// Below `capacity`.
-    pub(crate) fn watermark(&self, capacity: usize) -> usize {
+    pub(crate) fn headroom(&self, capacity: usize) -> usize {
         usize::from(self.ring[3]).saturating_sub(128) % capacity
     }
 

@@ -11,8 +11,8 @@ pub fn lossy(bytes: &[u8]) {
     let Some(case) = Case::of(bytes) else { return };
     let capacity = case.capacity(2);
     match case.kind(2) {
-        0 => lossy::run(annulus::channel(capacity), capacity, &case.steps),
-        _ => lossy::run(annulus::channel_mpmc(capacity), capacity, &case.steps),
+        0 => lossy::run(annulus::broadcast::lossy(capacity), capacity, &case.steps),
+        _ => lossy::run(annulus::broadcast::mp_lossy(capacity), capacity, &case.steps),
     }
 }
 
@@ -25,7 +25,7 @@ macro_rules! lossless {
             $($number => lossless::run::<rings::$ring>,)*
             _ => unreachable!("there are no more"),
         };
-        run(capacity, case.watermark(capacity), &case.steps);
+        run(capacity, case.headroom(capacity), &case.steps);
     }};
 }
 
@@ -44,8 +44,8 @@ pub fn stages(bytes: &[u8]) {
     let Some(case) = Case::of(bytes) else { return };
     let capacity = case.capacity(2);
     match case.kind(4) {
-        0 => stages::run::<rings::Lossless>(capacity, case.watermark(capacity), &case.steps),
-        1 => stages::run::<rings::MpmcLossless>(capacity, case.watermark(capacity), &case.steps),
+        0 => stages::run::<rings::Lossless>(capacity, case.headroom(capacity), &case.steps),
+        1 => stages::run::<rings::MpmcLossless>(capacity, case.headroom(capacity), &case.steps),
         2 => lossy_stages::run::<rings::Lossy>(capacity, &case.steps),
         _ => lossy_stages::run::<rings::Mpmc>(capacity, &case.steps),
     }
@@ -57,7 +57,7 @@ pub fn groups(bytes: &[u8]) {
     let capacity = case.capacity(2);
     match case.kind(2) {
         0 => groups::run_lossy(capacity, &case.steps),
-        _ => groups::run_lossless(capacity, case.watermark(capacity), &case.steps),
+        _ => groups::run_lossless(capacity, case.headroom(capacity), &case.steps),
     }
 }
 
@@ -90,5 +90,5 @@ pub fn shared_queues(bytes: &[u8]) {
 /// The pool of buffers.
 pub fn pool(bytes: &[u8]) {
     let Some(case) = Case::of(bytes) else { return };
-    pool::run(case.watermark(100) + 1, case.capacity(1).min(64), &case.steps);
+    pool::run(case.headroom(100) + 1, case.capacity(1).min(64), &case.steps);
 }

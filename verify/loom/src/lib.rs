@@ -9,8 +9,9 @@ pub mod shared;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use annulus::broadcast::{Lossless, Mode, Publisher, Subscriber};
 use annulus::queue::{Consumer, Kind, Producer};
-use annulus::{Lossless, Message, Mode, PollError, Publisher, Subscriber, TryRecvError, WaitStrategy};
+use annulus::{LossyTryRecvError, Message, TryRecvError, WaitStrategy};
 
 /// Sleeps at once.
 pub const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
@@ -68,12 +69,12 @@ pub fn receive<T: Checked>(subscriber: &mut Subscriber<T>, times: usize) -> Vec<
         let cursor = subscriber.cursor();
         match subscriber.try_recv() {
             Ok(message) => received.push((cursor, message.number())),
-            Err(TryRecvError::Lagged { skipped }) => {
+            Err(LossyTryRecvError::Lagged { skipped }) => {
                 assert!(skipped > 0, "a lag of nothing");
                 lagged += skipped;
             }
-            Err(TryRecvError::Empty) => loom::thread::yield_now(),
-            Err(TryRecvError::Closed) => break,
+            Err(LossyTryRecvError::Empty) => loom::thread::yield_now(),
+            Err(LossyTryRecvError::Closed) => break,
         }
     }
     assert_eq!(
@@ -105,8 +106,8 @@ pub fn receive_lossless<T: Checked>(subscriber: &mut Subscriber<T, Lossless>, ti
     for _ in 0..times {
         match subscriber.try_recv() {
             Ok(message) => received.push(message.number()),
-            Err(PollError::Empty) => loom::thread::yield_now(),
-            Err(PollError::Closed) => break,
+            Err(TryRecvError::Empty) => loom::thread::yield_now(),
+            Err(TryRecvError::Closed) => break,
         }
     }
     received
@@ -119,7 +120,7 @@ pub fn receive_lossless<T: Checked>(subscriber: &mut Subscriber<T, Lossless>, ti
 /// If one of them is torn, or none that anybody published.
 pub fn receive_batch<T: Checked, M: Mode, const N: usize>(subscriber: &mut Subscriber<T, M>) -> Vec<u64> {
     let mut buffer = [0; N].map(T::of);
-    let count = subscriber.recv_batch(&mut buffer);
+    let count = subscriber.try_recv_batch(&mut buffer);
     buffer[..count].iter().map(T::number).collect()
 }
 
@@ -166,8 +167,8 @@ pub fn receive_all<T: Send, K: Kind>(consumer: &mut Consumer<T, K>) -> Vec<T> {
     loop {
         match consumer.try_recv() {
             Ok(message) => received.push(message),
-            Err(PollError::Empty) => loom::thread::yield_now(),
-            Err(PollError::Closed) => return received,
+            Err(TryRecvError::Empty) => loom::thread::yield_now(),
+            Err(TryRecvError::Closed) => return received,
         }
     }
 }

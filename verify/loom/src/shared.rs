@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use annulus::queue::{Consumer, Kind, Producer};
-use annulus::{PollError, TrySendError};
+use annulus::{TryRecvError, TrySendError};
 
 /// A message: a number, and a share in a counter, so that one that is lost, or dropped twice, shows.
 pub struct Token {
@@ -62,8 +62,8 @@ pub fn take_tries<K: Kind>(consumer: &mut Consumer<Token, K>, tries: usize) -> V
     for _ in 0..tries {
         match consumer.try_recv() {
             Ok(token) => taken.push(token.number()),
-            Err(PollError::Empty) => loom::thread::yield_now(),
-            Err(PollError::Closed) => break,
+            Err(TryRecvError::Empty) => loom::thread::yield_now(),
+            Err(TryRecvError::Closed) => break,
         }
     }
     taken

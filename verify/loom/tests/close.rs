@@ -1,7 +1,7 @@
 //! Close: who sees it has seen, or still finds, everything that came before it.
 #![cfg(annulus_loom)]
 
-use annulus::TryRecvError;
+use annulus::LossyTryRecvError;
 use annulus_loom::{Checked, check};
 use loom::thread;
 
@@ -9,7 +9,7 @@ use loom::thread;
 #[test]
 fn everything_before_the_close_is_received() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
         let mut subscriber = subscribable.subscribe();
         let writer = thread::spawn(move || {
             publisher.publish(Checked::of(0));
@@ -19,9 +19,9 @@ fn everything_before_the_close_is_received() {
         loop {
             match subscriber.try_recv() {
                 Ok(message) => received.push(message),
-                Err(TryRecvError::Empty) => thread::yield_now(),
-                Err(TryRecvError::Closed) => break,
-                Err(error @ TryRecvError::Lagged { .. }) => panic!("{error}"),
+                Err(LossyTryRecvError::Empty) => thread::yield_now(),
+                Err(LossyTryRecvError::Closed) => break,
+                Err(error @ LossyTryRecvError::Lagged { .. }) => panic!("{error}"),
             }
         }
         assert_eq!(received, [u64::of(0), u64::of(1)]);
@@ -33,13 +33,13 @@ fn everything_before_the_close_is_received() {
 #[test]
 fn joining_while_the_publisher_leaves() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
         publisher.publish(Checked::of(0));
         let writer = thread::spawn(move || drop(publisher));
         let mut subscriber = subscribable.subscribe_from_oldest();
         assert_eq!(subscriber.try_recv(), Ok(u64::of(0)));
         writer.join().unwrap();
-        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
+        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
         assert!(subscriber.is_closed());
     });
 }

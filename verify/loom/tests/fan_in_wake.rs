@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use annulus::{Closed, PollError, mpsc};
+use annulus::{RecvError, TryRecvError, mpsc};
 use annulus_loom::{BLOCK, Counted, alive, check, check_up_to, receive_all};
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
@@ -79,7 +79,7 @@ fn a_quiet_ring_wakes_the_consumer() {
     check(|| {
         let (first, mut consumer) = mpsc::channel(2);
         let mut second = first.clone();
-        let reader = thread::spawn(move || [consumer.recv_with(BLOCK), consumer.recv_with(BLOCK)]);
+        let reader = thread::spawn(move || [consumer.recv_by(BLOCK), consumer.recv_by(BLOCK)]);
         assert!(second.try_send(2).is_ok());
         assert!(second.try_send(3).is_ok());
         assert_eq!(reader.join().unwrap(), [Ok(2), Ok(3)]);
@@ -149,7 +149,7 @@ fn who_comes_after_one_that_leaves() {
             });
             let mut received = Vec::new();
             if sleeps {
-                received.push(consumer.recv_with(BLOCK).unwrap());
+                received.push(consumer.recv_by(BLOCK).unwrap());
             } else {
                 sent.polls(&mut consumer, &mut received, 3);
             }
@@ -210,7 +210,7 @@ fn joining_beside_a_close() {
             let (first, mut consumer) = mpsc::channel(1);
             if reuses {
                 drop(first.clone());
-                assert_eq!(consumer.try_recv(), Err(PollError::Empty), "now its ring is free");
+                assert_eq!(consumer.try_recv(), Err(TryRecvError::Empty), "now its ring is free");
             }
             let writer = thread::spawn(move || {
                 let mut second = first.clone();
@@ -232,8 +232,8 @@ fn the_last_one_out_wakes_the_consumer() {
         let second = first.clone();
         assert!(first.try_send(1).is_ok());
         let leave = [first, second].map(|producer| thread::spawn(move || drop(producer)));
-        assert_eq!(consumer.recv_with(BLOCK), Ok(1));
-        assert_eq!(consumer.recv_with(BLOCK), Err(Closed));
+        assert_eq!(consumer.recv_by(BLOCK), Ok(1));
+        assert_eq!(consumer.recv_by(BLOCK), Err(RecvError));
         for thread in leave {
             thread.join().unwrap();
         }
@@ -248,7 +248,7 @@ fn a_close_wakes_who_joined() {
         let closer = first.clone();
         let writer = thread::spawn(move || {
             let mut second = first.clone();
-            let sent = [second.send_with(1, BLOCK).is_ok(), second.send_with(2, BLOCK).is_ok()];
+            let sent = [second.send_by(1, BLOCK).is_ok(), second.send_by(2, BLOCK).is_ok()];
             (sent, first, second)
         });
         closer.close();
@@ -270,7 +270,7 @@ fn a_close_wakes_the_consumer() {
             closer
         });
         let mut received = Vec::new();
-        while let Ok(value) = consumer.recv_with(BLOCK) {
+        while let Ok(value) = consumer.recv_by(BLOCK) {
             received.push(value);
         }
         let ((sent, _first), _closer) = (writer.join().unwrap(), closes.join().unwrap());
@@ -288,7 +288,7 @@ fn the_consumer_goes() {
         let writer = thread::spawn(move || {
             let mut second = first.clone();
             let back: Vec<_> =
-                messages.into_iter().filter_map(|message| second.send_with(message, BLOCK).err()).collect();
+                messages.into_iter().filter_map(|message| second.send_by(message, BLOCK).err()).collect();
             (back, first, second)
         });
         drop(consumer);

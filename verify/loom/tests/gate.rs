@@ -4,7 +4,7 @@
 //! instead of waiting, so nobody has to be woken.
 #![cfg(annulus_loom)]
 
-use annulus::{Lossless, Publisher, Subscriber};
+use annulus::broadcast::{Lossless, Publisher, Subscriber};
 use annulus_loom::{Checked, check, check_up_to, publish_tries, receive, receive_batch, receive_lossless};
 use loom::thread::{self, JoinHandle};
 
@@ -33,9 +33,10 @@ fn misses_nothing<T: Checked>(
 /// The publisher comes to its limit while the subscriber receives.
 #[test]
 fn the_publisher_does_not_overtake() {
-    for watermark in [0, 1] {
+    for headroom in [0, 1] {
         check(move || {
-            let (publisher, subscribable) = annulus::channel_bounded::<[u64; 2]>(2, watermark);
+            let (publisher, subscribable) =
+                annulus::broadcast::Builder::new(2).headroom(headroom).lossless::<[u64; 2]>().unwrap();
             let mut subscriber = subscribable.subscribe();
             let writer = publishing(publisher, 0, 4);
             misses_nothing(&mut subscriber, 2, writer);
@@ -46,9 +47,10 @@ fn the_publisher_does_not_overtake() {
 /// A batch is read in runs, of which the last stamp is looked at, and is as whole and in order as what is read one by one.
 #[test]
 fn a_batch_beside_the_publisher() {
-    for watermark in [0, 1] {
+    for headroom in [0, 1] {
         check(move || {
-            let (publisher, subscribable) = annulus::channel_bounded::<[u64; 2]>(2, watermark);
+            let (publisher, subscribable) =
+                annulus::broadcast::Builder::new(2).headroom(headroom).lossless::<[u64; 2]>().unwrap();
             let mut subscriber = subscribable.subscribe();
             let writer = publishing(publisher, 0, 4);
             let mut received = receive_batch::<_, _, 2>(&mut subscriber);
@@ -64,7 +66,7 @@ fn a_batch_beside_the_publisher() {
 #[test]
 fn a_batch_ends_where_the_publisher_is() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<[u64; 2]>(4, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<[u64; 2]>(4);
         let mut subscriber = subscribable.subscribe();
         publisher.publish(Checked::of(0)).unwrap();
         let writer = thread::spawn(move || publisher.publish_batch(&[1, 2, 3].map(Checked::of)).unwrap());
@@ -79,9 +81,10 @@ fn a_batch_ends_where_the_publisher_is() {
 /// Who joins for what comes next misses nothing from its start on.
 #[test]
 fn joining_at_the_next() {
-    for watermark in [0, 1] {
+    for headroom in [0, 1] {
         check(move || {
-            let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, watermark);
+            let (mut publisher, subscribable) =
+                annulus::broadcast::Builder::new(2).headroom(headroom).lossless::<u64>().unwrap();
             publisher.publish(Checked::of(0)).unwrap();
             let writer = publishing(publisher, 1, 3);
             let mut subscriber = subscribable.subscribe();
@@ -94,14 +97,15 @@ fn joining_at_the_next() {
 /// Who joins at the oldest message has what it was promised at once, and misses nothing from there on.
 #[test]
 fn joining_at_the_oldest() {
-    for watermark in [0, 1] {
+    for headroom in [0, 1] {
         check(move || {
-            let (publisher, subscribable) = annulus::channel_bounded::<u64>(2, watermark);
+            let (publisher, subscribable) =
+                annulus::broadcast::Builder::new(2).headroom(headroom).lossless::<u64>().unwrap();
             let writer = publishing(publisher, 0, 4);
             let mut subscriber = subscribable.subscribe_from_oldest();
             let start = subscriber.cursor();
             // (With a room of one message, none is promised.)
-            if start > 0 && watermark == 0 {
+            if start > 0 && headroom == 0 {
                 // The publisher looked at the gate after this message.
                 assert_eq!(receive_lossless(&mut subscriber, 1), [start]);
             }
@@ -114,7 +118,7 @@ fn joining_at_the_oldest() {
 #[test]
 fn leaving_under_a_publisher_at_its_limit() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let [leaver, mut stayer] = [(); 2].map(|()| subscribable.subscribe());
         assert_eq!(publish_tries(&mut publisher, 0, 2), 2);
         let writer = thread::spawn(move || {
@@ -137,7 +141,7 @@ fn leaving_under_a_publisher_at_its_limit() {
 #[test]
 fn joining_where_another_leaves() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let leaver = subscribable.subscribe();
         assert_eq!(publish_tries(&mut publisher, 0, 2), 2);
         let writer = publishing(publisher, 2, 2);
@@ -152,7 +156,7 @@ fn joining_where_another_leaves() {
 #[test]
 fn two_join_at_once() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         publisher.publish(Checked::of(0)).unwrap();
         let other = subscribable.clone();
         let joining = thread::spawn(move || other.subscribe());
@@ -172,7 +176,7 @@ fn two_join_at_once() {
 #[test]
 fn two_join_where_one_left() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let [leaver, stayer, another] = [(); 3].map(|()| subscribable.subscribe());
         drop(leaver);
         publisher.publish(Checked::of(0)).unwrap();
@@ -193,7 +197,7 @@ fn two_join_where_one_left() {
 #[test]
 fn joining_where_two_leave() {
     check_up_to(2, || {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let [first, second] = [(); 2].map(|()| subscribable.subscribe());
         assert_eq!(publish_tries(&mut publisher, 0, 2), 2);
         let writer = publishing(publisher, 2, 2);
@@ -211,7 +215,7 @@ fn joining_where_two_leave() {
 #[test]
 fn a_clone_keeps_its_place() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let [leaver, mut original] = [(); 2].map(|()| subscribable.subscribe());
         drop(leaver);
         assert_eq!(publish_tries(&mut publisher, 0, 2), 2);
@@ -226,7 +230,7 @@ fn a_clone_keeps_its_place() {
 #[test]
 fn a_tap_beside() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let (publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let mut tap = subscribable.subscribe_lossy();
         let mut subscriber = subscribable.subscribe();
         let writer = publishing(publisher, 0, 3);

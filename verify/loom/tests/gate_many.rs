@@ -1,7 +1,7 @@
 //! The gate of many publishers: they share one limit, and none of them overwrites what a subscriber needs.
 #![cfg(annulus_loom)]
 
-use annulus::{Lossless, MpPublisher};
+use annulus::broadcast::{Lossless, MpPublisher};
 use annulus_loom::{Checked, SPIN, check, receive, receive_batch, receive_lossless};
 use loom::thread::{self, JoinHandle};
 
@@ -21,9 +21,10 @@ fn trying<const N: usize>(publisher: &Many, numbers: [u64; N]) -> JoinHandle<(Ve
 /// order.
 #[test]
 fn two_publishers_at_their_limit() {
-    for watermark in [0, 1] {
+    for headroom in [0, 1] {
         check(move || {
-            let (publisher, subscribable) = annulus::channel_mpmc_bounded(2, watermark);
+            let (publisher, subscribable) =
+                annulus::broadcast::Builder::new(2).headroom(headroom).mp_lossless().unwrap();
             let mut subscriber = subscribable.subscribe();
             publisher.publish(Checked::of(0)).unwrap();
             let [first, second] = [[10, 11], [20, 21]].map(|numbers| trying(&publisher, numbers));
@@ -46,7 +47,7 @@ fn two_publishers_at_their_limit() {
 #[test]
 fn a_batch_ends_at_what_is_being_written() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc_bounded(4, 0);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossless(4);
         let mut subscriber = subscribable.subscribe();
         publisher.publish_batch(&[0, 1].map(Checked::of)).unwrap();
         let [first, second] = [[10], [20]].map(|numbers| trying(&publisher, numbers));
@@ -63,7 +64,7 @@ fn a_batch_ends_at_what_is_being_written() {
 #[test]
 fn trying_succeeds_where_there_is_room() {
     check(|| {
-        let (publisher, _subscribable) = annulus::channel_mpmc_bounded(4, 0);
+        let (publisher, _subscribable) = annulus::broadcast::mp_lossless(4);
         let [first, second] = [[10], [20]].map(|numbers| trying(&publisher, numbers));
         assert_eq!((first.join().unwrap().0, second.join().unwrap().0), (vec![10], vec![20]));
     });
@@ -74,7 +75,7 @@ fn trying_succeeds_where_there_is_room() {
 #[ignore = "fails: a publisher that was faster between two looks is taken for a full ring"]
 fn trying_with_an_event_succeeds_where_there_is_room() {
     check(|| {
-        let (mut publisher, _subscribable) = annulus::event_channel_mpmc(4, || 0);
+        let (mut publisher, _subscribable) = annulus::event::mp_channel(4, || 0);
         let mut other = publisher.clone();
         let first = thread::spawn(move || (other.try_publish(|event| *event = 10).is_ok(), other));
         assert!(publisher.try_publish(|event| *event = 20).is_ok());
@@ -88,7 +89,7 @@ fn trying_with_an_event_succeeds_where_there_is_room() {
 fn joining_under_two_publishers() {
     for from_oldest in [false, true] {
         check(move || {
-            let (publisher, subscribable) = annulus::channel_mpmc_bounded(2, 0);
+            let (publisher, subscribable) = annulus::broadcast::mp_lossless(2);
             for number in [0, 1] {
                 publisher.publish(Checked::of(number)).unwrap();
             }
@@ -110,7 +111,7 @@ fn joining_under_two_publishers() {
 #[test]
 fn with_a_tap_alone() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc_bounded(2, 0);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossless(2);
         let mut tap = subscribable.subscribe_lossy();
         let first = trying(&publisher, [10, 11]);
         publisher.publish_by(Checked::of(20), SPIN).unwrap();
@@ -127,7 +128,7 @@ fn with_a_tap_alone() {
 #[test]
 fn a_batch_waits_for_room() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc_bounded::<u64>(2, 0);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let other = publisher.clone();
         let writer = thread::spawn(move || {

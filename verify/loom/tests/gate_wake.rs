@@ -1,13 +1,13 @@
 //! Publishers that sleep at the gate: whatever lets them go on wakes them. A lost wake-up is a deadlock, which loom reports.
 #![cfg(annulus_loom)]
 
-use annulus::{Lossless, Publisher, Subscribable, Subscriber};
+use annulus::broadcast::{Lossless, Publisher, Subscribable, Subscriber};
 use annulus_loom::{BLOCK, Checked, check, check_up_to, receive_lossless};
 use loom::thread;
 
 /// A ring of two slots with one subscriber, and its publisher at the limit.
 fn full() -> (Publisher<u64, Lossless>, Subscribable<u64, Lossless>, Subscriber<u64, Lossless>) {
-    let (mut publisher, subscribable) = annulus::channel_bounded(2, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
     let subscriber = subscribable.subscribe();
     publisher.publish_batch(&[0, 1].map(Checked::of)).unwrap();
     (publisher, subscribable, subscriber)
@@ -49,8 +49,11 @@ fn receiving_many_wakes_the_publisher() {
         check(move || {
             let (mut publisher, _subscribable, mut subscriber) = full();
             let reader = thread::spawn(move || {
-                let received =
-                    if drain { subscriber.drain().count() } else { subscriber.recv_batch(&mut [0; 2]) };
+                let received = if drain {
+                    subscriber.try_iter().count()
+                } else {
+                    subscriber.try_recv_batch(&mut [0; 2])
+                };
                 assert!(received >= 2, "both happen before");
                 subscriber
             });
@@ -65,7 +68,7 @@ fn receiving_many_wakes_the_publisher() {
 #[test]
 fn a_little_room_is_enough_in_the_end() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(16, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(16);
         let mut subscriber = subscribable.subscribe();
         (0..16).for_each(|number| publisher.publish(Checked::of(number)).unwrap());
         let reader = thread::spawn(move || {
@@ -81,11 +84,12 @@ fn a_little_room_is_enough_in_the_end() {
 #[test]
 fn they_wake_each_other() {
     check_up_to(2, || {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 1);
+        let (mut publisher, subscribable) =
+            annulus::broadcast::Builder::new(2).headroom(1).lossless::<u64>().unwrap();
         let mut subscriber = subscribable.subscribe();
         let reader = thread::spawn(move || {
             for number in 0..3 {
-                assert_eq!(subscriber.recv_with(BLOCK), Ok(u64::of(number)));
+                assert_eq!(subscriber.recv_by(BLOCK), Ok(u64::of(number)));
             }
         });
         for number in 0..3 {
@@ -99,9 +103,9 @@ fn they_wake_each_other() {
 #[test]
 fn a_batch_and_its_reader_wake_each_other() {
     check_up_to(2, || {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || [(); 3].map(|()| subscriber.recv_with(BLOCK).unwrap()));
+        let reader = thread::spawn(move || [(); 3].map(|()| subscriber.recv_by(BLOCK).unwrap()));
         publisher.publish_batch_by(&[0, 1, 2].map(Checked::of), BLOCK).unwrap();
         assert_eq!(reader.join().unwrap(), [0, 1, 2].map(u64::of));
     });
@@ -138,7 +142,7 @@ fn the_last_one_out_wakes_the_publisher() {
 #[test]
 fn who_joins_wakes_the_publisher() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         publisher.publish_batch(&[0, 1].map(Checked::of)).unwrap();
         let joining = thread::spawn(move || {
             let subscriber = subscribable.subscribe();
@@ -155,7 +159,7 @@ fn who_joins_wakes_the_publisher() {
 #[test]
 fn the_writer_a_lap_before_wakes_a_publisher() {
     check(|| {
-        let (publisher, _subscribable) = annulus::channel_mpmc_bounded::<u64>(2, 0);
+        let (publisher, _subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
         let other = publisher.clone();
         let first = thread::spawn(move || {
             other.publish_by(Checked::of(10), BLOCK).unwrap();
@@ -173,7 +177,7 @@ fn the_writer_a_lap_before_wakes_a_publisher() {
 #[test]
 fn a_receive_wakes_both_publishers() {
     check_up_to(2, || {
-        let (publisher, subscribable) = annulus::channel_mpmc_bounded::<u64>(2, 0);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         publisher.publish_batch(&[0, 1].map(Checked::of)).unwrap();
         let writers = [10, 20].map(|number| {

@@ -20,12 +20,12 @@ fn one_by_one() {
             let (mut producer, mut consumer) = queue(capacity);
             let writer = thread::spawn(move || {
                 for number in 0..3 {
-                    assert!(producer.send_with(Checked::of(number), SPIN).is_ok());
+                    assert!(producer.send_by(Checked::of(number), SPIN).is_ok());
                 }
                 producer
             });
             for number in 0..3 {
-                assert_eq!(consumer.recv_with(SPIN), Ok(Checked::of(number)));
+                assert_eq!(consumer.recv_by(SPIN), Ok(Checked::of(number)));
             }
             writer.join().unwrap();
         });
@@ -39,12 +39,12 @@ fn beside_slices() {
         let (mut producer, mut consumer) = queue(4);
         let writer = thread::spawn(move || {
             assert!(producer.try_send(Checked::of(0)).is_ok());
-            assert_eq!(producer.send_slice(&[1, 2].map(Checked::of)), 2);
+            assert_eq!(producer.try_send_batch(&[1, 2].map(Checked::of)), 2);
             assert!(producer.try_send(Checked::of(3)).is_ok());
             producer
         });
-        assert_eq!(consumer.recv_with(SPIN), Ok(Checked::of(0)));
-        assert_eq!(consumer.recv_with(SPIN), Ok(Checked::of(1)));
+        assert_eq!(consumer.recv_by(SPIN), Ok(Checked::of(0)));
+        assert_eq!(consumer.recv_by(SPIN), Ok(Checked::of(1)));
         let mut received: Vec<_> = consumer.readable().iter().map(Checked::number).collect();
         consumer.advance(received.len());
         writer.join().unwrap();

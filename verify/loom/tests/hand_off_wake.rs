@@ -14,7 +14,7 @@ use loom::thread;
 fn a_message_wakes_the_consumer() {
     check(|| {
         let (mut producer, mut consumer) = spsc::Builder::new(2).hand_off(true).build::<u64>().unwrap();
-        let reader = thread::spawn(move || (consumer.recv_with(BLOCK), consumer));
+        let reader = thread::spawn(move || (consumer.recv_by(BLOCK), consumer));
         assert!(producer.try_send(7).is_ok());
         assert_eq!(reader.join().unwrap().0, Ok(7));
     });

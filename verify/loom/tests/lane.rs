@@ -3,7 +3,7 @@
 //! Messages move, so loom watches each slot: two threads in one of them fail the model.
 #![cfg(annulus_loom)]
 
-use annulus::{PollError, spsc};
+use annulus::{TryRecvError, spsc};
 use annulus_loom::{Checked, check, receive_all, send_tries};
 use loom::thread;
 
@@ -14,8 +14,8 @@ fn receive_tries(consumer: &mut spsc::Consumer<[u64; 2]>, times: usize) -> Vec<u
         assert!(consumer.len() <= consumer.capacity(), "more messages than slots");
         match consumer.try_recv() {
             Ok(message) => received.push(message.number()),
-            Err(PollError::Empty) => thread::yield_now(),
-            Err(PollError::Closed) => break,
+            Err(TryRecvError::Empty) => thread::yield_now(),
+            Err(TryRecvError::Closed) => break,
         }
     }
     received
@@ -45,7 +45,7 @@ fn in_slices_and_in_place() {
     check(|| {
         let (mut producer, mut consumer) = spsc::channel::<[u64; 2]>(2);
         let writer = thread::spawn(move || {
-            let mut next = producer.send_slice(&[0, 1, 2].map(Checked::of)) as u64;
+            let mut next = producer.try_send_batch(&[0, 1, 2].map(Checked::of)) as u64;
             for _ in 0..3 {
                 match producer.reserve(2) {
                     Some(reservation) => next += reservation.write_iter((next..4).map(Checked::of)) as u64,
@@ -78,14 +78,14 @@ fn a_slice_is_seen_at_once() {
         assert!(producer.try_send(Checked::of(0)).is_ok());
         assert_eq!(consumer.try_recv().unwrap().number(), 0);
         let writer = thread::spawn(move || {
-            assert_eq!(producer.send_slice(&[1, 2].map(Checked::of)), 2);
+            assert_eq!(producer.try_send_batch(&[1, 2].map(Checked::of)), 2);
             producer
         });
         let mut received = [0, 0].map(Checked::of);
-        let count = consumer.recv_into(&mut received);
+        let count = consumer.try_recv_batch(&mut received);
         assert!(count == 0 || count == 2, "{count} of two");
         drop(writer.join().unwrap());
-        assert_eq!(count + consumer.recv_into(&mut received), 2);
+        assert_eq!(count + consumer.try_recv_batch(&mut received), 2);
         assert_eq!(received.map(|message| message.number()), [1, 2]);
     });
 }

@@ -3,7 +3,7 @@
 //! A lost wake-up is a deadlock, which loom reports. A message is received, dropped with the queue, or given back: once.
 #![cfg(annulus_loom)]
 
-use annulus::{Closed, spsc};
+use annulus::{RecvError, spsc};
 use annulus_loom::{BLOCK, Counted, alive, check, check_up_to, receive_all};
 use loom::thread;
 
@@ -12,7 +12,7 @@ use loom::thread;
 fn a_message_wakes_the_consumer() {
     check(|| {
         let (mut producer, mut consumer) = spsc::channel::<u64>(2);
-        let reader = thread::spawn(move || (consumer.recv_with(BLOCK), consumer));
+        let reader = thread::spawn(move || (consumer.recv_by(BLOCK), consumer));
         assert!(producer.try_send(0).is_ok());
         assert_eq!(reader.join().unwrap().0, Ok(0));
     });
@@ -23,7 +23,7 @@ fn a_message_wakes_the_consumer() {
 fn each_of_two_messages_wakes() {
     check(|| {
         let (mut producer, mut consumer) = spsc::channel::<u64>(2);
-        let reader = thread::spawn(move || [consumer.recv_with(BLOCK), consumer.recv_with(BLOCK)]);
+        let reader = thread::spawn(move || [consumer.recv_by(BLOCK), consumer.recv_by(BLOCK)]);
         assert!(producer.try_send(0).is_ok());
         assert!(producer.try_send(1).is_ok());
         assert_eq!(reader.join().unwrap(), [Ok(0), Ok(1)]);
@@ -49,7 +49,7 @@ fn room_wakes_the_producer() {
                 take(&mut consumer);
                 consumer
             });
-            assert!(producer.send_with(1, BLOCK).is_ok());
+            assert!(producer.send_by(1, BLOCK).is_ok());
             assert_eq!(reader.join().unwrap().try_recv(), Ok(1));
         });
     }
@@ -66,8 +66,8 @@ fn the_producer_s_end_wakes_the_consumer() {
                 producer.close();
                 (!drops).then_some(producer)
             });
-            assert_eq!(consumer.recv_with(BLOCK), Ok(0));
-            assert_eq!(consumer.recv_with(BLOCK), Err(Closed));
+            assert_eq!(consumer.recv_by(BLOCK), Ok(0));
+            assert_eq!(consumer.recv_by(BLOCK), Err(RecvError));
             writer.join().unwrap();
         });
     }
@@ -80,7 +80,7 @@ fn the_consumer_s_end_wakes_the_producer() {
         check(move || {
             let (mut producer, consumer) = spsc::channel::<u64>(1);
             assert!(producer.try_send(0).is_ok());
-            let writer = thread::spawn(move || (producer.send_with(1, BLOCK).is_ok(), producer));
+            let writer = thread::spawn(move || (producer.send_by(1, BLOCK).is_ok(), producer));
             let consumer = if drops {
                 drop(consumer);
                 None
@@ -122,7 +122,7 @@ fn a_close_beside_a_batch() {
                 let sent = if in_place {
                     producer.reserve(2).map_or(0, |reservation| reservation.write_iter([0, 1]))
                 } else {
-                    producer.send_slice(&[0, 1])
+                    producer.try_send_batch(&[0, 1])
                 };
                 (sent, producer)
             });

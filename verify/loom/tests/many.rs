@@ -1,7 +1,8 @@
 //! Many publishers: each claims its own sequences, waits for the writer a lap before, and all messages have one order.
 #![cfg(annulus_loom)]
 
-use annulus::{MpPublisher, TryRecvError};
+use annulus::LossyTryRecvError;
+use annulus::broadcast::MpPublisher;
 use annulus_loom::{Checked, SPIN, check, check_up_to, receive};
 use loom::thread::{self, JoinHandle};
 
@@ -32,7 +33,7 @@ fn in_order(received: &[(u64, u64)]) {
 /// the beginning, looks twice meanwhile and then for what is left.
 fn two_publishers_lap_a_reader<T: Checked>() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc::<T>(2);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<T>(2);
         let mut subscriber = subscribable.subscribe();
         let first = publishing(&publisher, [10, 11]);
         let second = publishing(&publisher, [20]);
@@ -61,7 +62,7 @@ fn two_word_payload() {
 #[test]
 fn three_publishers() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc::<[u64; 2]>(2);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<[u64; 2]>(2);
         let mut subscriber = subscribable.subscribe();
         let publishers = [10, 20].map(|number| publishing(&publisher, [number]));
         publisher.publish_by(Checked::of(30), SPIN);
@@ -79,7 +80,7 @@ fn three_publishers() {
 #[test]
 fn all_see_one_order() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let [mut here, mut there] = [(); 2].map(|()| subscribable.subscribe());
         let publishers = [10, 20].map(|number| publishing(&publisher, [number]));
         let reader = thread::spawn(move || receive(&mut there, 2));
@@ -99,7 +100,7 @@ fn all_see_one_order() {
 #[test]
 fn joining_under_publishers() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         publisher.publish_by(Checked::of(0), SPIN);
         let publishers = [10, 20].map(|number| publishing(&publisher, [number]));
         let mut subscriber = subscribable.subscribe();
@@ -119,7 +120,7 @@ fn joining_under_publishers() {
 #[test]
 fn latest_moves_forward() {
     check_up_to(2, || {
-        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let first = publishing(&publisher, [10, 11]);
         let second = publishing(&publisher, [20]);
@@ -143,7 +144,7 @@ fn latest_moves_forward() {
 #[test]
 fn a_joiner_begins_before_what_is_yet_to_be_written() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(4);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
         let mut early = subscribable.subscribe();
         let other = publisher.clone();
         let writer = thread::spawn(move || other.publish_batch(&[10, 11].map(Checked::of)));
@@ -159,7 +160,7 @@ fn a_joiner_begins_before_what_is_yet_to_be_written() {
 #[test]
 fn latest_finds_what_stands() {
     check_up_to(2, || {
-        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(6);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(6);
         let mut subscriber = subscribable.subscribe();
         publisher.publish_batch(&[0, 1, 2].map(Checked::of));
         let writers = [[10, 11, 12], [20, 21, 22]].map(|batch| {
@@ -177,7 +178,7 @@ fn latest_finds_what_stands() {
 #[test]
 fn a_batch_stays_together() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(4);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
         let mut subscriber = subscribable.subscribe();
         let other = publishing(&publisher, [20]);
         publisher.publish_batch(&[10, 11].map(Checked::of));
@@ -191,7 +192,7 @@ fn a_batch_stays_together() {
 #[test]
 fn trying_waits_for_nobody() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let other = publishing(&publisher, [20]);
         let tried = [10, 11].map(|number| publisher.try_publish(Checked::of(number)).is_ok());
@@ -207,7 +208,7 @@ fn trying_waits_for_nobody() {
 #[test]
 fn trying_succeeds_where_there_is_room() {
     check(|| {
-        let (publisher, _subscribable) = annulus::channel_mpmc::<u64>(4);
+        let (publisher, _subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
         let other = publisher.clone();
         let first = thread::spawn(move || (other.try_publish(Checked::of(10)), other));
         assert_eq!(publisher.try_publish(Checked::of(20)), Ok(()));
@@ -220,7 +221,7 @@ fn trying_succeeds_where_there_is_room() {
 #[test]
 fn the_last_one_out_closes() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let other = publisher.clone();
         let publishers = [(10, publisher), (20, other)].map(|(number, publisher)| {
@@ -230,9 +231,9 @@ fn the_last_one_out_closes() {
         loop {
             match subscriber.try_recv() {
                 Ok(message) => received.push(message.number()),
-                Err(TryRecvError::Empty) => thread::yield_now(),
-                Err(TryRecvError::Closed) => break,
-                Err(error @ TryRecvError::Lagged { .. }) => panic!("{error}"),
+                Err(LossyTryRecvError::Empty) => thread::yield_now(),
+                Err(LossyTryRecvError::Closed) => break,
+                Err(error @ LossyTryRecvError::Lagged { .. }) => panic!("{error}"),
             }
         }
         received.sort_unstable();

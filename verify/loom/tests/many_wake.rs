@@ -9,7 +9,7 @@ use loom::thread;
 #[test]
 fn the_writer_a_lap_before_wakes_who_claimed_its_slot() {
     check(|| {
-        let (publisher, _subscribable) = annulus::channel_mpmc::<u64>(2);
+        let (publisher, _subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let other = publisher.clone();
         let first = thread::spawn(move || {
             other.publish_by(Checked::of(10), BLOCK);
@@ -26,14 +26,14 @@ fn the_writer_a_lap_before_wakes_who_claimed_its_slot() {
 #[test]
 fn a_message_of_each_wakes_a_subscriber() {
     check_up_to(2, || {
-        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let other = publisher.clone();
         let first = thread::spawn(move || {
             other.publish_by(Checked::of(10), BLOCK);
             other
         });
-        let reader = thread::spawn(move || [(); 2].map(|()| subscriber.recv_with(BLOCK).unwrap().number()));
+        let reader = thread::spawn(move || [(); 2].map(|()| subscriber.recv_by(BLOCK).unwrap().number()));
         publisher.publish_by(Checked::of(20), BLOCK);
         let received = reader.join().unwrap();
         assert!(received == [10, 20] || received == [20, 10], "{received:?}");
@@ -45,13 +45,13 @@ fn a_message_of_each_wakes_a_subscriber() {
 #[test]
 fn the_last_one_out_wakes_a_subscriber() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let other = publisher.clone();
         let first = thread::spawn(move || drop(other));
-        let reader = thread::spawn(move || subscriber.recv_with(BLOCK));
+        let reader = thread::spawn(move || subscriber.recv_by(BLOCK));
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(annulus::Closed));
+        assert_eq!(reader.join().unwrap(), Err(annulus::RecvError));
         first.join().unwrap();
     });
 }

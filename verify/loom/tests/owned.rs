@@ -4,7 +4,8 @@
 //! out, the second for as long as it is used.
 #![cfg(annulus_loom)]
 
-use annulus::{EventPublisher, EventSubscriber, MpEventPublisher, PollError};
+use annulus::TryRecvError;
+use annulus::event::{EventPublisher, EventSubscriber, MpEventPublisher};
 use annulus_loom::{SPIN, check, check_up_to};
 use loom::cell::UnsafeCell;
 use loom::thread;
@@ -53,8 +54,8 @@ fn process(subscriber: &mut EventSubscriber<Event>, times: usize) {
         });
         match looked {
             Ok(()) => {}
-            Err(PollError::Empty) => thread::yield_now(),
-            Err(PollError::Closed) => break,
+            Err(TryRecvError::Empty) => thread::yield_now(),
+            Err(TryRecvError::Closed) => break,
         }
     }
 }
@@ -63,7 +64,7 @@ fn process(subscriber: &mut EventSubscriber<Event>, times: usize) {
 #[test]
 fn one_subscriber_over_a_lap() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel(2, Event::blank);
+        let (mut publisher, subscribable) = annulus::event::channel(2, Event::blank);
         let mut subscriber = subscribable.subscribe();
         let writer = thread::spawn(move || {
             for number in 0..4 {
@@ -82,7 +83,7 @@ fn one_subscriber_over_a_lap() {
 #[test]
 fn two_subscribers_over_a_lap() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel(2, Event::blank);
+        let (mut publisher, subscribable) = annulus::event::channel(2, Event::blank);
         let [mut here, mut there] = [(); 2].map(|()| subscribable.subscribe());
         assert_eq!(publish(&mut publisher, 0..2), 2);
         let writer = thread::spawn(move || publish(&mut publisher, 2..4));
@@ -103,7 +104,7 @@ fn two_subscribers_over_a_lap() {
 #[test]
 fn a_batch_and_a_reference() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel(2, Event::blank);
+        let (mut publisher, subscribable) = annulus::event::channel(2, Event::blank);
         let mut subscriber = subscribable.subscribe();
         assert_eq!(publish(&mut publisher, 0..2), 2);
         let writer = thread::spawn(move || publish(&mut publisher, 2..4));
@@ -129,7 +130,7 @@ fn a_batch_and_a_reference() {
 #[test]
 fn joining_at_the_next() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel(2, Event::blank);
+        let (mut publisher, subscribable) = annulus::event::channel(2, Event::blank);
         let writer = thread::spawn(move || publish(&mut publisher, 0..4));
         let mut subscriber = subscribable.subscribe();
         process(&mut subscriber, 2);
@@ -143,7 +144,7 @@ fn joining_at_the_next() {
 #[test]
 fn joining_at_the_oldest() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel(2, Event::blank);
+        let (mut publisher, subscribable) = annulus::event::channel(2, Event::blank);
         assert_eq!(publish(&mut publisher, 0..2), 2);
         let writer = thread::spawn(move || publish(&mut publisher, 2..4));
         let mut subscriber = subscribable.subscribe_from_oldest();
@@ -158,7 +159,7 @@ fn joining_at_the_oldest() {
 #[test]
 fn leaving() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel(2, Event::blank);
+        let (mut publisher, subscribable) = annulus::event::channel(2, Event::blank);
         let mut subscriber = subscribable.subscribe();
         assert_eq!(publish(&mut publisher, 0..2), 2);
         let reader = thread::spawn(move || {
@@ -176,7 +177,7 @@ fn leaving() {
 #[test]
 fn a_clone_keeps_its_place() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel(2, Event::blank);
+        let (mut publisher, subscribable) = annulus::event::channel(2, Event::blank);
         let [leaver, mut original] = [(); 2].map(|()| subscribable.subscribe());
         drop(leaver);
         assert_eq!(publish(&mut publisher, 0..2), 2);
@@ -197,7 +198,7 @@ fn a_clone_keeps_its_place() {
 #[test]
 fn a_clone_where_another_leaves() {
     check_up_to(2, || {
-        let (mut publisher, subscribable) = annulus::event_channel(2, Event::blank);
+        let (mut publisher, subscribable) = annulus::event::channel(2, Event::blank);
         let [mut leaver, mut original] = [(); 2].map(|()| subscribable.subscribe());
         assert_eq!(publish(&mut publisher, 0..2), 2);
         process(&mut original, 1);
@@ -233,7 +234,7 @@ fn read(subscriber: &mut EventSubscriber<Event>, times: usize) -> Vec<u64> {
 #[test]
 fn two_publishers_over_a_lap() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel_mpmc(2, Event::blank);
+        let (mut publisher, subscribable) = annulus::event::mp_channel(2, Event::blank);
         let mut subscriber = subscribable.subscribe();
         let other = publisher.clone();
         for number in [10, 11] {
@@ -253,7 +254,7 @@ fn two_publishers_over_a_lap() {
 #[test]
 fn two_publishers_and_nobody_else() {
     check(|| {
-        let (publisher, subscribable) = annulus::event_channel_mpmc(2, Event::blank);
+        let (publisher, subscribable) = annulus::event::mp_channel(2, Event::blank);
         let other = publisher.clone();
         let first = thread::spawn(move || swap_in(publisher, [10, 11]));
         let second = swap_in(other, [20, 21]);

@@ -1,7 +1,7 @@
 //! Owned events, where somebody sleeps: an event wakes a subscriber, and a subscriber that is done with one, or leaves, wakes a publisher.
 #![cfg(annulus_loom)]
 
-use annulus::Closed;
+use annulus::RecvError;
 use annulus_loom::{BLOCK, check};
 use loom::thread;
 
@@ -9,9 +9,9 @@ use loom::thread;
 #[test]
 fn an_event_wakes_a_subscriber() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel(2, || 0);
+        let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || subscriber.process_with(BLOCK, |&number| number));
+        let reader = thread::spawn(move || subscriber.process_by(BLOCK, |&number| number));
         assert!(publisher.publish(|number| *number = 1).is_ok());
         assert_eq!(reader.join().unwrap(), Ok(1));
         drop(publisher);
@@ -21,9 +21,9 @@ fn an_event_wakes_a_subscriber() {
 #[test]
 fn an_event_of_one_of_many_wakes_a_subscriber() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel_mpmc(2, || 0);
+        let (mut publisher, subscribable) = annulus::event::mp_channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || subscriber.process_with(BLOCK, |&number| number));
+        let reader = thread::spawn(move || subscriber.process_by(BLOCK, |&number| number));
         assert!(publisher.publish(|number| *number = 1).is_ok());
         assert_eq!(reader.join().unwrap(), Ok(1));
         drop(publisher);
@@ -33,11 +33,11 @@ fn an_event_of_one_of_many_wakes_a_subscriber() {
 #[test]
 fn a_close_wakes_a_subscriber() {
     check(|| {
-        let (publisher, subscribable) = annulus::event_channel(2, || 0);
+        let (publisher, subscribable) = annulus::event::channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || subscriber.wait_with(BLOCK));
+        let reader = thread::spawn(move || subscriber.wait_by(BLOCK));
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(Closed));
+        assert_eq!(reader.join().unwrap(), Err(RecvError));
     });
 }
 
@@ -45,7 +45,7 @@ fn a_close_wakes_a_subscriber() {
 #[test]
 fn who_is_done_with_an_event_wakes_a_publisher() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel(2, || 0);
+        let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
         for next in [1, 2] {
             assert!(publisher.publish(|number| *number = next).is_ok());
@@ -60,7 +60,7 @@ fn who_is_done_with_an_event_wakes_a_publisher() {
 #[test]
 fn who_is_done_with_an_event_wakes_one_of_many_publishers() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel_mpmc(2, || 0);
+        let (mut publisher, subscribable) = annulus::event::mp_channel(2, || 0);
         let mut subscriber = subscribable.subscribe();
         for next in [1, 2] {
             assert!(publisher.publish(|number| *number = next).is_ok());
@@ -76,7 +76,7 @@ fn who_is_done_with_an_event_wakes_one_of_many_publishers() {
 #[test]
 fn who_leaves_wakes_a_publisher() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel(2, || 0);
+        let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
         let subscriber = subscribable.subscribe();
         for next in [1, 2] {
             assert!(publisher.publish(|number| *number = next).is_ok());

@@ -7,7 +7,7 @@ use loom::thread;
 /// The writer fills the ring and laps it; the reader, from the beginning, looks three times.
 fn lapping_writer<T: Checked>(published: u64) {
     check(move || {
-        let (mut publisher, subscribable) = annulus::channel::<T>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<T>(2);
         let mut subscriber = subscribable.subscribe();
         let writer = thread::spawn(move || {
             for sequence in 0..published {
@@ -35,7 +35,7 @@ fn two_word_payload() {
 #[test]
 fn a_batch_laps_its_reader() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let writer = thread::spawn(move || publisher.publish_batch(&[0, 1, 2].map(Checked::of)));
         receive_checked(&mut subscriber, 3);
@@ -48,7 +48,7 @@ fn a_batch_laps_its_reader() {
 #[test]
 fn a_run_is_whole_or_nothing() {
     check_up_to(2, || {
-        let (mut publisher, subscribable) = annulus::channel::<[u64; 2]>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<[u64; 2]>(2);
         let mut subscriber = subscribable.subscribe();
         publisher.publish_batch(&[0, 1].map(Checked::of));
         let writer = thread::spawn(move || publisher.publish_batch(&[2, 3].map(Checked::of)));
@@ -63,7 +63,7 @@ fn a_run_is_whole_or_nothing() {
 #[test]
 fn latest_moves_forward() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<[u64; 2]>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<[u64; 2]>(2);
         let mut subscriber = subscribable.subscribe();
         let writer = thread::spawn(move || {
             for sequence in 0..3 {

@@ -138,7 +138,7 @@ fn nobody_finds_nothing_in_two_rings() {
 /// Steals as much as there is, and returns the numbers.
 fn steal<K: Shared>(consumer: &mut queue::Consumer<Token, K>, tokens: &Arc<()>) -> Vec<u64> {
     let mut places = [(); 2].map(|()| Token::new(u64::MAX, tokens));
-    let stolen = consumer.steal_into(&mut places);
+    let stolen = consumer.try_recv_batch(&mut places);
     places[..stolen].iter().map(Token::number).collect()
 }
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use annulus::queue::{Consumer, Kind, Producer};
-use annulus::{Closed, PollError, TrySendError, mpmc, spmc};
+use annulus::{RecvError, TryRecvError, TrySendError, mpmc, spmc};
 use annulus_loom::shared::{Token, send_tries, take_tries};
 use annulus_loom::{BLOCK, check, check_up_to};
 use loom::sync::atomic::{AtomicBool, Ordering};
@@ -19,8 +19,8 @@ fn take_all<K: Kind>(consumer: &mut Consumer<Token, K>) -> Vec<u64> {
     loop {
         match consumer.try_recv() {
             Ok(token) => taken.push(token.number()),
-            Err(PollError::Closed) => return taken,
-            Err(PollError::Empty) => panic!("empty, and not closed"),
+            Err(TryRecvError::Closed) => return taken,
+            Err(TryRecvError::Empty) => panic!("empty, and not closed"),
         }
     }
 }
@@ -42,8 +42,8 @@ fn send<K: Kind>(producer: &mut Producer<Token, K>, number: u64, tokens: &Arc<()
 fn a_message_wakes_a_consumer() {
     check(|| {
         let (mut producer, mut consumer) = spmc::channel(1);
-        let reader = thread::spawn(move || (consumer.recv_with(BLOCK), consumer));
-        producer.send_with(7, BLOCK).unwrap();
+        let reader = thread::spawn(move || (consumer.recv_by(BLOCK), consumer));
+        producer.send_by(7, BLOCK).unwrap();
         assert_eq!(reader.join().unwrap().0, Ok(7));
         drop(producer);
     });
@@ -55,12 +55,12 @@ fn a_message_wakes_who_went_to_sleep_again() {
     check_up_to(2, || {
         let (mut producer, mut consumer) = spmc::channel(2);
         let mut other = consumer.clone();
-        let reader = thread::spawn(move || (other.recv_with(BLOCK).unwrap(), other));
+        let reader = thread::spawn(move || (other.recv_by(BLOCK).unwrap(), other));
         producer.try_send(1).unwrap();
         let mine = consumer.try_recv().unwrap_or(0);
         producer.try_send(2).unwrap();
         let (others, other) = reader.join().unwrap();
-        let rest: u64 = consumer.drain().sum();
+        let rest: u64 = consumer.try_iter().sum();
         assert_eq!(mine + others + rest, 3);
         drop((producer, other));
     });
@@ -73,7 +73,7 @@ fn a_message_for_each_consumer() {
         let (mut producer, consumer) = spmc::channel(2);
         let readers = [consumer.clone(), consumer].map(|mut consumer| {
             thread::spawn(move || {
-                let received: u64 = consumer.recv_with(BLOCK).unwrap();
+                let received: u64 = consumer.recv_by(BLOCK).unwrap();
                 (received, consumer)
             })
         });
@@ -94,7 +94,7 @@ fn who_polls_beside_one_that_takes_rings_off() {
         second.try_send(1).unwrap();
         assert_eq!(consumer.try_recv(), Ok(1));
         // After a poll in vain the next one takes both rings off.
-        assert_eq!(consumer.try_recv(), Err(PollError::Empty));
+        assert_eq!(consumer.try_recv(), Err(TryRecvError::Empty));
         let mut other = consumer.clone();
         let sent = Arc::new(AtomicBool::new(false));
         let is_sent = Arc::clone(&sent);
@@ -121,7 +121,7 @@ fn who_polls_beside_one_that_takes_rings_off() {
 fn a_message_in_a_new_ring_wakes_a_consumer() {
     check_up_to(2, || {
         let (producer, mut consumer) = mpmc::channel(1);
-        let reader = thread::spawn(move || (consumer.recv_with(BLOCK), consumer));
+        let reader = thread::spawn(move || (consumer.recv_by(BLOCK), consumer));
         let mut second = producer.register().unwrap();
         second.try_send(7).unwrap();
         assert_eq!(reader.join().unwrap().0, Ok(7));
@@ -136,7 +136,7 @@ fn a_taken_message_wakes_the_producer() {
         let (mut producer, mut consumer) = spmc::channel(1);
         producer.try_send(1).unwrap();
         let writer = thread::spawn(move || {
-            producer.send_with(2, BLOCK).unwrap();
+            producer.send_by(2, BLOCK).unwrap();
             producer
         });
         assert_eq!(consumer.try_recv(), Ok(1));
@@ -150,13 +150,13 @@ fn a_taken_message_wakes_the_producer() {
 fn a_theft_wakes_the_producer() {
     check_up_to(2, || {
         let (mut producer, mut consumer) = spmc::channel(2);
-        assert_eq!(producer.send_slice(&[1, 2]), 2);
+        assert_eq!(producer.try_send_batch(&[1, 2]), 2);
         let writer = thread::spawn(move || {
-            producer.send_with(3, BLOCK).unwrap();
+            producer.send_by(3, BLOCK).unwrap();
             producer
         });
         let mut places = [0; 2];
-        assert_eq!(consumer.steal_into(&mut places), 2);
+        assert_eq!(consumer.try_recv_batch(&mut places), 2);
         drop(writer.join().unwrap());
         assert_eq!(places, [1, 2]);
         assert_eq!(consumer.try_recv(), Ok(3));
@@ -169,10 +169,10 @@ fn a_close_wakes_two_consumers() {
     check_up_to(1, || {
         let (producer, mut consumer) = spmc::channel::<u64>(1);
         let mut other = consumer.clone();
-        let reader = thread::spawn(move || other.recv_with(BLOCK));
+        let reader = thread::spawn(move || other.recv_by(BLOCK));
         let closer = thread::spawn(move || drop(producer));
-        assert_eq!(consumer.recv_with(BLOCK), Err(Closed));
-        assert_eq!(reader.join().unwrap(), Err(Closed));
+        assert_eq!(consumer.recv_by(BLOCK), Err(RecvError));
+        assert_eq!(reader.join().unwrap(), Err(RecvError));
         closer.join().unwrap();
     });
 }
@@ -187,7 +187,7 @@ fn the_last_consumer_wakes_the_producer() {
         let other = consumer.clone();
         let mine = Arc::clone(&tokens);
         let writer = thread::spawn(move || {
-            let error = producer.send_with(Token::new(1, &mine), BLOCK).unwrap_err();
+            let error = producer.send_by(Token::new(1, &mine), BLOCK).unwrap_err();
             assert_eq!(error.into_inner().number(), 1);
             producer
         });
@@ -244,7 +244,7 @@ fn a_close_beside_a_send_behind_others() {
 fn a_close_beside_a_batch() {
     check_up_to(2, || {
         let (mut producer, mut consumer) = spmc::channel(2);
-        let writer = thread::spawn(move || producer.send_slice(&[0, 1]) as u64);
+        let writer = thread::spawn(move || producer.try_send_batch(&[0, 1]) as u64);
         consumer.close();
         let taken: Vec<u64> = consumer.iter().collect();
         let sent = writer.join().unwrap();

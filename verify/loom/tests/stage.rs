@@ -4,7 +4,8 @@
 //! the upstream is done, or with no order between the two.
 #![cfg(annulus_loom)]
 
-use annulus::{Mode, PollError, Staged, Subscriber, Unstaged};
+use annulus::TryRecvError;
+use annulus::broadcast::{Mode, Staged, Subscriber, Unstaged};
 use annulus_loom::{Checked, check};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -44,8 +45,8 @@ fn receive<M: Mode>(subscriber: &mut Subscriber<u64, M>, times: usize, mut look:
         let sequence = subscriber.cursor();
         match subscriber.try_recv() {
             Ok(message) => look(sequence, message.number()),
-            Err(error) if error == PollError::Empty.into() => thread::yield_now(),
-            Err(error) if error == PollError::Closed.into() => break,
+            Err(error) if error == TryRecvError::Empty.into() => thread::yield_now(),
+            Err(error) if error == TryRecvError::Closed.into() => break,
             Err(_) => {}
         }
     }
@@ -71,7 +72,7 @@ const ALL: usize = 9;
 #[test]
 fn what_an_upstream_did_comes_before() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish_batch(&[0, 1].map(Checked::of));
@@ -89,7 +90,7 @@ fn what_an_upstream_did_comes_before() {
 #[test]
 fn done_is_processed() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish(Checked::of(0));
@@ -113,7 +114,7 @@ fn done_is_processed() {
 #[test]
 fn by_closure() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish_batch(&[0, 1].map(Checked::of));
@@ -144,7 +145,7 @@ fn by_closure() {
 #[test]
 fn a_message_comes_by_way_of_the_upstream() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         let writer = thread::spawn(move || publisher.publish(Checked::of(0)));
@@ -163,7 +164,7 @@ fn a_message_comes_by_way_of_the_upstream() {
 #[test]
 fn a_diamond() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let [first, second] = [(); 2].map(|()| subscribable.subscribe_tracked());
         let mut downstream = subscribable.subscribe().after(&[&first, &second]);
         publisher.publish(Checked::of(0));
@@ -182,7 +183,7 @@ fn a_diamond() {
 #[test]
 fn a_chain() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let first = subscribable.subscribe_tracked();
         let second = subscribable.subscribe().after(&[&first]);
         let mut third = subscribable.subscribe().after(&[&second]);
@@ -203,29 +204,29 @@ fn a_chain() {
 #[test]
 fn batches_end_where_the_upstream_is() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish_batch(&[0, 1].map(Checked::of));
         let notes = Notes::new();
         let noting = Arc::clone(&notes);
         let working = thread::spawn(move || {
-            for (sequence, message) in (0..).zip(upstream.drain()) {
+            for (sequence, message) in (0..).zip(upstream.try_iter()) {
                 noting.note(sequence, message.number());
             }
             upstream.done();
             upstream
         });
         let mut buffer = [u64::of(9); 2];
-        let count = downstream.recv_batch(&mut buffer);
+        let count = downstream.try_recv_batch(&mut buffer);
         for (sequence, message) in (0..).zip(&buffer[..count]) {
             notes.assert(sequence, message.number());
         }
-        for (sequence, message) in (count as u64..).zip(downstream.drain()) {
+        for (sequence, message) in (count as u64..).zip(downstream.try_iter()) {
             notes.assert(sequence, message.number());
         }
         drop(working.join().unwrap());
-        downstream.drain().for_each(drop);
+        downstream.try_iter().for_each(drop);
         assert_eq!(downstream.total_received(), 2);
     });
 }
@@ -234,7 +235,7 @@ fn batches_end_where_the_upstream_is() {
 #[test]
 fn a_dropped_upstream_opens_the_way() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish_batch(&[0, 1].map(Checked::of));
@@ -256,7 +257,7 @@ fn a_dropped_upstream_opens_the_way() {
 #[test]
 fn what_an_upstream_passed_over_is_lost_to_all_after_it() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish_batch(&[0, 1, 2].map(Checked::of));
@@ -277,7 +278,7 @@ fn what_an_upstream_passed_over_is_lost_to_all_after_it() {
 #[test]
 fn a_lapped_upstream() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish_batch(&[0, 1].map(Checked::of));
@@ -298,7 +299,7 @@ fn a_lapped_upstream() {
 #[test]
 fn a_lossless_ring() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(2, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish_batch(&[0, 1].map(Checked::of)).unwrap();
@@ -318,7 +319,7 @@ fn a_lossless_ring() {
 #[test]
 fn owned_events() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel(2, || 0_u64);
+        let (mut publisher, subscribable) = annulus::event::channel(2, || 0_u64);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         for number in [0, 1] {

@@ -3,7 +3,7 @@
 //! Upstreams live longer than the sleeper but where the model says otherwise: their end would wake it too.
 #![cfg(annulus_loom)]
 
-use annulus::Closed;
+use annulus::RecvError;
 use annulus_loom::{BLOCK, Checked, check, check_up_to};
 use loom::thread;
 
@@ -11,7 +11,7 @@ use loom::thread;
 #[test]
 fn done_wakes() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish(Checked::of(0));
@@ -20,7 +20,7 @@ fn done_wakes() {
             upstream.done();
             upstream
         });
-        assert_eq!(downstream.recv_with(BLOCK), Ok(u64::of(0)));
+        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(0)));
         drop((working.join().unwrap(), publisher));
     });
 }
@@ -29,16 +29,16 @@ fn done_wakes() {
 #[test]
 fn the_next_receive_wakes() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish(Checked::of(0));
         let working = thread::spawn(move || {
-            let received = [(); 2].map(|()| upstream.recv_with(BLOCK));
-            assert_eq!(received, [Ok(u64::of(0)), Err(Closed)]);
+            let received = [(); 2].map(|()| upstream.recv_by(BLOCK));
+            assert_eq!(received, [Ok(u64::of(0)), Err(RecvError)]);
             upstream
         });
-        assert_eq!(downstream.recv_with(BLOCK), Ok(u64::of(0)));
+        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(0)));
         drop(publisher);
         drop(working.join().unwrap());
     });
@@ -48,15 +48,15 @@ fn the_next_receive_wakes() {
 #[test]
 fn a_message_wakes_one_after_the_other() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         let working = thread::spawn(move || {
-            assert_eq!(upstream.recv_with(BLOCK), Ok(u64::of(0)));
+            assert_eq!(upstream.recv_by(BLOCK), Ok(u64::of(0)));
             upstream.done();
             upstream
         });
-        let following = thread::spawn(move || downstream.recv_with(BLOCK));
+        let following = thread::spawn(move || downstream.recv_by(BLOCK));
         publisher.publish(Checked::of(0));
         assert_eq!(following.join().unwrap(), Ok(u64::of(0)));
         drop((working.join().unwrap(), publisher));
@@ -67,7 +67,7 @@ fn a_message_wakes_one_after_the_other() {
 #[test]
 fn the_slower_of_two_wakes() {
     check_up_to(2, || {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstreams = [(); 2].map(|()| subscribable.subscribe_tracked());
         let mut downstream = subscribable.subscribe().after(&[&upstreams[0], &upstreams[1]]);
         publisher.publish(Checked::of(0));
@@ -78,7 +78,7 @@ fn the_slower_of_two_wakes() {
                 upstream
             })
         });
-        assert_eq!(downstream.recv_with(BLOCK), Ok(u64::of(0)));
+        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(0)));
         drop((working.map(|working| working.join().unwrap()), publisher));
     });
 }
@@ -87,12 +87,12 @@ fn the_slower_of_two_wakes() {
 #[test]
 fn a_drop_wakes() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish(Checked::of(0));
         let working = thread::spawn(move || drop(upstream));
-        assert_eq!(downstream.recv_with(BLOCK), Ok(u64::of(0)));
+        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(0)));
         working.join().unwrap();
         drop(publisher);
     });
@@ -102,11 +102,11 @@ fn a_drop_wakes() {
 #[test]
 fn a_message_after_a_drop_wakes() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         let working = thread::spawn(move || drop(upstream));
-        let following = thread::spawn(move || downstream.recv_with(BLOCK));
+        let following = thread::spawn(move || downstream.recv_by(BLOCK));
         publisher.publish(Checked::of(0));
         assert_eq!(following.join().unwrap(), Ok(u64::of(0)));
         working.join().unwrap();
@@ -118,11 +118,11 @@ fn a_message_after_a_drop_wakes() {
 #[test]
 fn a_close_wakes() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel::<u64>(2);
+        let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         let writer = thread::spawn(move || drop(publisher));
-        assert_eq!(downstream.recv_with(BLOCK), Err(Closed));
+        assert_eq!(downstream.recv_by(BLOCK), Err(RecvError));
         writer.join().unwrap();
         drop(upstream);
     });
@@ -132,12 +132,12 @@ fn a_close_wakes() {
 #[test]
 fn a_close_wakes_who_waits_for_nobody() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel::<u64>(2);
+        let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         let working = thread::spawn(move || drop(upstream));
         let writer = thread::spawn(move || drop(publisher));
-        assert_eq!(downstream.recv_with(BLOCK), Err(Closed));
+        assert_eq!(downstream.recv_by(BLOCK), Err(RecvError));
         writer.join().unwrap();
         working.join().unwrap();
     });
@@ -147,7 +147,7 @@ fn a_close_wakes_who_waits_for_nobody() {
 #[test]
 fn what_the_upstream_has_left_comes_before_the_close() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish(Checked::of(0));
@@ -157,8 +157,8 @@ fn what_the_upstream_has_left_comes_before_the_close() {
             upstream.done();
             upstream
         });
-        assert_eq!(downstream.recv_with(BLOCK), Ok(u64::of(0)));
-        assert_eq!(downstream.recv_with(BLOCK), Err(Closed));
+        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(0)));
+        assert_eq!(downstream.recv_by(BLOCK), Err(RecvError));
         writer.join().unwrap();
         drop(working.join().unwrap());
     });
@@ -168,7 +168,7 @@ fn what_the_upstream_has_left_comes_before_the_close() {
 #[test]
 fn a_lapped_upstream_wakes() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish_batch(&[0, 1, 2].map(Checked::of));
@@ -178,7 +178,7 @@ fn a_lapped_upstream_wakes() {
             upstream.done();
             upstream
         });
-        assert_eq!(downstream.recv_with(BLOCK), Ok(u64::of(1)));
+        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(1)));
         assert_eq!(downstream.total_lagged(), 1);
         drop((working.join().unwrap(), publisher));
     });
@@ -189,17 +189,17 @@ fn a_lapped_upstream_wakes() {
 #[test]
 fn who_follows_one_that_joined_later_waits_for_the_publisher() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
         let downstream = subscribable.subscribe();
         let writing = publisher.clone();
         let writer = thread::spawn(move || writing.publish_by(Checked::of(0), BLOCK));
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = downstream.after(&[&upstream]);
         if upstream.cursor() == 0 {
-            assert_eq!(upstream.recv_with(BLOCK), Ok(u64::of(0)));
+            assert_eq!(upstream.recv_by(BLOCK), Ok(u64::of(0)));
             upstream.done();
         }
-        assert_eq!(downstream.recv_with(BLOCK), Ok(u64::of(0)));
+        assert_eq!(downstream.recv_by(BLOCK), Ok(u64::of(0)));
         writer.join().unwrap();
         drop((upstream, publisher));
     });
@@ -209,7 +209,7 @@ fn who_follows_one_that_joined_later_waits_for_the_publisher() {
 #[test]
 fn owned_events() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::event_channel(2, || 0);
+        let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
         let mut upstream = subscribable.subscribe_tracked();
         let mut downstream = subscribable.subscribe().after(&[&upstream]);
         publisher.publish(|event| *event = 1).unwrap();
@@ -217,7 +217,7 @@ fn owned_events() {
             assert_eq!(upstream.try_process(|&event| event), Ok(1));
             upstream
         });
-        assert_eq!(downstream.process_with(BLOCK, |&event| event), Ok(1));
+        assert_eq!(downstream.process_by(BLOCK, |&event| event), Ok(1));
         drop((working.join().unwrap(), publisher));
     });
 }

@@ -1,7 +1,7 @@
 //! Sleep and wake: no wake-up is lost. A lost one leaves a thread asleep, which loom reports as a deadlock.
 #![cfg(annulus_loom)]
 
-use annulus::{Closed, WaitStrategy};
+use annulus::{RecvError, WaitStrategy};
 use annulus_loom::{Checked, check};
 use loom::thread;
 
@@ -12,9 +12,9 @@ const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 
 #[test]
 fn a_message_wakes_a_sleeper() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || subscriber.recv_with(BLOCK));
+        let reader = thread::spawn(move || subscriber.recv_by(BLOCK));
         publisher.publish(Checked::of(0));
         assert_eq!(reader.join().unwrap(), Ok(u64::of(0)));
         drop(publisher);
@@ -25,9 +25,9 @@ fn a_message_wakes_a_sleeper() {
 #[test]
 fn each_of_two_messages_wakes() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || [subscriber.recv_with(BLOCK), subscriber.recv_with(BLOCK)]);
+        let reader = thread::spawn(move || [subscriber.recv_by(BLOCK), subscriber.recv_by(BLOCK)]);
         publisher.publish(Checked::of(0));
         publisher.publish(Checked::of(1));
         assert_eq!(reader.join().unwrap(), [Ok(u64::of(0)), Ok(u64::of(1))]);
@@ -39,10 +39,10 @@ fn each_of_two_messages_wakes() {
 #[test]
 fn a_message_wakes_two_sleepers() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let [first, second] = [(); 2].map(|()| {
             let mut subscriber = subscribable.subscribe();
-            thread::spawn(move || subscriber.recv_with(BLOCK))
+            thread::spawn(move || subscriber.recv_by(BLOCK))
         });
         publisher.publish(Checked::of(0));
         assert_eq!(first.join().unwrap(), Ok(u64::of(0)));
@@ -55,11 +55,11 @@ fn a_message_wakes_two_sleepers() {
 #[test]
 fn a_close_wakes_a_sleeper() {
     check(|| {
-        let (publisher, subscribable) = annulus::channel::<u64>(2);
+        let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
-        let reader = thread::spawn(move || subscriber.recv_with(BLOCK));
+        let reader = thread::spawn(move || subscriber.recv_by(BLOCK));
         drop(publisher);
-        assert_eq!(reader.join().unwrap(), Err(Closed));
+        assert_eq!(reader.join().unwrap(), Err(RecvError));
     });
 }
 
@@ -67,12 +67,12 @@ fn a_close_wakes_a_sleeper() {
 #[test]
 fn a_sleeper_receives_what_came_before_the_close() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
         let mut subscriber = subscribable.subscribe();
         let writer = thread::spawn(move || publisher.publish(Checked::of(0)));
-        assert_eq!(subscriber.recv_with(BLOCK), Ok(u64::of(0)));
+        assert_eq!(subscriber.recv_by(BLOCK), Ok(u64::of(0)));
         writer.join().unwrap();
-        assert_eq!(subscriber.recv_with(BLOCK), Err(Closed));
+        assert_eq!(subscriber.recv_by(BLOCK), Err(RecvError));
     });
 }
 
@@ -81,10 +81,10 @@ fn a_sleeper_receives_what_came_before_the_close() {
 #[test]
 fn a_lapped_subscriber_does_not_sleep_on_a_full_ring() {
     check(|| {
-        let (mut publisher, subscribable) = annulus::channel::<u64>(2);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let mut subscriber = subscribable.subscribe();
         let reader = thread::spawn(move || {
-            let message = subscriber.recv_with(BLOCK).unwrap();
+            let message = subscriber.recv_by(BLOCK).unwrap();
             assert_eq!(message, u64::of(subscriber.cursor() - 1));
         });
         publisher.publish_batch(&[0, 1, 2].map(Checked::of));

@@ -2,24 +2,24 @@
 //! `std` at all.
 #![no_std]
 
-use annulus::{TryRecvError, WaitStrategy};
+use annulus::{LossyTryRecvError, WaitStrategy};
 
 /// Sends `values` through a ring and adds up what comes out.
 ///
 /// # Errors
 ///
 /// What the ring says where a message does not come.
-pub fn sum(values: &[u32]) -> Result<u32, TryRecvError> {
-    let (mut publisher, subscribable) = annulus::channel::<u32>(values.len().max(2));
+pub fn sum(values: &[u32]) -> Result<u32, LossyTryRecvError> {
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u32>(values.len().max(2));
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(values);
     drop(publisher);
     let mut sum = 0;
-    while let Ok(value) = subscriber.recv_with(WaitStrategy::Adaptive { spin_iters: 8, yield_iters: 8 }) {
+    while let Ok(value) = subscriber.recv_by(WaitStrategy::Adaptive { spin_iters: 8, yield_iters: 8 }) {
         sum += value;
     }
     match subscriber.try_recv() {
-        Err(TryRecvError::Closed) => Ok(sum),
+        Err(LossyTryRecvError::Closed) => Ok(sum),
         Err(error) => Err(error),
         Ok(late) => Ok(sum + late),
     }
@@ -28,7 +28,7 @@ pub fn sum(values: &[u32]) -> Result<u32, TryRecvError> {
 /// A large message takes the words or the vectors of this target.
 #[must_use]
 pub fn large() -> Option<[u64; 64]> {
-    let (mut publisher, subscribable) = annulus::channel::<[u64; 64]>(3);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<[u64; 64]>(3);
     publisher.publish([7; 64]);
     subscribable.subscribe_from_oldest().recv().ok()
 }
@@ -36,7 +36,8 @@ pub fn large() -> Option<[u64; 64]> {
 /// A lossless ring, a stage on it, and a group.
 #[must_use]
 pub fn lossless() -> Option<u64> {
-    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(4, 1);
+    let (mut publisher, subscribable) =
+        annulus::broadcast::Builder::new(4).headroom(1).lossless::<u64>().unwrap();
     let mut first = subscribable.subscribe_tracked();
     let mut second = subscribable.subscribe().after(&[&first]);
     let mut group = subscribable.subscribe_group::<3>();
@@ -50,10 +51,10 @@ pub fn lossless() -> Option<u64> {
 /// Many publishers, of copied messages and of owned ones.
 #[must_use]
 pub fn many() -> Option<usize> {
-    let (publisher, subscribable) = annulus::channel_mpmc::<u32>(4);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u32>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.clone().publish(3);
-    let (mut events, source) = annulus::event_channel_mpmc(4, || [0; 5]);
+    let (mut events, source) = annulus::event::mp_channel(4, || [0; 5]);
     let mut reader = source.subscribe();
     events.clone().publish(|event| event[4] = 4).ok()?;
     events.publish(|event| event[0] = 1).ok()?;
@@ -64,7 +65,7 @@ pub fn many() -> Option<usize> {
 #[must_use]
 pub fn pooled() -> Option<usize> {
     let pool = annulus::pool::BufferPool::new(100, 4);
-    let (mut publisher, subscribable) = annulus::channel(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish(pool.alloc()?.into_handle());
     let buffer = pool.redeem(subscriber.recv().ok()?).ok()?;

@@ -56,7 +56,8 @@ pub(crate) use arguments::Arguments;
 use std::fs;
 use std::path::PathBuf;
 
-use annulus::{Lossless, Lossy, Shutdown};
+use annulus::Shutdown;
+use annulus::broadcast::{Lossless, Lossy};
 
 use crate::outcome::{Failure, INTERRUPTED, Outcome};
 use crate::output;

@@ -1,6 +1,7 @@
 //! The publisher's side of the demo.
 
-use annulus::{Publisher, Shutdown};
+use annulus::Shutdown;
+use annulus::broadcast::Publisher;
 
 use super::clock::Clock;
 use super::gauge::Gauge;

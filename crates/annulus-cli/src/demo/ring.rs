@@ -1,6 +1,7 @@
 //! The broadcast ring of a run: lossy, or lossless.
 
-use annulus::{CapacityError, Lossless, Lossy, Mode, Publisher, Subscribable, Subscriber};
+use annulus::CapacityError;
+use annulus::broadcast::{Builder, Lossless, Lossy, Mode, Publisher, Subscribable, Subscriber};
 
 use super::quote::Quote;
 
@@ -30,7 +31,7 @@ impl Ring for Lossy {
     const LOSSLESS: bool = false;
 
     fn make(capacity: usize) -> Result<Ends<Self>, CapacityError> {
-        annulus::try_channel(capacity)
+        Builder::new(capacity).lossy()
     }
 
     fn subscribe(subscribable: &Subscribable<Quote>) -> Subscriber<Quote> {
@@ -48,7 +49,7 @@ impl Ring for Lossless {
     const LOSSLESS: bool = true;
 
     fn make(capacity: usize) -> Result<Ends<Self>, CapacityError> {
-        annulus::try_channel_bounded(capacity, 0)
+        Builder::new(capacity).lossless()
     }
 
     fn subscribe(subscribable: &Subscribable<Quote, Self>) -> Subscriber<Quote, Self> {

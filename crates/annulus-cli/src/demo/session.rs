@@ -113,7 +113,8 @@ fn teams(plan: &Plan<'_>) -> Result<(Vec<Vec<Strategy>>, annulus::mpsc::Consumer
     let no_memory = |error: &dyn std::error::Error| {
         Failure::new(format!("no memory for the orders of {} strategies: {error}", plan.strategies.len()))
     };
-    let (producer, orders) = annulus::mpsc::try_channel(ORDERS_AHEAD).map_err(|error| no_memory(&error))?;
+    let (producer, orders) =
+        annulus::mpsc::Builder::new(ORDERS_AHEAD).build().map_err(|error| no_memory(&error))?;
     let mut teams: Vec<Vec<Strategy>> = (0..plan.subscribers).map(|_| Vec::new()).collect();
     for (index, &windows) in (0..).zip(plan.strategies) {
         let producer = producer.register().map_err(|error| no_memory(&error))?;

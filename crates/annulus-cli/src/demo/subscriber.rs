@@ -1,6 +1,6 @@
 //! A subscriber's side of the demo: it follows the market for its strategies.
 
-use annulus::{Mode, Subscriber};
+use annulus::broadcast::{Mode, Subscriber};
 use hdrhistogram::Histogram;
 
 use super::clock::Clock;
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn it_accounts_for_what_it_received_and_what_it_lost() {
-        let (mut publisher, subscribable) = annulus::channel(4);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
         let subscriber = subscribable.subscribe();
         let (clock, gauge) = (Clock::start(), Gauge::default());
         for sequence in 0..10 {
@@ -117,7 +117,7 @@ mod tests {
             (&[0, 1, 3], 3, Fault::Unexplained(1)),
             (&[0, 1], 3, Fault::Count { received: 2, lost: 0, published: 3 }),
         ] {
-            let (mut publisher, subscribable) = annulus::channel(4);
+            let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
             let subscriber = subscribable.subscribe();
             for &sequence in sequences {
                 publisher.publish(Quote::new(tick(0, 1.0, 1.5), sequence, clock.now_ns()));

@@ -9,14 +9,36 @@ use crate::message::Message;
 use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Sequence, Store, Writers};
 use crate::sync::mutated;
 
-/// How a ring is to be. The public constructors are short forms of it.
+/// How a ring is to be, and then the ring: each of the last six methods makes one, or says why it can't be. The functions [`lossy`](super::lossy),
+/// [`lossless`](super::lossless), [`mp_lossy`](super::mp_lossy), [`mp_lossless`](super::mp_lossless),
+/// [`event::channel`](crate::event::channel) and [`event::mp_channel`](crate::event::mp_channel) are short forms, which panic instead.
 ///
-/// Not part of the API: the conformance suite begins its rings near the end of the sequence space by it.
-#[doc(hidden)]
+/// # Errors
+///
+/// Each of those six returns a [`CapacityError`]: `TooSmall` below 2 slots, `TooLarge` where memory has no room for the ring, `Headroom` where that leaves no
+/// slot for messages, or was asked of a lossy ring.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::{CapacityError, broadcast::Builder};
+///
+/// let (mut publisher, subscribable) = Builder::new(64).headroom(16).lossless::<u64>()?;
+/// let subscriber = subscribable.subscribe();
+/// for number in 0..48 {
+///     publisher.try_publish(number).unwrap();
+/// }
+/// assert!(publisher.try_publish(48).unwrap_err().is_full());
+///
+/// let error = Builder::new(1).lossy::<u64>().unwrap_err();
+/// assert_eq!(error, CapacityError::TooSmall { capacity: 1, minimum: 2 });
+/// assert_eq!(error.to_string(), "capacity 1 is too small: this ring needs at least 2 slots");
+/// # Ok::<(), CapacityError>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Builder {
     capacity: usize,
-    watermark: usize,
+    headroom: usize,
     first: u64,
 }
 
@@ -24,29 +46,46 @@ pub struct Builder {
 type Sides<S> =
     (super::handle::Handle<S, super::handle::Publishing>, super::handle::Handle<S, super::handle::Receiving>);
 
-#[doc(hidden)]
 impl Builder {
+    /// A ring of exactly `capacity` slots: any number from 2 up, none is rounded.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { capacity, watermark: 0, first: 0 }
+        Self { capacity, headroom: 0, first: 0 }
     }
 
+    /// Slots that a lossless ring keeps free of messages that somebody still needs; 0 unless it is said, and below the capacity. The publisher waits while its
+    /// slowest subscriber is `capacity − headroom` messages behind: it is held up earlier, and a
+    /// [tap](Subscribable::subscribe_lossy), or who joins at the oldest message, finds more of what has been.
+    #[doc(alias = "watermark")]
     #[must_use]
-    pub fn watermark(self, watermark: usize) -> Self {
-        Self { watermark, ..self }
+    pub fn headroom(self, slots: usize) -> Self {
+        Self { headroom: slots, ..self }
     }
 
-    /// The number of the first message.
+    /// The number of the first message: the tests begin before the numbers wrap.
+    #[doc(hidden)]
     #[must_use]
     pub fn first(self, first: u64) -> Self {
         Self { first, ..self }
     }
 
+    /// A lossy ring for one publisher: see [`lossy`](super::lossy).
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`].
+    #[doc(alias = "try_channel")]
     pub fn lossy<T: Message>(self) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.sides(Writers::One, Copied::new)?;
+        let (publisher, subscribable) = self.without_headroom()?.sides(Writers::One, Copied::new)?;
         Ok((Publisher::new(publisher), Subscribable::<_, Lossy>::new(subscribable)))
     }
 
+    /// A lossless ring for one publisher: see [`lossless`](super::lossless).
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`].
+    #[doc(alias = "try_channel_bounded")]
     #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
     pub fn lossless<T: Message>(
         self,
@@ -55,19 +94,37 @@ impl Builder {
         Ok((Publisher::new(publisher), Subscribable::new(subscribable)))
     }
 
-    pub fn mpmc<T: Message>(self) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.sides(Writers::Many, Copied::new)?;
+    /// A lossy ring for many publishers: see [`mp_lossy`](super::mp_lossy).
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`].
+    #[doc(alias = "try_channel_mpmc")]
+    pub fn mp_lossy<T: Message>(self) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
+        let (publisher, subscribable) = self.without_headroom()?.sides(Writers::Many, Copied::new)?;
         Ok((MpPublisher::new(publisher), Subscribable::new(subscribable)))
     }
 
+    /// A lossless ring for many publishers: see [`mp_lossless`](super::mp_lossless).
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`].
+    #[doc(alias = "try_channel_mpmc_bounded")]
     #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
-    pub fn mpmc_lossless<T: Message>(
+    pub fn mp_lossless<T: Message>(
         self,
     ) -> Result<(MpPublisher<T, Lossless>, Subscribable<T, Lossless>), CapacityError> {
         let (publisher, subscribable) = self.sides(Writers::Many, Copied::new)?;
         Ok((MpPublisher::new(publisher), Subscribable::new(subscribable)))
     }
 
+    /// A ring of owned events for one publisher: see [`event::channel`](crate::event::channel).
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`].
+    #[doc(alias = "try_event_channel")]
     pub fn events<T: Send + Sync>(
         self,
         factory: impl FnMut() -> T,
@@ -77,7 +134,13 @@ impl Builder {
         Ok((EventPublisher::new(publisher), EventSubscribable::new(subscribable)))
     }
 
-    pub fn mpmc_events<T: Send + Sync>(
+    /// A ring of owned events for many publishers: see [`event::mp_channel`](crate::event::mp_channel).
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`].
+    #[doc(alias = "try_event_channel_mpmc")]
+    pub fn mp_events<T: Send + Sync>(
         self,
         factory: impl Fn() -> T + Send + Sync + 'static,
     ) -> Result<(MpEventPublisher<T>, EventSubscribable<T>), CapacityError> {
@@ -89,23 +152,31 @@ impl Builder {
         ))
     }
 
+    /// Where nobody waits, free slots are no use, and who asks for them has taken the wrong ring.
+    fn without_headroom(self) -> Result<Self, CapacityError> {
+        match self.headroom {
+            0 => Ok(self),
+            headroom => Err(CapacityError::LossyHeadroom { headroom }),
+        }
+    }
+
     fn sides<S: Store>(
         self,
         writers: Writers,
         make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
     ) -> Result<Sides<S>, CapacityError> {
-        let Self { capacity, watermark, first } = self;
+        let Self { capacity, headroom, first } = self;
         if first > Sequence::LAST_FIRST.get() {
             return Err(CapacityError::FirstSequence { first, largest: Sequence::LAST_FIRST.get() });
         }
-        // Before the watermark: of a ring that can't be, no watermark is right.
-        if capacity < MIN_CAPACITY && !mutated!("watermark_before_capacity") {
+        // Before the headroom: of a ring that can't be, no headroom is right.
+        if capacity < MIN_CAPACITY && !mutated!("headroom_before_capacity") {
             return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
         }
-        if watermark >= capacity {
-            return Err(CapacityError::Watermark { watermark, capacity });
+        if headroom >= capacity {
+            return Err(CapacityError::Headroom { headroom, capacity });
         }
         let ring = Ring::new(capacity, Sequence::new(first), writers, make)?;
-        Ok(first_two(Shared::new(ring, watermark)))
+        Ok(first_two(Shared::new(ring, headroom)))
     }
 }

@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use super::{Lossy, Mode, Subscriber, Unstaged};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
-use crate::error::{Closed, PollError};
+use crate::error::{RecvError, TryRecvError};
 use crate::hint::unlikely;
 use crate::message::Message;
 use crate::wait::WaitStrategy;
 
 /// `N` subscribers of one ring that one thread polls for the price of one, made by
-/// [`subscribe_group`](crate::Subscribable::subscribe_group).
+/// [`subscribe_group`](crate::broadcast::Subscribable::subscribe_group).
 ///
 /// All members begin *aligned*: each receive of the group is a receive of every aligned member, and reads the ring once. A member may
 /// [`pause`](Self::pause): it keeps its place while the others go on, and on a lossy ring it may lag alone. It catches up by
@@ -28,7 +28,7 @@ use crate::wait::WaitStrategy;
 /// too.
 ///
 /// ```
-/// let (mut publisher, subscribable) = annulus::channel(8);
+/// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
 /// let mut group = subscribable.subscribe_group::<3>();
 /// publisher.publish_batch(&[1, 2]);
 /// assert_eq!(group.try_recv(), Ok(1)); // for members 0, 1 and 2
@@ -84,7 +84,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
         if unlikely(self.aligned == 0) {
-            return Err(PollError::Empty.into());
+            return Err(TryRecvError::Empty.into());
         }
         self.lead.try_recv()
     }
@@ -93,14 +93,14 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     ///
     /// # Errors
     ///
-    /// [`Closed`]: all publishers are gone and nothing is left.
+    /// [`RecvError`]: all publishers are gone and nothing is left.
     ///
     /// # Panics
     ///
     /// If no member is aligned: it would wait for nobody.
     #[inline]
-    pub fn recv(&mut self) -> Result<T, Closed> {
-        self.recv_with(WaitStrategy::default())
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv_by(WaitStrategy::default())
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`.
@@ -112,10 +112,11 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// # Panics
     ///
     /// If no member is aligned.
+    #[doc(alias = "recv_with")]
     #[inline]
-    pub fn recv_with(&mut self, strategy: WaitStrategy) -> Result<T, Closed> {
+    pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
         self.someone_is_aligned();
-        self.lead.recv_with(strategy)
+        self.lead.recv_by(strategy)
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock.
@@ -150,10 +151,11 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.lead.recv_deadline(deadline)
     }
 
-    /// Receives up to `buffer.len()` messages for all aligned members, as [`Subscriber::recv_batch`]. Never waits; 0 too where no member
+    /// Receives up to `buffer.len()` messages for all aligned members, as [`Subscriber::try_recv_batch`]. Never waits; 0 too where no member
     /// is aligned.
-    pub fn recv_batch(&mut self, buffer: &mut [T]) -> usize {
-        if self.aligned == 0 { 0 } else { self.lead.recv_batch(buffer) }
+    #[doc(alias = "recv_batch")]
+    pub fn try_recv_batch(&mut self, buffer: &mut [T]) -> usize {
+        if self.aligned == 0 { 0 } else { self.lead.try_recv_batch(buffer) }
     }
 
     /// How many members are aligned: each receive of the group is theirs.
@@ -208,7 +210,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
             self.align(member);
         }
         let Some(apart) = &mut self.members[member].apart else {
-            return Err(PollError::Empty.into());
+            return Err(TryRecvError::Empty.into());
         };
         let result = apart.subscriber.try_recv();
         let after = apart.subscriber.cursor();

@@ -8,20 +8,20 @@ use crate::message::Message;
 use crate::ring::Sequence;
 use crate::sync::mutated;
 
-/// The messages that were there when [`Subscriber::drain`] was called.
+/// The messages that were there when [`Subscriber::try_iter`] was called.
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct Drain<'a, T: Message, M: Mode = Lossy> {
+pub struct TryIter<'a, T: Message, M: Mode = Lossy> {
     subscriber: &'a mut Subscriber<T, M>,
     end: Sequence,
 }
 
-impl<'a, T: Message, M: Mode> Drain<'a, T, M> {
+impl<'a, T: Message, M: Mode> TryIter<'a, T, M> {
     pub(super) fn new(subscriber: &'a mut Subscriber<T, M>, end: Sequence) -> Self {
         Self { subscriber, end }
     }
 }
 
-impl<T: Message, M: Mode> Iterator for Drain<'_, T, M> {
+impl<T: Message, M: Mode> Iterator for TryIter<'_, T, M> {
     type Item = T;
 
     #[inline]
@@ -46,7 +46,7 @@ impl<T: Message, M: Mode> Iterator for Drain<'_, T, M> {
     }
 }
 
-impl<T: Message, M: Mode> FusedIterator for Drain<'_, T, M> {}
+impl<T: Message, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 
 /// Messages, waited for until the publisher is gone; made by [`Subscriber::iter`].
 #[must_use = "an iterator does nothing until it is asked"]
@@ -107,9 +107,9 @@ impl<'a, T: Message, M: Mode> IntoIterator for &'a mut Subscriber<T, M> {
     }
 }
 
-impl<T: Message, M: Mode> fmt::Debug for Drain<'_, T, M> {
+impl<T: Message, M: Mode> fmt::Debug for TryIter<'_, T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Drain").field("subscriber", &self.subscriber).field("end", &self.end.get()).finish()
+        f.debug_struct("TryIter").field("subscriber", &self.subscriber).field("end", &self.end.get()).finish()
     }
 }
 

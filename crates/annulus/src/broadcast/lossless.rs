@@ -12,7 +12,7 @@ use crate::wait::{Deadline, WaitStrategy};
 
 impl<T: Message> Publisher<T, Lossless> {
     /// Publishes `message` to every subscriber. Waits with the default [`WaitStrategy`] while the slowest subscriber is
-    /// `capacity − watermark` messages behind; never while there is none. Allocates nothing; O(`size_of::<T>()`), and once in
+    /// `capacity − headroom` messages behind; never while there is none. Allocates nothing; O(`size_of::<T>()`), and once in
     /// half a ring also O(subscribers that are there).
     ///
     /// Not for closures in which a stage of the same ring processes a message: those that follow the stage wait for the closure, so in a full ring this would
@@ -21,12 +21,12 @@ impl<T: Message> Publisher<T, Lossless> {
     /// # Errors
     ///
     /// [`PublishError`] gives the message back where nobody is left to receive it: every subscriber is gone, and every
-    /// [`Subscribable`](crate::Subscribable) too.
+    /// [`Subscribable`](crate::broadcast::Subscribable) too.
     ///
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
     /// let mut subscriber = subscribable.subscribe();
     /// let reader = std::thread::spawn(move || subscriber.iter().sum::<u64>());
     /// for number in 1..=100 {
@@ -58,7 +58,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     /// use annulus::WaitStrategy;
     ///
-    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_by('a', WaitStrategy::BusySpin).unwrap();
     /// assert_eq!(subscriber.recv(), Ok('a'));
@@ -84,7 +84,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
     /// drop(subscribable);
     /// assert_eq!(publisher.publish_with(|| 6 * 7).unwrap_err().into_inner(), 42);
     /// ```
@@ -107,7 +107,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// use annulus::PublishTimeoutError;
     /// use std::time::Duration;
     ///
-    /// let (mut publisher, subscribable) = annulus::channel_bounded(2, 0);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
     /// let subscriber = subscribable.subscribe();
     /// publisher.publish_batch(&[1, 2]).unwrap();
     /// let error = publisher.publish_timeout(3, Duration::from_millis(1)).unwrap_err();
@@ -146,7 +146,7 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`Full`](TryPublishError::Full): the slowest subscriber is `capacity − watermark` messages behind, or a subscriber is just
+    /// [`Full`](TryPublishError::Full): the slowest subscriber is `capacity − headroom` messages behind, or a subscriber is just
     /// joining that far behind. [`Closed`](TryPublishError::Closed): as [`publish`](Self::publish). Both give the message back.
     ///
     /// # Examples
@@ -154,7 +154,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     /// use annulus::TryPublishError;
     ///
-    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 2);
+    /// let (mut publisher, subscribable) = annulus::broadcast::Builder::new(4).headroom(2).lossless().unwrap();
     /// let mut subscriber = subscribable.subscribe();
     /// assert!(publisher.try_publish(1).is_ok());
     /// assert!(publisher.try_publish(2).is_ok());
@@ -185,10 +185,10 @@ impl<T: Message> Publisher<T, Lossless> {
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_batch(&[1, 2, 3]).unwrap();
-    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     #[inline]
     pub fn publish_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), PublishError<&'m [T]>> {
@@ -221,11 +221,11 @@ impl<T: Message> Publisher<T, Lossless> {
     /// use annulus::PublishTimeoutError;
     /// use std::time::Duration;
     ///
-    /// let (mut publisher, subscribable) = annulus::channel_bounded(2, 0);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
     /// let mut subscriber = subscribable.subscribe();
     /// let error = publisher.publish_batch_timeout(&[1, 2, 3], Duration::ZERO).unwrap_err();
     /// assert!(error == PublishTimeoutError::Timeout(&[3][..]));
-    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2]);
+    /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2]);
     /// ```
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]

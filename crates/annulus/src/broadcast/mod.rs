@@ -1,12 +1,30 @@
 //! Broadcast: every subscriber sees every message.
 //!
+//! | publishers | nobody waits for a slow subscriber, which loses the oldest and is told how many | nobody loses any: publishers wait for the slowest |
+//! | --- | --- | --- |
+//! | one | [`lossy`] | [`lossless`] |
+//! | many, in one order | [`mp_lossy`] | [`mp_lossless`] |
+//!
+//! These copy messages that are [`Message`](crate::Message). What owns something, or is large, goes through a ring of [events](crate::event).
+//!
+//! ```
+//! use annulus::broadcast;
+//!
+//! let (mut publisher, subscribable) = broadcast::lossless(64);
+//! let mut subscriber = subscribable.subscribe();
+//! publisher.publish(42).unwrap();
+//! assert_eq!(subscriber.recv(), Ok(42));
+//! ```
+//!
+//! # The files of this module
+//!
 //! ```text
-//! channel       the public constructors; builder: where rings are made
+//! channel       the short forms; builder: where rings are made
 //! publisher     the one who writes; lossless: what it does behind the gate
 //! mp_publisher  one of many who write; single: the only one, behind the gate
 //! event/        owned messages: changed in place, read by reference
 //! subscribable  from which subscribers are made, at any time, on any thread
-//! subscriber    one reader: receiving, lag, waiting; iter: drain, and the iterators that wait
+//! subscriber    one reader: receiving, lag, waiting; iter: what is there, and the iterators that wait
 //! group         several readers on one thread for one read
 //! stage         readers that follow others
 //! lapse         where a reader goes on after it was lapped
@@ -20,7 +38,7 @@
 
 mod builder;
 mod channel;
-mod event;
+pub(crate) mod event;
 mod group;
 mod handle;
 mod iter;
@@ -37,16 +55,11 @@ mod stage;
 mod subscribable;
 mod subscriber;
 
-#[doc(hidden)]
 pub use builder::Builder;
-pub use channel::{
-    channel, channel_bounded, channel_mpmc, channel_mpmc_bounded, event_channel, event_channel_mpmc,
-    try_channel, try_channel_bounded, try_channel_mpmc, try_channel_mpmc_bounded, try_event_channel,
-    try_event_channel_mpmc,
-};
-pub use event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher, Ref};
+pub(crate) use channel::ends_of;
+pub use channel::{lossless, lossy, mp_lossless, mp_lossy};
 pub use group::SubscriberGroup;
-pub use iter::{Drain, IntoIter, Iter};
+pub use iter::{IntoIter, Iter, TryIter};
 pub use mode::{Lossless, Lossy, Mode, Unstaged};
 pub use mp_publisher::MpPublisher;
 pub use publisher::Publisher;

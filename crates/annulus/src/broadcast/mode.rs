@@ -4,18 +4,18 @@ use core::error::Error;
 
 use super::handle::{Receiving, Role, Seated};
 use super::shared::Shared;
-use crate::error::{PollError, TryRecvError};
+use crate::error::{LossyTryRecvError, TryRecvError};
 use crate::ring::{Sequence, Store};
 use crate::sync::mutated;
 use crate::wait::Event;
 
-/// How a ring or a subscriber is bound: [`Lossy`], [`Lossless`], or a [`Staged`](crate::Staged) one of these.
+/// How a ring or a subscriber is bound: [`Lossy`], [`Lossless`], or a [`Staged`](crate::broadcast::Staged) one of these.
 ///
 /// There are no others: the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Mode: Hooks {
-    /// Why `try_recv` returns no message: [`TryRecvError`] where messages can be lost, [`PollError`] where they can't.
-    type TryRecvError: Error + From<PollError> + PartialEq + Send + Sync + 'static;
+    /// Why `try_recv` returns no message: [`LossyTryRecvError`] where messages can be lost, [`TryRecvError`] where they can't.
+    type TryRecvError: Error + From<TryRecvError> + PartialEq + Send + Sync + 'static;
 
     /// What `try_recv` says of a lapse. Never called where nothing can be lost.
     #[doc(hidden)]
@@ -43,18 +43,18 @@ pub enum Lossy {}
 pub enum Lossless {}
 
 impl Mode for Lossy {
-    type TryRecvError = TryRecvError;
+    type TryRecvError = LossyTryRecvError;
 
     #[inline(always)]
-    fn lagged(skipped: u64) -> TryRecvError {
-        TryRecvError::Lagged { skipped }
+    fn lagged(skipped: u64) -> LossyTryRecvError {
+        LossyTryRecvError::Lagged { skipped }
     }
 }
 
 impl Mode for Lossless {
-    type TryRecvError = PollError;
+    type TryRecvError = TryRecvError;
 
-    fn lagged(_: u64) -> PollError {
+    fn lagged(_: u64) -> TryRecvError {
         unreachable!("publishers wait for this subscriber")
     }
 }

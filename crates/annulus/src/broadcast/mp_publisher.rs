@@ -20,8 +20,8 @@ use crate::ring::{Copied, Sequence, Writers};
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 
-/// A writing end of a broadcast ring with many publishers, made by [`channel_mpmc`](crate::channel_mpmc) (lossy) or
-/// [`channel_mpmc_bounded`](crate::channel_mpmc_bounded) (lossless).
+/// A writing end of a broadcast ring with many publishers, made by [`mp_lossy`](crate::broadcast::mp_lossy) (lossy) or
+/// [`mp_lossless`](crate::broadcast::mp_lossless) (lossless).
 ///
 /// `Clone`, `Send` and `Sync`: clone it for each thread, or share it. All subscribers see all messages in one order; the messages of
 /// one publisher in its own.
@@ -53,13 +53,13 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     /// # Errors
     ///
     /// [`Full`](TryPublishError::Full): another publisher has not finished with the slot a lap before, or, on a lossless ring, the
-    /// slowest subscriber is `capacity − watermark` messages behind. [`Closed`](TryPublishError::Closed), on a lossless ring only:
+    /// slowest subscriber is `capacity − headroom` messages behind. [`Closed`](TryPublishError::Closed), on a lossless ring only:
     /// nobody is left to receive. Both give the message back.
     ///
     /// # Examples
     ///
     /// ```
-    /// let (publisher, subscribable) = annulus::channel_mpmc_bounded(2, 0);
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossless(2);
     /// let mut subscriber = subscribable.subscribe();
     /// assert!(publisher.try_publish(1).is_ok());
     /// assert!(publisher.clone().try_publish(2).is_ok());
@@ -91,7 +91,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     /// ```
     /// use std::time::Duration;
     ///
-    /// let (publisher, subscribable) = annulus::channel_mpmc_bounded(2, 1);
+    /// let (publisher, subscribable) = annulus::broadcast::Builder::new(2).headroom(1).mp_lossless().unwrap();
     /// let _subscriber = subscribable.subscribe();
     /// let timeout = Duration::from_millis(1);
     /// assert!(publisher.publish_timeout('a', timeout).is_ok());
@@ -164,7 +164,7 @@ impl<T: Message> MpPublisher<T> {
     /// waits for it with the default [`WaitStrategy`].
     ///
     /// ```
-    /// let (publisher, subscribable) = annulus::channel_mpmc(16);
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(16);
     /// let mut subscriber = subscribable.subscribe();
     /// std::thread::scope(|scope| {
     ///     for number in 1..=4 {
@@ -172,7 +172,7 @@ impl<T: Message> MpPublisher<T> {
     ///         scope.spawn(move || publisher.publish(number));
     ///     }
     /// });
-    /// assert_eq!(subscriber.drain().sum::<u64>(), 10);
+    /// assert_eq!(subscriber.try_iter().sum::<u64>(), 10);
     /// ```
     #[inline]
     pub fn publish(&self, message: T) {
@@ -190,7 +190,7 @@ impl<T: Message> MpPublisher<T> {
     /// Publishes what `make` returns. It runs before a sequence is claimed: if it panics, or takes its time, nobody waits for it.
     ///
     /// ```
-    /// let (publisher, subscribable) = annulus::channel_mpmc(4);
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(4);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_with(|| 6 * 7);
     /// assert_eq!(subscriber.try_recv(), Ok(42));
@@ -205,10 +205,10 @@ impl<T: Message> MpPublisher<T> {
     /// batch, not after all. A batch larger than the ring overwrites its own beginning.
     ///
     /// ```
-    /// let (publisher, subscribable) = annulus::channel_mpmc(4);
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(4);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_batch(&[1, 2, 3]);
-    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     #[inline]
     pub fn publish_batch(&self, messages: &[T]) {
@@ -254,17 +254,17 @@ impl<T: Message> MpPublisher<T> {
 
 impl<T: Message> MpPublisher<T, Lossless> {
     /// Publishes `message` to every subscriber. Waits with the default [`WaitStrategy`] while the slowest subscriber is
-    /// `capacity − watermark` messages behind; never for subscribers while there is none.
+    /// `capacity − headroom` messages behind; never for subscribers while there is none.
     ///
     /// # Errors
     ///
     /// [`PublishError`] gives the message back where nobody is left to receive it: every subscriber is gone, and every
-    /// [`Subscribable`](crate::Subscribable) too.
+    /// [`Subscribable`](crate::broadcast::Subscribable) too.
     ///
     /// # Examples
     ///
     /// ```
-    /// let (publisher, subscribable) = annulus::channel_mpmc_bounded::<u64>(4, 0);
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(4);
     /// let mut subscriber = subscribable.subscribe();
     /// let publishers = [1, 2].map(|id| {
     ///     let publisher = publisher.clone();
@@ -314,7 +314,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
 
     /// Publishes all of `messages`, in order, waiting for room as often as it takes, in parts of 64 messages, or of as many as there is room
     /// for: subscribers see those of a part one after the other, with nothing from other publishers between. A batch of up to 64 is one part, where it is
-    /// at most half of `capacity − watermark` and nobody is in the way. It does not wait for room for all, since other publishers would
+    /// at most half of `capacity − headroom` and nobody is in the way. It does not wait for room for all, since other publishers would
     /// take that away again and again.
     ///
     /// # Errors
@@ -324,10 +324,10 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// # Examples
     ///
     /// ```
-    /// let (publisher, subscribable) = annulus::channel_mpmc_bounded(4, 0);
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossless(4);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_batch(&[1, 2, 3]).unwrap();
-    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     pub fn publish_batch<'m>(&self, messages: &'m [T]) -> Result<(), PublishError<&'m [T]>> {
         self.publish_batch_by(messages, WaitStrategy::default())

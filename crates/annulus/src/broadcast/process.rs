@@ -7,21 +7,21 @@
 use std::time::{Duration, Instant};
 
 use super::{Mode, Staged, Subscriber, Unstaged};
-use crate::error::Closed;
+use crate::error::RecvError;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::message::Message;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
-/// By closure, as an [`EventSubscriber`](crate::EventSubscriber) processes its events.
+/// By closure, as an [`EventSubscriber`](crate::event::EventSubscriber) processes its events.
 impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// Hands the next message to `look`, if it is there, and returns what that returns. Never waits.
     ///
     /// The message counts as processed when `look` returns or panics: at once, not when the stage comes back. Until then those that follow this stage
     /// do not see it. It is a copy, so publishers do not wait for `look` itself; but on a lossless ring they wait for those that follow. So *`look` must
     /// not wait for room in the ring that it gets its messages from*: a `publish` there may wait for this very closure, for ever. Use
-    /// [`try_publish`](crate::Publisher::try_publish), or `publish_timeout`.
+    /// [`try_publish`](crate::broadcast::Publisher::try_publish), or `publish_timeout`.
     ///
     /// # Errors
     ///
@@ -30,19 +30,19 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// # Examples
     ///
     /// ```
-    /// use annulus::TryRecvError;
+    /// use annulus::LossyTryRecvError;
     ///
-    /// let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     /// let mut first = subscribable.subscribe_tracked();
     /// let mut second = subscribable.subscribe().after(&[&first]);
     /// publisher.publish(7);
     /// let seen = first.try_process(|number| {
-    ///     assert_eq!(second.try_recv(), Err(TryRecvError::Empty), "not processed yet");
+    ///     assert_eq!(second.try_recv(), Err(LossyTryRecvError::Empty), "not processed yet");
     ///     *number
     /// });
     /// assert_eq!(seen, Ok(7));
     /// assert_eq!(second.try_process(|number| *number), Ok(7));
-    /// assert_eq!(second.try_process(|number| *number), Err(TryRecvError::Empty));
+    /// assert_eq!(second.try_process(|number| *number), Err(LossyTryRecvError::Empty));
     /// ```
     #[inline]
     pub fn try_process<R>(
@@ -61,12 +61,12 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     ///
     /// # Errors
     ///
-    /// [`Closed`]: the publisher is gone and nothing is left.
+    /// [`RecvError`]: the publisher is gone and nothing is left.
     ///
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
     /// let mut journal = subscribable.subscribe_tracked();
     /// let mut execute = subscribable.subscribe().after(&[&journal]);
     /// let threads = [
@@ -82,8 +82,8 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// threads.map(|thread| thread.join().unwrap());
     /// ```
     #[inline]
-    pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, Closed> {
-        self.process_with(WaitStrategy::default(), look)
+    pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, RecvError> {
+        self.process_by(WaitStrategy::default(), look)
     }
 
     /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
@@ -92,12 +92,12 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     ///
     /// As of [`process`](Self::process).
     #[inline]
-    pub fn process_with<R>(
+    pub fn process_by<R>(
         &mut self,
         strategy: WaitStrategy,
         look: impl FnOnce(&T) -> R,
-    ) -> Result<R, Closed> {
-        let message = self.recv_with(strategy)?;
+    ) -> Result<R, RecvError> {
+        let message = self.recv_by(strategy)?;
         let _processing = Processing(self);
         Ok(look(&message))
     }
@@ -153,7 +153,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
     /// let mut stage = subscribable.subscribe_tracked();
     /// publisher.publish_batch(&[1, 2, 3, 4, 5]);
     /// let mut seen = Vec::new();
@@ -175,8 +175,8 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// # Errors
     ///
     /// As of [`process`](Self::process).
-    pub fn process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, Closed> {
-        self.process_batch_with(WaitStrategy::default(), most, look)
+    pub fn process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, RecvError> {
+        self.process_batch_by(WaitStrategy::default(), most, look)
     }
 
     /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in the same ring: see
@@ -185,13 +185,13 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// # Errors
     ///
     /// As of [`process`](Self::process).
-    pub fn process_batch_with(
+    pub fn process_batch_by(
         &mut self,
         strategy: WaitStrategy,
         most: usize,
         look: impl FnMut(&T, bool),
-    ) -> Result<usize, Closed> {
-        self.process_batch_after(most, look, |stage| stage.recv_with(strategy))
+    ) -> Result<usize, RecvError> {
+        self.process_batch_after(most, look, |stage| stage.recv_by(strategy))
     }
 
     /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock. `look` must not wait for room in the same ring: see

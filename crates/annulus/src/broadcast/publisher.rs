@@ -9,13 +9,13 @@ use crate::message::Message;
 use crate::ring::{Copied, Writers};
 use crate::sync::mutated;
 
-/// The writing end of a broadcast ring with one publisher, made by [`channel`](crate::channel) (lossy) or
-/// [`channel_bounded`](crate::channel_bounded) (lossless).
+/// The writing end of a broadcast ring with one publisher, made by [`lossy`](crate::broadcast::lossy) (lossy) or
+/// [`lossless`](crate::broadcast::lossless) (lossless).
 ///
 /// There is one for each ring: it is not `Clone`, and publishing takes `&mut self`. It may move to another thread.
 ///
 /// On a [`Lossy`] ring it never waits for anybody, and publishing takes the same few instructions whether nobody or a hundred
-/// subscribers listen. On a [`Lossless`](crate::Lossless) ring it waits for the slowest subscriber before it overwrites what that one
+/// subscribers listen. On a [`Lossless`](crate::broadcast::Lossless) ring it waits for the slowest subscriber before it overwrites what that one
 /// has not received. Either way, waking a subscriber that sleeps costs one system call, however many messages come before it runs.
 ///
 /// Dropping it closes the ring: subscribers receive what is left, then `Closed`.
@@ -93,7 +93,7 @@ impl<T: Message> Publisher<T> {
     /// will find that it lagged.
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(4);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish('a');
     /// assert_eq!(subscriber.try_recv(), Ok('a'));
@@ -107,7 +107,7 @@ impl<T: Message> Publisher<T> {
     /// ring is as it was; if it is slow, no reader waits for it.
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(4);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_with(|| 6 * 7);
     /// assert_eq!(subscriber.try_recv(), Ok(42));
@@ -123,10 +123,10 @@ impl<T: Message> Publisher<T> {
     /// A batch larger than the ring overwrites its own beginning; subscribers count that as lag.
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(4);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_batch(&[1, 2, 3]);
-    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     #[inline]
     pub fn publish_batch(&mut self, messages: &[T]) {

@@ -26,9 +26,9 @@ pub(crate) struct Shared<S> {
 
 impl<S: Store> Shared<S> {
     /// With one handle on each side.
-    pub(super) fn new(ring: Ring<S>, watermark: usize) -> Self {
+    pub(super) fn new(ring: Ring<S>, headroom: usize) -> Self {
         Self {
-            gate: Gate::new(ring.capacity(), watermark, ring.first()),
+            gate: Gate::new(ring.capacity(), headroom, ring.first()),
             ring,
             published: Event::new(),
             moved: Event::new(),

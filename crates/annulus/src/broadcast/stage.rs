@@ -88,7 +88,7 @@ impl Progress {
 /// A stage that others can follow: what [`Subscriber::after`] and [`DependencyBarrier::new`] take. Sealed.
 ///
 /// A plain lossy or lossless [`Subscriber`] is none, because it does not tell when it has processed a message. Make it one by
-/// [`subscribe_tracked`](crate::Subscribable::subscribe_tracked), or by `subscriber.after(&[])`.
+/// [`subscribe_tracked`](crate::broadcast::Subscribable::subscribe_tracked), or by `subscriber.after(&[])`.
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Upstream: Tracked {}
 
@@ -105,9 +105,9 @@ pub(crate) struct StageProgress(Arc<Progress>);
 /// It can be given to several subscribers by [`Subscriber::after_barrier`]; a stage that is dropped no longer counts.
 ///
 /// ```
-/// use annulus::DependencyBarrier;
+/// use annulus::broadcast::DependencyBarrier;
 ///
-/// let (mut publisher, subscribable) = annulus::channel::<u64>(8);
+/// let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
 /// let mut parse = subscribable.subscribe_tracked();
 /// let parsed = DependencyBarrier::new(&[&parse]);
 /// let mut store = subscribable.subscribe().after_barrier(&parsed);
@@ -189,13 +189,14 @@ impl DependencyBarrier {
     /// among them: the range begins behind the latest of that. So it may be empty.
     ///
     /// ```
-    /// use annulus::{DependencyBarrier, TryRecvError};
+    /// use annulus::broadcast::DependencyBarrier;
+    /// use annulus::LossyTryRecvError;
     ///
-    /// let (mut publisher, subscribable) = annulus::channel::<u64>(4);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     /// let mut stage = subscribable.subscribe_tracked();
     /// let barrier = DependencyBarrier::new(&[&stage]);
     /// publisher.publish_batch(&[0, 1, 2, 3, 4, 5]);
-    /// assert_eq!(stage.try_recv(), Err(TryRecvError::Lagged { skipped: 2 }));
+    /// assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 2 }));
     /// assert_eq!(barrier.processed(), Some(2..2), "messages 0 and 1 were lost");
     /// assert_eq!(stage.try_process(|message| *message), Ok(2));
     /// assert_eq!(barrier.processed(), Some(2..3));
@@ -396,7 +397,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     /// A stage follows those that it was made with: a second `after` does not compile, and so no circle can be made.
     ///
     /// ```compile_fail,E0599
-    /// let (publisher, subscribable) = annulus::channel::<u64>(8);
+    /// let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     /// let (first, second) = (subscribable.subscribe_tracked(), subscribable.subscribe_tracked());
     /// let stage = subscribable.subscribe().after(&[&first]).after(&[&second]);
     /// ```
@@ -417,7 +418,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     /// A stage can't be cloned, because those that follow it would not follow its clone: clone the subscriber first, and make a stage of each.
     ///
     /// ```compile_fail,E0599
-    /// let (publisher, subscribable) = annulus::channel::<u64>(8);
+    /// let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     /// let stage = subscribable.subscribe_tracked();
     /// let clone = stage.clone();
     /// ```
@@ -434,7 +435,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     /// A diamond:
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(8, 0);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(8);
     /// let mut journal = subscribable.subscribe_tracked();
     /// let mut replicate = subscribable.subscribe_tracked();
     /// let mut execute = subscribable.subscribe().after(&[&journal, &replicate]);

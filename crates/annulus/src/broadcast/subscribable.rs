@@ -48,7 +48,7 @@ impl<T: Message> Subscribable<T> {
     /// although they were published before. Takes a bounded number of steps, whatever the publishers do; with many, a look at each slot.
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
     /// publisher.publish(1);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish(2);
@@ -64,10 +64,10 @@ impl<T: Message> Subscribable<T> {
     /// being written, where nothing stands before that.
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(2);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(2);
     /// publisher.publish_batch(&[1, 2, 3]);
     /// let mut subscriber = subscribable.subscribe_from_oldest();
-    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [2, 3]);
+    /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [2, 3]);
     /// assert_eq!(subscriber.total_lagged(), 0);
     /// ```
     #[must_use]
@@ -103,7 +103,7 @@ impl<T: Message> Subscribable<T, Lossless> {
     /// visits fewer than 2 + log₈ m cells for each.
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel_bounded(2, 0);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
     /// publisher.publish(1).unwrap();
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish(2).unwrap();
@@ -120,14 +120,14 @@ impl<T: Message> Subscribable<T, Lossless> {
     /// A subscriber that begins with the oldest message that can be promised; publishers wait for it.
     ///
     /// Publishers look at their subscribers once in half a ring, so what they may overwrite before the next look can't be
-    /// promised: at least half of the latest `capacity − watermark` messages are there (of one, perhaps none), often more, but never more than
+    /// promised: at least half of the latest `capacity − headroom` messages are there (of one, perhaps none), often more, but never more than
     /// all of those: no subscriber is further behind. From its first message on it misses nothing. Otherwise as [`subscribe`](Self::subscribe).
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel_bounded(4, 0);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
     /// publisher.publish_batch(&[1, 2, 3, 4]).unwrap();
     /// let mut subscriber = subscribable.subscribe_from_oldest();
-    /// assert_eq!(subscriber.drain().collect::<Vec<_>>(), [1, 2, 3, 4]);
+    /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3, 4]);
     /// ```
     #[must_use]
     pub fn subscribe_from_oldest(&self) -> Subscriber<T, Lossless> {
@@ -137,10 +137,10 @@ impl<T: Message> Subscribable<T, Lossless> {
     /// A tap: a subscriber that nobody waits for, for logs and monitors. It is told what it loses.
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel_bounded(2, 0);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
     /// let mut tap = subscribable.subscribe_lossy();
     /// (0..5).for_each(|number| publisher.publish(number).unwrap());
-    /// assert_eq!(tap.drain().collect::<Vec<_>>(), [3, 4]);
+    /// assert_eq!(tap.try_iter().collect::<Vec<_>>(), [3, 4]);
     /// assert_eq!(tap.total_lagged(), 3);
     /// ```
     #[must_use]

@@ -11,25 +11,25 @@ use std::time::{Duration, Instant};
 
 use super::handle::Handle;
 use super::lapse::Lapse;
-use super::{Drain, Iter, Lossy, Mode, Unstaged};
+use super::{Iter, Lossy, Mode, TryIter, Unstaged};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
-use crate::error::{Closed, PollError};
+use crate::error::{RecvError, TryRecvError};
 use crate::hint::unlikely;
 use crate::message::Message;
 use crate::ring::{Copied, Missing, Sequence, Whole};
 use crate::sync::{mutated, pause};
 use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 
-/// A reading end of a broadcast ring, made by [`Subscribable`](crate::Subscribable).
+/// A reading end of a broadcast ring, made by [`Subscribable`](crate::broadcast::Subscribable).
 ///
 /// It sees every message from where it began, in order, each once. How it is bound to others is its [`Mode`]:
 ///
 /// - [`Lossy`]: nobody waits for it. If publishers lap it, it loses the oldest messages, and
 ///   [`total_lagged`](Self::total_lagged) counts them exactly.
-/// - [`Lossless`](crate::Lossless): publishers wait for it, so it loses nothing. Dropping it, as by a panic of its thread, lets
+/// - [`Lossless`](crate::broadcast::Lossless): publishers wait for it, so it loses nothing. Dropping it, as by a panic of its thread, lets
 ///   them go on. (Forgetting it, by [`mem::forget`](core::mem::forget) or in a cycle of `Arc`s, holds them up for ever.)
-/// - [`Staged`](crate::Staged): one of these that follows other subscribers: see [`after`](Self::after).
+/// - [`Staged`](crate::broadcast::Staged): one of these that follows other subscribers: see [`after`](Self::after).
 ///
 /// At every moment `total_received() + total_lagged()` is how far its cursor has come.
 ///
@@ -39,8 +39,8 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 /// | verb | waits | on lag |
 /// | --- | --- | --- |
 /// | [`try_recv`](Self::try_recv) | no | says so, once |
-/// | [`recv`](Self::recv), [`recv_with`](Self::recv_with), `recv_timeout`, `recv_deadline` | yes | counts it and goes on |
-/// | [`recv_batch`](Self::recv_batch), [`drain`](Self::drain), [`latest`](Subscriber::latest) | no | counts it and goes on |
+/// | [`recv`](Self::recv), [`recv_by`](Self::recv_by), `recv_timeout`, `recv_deadline` | yes | counts it and goes on |
+/// | [`try_recv_batch`](Self::try_recv_batch), [`try_iter`](Self::try_iter), [`latest`](Subscriber::latest) | no | counts it and goes on |
 /// | [`iter`](Self::iter) | yes | counts it and goes on |
 /// | of a stage: [`try_process`](Subscriber::try_process), [`try_process_batch`](Subscriber::try_process_batch) | no | says so, once |
 /// | of a stage: [`process`](Subscriber::process), [`process_batch`](Subscriber::process_batch) and their like | yes | counts it and goes on |
@@ -92,10 +92,10 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`TryRecvError`](crate::TryRecvError), or [`PollError`], which has no `Lagged`, where nothing can be lost.
+    /// [`LossyTryRecvError`](crate::LossyTryRecvError), or [`TryRecvError`], which has no `Lagged`, where nothing can be lost.
     ///
     /// - `Empty`: nothing new, or, for a stage, nothing that all those before it have processed.
-    /// - [`Lagged`](crate::TryRecvError::Lagged): the publisher overwrote `skipped` messages that this subscriber had not read.
+    /// - [`Lagged`](crate::LossyTryRecvError::Lagged): the publisher overwrote `skipped` messages that this subscriber had not read.
     ///   They are counted; the next call goes on with the oldest message that still stood, or, where it was lapped again
     ///   before it had read half a ring, with a later one: at the edge it would be lapped again at once. What is passed
     ///   over for that is part of `skipped`. Never a message that is still to be written: it ends before the first of those.
@@ -104,18 +104,18 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// # Examples
     ///
     /// ```
-    /// use annulus::TryRecvError;
+    /// use annulus::LossyTryRecvError;
     ///
-    /// let (mut publisher, subscribable) = annulus::channel(2);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(2);
     /// let mut subscriber = subscribable.subscribe();
-    /// assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
+    /// assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
     ///
     /// publisher.publish_batch(&[1, 2, 3]);
     /// drop(publisher);
-    /// assert_eq!(subscriber.try_recv(), Err(TryRecvError::Lagged { skipped: 1 }));
+    /// assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 1 }));
     /// assert_eq!(subscriber.try_recv(), Ok(2));
     /// assert_eq!(subscriber.try_recv(), Ok(3));
-    /// assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
+    /// assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
     /// ```
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
@@ -123,8 +123,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(whole) => Ok(whole.take()),
-            Err(Miss::Empty) => Err(PollError::Empty.into()),
-            Err(Miss::Closed) => Err(PollError::Closed.into()),
+            Err(Miss::Empty) => Err(TryRecvError::Empty.into()),
+            Err(Miss::Closed) => Err(TryRecvError::Closed.into()),
             Err(Miss::Lapped) => Err(M::lagged(self.go_on())),
         }
     }
@@ -139,12 +139,12 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`Closed`]: the publisher is gone and nothing is left.
+    /// [`RecvError`]: the publisher is gone and nothing is left.
     ///
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(16);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(16);
     /// let mut subscriber = subscribable.subscribe();
     /// let reader = std::thread::spawn(move || {
     ///     let mut sum = 0;
@@ -158,33 +158,34 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// assert_eq!(reader.join().unwrap(), 6);
     /// ```
     #[inline]
-    pub fn recv(&mut self) -> Result<T, Closed> {
-        self.recv_with(WaitStrategy::default())
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv_by(WaitStrategy::default())
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`.
     ///
     /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see
-    /// [`process_with`](Subscriber::process_with).
+    /// [`process_by`](Subscriber::process_by).
     ///
     /// # Errors
     ///
-    /// [`Closed`]: the publisher is gone and nothing is left.
+    /// [`RecvError`]: the publisher is gone and nothing is left.
     ///
     /// # Examples
     ///
     /// ```
-    /// use annulus::{Closed, WaitStrategy};
+    /// use annulus::{RecvError, WaitStrategy};
     ///
-    /// let (mut publisher, subscribable) = annulus::channel(16);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(16);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish(1);
     /// drop(publisher);
-    /// assert_eq!(subscriber.recv_with(WaitStrategy::BusySpin), Ok(1));
-    /// assert_eq!(subscriber.recv_with(WaitStrategy::BusySpin), Err(Closed));
+    /// assert_eq!(subscriber.recv_by(WaitStrategy::BusySpin), Ok(1));
+    /// assert_eq!(subscriber.recv_by(WaitStrategy::BusySpin), Err(RecvError));
     /// ```
+    #[doc(alias = "recv_with")]
     #[inline]
-    pub fn recv_with(&mut self, strategy: WaitStrategy) -> Result<T, Closed> {
+    pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
         self.begin();
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
@@ -214,7 +215,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// use annulus::RecvTimeoutError;
     /// use std::time::Duration;
     ///
-    /// let (publisher, subscribable) = annulus::channel::<u64>(16);
+    /// let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(16);
     /// let mut subscriber = subscribable.subscribe();
     /// let timeout = Duration::from_millis(1);
     /// assert_eq!(subscriber.recv_timeout(timeout), Err(RecvTimeoutError::Timeout));
@@ -247,7 +248,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// ```
     /// use std::time::{Duration, Instant};
     ///
-    /// let (mut publisher, subscribable) = annulus::channel(16);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(16);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish(1);
     /// let deadline = Instant::now() + Duration::from_millis(1);
@@ -275,16 +276,17 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// [`try_process_batch`](Subscriber::try_process_batch).
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_batch(&[1, 2, 3]);
     /// let mut buffer = [0; 2];
-    /// assert_eq!(subscriber.recv_batch(&mut buffer), 2);
+    /// assert_eq!(subscriber.try_recv_batch(&mut buffer), 2);
     /// assert_eq!(buffer, [1, 2]);
-    /// assert_eq!(subscriber.recv_batch(&mut buffer), 1);
+    /// assert_eq!(subscriber.try_recv_batch(&mut buffer), 1);
     /// assert_eq!(buffer, [3, 2]);
     /// ```
-    pub fn recv_batch(&mut self, buffer: &mut [T]) -> usize {
+    #[doc(alias = "recv_batch")]
+    pub fn try_recv_batch(&mut self, buffer: &mut [T]) -> usize {
         self.begin();
         let mut end = None;
         let mut count = 0;
@@ -311,17 +313,18 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// [`done`](Subscriber::done).
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_batch(&[1, 2, 3]);
-    /// let mut drain = subscriber.drain();
+    /// let mut drain = subscriber.try_iter();
     /// publisher.publish(4); // came later: not part of it
     /// assert_eq!(drain.by_ref().sum::<i32>(), 6);
     /// ```
-    pub fn drain(&mut self) -> Drain<'_, T, M> {
+    #[doc(alias = "drain")]
+    pub fn try_iter(&mut self) -> TryIter<'_, T, M> {
         self.begin();
         let end = if mutated!("drain_endless") { Sequence::new(u64::MAX) } else { self.end() };
-        Drain::new(self, end)
+        TryIter::new(self, end)
     }
 
     /// An iterator that waits for each message as [`recv`](Self::recv) does, and ends when the publisher is gone and
@@ -332,7 +335,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// A stage has processed each message when the iterator is asked for the next one.
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_batch(&[1, 2, 3]);
     /// drop(publisher);
@@ -601,7 +604,7 @@ impl<T: Message> Subscriber<T> {
     /// are passed over too, however many those are, and it looks at the slot of each.
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_batch(&[1, 2, 3]);
     /// assert_eq!(subscriber.latest(), Some(3));
@@ -628,7 +631,7 @@ impl<T: Message> Subscriber<T> {
     /// at most one message is pending.
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::channel(8);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish_batch(&[1, 2, 3]);
     /// assert_eq!(subscriber.skip_to_latest(), 2);
@@ -643,7 +646,7 @@ impl<T: Message> Subscriber<T> {
 }
 
 impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
-    type Found = Result<T, Closed>;
+    type Found = Result<T, RecvError>;
 
     fn event(&self) -> &Event {
         M::event(self.seat(), &self.shared, self.cursor)
@@ -653,7 +656,7 @@ impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(whole) => Look::Found(Ok(whole.take())),
-            Err(Miss::Closed) => Look::Found(Err(Closed)),
+            Err(Miss::Closed) => Look::Found(Err(RecvError)),
             Err(Miss::Empty) => Look::Nothing,
             // What lapped it may have been the last for long: a message stands, and nobody will notify for it.
             Err(Miss::Lapped) => {

@@ -172,7 +172,7 @@ give_back! {
     /// The value that could not be published, because nobody is left who could receive it: all subscribers are gone, and everything
     /// that could make one.
     ///
-    /// Of [`publish`](crate::Publisher::publish) and its like on rings whose publishers wait. For a batch it is what was not published.
+    /// Of [`publish`](crate::broadcast::Publisher::publish) and its like on rings whose publishers wait. For a batch it is what was not published.
     waits: PublishError, closed: "nobody is left to receive: every subscriber is gone, and all that could make one";
     /// Why a value could not be published at once, and the value.
     tries: TryPublishError,

@@ -84,7 +84,7 @@ impl Buffer {
     /// use annulus::pool::{BufferPool, Handle};
     ///
     /// let pool = BufferPool::new(2048, 16);
-    /// let (mut publisher, subscribable) = annulus::channel_bounded::<Handle>(16, 0);
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless::<Handle>(16);
     /// let mut subscriber = subscribable.subscribe();
     ///
     /// let mut packet = pool.alloc().unwrap();

@@ -7,7 +7,7 @@
 //! use annulus::pool::{BufferPool, Handle};
 //!
 //! let pool = BufferPool::new(9000, 64); // 64 slabs of 9,000 bytes
-//! let (mut publisher, subscribable) = annulus::channel_bounded::<Handle>(64, 0);
+//! let (mut publisher, subscribable) = annulus::broadcast::lossless::<Handle>(64);
 //! let mut subscriber = subscribable.subscribe();
 //!
 //! let reader = std::thread::spawn({

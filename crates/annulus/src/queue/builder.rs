@@ -103,6 +103,15 @@ impl<K: Kind> Builder<K> {
     /// # Errors
     ///
     /// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{CapacityError, mpmc};
+    ///
+    /// let error = mpmc::Builder::new(0).build::<u8>().unwrap_err();
+    /// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
+    /// ```
     #[allow(clippy::type_complexity, reason = "a producer and a consumer")]
     pub fn build<T: Send>(self) -> Result<(Producer<T, K>, Consumer<T, K>), CapacityError> {
         let (write, read) = K::ends(self.plan)?;

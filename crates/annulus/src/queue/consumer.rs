@@ -5,12 +5,12 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::apart::apart;
-use super::iter::{Drain, IntoIter, Iter};
+use super::iter::{IntoIter, Iter, TryIter};
 use super::kind::{InPlace, Joinable, Kind, Read, Shared, take_up_to};
 use super::stats::ChannelStats;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
-use crate::error::{Closed, PollError};
+use crate::error::{RecvError, TryRecvError};
 use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 
 /// Receives messages: each message of the queue reaches one consumer.
@@ -28,7 +28,7 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 ///
 /// - in place ([`readable`](Self::readable), [`peek`](Self::peek)), a turn ends with the slice in which 128 messages are reached, so it is at most 127 and the capacity: within
 ///   (n + 1) · (127 + capacity). A turn in which nothing is taken has no end but [`advance(0)`](Self::advance);
-/// - [`consume`](Self::consume) and [`drain`](Self::drain) visit each ring once, and take what was there when its turn came: a turn is at most the capacity. A `drain` that is dropped before its end
+/// - [`consume`](Self::consume) and [`try_iter`](Self::try_iter) visit each ring once, and take what was there when its turn came: a turn is at most the capacity. A `try_iter` that is dropped before its end
 ///   ends the turn of the ring where it was.
 ///
 /// *What a poll costs.* A search looks at rings that had messages lately, and at one word for each 64 rings. A ring in which nothing was found for some thousand looks is left out
@@ -47,7 +47,7 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 /// producer, or beside others that were quiet for long), a verb that has taken all it knew of, and several times in a row found between 4 messages and 512 (or an eighth of the capacity; in `mpsc`, 64),
 /// pauses for half a microsecond to one before it goes on with what there is then. It keeps to that as long as each pause brings 32
 /// messages: in streams of a message every 30 ns or less, that is. Where one brings fewer, it tries again after twice as many looks, up to 1,024.
-/// [`recv_with`](Self::recv_with)`(BusySpin)` and `(YieldSpin)` never rest.
+/// [`recv_by`](Self::recv_by)`(BusySpin)` and `(YieldSpin)` never rest.
 pub struct Consumer<T: Send, K: Kind> {
     pub(super) end: K::Read<T>,
 }
@@ -57,23 +57,23 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// [`Empty`](PollError::Empty): nothing is there. [`Closed`](PollError::Closed): the queue is closed, and everything that was sent was
+    /// [`Empty`](TryRecvError::Empty): nothing is there. [`Closed`](TryRecvError::Closed): the queue is closed, and everything that was sent was
     /// received.
     ///
     /// # Examples
     ///
     /// ```
-    /// use annulus::PollError;
+    /// use annulus::TryRecvError;
     ///
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// assert_eq!(consumer.try_recv(), Err(PollError::Empty));
+    /// assert_eq!(consumer.try_recv(), Err(TryRecvError::Empty));
     /// producer.send(5).unwrap();
     /// drop(producer);
     /// assert_eq!(consumer.try_recv(), Ok(5));
-    /// assert_eq!(consumer.try_recv(), Err(PollError::Closed));
+    /// assert_eq!(consumer.try_recv(), Err(TryRecvError::Closed));
     /// ```
     #[inline]
-    pub fn try_recv(&mut self) -> Result<T, PollError> {
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         match self.end.take_plainly() {
             Some(value) => Ok(value),
             None => apart(self, Self::look),
@@ -83,21 +83,21 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// The long way of a receive that does not wait.
     #[cold]
     #[inline(never)]
-    fn look(&mut self) -> Result<T, PollError> {
+    fn look(&mut self) -> Result<T, TryRecvError> {
         self.poll()
     }
 
     /// One look.
-    fn poll(&mut self) -> Result<T, PollError> {
+    fn poll(&mut self) -> Result<T, TryRecvError> {
         loop {
             if let Some(value) = self.end.try_take() {
                 return Ok(value);
             }
             if !self.end.hub().may_be_closed() {
-                return Err(PollError::Empty);
+                return Err(TryRecvError::Empty);
             }
             if self.end.settle() {
-                return Err(PollError::Closed);
+                return Err(TryRecvError::Closed);
             }
         }
     }
@@ -105,11 +105,11 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// Receives the next message. Waits for one with the default [`WaitStrategy`].
     ///
     /// Right behind a producer that sends without a break it may hold back for about a microsecond, because both are then much faster; see
-    /// [`recv_with`](Self::recv_with).
+    /// [`recv_by`](Self::recv_by).
     ///
     /// # Errors
     ///
-    /// [`Closed`]: the queue is closed, and everything that was sent was received.
+    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
     ///
     /// # Examples
     ///
@@ -121,8 +121,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// assert_eq!(consumer.recv(), Err(annulus::Closed));
     /// ```
     #[inline]
-    pub fn recv(&mut self) -> Result<T, Closed> {
-        self.recv_with(WaitStrategy::default())
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv_by(WaitStrategy::default())
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin) and [`YieldSpin`](WaitStrategy::YieldSpin) it never holds
@@ -139,13 +139,14 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
     /// producer.send(7).unwrap();
-    /// assert_eq!(consumer.recv_with(WaitStrategy::BusySpin), Ok(7));
+    /// assert_eq!(consumer.recv_by(WaitStrategy::BusySpin), Ok(7));
     /// ```
+    #[doc(alias = "recv_with")]
     #[inline]
-    pub fn recv_with(&mut self, strategy: WaitStrategy) -> Result<T, Closed> {
+    pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
         match self.end.take_plainly() {
             Some(value) => Ok(value),
-            None => apart(self, |consumer| consumer.wait(strategy, None)).unwrap_or(Err(Closed)),
+            None => apart(self, |consumer| consumer.wait(strategy, None)).unwrap_or(Err(RecvError)),
         }
     }
 
@@ -194,7 +195,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// Receives a message, or waits for one, or for the end; `None` once `deadline` has passed. Of a receive that waits, the long way.
     #[cold]
     #[inline(never)]
-    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Option<Result<T, Closed>> {
+    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Option<Result<T, RecvError>> {
         let eager = matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin);
         if eager {
             self.end.expect();
@@ -213,14 +214,16 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
     /// let mut values = [0; 2];
-    /// assert_eq!(consumer.recv_into(&mut values), 2);
+    /// assert_eq!(consumer.try_recv_batch(&mut values), 2);
     /// assert_eq!(values, [1, 2]);
-    /// assert_eq!(consumer.recv_into(&mut values), 1);
+    /// assert_eq!(consumer.try_recv_batch(&mut values), 1);
     /// ```
+    #[doc(alias = "recv_into")]
+    #[doc(alias = "steal_into")]
     #[inline]
-    pub fn recv_into(&mut self, values: &mut [T]) -> usize {
+    pub fn try_recv_batch(&mut self, values: &mut [T]) -> usize {
         let received = self.end.take_into(values);
         self.look_for_the_end(received);
         received
@@ -239,11 +242,12 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
     /// let mut sum = 0;
     /// assert_eq!(consumer.consume(|number| sum += number), 3);
     /// assert_eq!(sum, 6);
     /// ```
+    #[doc(alias = "consume_all")]
     #[inline]
     pub fn consume(&mut self, mut handler: impl FnMut(T)) -> usize {
         let mut consumed = 0;
@@ -263,7 +267,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
     /// let mut taken = Vec::new();
     /// assert_eq!(consumer.consume_up_to(2, |number| taken.push(number)), 2);
     /// assert_eq!(taken, [1, 2]);
@@ -289,7 +293,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
     /// assert_eq!(consumer.skip(2), 2);
     /// assert_eq!(consumer.recv(), Ok(3));
     /// assert_eq!(consumer.skip(2), 0);
@@ -305,12 +309,14 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// producer.send_all(&[1, 2, 3]).unwrap();
-    /// assert_eq!(consumer.drain().collect::<Vec<_>>(), [1, 2, 3]);
-    /// assert_eq!(consumer.drain().next(), None);
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// assert_eq!(consumer.try_iter().next(), None);
     /// ```
-    pub fn drain(&mut self) -> Drain<'_, T, K> {
-        Drain::new(self)
+    #[doc(alias = "drain")]
+    #[doc(alias = "drain_all")]
+    pub fn try_iter(&mut self) -> TryIter<'_, T, K> {
+        TryIter::new(self)
     }
 
     /// Every message, waited for until the queue is closed and empty.
@@ -319,7 +325,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
     /// drop(producer);
     /// assert_eq!(consumer.iter().sum::<i32>(), 6);
     /// ```
@@ -396,7 +402,7 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
     /// assert_eq!(consumer.readable(), [1, 2, 3]);
     /// consumer.advance(2);
     /// assert_eq!(consumer.readable(), [3]);
@@ -445,7 +451,7 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     /// ```
     /// let (mut producer, mut consumer) = annulus::mpsc::channel(8);
     /// let mut other = producer.clone();
-    /// producer.send_all(&[1, 2, 3]).unwrap();
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
     /// other.send(4).unwrap();
     /// consumer.recv().unwrap();
     /// let stats = consumer.snapshot();
@@ -473,7 +479,16 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
         self.peek_many(1).first()
     }
 
-    /// The first `most` messages of [`readable`](Self::readable), or as many as there are.
+    /// The first `most` messages of [`readable`](Self::readable), or as many as there are: who takes blocks need not look at
+    /// how long the slice is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(consumer.peek_many(2), [1, 2]);
+    /// ```
     #[inline]
     pub fn peek_many(&mut self, most: usize) -> &[T] {
         K::read_end(&mut self.end).readable(most)
@@ -481,30 +496,6 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
 }
 
 impl<T: Send, K: Joinable> Consumer<T, K> {
-    /// As [`consume`](Self::consume), by the name that says that it goes through the rings of all producers. `handler` must not wait for room in this queue:
-    /// see [`consume`](Self::consume).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut first, mut consumer) = annulus::mpsc::channel(4);
-    /// let mut second = first.clone();
-    /// first.send(1).unwrap();
-    /// second.send(2).unwrap();
-    /// let mut sum = 0;
-    /// assert_eq!(consumer.consume_all(|number| sum += number), 2);
-    /// assert_eq!(sum, 3);
-    /// ```
-    #[inline]
-    pub fn consume_all(&mut self, handler: impl FnMut(T)) -> usize {
-        self.consume(handler)
-    }
-
-    /// As [`drain`](Self::drain), by the name that says that it goes through the rings of all producers.
-    pub fn drain_all(&mut self) -> Drain<'_, T, K> {
-        self.drain()
-    }
-
     /// How many rings there are: as many as there were producers at one time. A ring goes to the next producer that comes when its own has
     /// left, whatever the consumers do; their memory is given back with the queue.
     ///
@@ -523,24 +514,6 @@ impl<T: Send, K: Joinable> Consumer<T, K> {
     }
 }
 
-impl<T: Send, K: Shared> Consumer<T, K> {
-    /// As [`recv_into`](Self::recv_into): claims as many messages at once as a ring has and `values` holds.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut producer, mut consumer) = annulus::spmc::channel(4);
-    /// producer.send_all(&[1, 2, 3]).unwrap();
-    /// let mut stolen = [0; 8];
-    /// assert_eq!(consumer.steal_into(&mut stolen), 3);
-    /// assert_eq!(stolen[..3], [1, 2, 3]);
-    /// ```
-    #[inline]
-    pub fn steal_into(&mut self, values: &mut [T]) -> usize {
-        self.recv_into(values)
-    }
-}
-
 /// Another consumer of the queue. Stops nobody.
 impl<T: Send, K: Shared> Clone for Consumer<T, K> {
     fn clone(&self) -> Self {
@@ -556,7 +529,7 @@ struct Next<'c, T: Send, K: Kind> {
 }
 
 impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
-    type Found = Result<T, Closed>;
+    type Found = Result<T, RecvError>;
 
     fn event(&self) -> &Event {
         self.consumer.end.event()
@@ -568,11 +541,11 @@ impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
         }
         match self.consumer.poll() {
             Ok(value) => Look::Found(Ok(value)),
-            Err(PollError::Empty) => {
+            Err(TryRecvError::Empty) => {
                 self.consumer.end.ask();
                 Look::Nothing
             }
-            Err(PollError::Closed) => Look::Found(Err(Closed)),
+            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
         }
     }
 }

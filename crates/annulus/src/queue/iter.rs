@@ -7,9 +7,9 @@ use super::Consumer;
 use super::kind::{Kind, Read};
 use super::roster::Round;
 
-/// The messages that are there now; made by [`Consumer::drain`].
+/// The messages that are there now; made by [`Consumer::try_iter`].
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct Drain<'c, T: Send, K: Kind> {
+pub struct TryIter<'c, T: Send, K: Kind> {
     consumer: &'c mut Consumer<T, K>,
     /// Messages left in this ring.
     here: usize,
@@ -17,14 +17,14 @@ pub struct Drain<'c, T: Send, K: Kind> {
     round: Round,
 }
 
-impl<'c, T: Send, K: Kind> Drain<'c, T, K> {
+impl<'c, T: Send, K: Kind> TryIter<'c, T, K> {
     pub(super) fn new(consumer: &'c mut Consumer<T, K>) -> Self {
         let round = consumer.end.begin_round();
         Self { consumer, here: 0, round }
     }
 }
 
-impl<T: Send, K: Kind> Iterator for Drain<'_, T, K> {
+impl<T: Send, K: Kind> Iterator for TryIter<'_, T, K> {
     type Item = T;
 
     #[inline]
@@ -47,7 +47,7 @@ impl<T: Send, K: Kind> Iterator for Drain<'_, T, K> {
     }
 }
 
-impl<T: Send, K: Kind> FusedIterator for Drain<'_, T, K> {}
+impl<T: Send, K: Kind> FusedIterator for TryIter<'_, T, K> {}
 
 /// Messages, waited for until the queue is closed and empty; made by [`Consumer::iter`].
 #[must_use = "an iterator does nothing until it is asked"]
@@ -95,9 +95,9 @@ impl<T: Send, K: Kind> Iterator for IntoIter<T, K> {
 
 impl<T: Send, K: Kind> FusedIterator for IntoIter<T, K> {}
 
-impl<T: Send, K: Kind> fmt::Debug for Drain<'_, T, K> {
+impl<T: Send, K: Kind> fmt::Debug for TryIter<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Drain").field("here", &self.here).finish_non_exhaustive()
+        f.debug_struct("TryIter").field("here", &self.here).finish_non_exhaustive()
     }
 }
 

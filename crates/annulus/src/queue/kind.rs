@@ -177,7 +177,7 @@ pub(super) fn take_up_to(count: usize, mut take: impl FnMut(usize) -> usize) -> 
 
 /// What the module of each kind has: names for its handles, and short forms of its builder. `holds` says what a capacity is the capacity of.
 macro_rules! channels {
-    ($kind:ident, $module:literal, holds: $holds:literal) => {
+    ($kind:ident, holds: $holds:literal) => {
         /// A producer of such a queue.
         pub type Producer<T> = super::Producer<T, $kind>;
 
@@ -191,31 +191,12 @@ macro_rules! channels {
         ///
         /// # Panics
         ///
-        /// If `capacity` is 0, or memory has no room for so many; [`try_channel`] says so instead.
+        /// If `capacity` is 0, or memory has no room for so many; [`Builder::build`] says so instead.
+        #[doc(alias = "try_channel")]
         #[must_use]
         #[track_caller]
         pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
             Builder::new(capacity).build_or_panic()
-        }
-
-        /// As [`channel`], for a capacity that may not do.
-        ///
-        /// # Errors
-        ///
-        /// [`CapacityError`](crate::CapacityError): the capacity is 0, or memory has no room for so many.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        /// use annulus::CapacityError;
-        ///
-        #[doc = concat!("let error = annulus::", $module, "::try_channel::<u8>(0).unwrap_err();")]
-        /// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
-        /// ```
-        pub fn try_channel<T: Send>(
-            capacity: usize,
-        ) -> Result<(Producer<T>, Consumer<T>), crate::error::CapacityError> {
-            Builder::new(capacity).build()
         }
     };
 }

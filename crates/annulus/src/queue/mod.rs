@@ -52,7 +52,7 @@ mod write;
 
 pub use builder::Builder;
 pub use consumer::Consumer;
-pub use iter::{Drain, IntoIter, Iter};
+pub use iter::{IntoIter, Iter, TryIter};
 pub use kind::{InPlace, Joinable, Kind, Shared};
 pub use producer::Producer;
 pub use reservation::Reservation;

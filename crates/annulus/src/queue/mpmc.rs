@@ -15,7 +15,7 @@
 //! drop(consumer);
 //! for _ in 0..2 {
 //!     let mut producer = producer.clone();
-//!     std::thread::spawn(move || producer.send_all(&[1; 100]).unwrap());
+//!     std::thread::spawn(move || producer.send_batch(&[1; 100]).unwrap());
 //! }
 //! drop(producer);
 //! assert_eq!(workers.into_iter().map(|worker| worker.join().unwrap()).sum::<u64>(), 200);
@@ -34,7 +34,7 @@ use crate::ring::SharedLane;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mpmc {}
 
-channels!(Mpmc, "mpmc", holds: "A queue whose rings, one for each producer, hold `capacity` messages each, exactly.");
+channels!(Mpmc, holds: "A queue whose rings, one for each producer, hold `capacity` messages each, exactly.");
 
 impl Kind for Mpmc {}
 impl Joinable for Mpmc {}

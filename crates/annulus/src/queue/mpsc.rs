@@ -30,7 +30,7 @@ use crate::ring::Lane;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mpsc {}
 
-channels!(Mpsc, "mpsc", holds: "A queue whose rings, one for each producer, hold `capacity` messages each, exactly.");
+channels!(Mpsc, holds: "A queue whose rings, one for each producer, hold `capacity` messages each, exactly.");
 
 impl Kind for Mpsc {}
 impl InPlace for Mpsc {}

@@ -80,7 +80,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// ```
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
-        self.send_with(value, WaitStrategy::default())
+        self.send_by(value, WaitStrategy::default())
     }
 
     /// As [`send`](Self::send), waiting by `strategy`.
@@ -95,12 +95,13 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// use annulus::{WaitStrategy, spsc};
     ///
     /// let (mut producer, mut consumer) = spsc::channel(2);
-    /// producer.send_with('a', WaitStrategy::BusySpin)?;
+    /// producer.send_by('a', WaitStrategy::BusySpin)?;
     /// assert_eq!(consumer.recv(), Ok('a'));
     /// # Ok::<(), annulus::SendError<char>>(())
     /// ```
+    #[doc(alias = "send_with")]
     #[inline]
-    pub fn send_with(&mut self, value: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
+    pub fn send_by(&mut self, value: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
         let Err(value) = self.end.put_plainly(value) else {
             return Ok(());
         };
@@ -158,11 +159,12 @@ impl<T: Send, K: Kind> Producer<T, K> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(3);
-    /// assert_eq!(producer.send_slice(&[1, 2, 3, 4]), 3);
-    /// assert_eq!(consumer.drain().collect::<Vec<_>>(), [1, 2, 3]);
+    /// assert_eq!(producer.try_send_batch(&[1, 2, 3, 4]), 3);
+    /// assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
+    #[doc(alias = "send_slice")]
     #[inline]
-    pub fn send_slice(&mut self, values: &[T]) -> usize
+    pub fn try_send_batch(&mut self, values: &[T]) -> usize
     where
         T: Copy,
     {
@@ -181,12 +183,13 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// ```
     /// let (mut producer, consumer) = annulus::spsc::channel(2);
     /// let reader = std::thread::spawn(move || consumer.into_iter().collect::<Vec<_>>());
-    /// producer.send_all(&[1, 2, 3, 4, 5]).unwrap();
+    /// producer.send_batch(&[1, 2, 3, 4, 5]).unwrap();
     /// drop(producer);
     /// assert_eq!(reader.join().unwrap(), [1, 2, 3, 4, 5]);
     /// ```
+    #[doc(alias = "send_all")]
     #[inline]
-    pub fn send_all<'v>(&mut self, values: &'v [T]) -> Result<(), SendError<&'v [T]>>
+    pub fn send_batch<'v>(&mut self, values: &'v [T]) -> Result<(), SendError<&'v [T]>>
     where
         T: Copy,
     {

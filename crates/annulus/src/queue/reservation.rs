@@ -46,7 +46,7 @@ impl<'p, T> Reservation<'p, T> {
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
     /// let sent = producer.reserve(3).unwrap().write_iter(["a", "b"].map(String::from));
     /// assert_eq!(sent, 2);
-    /// assert_eq!(consumer.drain().collect::<String>(), "ab");
+    /// assert_eq!(consumer.try_iter().collect::<String>(), "ab");
     /// ```
     #[inline]
     pub fn write_iter(self, values: impl IntoIterator<Item = T>) -> usize {
@@ -69,7 +69,7 @@ impl<'p, T> Reservation<'p, T> {
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
     /// assert_eq!(producer.reserve(2).unwrap().write_slice(&[1, 2, 3]), 2);
-    /// assert_eq!(consumer.drain().collect::<Vec<_>>(), [1, 2]);
+    /// assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [1, 2]);
     /// ```
     #[inline]
     pub fn write_slice(self, values: &[T]) -> usize

@@ -13,7 +13,7 @@
 //!     })
 //!     .collect();
 //! drop(consumer);
-//! producer.send_all(&[1; 100]).unwrap();
+//! producer.send_batch(&[1; 100]).unwrap();
 //! drop(producer);
 //! assert_eq!(workers.into_iter().map(|worker| worker.join().unwrap()).sum::<u64>(), 100);
 //! ```
@@ -31,7 +31,7 @@ use crate::ring::SharedLane;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Spmc {}
 
-channels!(Spmc, "spmc", holds: "A queue that holds `capacity` messages, exactly.");
+channels!(Spmc, holds: "A queue that holds `capacity` messages, exactly.");
 
 impl Kind for Spmc {}
 impl Shared for Spmc {}

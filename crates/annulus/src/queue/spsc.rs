@@ -25,7 +25,7 @@ use crate::ring::Lane;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Spsc {}
 
-channels!(Spsc, "spsc", holds: "A queue that holds `capacity` messages, exactly.");
+channels!(Spsc, holds: "A queue that holds `capacity` messages, exactly.");
 
 impl Builder {
     /// Whether a consumer that waits asks for its next message, and gets it in one line of memory, together with what tells of it, instead of two. Off by
@@ -46,13 +46,13 @@ impl Builder {
     /// let (mut ask, mut asked) = spsc::Builder::new(64).hand_off(true).build::<u32>()?;
     /// let (mut answer, mut answered) = spsc::Builder::new(64).hand_off(true).build::<u32>()?;
     /// let server = std::thread::spawn(move || {
-    ///     while let Ok(question) = asked.recv_with(WaitStrategy::YieldSpin) {
+    ///     while let Ok(question) = asked.recv_by(WaitStrategy::YieldSpin) {
     ///         answer.send(question * question).unwrap();
     ///     }
     /// });
     /// for number in 0..100 {
     ///     ask.send(number).unwrap();
-    ///     assert_eq!(answered.recv_with(WaitStrategy::YieldSpin), Ok(number * number));
+    ///     assert_eq!(answered.recv_by(WaitStrategy::YieldSpin), Ok(number * number));
     /// }
     /// drop(ask);
     /// server.join().unwrap();

@@ -15,7 +15,7 @@
 //! *Why a subscriber that joins misses nothing from its start on.* If J2 comes before G2 in the one order of the fences, G3 sees
 //! the cell, whose cursor is at or before the start: the limit is at most a ring past it. If G2 comes first, J3 sees h or a later
 //! one; that scan's limit is at most h + window, so nothing from s + window − capacity on is overwritten under it, and the next
-//! scan is of the first kind. (The room is the capacity less the watermark: the subscriber is not further behind than others may be.)
+//! scan is of the first kind. (The room is the capacity less the headroom: the subscriber is not further behind than others may be.)
 //!
 //! *Why a publisher never overwrites what a subscriber reads.* A subscriber stores its cursor when it is done with a message
 //! (Release); G3 loads it (Acquire). So the reads come before all that the publisher writes under the new limit. A limit that many
@@ -51,10 +51,10 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// The gate of a ring of `capacity` slots, of which `watermark` stay free of messages that somebody still needs.
-    pub(crate) fn new(capacity: usize, watermark: usize, first: Sequence) -> Self {
-        debug_assert!(watermark < capacity);
-        let room = (capacity - watermark) as u64;
+    /// The gate of a ring of `capacity` slots, of which `headroom` stay free of messages that somebody still needs.
+    pub(crate) fn new(capacity: usize, headroom: usize, first: Sequence) -> Self {
+        debug_assert!(headroom < capacity);
+        let room = (capacity - headroom) as u64;
         // Half the room: who joins at the oldest message then finds at least half of what stands.
         let window = (room / 2).max(1);
         Self {
@@ -128,7 +128,7 @@ impl Gate {
                 scanned.back(self.capacity)
             } else {
                 // The room, not the capacity: nobody is to be further behind than that.
-                let room = if mutated!("gate_promises_the_watermark") { self.capacity } else { self.room };
+                let room = if mutated!("gate_promises_the_headroom") { self.capacity } else { self.room };
                 scanned.plus(self.window).back(room)
             }
         };
@@ -161,8 +161,8 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    fn gate(capacity: usize, watermark: usize) -> Gate {
-        Gate::new(capacity, watermark, Sequence::FIRST)
+    fn gate(capacity: usize, headroom: usize) -> Gate {
+        Gate::new(capacity, headroom, Sequence::FIRST)
     }
 
     fn at(number: u64) -> Sequence {

@@ -26,9 +26,9 @@
 /// ```
 /// use annulus::WaitStrategy;
 ///
-/// let (mut publisher, subscribable) = annulus::channel::<u32>(8);
+/// let (mut publisher, subscribable) = annulus::broadcast::lossy::<u32>(8);
 /// let mut subscriber = subscribable.subscribe();
-/// let reader = std::thread::spawn(move || subscriber.recv_with(WaitStrategy::YieldSpin));
+/// let reader = std::thread::spawn(move || subscriber.recv_by(WaitStrategy::YieldSpin));
 /// publisher.publish(5);
 /// assert_eq!(reader.join().unwrap(), Ok(5));
 /// ```

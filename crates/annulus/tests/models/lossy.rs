@@ -7,7 +7,8 @@
 
 use std::collections::VecDeque;
 
-use annulus::{MpPublisher, Publisher, Subscribable, Subscriber, TryRecvError};
+use annulus::LossyTryRecvError;
+use annulus::broadcast::{MpPublisher, Publisher, Subscribable, Subscriber};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
@@ -16,7 +17,7 @@ pub(crate) enum Step {
     PublishBatch(usize),
     TryRecv,
     RecvBatch(usize),
-    Drain(usize),
+    TryIter(usize),
     Latest,
     SkipToLatest,
     Subscribe,
@@ -37,7 +38,7 @@ impl From<[u8; 4]> for Step {
             10..12 => Self::PublishBatch(count),
             12..24 => Self::TryRecv,
             24..26 => Self::RecvBatch(count % 40),
-            26 => Self::Drain(count % 40),
+            26 => Self::TryIter(count % 40),
             27 => Self::Latest,
             28 => Self::SkipToLatest,
             29 => Self::Subscribe,
@@ -131,11 +132,11 @@ impl Reader {
         })
     }
 
-    fn try_recv(&mut self, model: &Model) -> Result<u64, TryRecvError> {
+    fn try_recv(&mut self, model: &Model) -> Result<u64, LossyTryRecvError> {
         if let Some(skipped) = self.lapse(model) {
-            return Err(TryRecvError::Lagged { skipped });
+            return Err(LossyTryRecvError::Lagged { skipped });
         }
-        self.next(model).ok_or(TryRecvError::Empty)
+        self.next(model).ok_or(LossyTryRecvError::Empty)
     }
 
     fn skip_to_latest(&mut self, model: &Model) -> u64 {
@@ -151,13 +152,13 @@ impl Reader {
             Step::RecvBatch(length) => {
                 let expected: Vec<u64> = (0..length).map_while(|_| self.next(model)).collect();
                 let mut buffer = vec![0; length];
-                let count = self.real.recv_batch(&mut buffer);
+                let count = self.real.try_recv_batch(&mut buffer);
                 assert_eq!(buffer[..count], expected);
                 assert!(buffer[count..].iter().all(|&left| left == 0), "wrote behind its count");
             }
-            Step::Drain(most) => {
+            Step::TryIter(most) => {
                 let expected: Vec<u64> = (0..most).map_while(|_| self.next(model)).collect();
-                assert_eq!(self.real.drain().take(most).collect::<Vec<_>>(), expected);
+                assert_eq!(self.real.try_iter().take(most).collect::<Vec<_>>(), expected);
             }
             Step::Latest => {
                 let any = self.cursor < model.published;
@@ -279,7 +280,7 @@ pub(crate) fn run<P: Publish>(
     for mut reader in readers {
         let rest: Vec<u64> = std::iter::from_fn(|| reader.next(&model)).collect();
         assert_eq!(reader.real.iter().collect::<Vec<_>>(), rest);
-        assert_eq!(reader.real.try_recv(), Err(TryRecvError::Closed));
+        assert_eq!(reader.real.try_recv(), Err(LossyTryRecvError::Closed));
         reader.check(&model);
     }
 }

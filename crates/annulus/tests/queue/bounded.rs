@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::queue::Joinable;
-use annulus::{PollError, RecvTimeoutError, WaitStrategy, mpmc, mpsc};
+use annulus::{RecvTimeoutError, TryRecvError, WaitStrategy, mpmc, mpsc};
 
 use super::support::{join, time_on_a_core, time_on_a_core_since};
 
@@ -50,7 +50,7 @@ fn memory_is_that_of_those_who_are_there<K: Joinable>() {
                     }
                     Sleeps => {
                         let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
-                        while consumer.recv_with(strategy) != Ok(u64::MAX) {
+                        while consumer.recv_by(strategy) != Ok(u64::MAX) {
                             received += 1;
                         }
                     }
@@ -99,7 +99,7 @@ fn a_poll_takes_bounded_steps<K: Joinable>() {
     let mut longest = Duration::ZERO;
     for _ in 0..polls {
         let begun = time_on_a_core();
-        assert_eq!(consumer.try_recv(), Err(PollError::Empty));
+        assert_eq!(consumer.try_recv(), Err(TryRecvError::Empty));
         assert_eq!(consumer.recv_timeout(Duration::from_micros(100)), Err(RecvTimeoutError::Timeout));
         longest = longest.max(time_on_a_core_since(begun).unwrap_or_default());
     }

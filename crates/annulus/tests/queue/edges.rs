@@ -6,7 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::queue::{Builder, InPlace, Kind};
-use annulus::{CapacityError, Closed, RecvTimeoutError, RegisterError, SendTimeoutError, mpmc, mpsc, spsc};
+use annulus::{
+    CapacityError, RecvError, RecvTimeoutError, RegisterError, SendTimeoutError, mpmc, mpsc, spsc,
+};
 
 use super::{Counted, panics};
 
@@ -70,7 +72,7 @@ fn any_size_of<K: InPlace>() {
     struct Wide([u8; 300]);
     let (mut producer, mut consumer) = Builder::<K>::new(3).build().unwrap();
     for lap in 0..3 {
-        assert_eq!(producer.send_slice(&[Wide([lap; 300]); 4]), 3);
+        assert_eq!(producer.try_send_batch(&[Wide([lap; 300]); 4]), 3);
         let readable = consumer.readable();
         assert_eq!(readable.as_ptr() as usize % 256, 0);
         assert_eq!(readable, [Wide([lap; 300]); 3]);
@@ -80,9 +82,9 @@ fn any_size_of<K: InPlace>() {
 
 fn zero_sized<K: Kind>() {
     let (mut producer, mut consumer) = Builder::<K>::new(2).build().unwrap();
-    assert_eq!(producer.send_slice(&[(); 3]), 2);
+    assert_eq!(producer.try_send_batch(&[(); 3]), 2);
     assert!(producer.try_send(()).unwrap_err().is_full());
-    assert_eq!(consumer.drain().count(), 2);
+    assert_eq!(consumer.try_iter().count(), 2);
 }
 
 fn presets<K: Kind>() {
@@ -124,7 +126,7 @@ fn close_wakes<K: Kind>() {
         let sleeper = scope.spawn(move || consumer.recv());
         thread::sleep(Duration::from_millis(20));
         producer.close();
-        assert_eq!(sleeper.join().unwrap(), Err(Closed));
+        assert_eq!(sleeper.join().unwrap(), Err(RecvError));
     });
     // A sleeping producer: closed by the consumer, and left alone by it.
     for close in [true, false] {
@@ -136,7 +138,7 @@ fn close_wakes<K: Kind>() {
             if close {
                 consumer.close();
                 assert_eq!(consumer.recv(), Ok(1));
-                assert_eq!(consumer.recv(), Err(Closed));
+                assert_eq!(consumer.recv(), Err(RecvError));
             }
             drop(consumer);
             assert_eq!(sleeper.join().unwrap(), Err(2));
@@ -172,7 +174,7 @@ fn values_come_back<K: Kind>() {
     let text = producer.try_send(text).unwrap_err().into_inner();
     let text = producer.send(text).unwrap_err().into_inner();
     assert_eq!(text.as_ptr(), address);
-    assert_eq!(consumer.try_recv(), Err(annulus::PollError::Closed));
+    assert_eq!(consumer.try_recv(), Err(annulus::TryRecvError::Closed));
 }
 
 #[test]
@@ -190,7 +192,7 @@ fn a_reservation_can_not_be_overdrawn() {
 #[test]
 fn a_reservation_ends_where_the_ring_does() {
     let (mut producer, mut consumer) = spsc::channel(4);
-    producer.send_all(&[1, 2, 3]).unwrap();
+    producer.send_batch(&[1, 2, 3]).unwrap();
     consumer.skip(2);
     assert_eq!(producer.reserve(9).unwrap().len(), 1);
     assert_eq!(producer.reserve(9).unwrap().fill(4), 1);
@@ -220,7 +222,7 @@ fn rings_are_used_again() {
         } else {
             assert_eq!(consumer.consume(|got| assert_eq!(got, round)), 1);
         }
-        assert_eq!(consumer.try_recv(), Err(annulus::PollError::Empty));
+        assert_eq!(consumer.try_recv(), Err(annulus::TryRecvError::Empty));
     }
     assert!(consumer.rings() <= 3, "{} rings for two producers", consumer.rings());
     first.send(1).unwrap();
@@ -266,11 +268,11 @@ fn a_batch_ends_a_run() {
             assert_eq!(consumer.try_recv(), Ok(message));
         }
         producer.try_send(0).unwrap();
-        assert_eq!(producer.send_slice(&[1, 2, 3, 4, 5, 6, 7]), 7);
+        assert_eq!(producer.try_send_batch(&[1, 2, 3, 4, 5, 6, 7]), 7);
         assert!(producer.try_send(8).is_err(), "the ring is full");
         assert_eq!(consumer.try_recv(), Ok(0));
         let mut rest = [0; 7];
-        assert_eq!(consumer.recv_into(&mut rest), 7);
+        assert_eq!(consumer.try_recv_batch(&mut rest), 7);
         assert_eq!(rest, [1, 2, 3, 4, 5, 6, 7]);
         assert!(consumer.try_recv().is_err(), "the ring is empty");
         assert_eq!(producer.reserve(3).unwrap().write_slice(&[8, 9, 10]), 3.min(8 - (rotation + 8) % 8));
@@ -289,7 +291,7 @@ fn a_round_passes_no_ring_over() {
         // Both a clone and a round begin with the next ring.
         let mut thief = consumer.clone();
         for producer in others.iter_mut().chain([&mut first]) {
-            producer.send_all(&[1, 2]).unwrap();
+            producer.send_batch(&[1, 2]).unwrap();
         }
         let mut taken = 0;
         let take = |_| {
@@ -299,7 +301,7 @@ fn a_round_passes_no_ring_over() {
             taken += 1;
         };
         if drained {
-            consumer.drain().for_each(take);
+            consumer.try_iter().for_each(take);
         } else {
             consumer.consume(take);
         }
@@ -317,7 +319,7 @@ fn a_thousand_producers() {
             producer.send((number, round)).unwrap();
         }
         let mut seen = vec![false; count];
-        for (number, of_round) in consumer.drain() {
+        for (number, of_round) in consumer.try_iter() {
             assert!(of_round == round && !std::mem::replace(&mut seen[number], true));
         }
         assert!(seen.iter().all(|&seen| seen));
@@ -327,7 +329,7 @@ fn a_thousand_producers() {
         }
     }
     drop((producers, first));
-    assert_eq!(consumer.recv(), Err(Closed));
+    assert_eq!(consumer.recv(), Err(RecvError));
 }
 
 /// More rings than the first buckets of the roster have room for.
@@ -340,7 +342,7 @@ fn ten_thousand_producers() {
     for (number, other) in (1..).zip(&mut others) {
         other.send(number).unwrap();
     }
-    let mut received: Vec<_> = consumer.drain().collect();
+    let mut received: Vec<_> = consumer.try_iter().collect();
     received.sort_unstable();
     assert!(received.into_iter().eq(0..count));
 }
@@ -349,7 +351,7 @@ fn ten_thousand_producers() {
 fn nobody_starves() {
     let (mut greedy, mut consumer) = mpsc::channel(1024);
     let mut modest: Vec<_> = (0..3).map(|_| greedy.clone()).collect();
-    greedy.send_all(&[0; 1024]).unwrap();
+    greedy.send_batch(&[0; 1024]).unwrap();
     for (number, producer) in (1..).zip(&mut modest) {
         producer.send(number).unwrap();
     }
@@ -372,9 +374,9 @@ fn nobody_joins_a_closed_queue() {
 fn a_snapshot_counts_for_each_producer() {
     let (mut first, mut consumer) = mpsc::Builder::new(8).first(u64::MAX - 1).build().unwrap();
     let mut second = first.clone();
-    first.send_all(&[1, 2, 3]).unwrap();
+    first.send_batch(&[1, 2, 3]).unwrap();
     assert_eq!(consumer.consume(drop), 3);
-    second.send_all(&[4, 5]).unwrap();
+    second.send_batch(&[4, 5]).unwrap();
     drop(first);
     consumer.recv().unwrap();
     assert!(consumer.try_recv().is_ok());
@@ -400,16 +402,16 @@ fn a_snapshot_tells_what_was_left_behind() {
         let producers = consumer.snapshot().producers;
         producers.iter().map(|stats| (stats.id, stats.sent, stats.received, stats.pending)).collect()
     };
-    first.send_all(&[1, 2, 3]).unwrap();
+    first.send_batch(&[1, 2, 3]).unwrap();
     second.send(4).unwrap();
     drop(second);
     assert_eq!(counts(&mut consumer), [(0, 3, 0, 3), (1, 1, 0, 1)]);
     assert_eq!(consumer.consume(drop), 4);
     assert_eq!(counts(&mut consumer), [(0, 3, 3, 0)]);
     // The ring goes on with three messages of its last producer.
-    first.send_all(&[5, 6, 7]).unwrap();
+    first.send_batch(&[5, 6, 7]).unwrap();
     let mut third = first.clone();
-    third.send_all(&[8, 9, 10]).unwrap();
+    third.send_batch(&[8, 9, 10]).unwrap();
     drop(third);
     let mut fourth = first.clone();
     fourth.send(11).unwrap();
@@ -432,10 +434,10 @@ fn latency_is_measured_where_that_is_asked_for() {
     // Batches are as large as ever.
     let numbers: Vec<_> = (0..1000).collect();
     for _ in 0..10 {
-        assert_eq!(producer.send_slice(&numbers), 1000);
+        assert_eq!(producer.try_send_batch(&numbers), 1000);
         assert_eq!(consumer.consume(drop), 1000);
         assert!(producer.try_send(0).is_ok());
-        assert_eq!(consumer.drain().count(), 1);
+        assert_eq!(consumer.try_iter().count(), 1);
     }
     let latency = consumer.snapshot().producers[0].latency.unwrap();
     assert!(latency.samples >= 2, "{latency:?}");
@@ -463,8 +465,8 @@ mod numa {
 
     fn works<K: Kind>() {
         let (mut producer, mut consumer) = Builder::<K>::new(5).numa_node(0).build().unwrap();
-        assert_eq!(producer.send_slice(&[1, 2, 3]), 3);
-        assert_eq!(consumer.drain().sum::<i32>(), 6);
+        assert_eq!(producer.try_send_batch(&[1, 2, 3]), 3);
+        assert_eq!(consumer.try_iter().sum::<i32>(), 6);
         let missing = Builder::<K>::new(5).numa_node(1023).build::<u64>().unwrap_err();
         assert!(matches!(missing, CapacityError::NumaNode { node: 1023, os_error: Some(_) }));
         assert!(missing.to_string().contains("NUMA node 1023"));
@@ -480,7 +482,7 @@ mod numa {
 
     fn bound<K: InPlace>() {
         let (mut producer, mut consumer) = Builder::<K>::new(10_000).numa_node(0).build().unwrap();
-        producer.send_all(&vec![7_u64; 10_000]).unwrap();
+        producer.send_batch(&vec![7_u64; 10_000]).unwrap();
         let values = consumer.readable();
         // `MPOL_BIND`, to node 0.
         assert_eq!((policy_of(&values[0]), policy_of(&values[9_999])), ((2, 1), (2, 1)));
@@ -504,7 +506,7 @@ fn handed_over_once() {
         producer.try_send(Cell::new(number)).unwrap();
         consumer.peek().unwrap().set(number + 100);
         producer.try_send(Cell::new(number + 50)).unwrap();
-        let received: Vec<_> = consumer.drain().map(Cell::into_inner).collect();
+        let received: Vec<_> = consumer.try_iter().map(Cell::into_inner).collect();
         assert_eq!(received, [number + 100, number + 50]);
     }
 }

@@ -4,7 +4,7 @@
 //! own ring. Each message carries how many each consumer had received when it
 //! was sent, so each receipt is checked against it, and what is left at the end is received and checked, too.
 
-use annulus::queue::{Builder, Consumer, InPlace, Joinable, Kind, Producer, Shared};
+use annulus::queue::{Builder, Consumer, InPlace, Joinable, Kind, Producer};
 use annulus::{mpmc::Mpmc, mpsc, mpsc::Mpsc};
 
 use super::dice::Dice;
@@ -71,7 +71,7 @@ fn by_rounds(capacity: u64) -> (u64, u64) {
     (capacity, capacity)
 }
 
-/// A drain that is dropped ends a turn early.
+/// A `try_iter` that is dropped ends a turn early.
 fn by_parts(capacity: u64) -> (u64, u64) {
     (capacity, 1)
 }
@@ -79,7 +79,7 @@ fn by_parts(capacity: u64) -> (u64, u64) {
 fn copying<K: Kind>() -> Vec<Verb<K>> {
     fn into<K: Kind, const N: usize>(consumer: &mut Consumer<Message, K>, taken: &mut Vec<Message>) {
         let mut places = [Message::default(); N];
-        let count = consumer.recv_into(&mut places);
+        let count = consumer.try_recv_batch(&mut places);
         taken.extend(&places[..count]);
     }
     vec![
@@ -89,8 +89,8 @@ fn copying<K: Kind>() -> Vec<Verb<K>> {
             turn: by_budget,
             ask: |consumer, taken| taken.extend(consumer.recv_timeout(std::time::Duration::ZERO)),
         },
-        Verb { name: "recv_into, 3", turn: by_budget, ask: into::<K, 3> },
-        Verb { name: "recv_into, 4096", turn: by_budget, ask: into::<K, 4096> },
+        Verb { name: "try_recv_batch, 3", turn: by_budget, ask: into::<K, 3> },
+        Verb { name: "try_recv_batch, 4096", turn: by_budget, ask: into::<K, 4096> },
         Verb {
             name: "consume_up_to",
             turn: by_budget,
@@ -102,14 +102,14 @@ fn copying<K: Kind>() -> Vec<Verb<K>> {
             ask: |consumer, taken| _ = consumer.consume(|message| taken.push(message)),
         },
         Verb {
-            name: "drain, one",
+            name: "try_iter, one",
             turn: by_parts,
-            ask: |consumer, taken| taken.extend(consumer.drain().next()),
+            ask: |consumer, taken| taken.extend(consumer.try_iter().next()),
         },
         Verb {
-            name: "drain, some",
+            name: "try_iter, some",
             turn: by_parts,
-            ask: |consumer, taken| taken.extend(consumer.drain().take(9)),
+            ask: |consumer, taken| taken.extend(consumer.try_iter().take(9)),
         },
     ]
 }
@@ -135,7 +135,7 @@ fn in_place<K: InPlace>() -> Vec<Verb<K>> {
             },
         },
         Verb {
-            name: "readable, a part",
+            name: "readable, a half",
             turn: by_slices,
             ask: |consumer, taken| {
                 let there = consumer.readable();
@@ -145,28 +145,16 @@ fn in_place<K: InPlace>() -> Vec<Verb<K>> {
             },
         },
         Verb {
-            name: "peek_many, a part",
+            name: "readable, a part",
             turn: |_| (TURN + 3, TURN),
             ask: |consumer, taken| {
-                let there = consumer.peek_many(4);
+                let there = consumer.readable();
                 let part = there.len().min(3);
                 taken.extend(&there[..part]);
                 consumer.advance(part);
             },
         },
     ]
-}
-
-fn stealing<K: Shared>() -> Vec<Verb<K>> {
-    vec![Verb {
-        name: "steal_into",
-        turn: by_budget,
-        ask: |consumer, taken| {
-            let mut places = [Message::default(); 500];
-            let count = consumer.steal_into(&mut places);
-            taken.extend(&places[..count]);
-        },
-    }]
 }
 
 /// What the producers do to keep a message waiting.
@@ -358,9 +346,7 @@ fn no_message_waits_for_ever_for_one_that_reads_in_place() {
 
 #[test]
 fn no_message_waits_for_ever_for_many_consumers() {
-    let mut verbs = copying::<Mpmc>();
-    verbs.extend(stealing());
-    play_all(&verbs, &[1, 3]);
+    play_all(&copying::<Mpmc>(), &[1, 3]);
 }
 
 /// In place a turn ends with the slice in which its budget is reached, or where the consumer says so: not before, and not later.
@@ -368,8 +354,8 @@ fn no_message_waits_for_ever_for_many_consumers() {
 fn a_turn_in_place_ends_with_its_budget() {
     let (mut first, mut consumer) = mpsc::channel(1024);
     let mut second = first.clone();
-    first.send_all(&[1; 1024]).unwrap();
-    second.send_all(&[2; 1024]).unwrap();
+    first.send_batch(&[1; 1024]).unwrap();
+    second.send_batch(&[2; 1024]).unwrap();
     let now = consumer.readable()[0];
     let other = 3 - now;
     for taken in 0..127 {

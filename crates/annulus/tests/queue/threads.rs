@@ -38,9 +38,9 @@ fn send_by_all_verbs<K: InPlace>(producer: &mut Producer<u64, K>, whose: u64, se
                 producer.send(one).unwrap();
                 next += 1;
             }
-            2 => next += producer.send_slice(&some) as u64,
+            2 => next += producer.try_send_batch(&some) as u64,
             3 => {
-                producer.send_all(&some).unwrap();
+                producer.send_batch(&some).unwrap();
                 next += some.len() as u64;
             }
             4 => next += u64::from(producer.send_timeout(one, Duration::from_micros(10)).is_ok()),
@@ -73,7 +73,7 @@ fn receive_by_all_verbs<K: InPlace>(consumer: &mut Consumer<u64, K>, producers: 
             2 => drop(consumer.recv_timeout(Duration::from_micros(10)).map(&mut check)),
             3 => drop(consumer.consume(&mut check)),
             4 => drop(consumer.consume_up_to(3, &mut check)),
-            5 => consumer.drain().take(5).for_each(&mut check),
+            5 => consumer.try_iter().take(5).for_each(&mut check),
             6 => {
                 let readable = consumer.readable();
                 let count = readable.len();
@@ -82,7 +82,7 @@ fn receive_by_all_verbs<K: InPlace>(consumer: &mut Consumer<u64, K>, producers: 
             }
             7 => {
                 let mut places = [0; 4];
-                let count = consumer.recv_into(&mut places);
+                let count = consumer.try_recv_batch(&mut places);
                 places[..count].iter().copied().for_each(&mut check);
             }
             8 => {
@@ -200,7 +200,7 @@ fn chaos() {
         let mut dice = Dice(99);
         let mut next = vec![0; producers as usize];
         let mut received = 0;
-        while let Ok((number, message)) = consumer.recv_with(strategy) {
+        while let Ok((number, message)) = consumer.recv_by(strategy) {
             assert_eq!(message.number, next[number as usize], "of producer {number}");
             next[number as usize] += 1;
             received += 1;
@@ -305,9 +305,9 @@ fn shared_out() {
                     while next < each {
                         let some: Vec<_> = (next..each.min(next + 5)).map(|count| (number, count)).collect();
                         match dice.throw(3) {
-                            0 => next += producer.send_slice(&some) as u64,
+                            0 => next += producer.try_send_batch(&some) as u64,
                             1 => {
-                                producer.send_all(&some).unwrap();
+                                producer.send_batch(&some).unwrap();
                                 next += some.len() as u64;
                             }
                             _ => next += u64::from(producer.try_send((number, next)).is_ok()),
@@ -337,11 +337,11 @@ fn shared_out() {
                             },
                             1 => drop(consumer.try_recv().map(&mut note)),
                             2 => {
-                                let count = consumer.steal_into(&mut places);
+                                let count = consumer.try_recv_batch(&mut places);
                                 places[..count].iter().copied().for_each(&mut note);
                             }
                             3 => drop(consumer.consume_up_to(9, &mut note)),
-                            _ => consumer.drain().for_each(&mut note),
+                            _ => consumer.try_iter().for_each(&mut note),
                         }
                     }
                     got

@@ -36,7 +36,7 @@ fn one_message_wakes_one<K: Shared>() {
             spawn(move || {
                 ready.fetch_add(1, Ordering::Relaxed);
                 let before = sleeps();
-                let received = std::iter::from_fn(|| consumer.recv_with(BLOCK).ok()).count();
+                let received = std::iter::from_fn(|| consumer.recv_by(BLOCK).ok()).count();
                 (received, sleeps().zip(before).map(|(now, before)| now - before))
             })
         })
@@ -74,7 +74,7 @@ fn a_message_for_each<K: Kind + Shared>() {
                 let (received, over) = (Arc::clone(&received), Arc::clone(&over));
                 spawn(move || {
                     for round in 1.. {
-                        if consumer.recv_with(BLOCK).is_err() {
+                        if consumer.recv_by(BLOCK).is_err() {
                             assert!(over.load(Ordering::Relaxed));
                             return;
                         }
@@ -93,7 +93,7 @@ fn a_message_for_each<K: Kind + Shared>() {
             if dice.throw(2) == 0 {
                 (0..CONSUMERS as u64).for_each(|number| producer.send(number).unwrap());
             } else {
-                producer.send_all(&[round; CONSUMERS]).unwrap();
+                producer.send_batch(&[round; CONSUMERS]).unwrap();
             }
             while received.load(Ordering::Acquire) < (round as usize + 1) * CONSUMERS {
                 thread::yield_now();

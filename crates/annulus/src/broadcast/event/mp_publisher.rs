@@ -13,7 +13,7 @@ use crate::error::{PublishError, TryPublishError};
 use crate::ring::{Owned, Sequence};
 use crate::wait::WaitStrategy;
 
-/// A writing end of a ring of owned events with many publishers, made by [`event_channel_mpmc`](crate::event_channel_mpmc).
+/// A writing end of a ring of owned events with many publishers, made by [`event::mp_channel`](crate::event::mp_channel).
 ///
 /// `Clone + Send`: clone it for each thread; a clone makes an event of its own with the factory. Publishing hands a closure that event,
 /// and swaps it with the next one of the ring afterwards: the event that the closure gets next is one that was in the ring before.
@@ -48,7 +48,7 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::event_channel_mpmc(4, String::new);
+    /// let (mut publisher, subscribable) = annulus::event::mp_channel(4, String::new);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish(|text| text.push_str("hello")).unwrap();
     /// assert_eq!(subscriber.process(|text| text.len()), Ok(5));
@@ -144,7 +144,7 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::event_channel_mpmc(2, || 0);
+    /// let (mut publisher, subscribable) = annulus::event::mp_channel(2, || 0);
     /// let _subscriber = subscribable.subscribe();
     /// assert!(publisher.try_publish(|number| *number = 1).is_ok());
     /// assert!(publisher.try_publish(|number| *number = 2).is_ok());

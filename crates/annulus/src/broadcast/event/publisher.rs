@@ -12,7 +12,7 @@ use crate::error::{PublishError, TryPublishError};
 use crate::ring::Owned;
 use crate::wait::WaitStrategy;
 
-/// The writing end of a ring of owned events, made by [`event_channel`](crate::event_channel).
+/// The writing end of a ring of owned events, made by [`event::channel`](crate::event::channel).
 ///
 /// Publishing hands a closure the event to change; subscribers see it once the closure has returned. If the closure panics, nothing is
 /// published, and the event stays as the closure left it, for the next one to change.
@@ -37,12 +37,12 @@ impl<T: Send + Sync> EventPublisher<T> {
     /// # Errors
     ///
     /// [`PublishError`] gives the closure back, which has not run, where nobody is left to receive: every subscriber is gone, and every
-    /// [`EventSubscribable`](crate::EventSubscribable) too.
+    /// [`EventSubscribable`](crate::event::EventSubscribable) too.
     ///
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::event_channel(4, Vec::new);
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, Vec::new);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish(|bytes: &mut Vec<u8>| bytes.extend(b"abc")).unwrap();
     /// assert_eq!(subscriber.process(|bytes| bytes.len()), Ok(3));
@@ -90,7 +90,7 @@ impl<T: Send + Sync> EventPublisher<T> {
     /// ```
     /// use std::time::Duration;
     ///
-    /// let (mut publisher, subscribable) = annulus::event_channel(2, || 0);
+    /// let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
     /// let _subscriber = subscribable.subscribe();
     /// let timeout = Duration::from_millis(1);
     /// assert!(publisher.publish_timeout(|number| *number = 1, timeout).is_ok());
@@ -146,7 +146,7 @@ impl<T: Send + Sync> EventPublisher<T> {
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::event_channel(2, || 0);
+    /// let (mut publisher, subscribable) = annulus::event::channel(2, || 0);
     /// let mut subscriber = subscribable.subscribe();
     /// assert!(publisher.try_publish(|number| *number = 1).is_ok());
     /// assert!(publisher.try_publish(|number| *number = 2).is_ok());

@@ -23,7 +23,7 @@ impl<T: Send + Sync> EventSubscribable<T> {
     /// A subscriber for the events that are published from now on; publishers wait for it. From its first event on it misses nothing.
     ///
     /// Everything whose publication happens before this call is left out; an event that is being published meanwhile
-    /// may be its first. Steps, and memory for its cursor: as [`Subscribable::subscribe`](crate::Subscribable::subscribe) of a lossless ring.
+    /// may be its first. Steps, and memory for its cursor: as [`Subscribable::subscribe`](crate::broadcast::Subscribable::subscribe) of a lossless ring.
     #[must_use]
     pub fn subscribe(&self) -> EventSubscriber<T> {
         self.join(false)

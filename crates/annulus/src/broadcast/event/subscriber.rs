@@ -12,19 +12,19 @@ use crate::broadcast::mode::{Lossless, Mode, Unstaged};
 use crate::broadcast::stage::{DependencyBarrier, StageProgress, Staged, Tracked, Upstream, stage};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
-use crate::error::{Closed, PollError, UpstreamError};
+use crate::error::{RecvError, TryRecvError, UpstreamError};
 use crate::hint::unlikely;
 use crate::ring::{Owned, Sequence};
 use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 
-/// A reading end of a ring of owned events, made by [`EventSubscribable`](crate::EventSubscribable).
+/// A reading end of a ring of owned events, made by [`EventSubscribable`](crate::event::EventSubscribable).
 ///
 /// It sees every event from where it began, in order, each once, and by reference. Publishers wait for it: an event counts as
 /// processed when the closure that got it returns, or panics. A handler that always panics at one event is not given that one again.
 ///
 /// *A closure must not wait for room in the ring that its event comes from*, nor may who holds a [`Ref`]: the event is not processed until they are
-/// done, so a `publish` that finds the ring full waits for the closure that it runs in, for ever. Use [`try_publish`](crate::EventPublisher::try_publish),
-/// or [`publish_timeout`](crate::EventPublisher::publish_timeout), and keep what there was no room for until the closure has returned; the example
+/// done, so a `publish` that finds the ring full waits for the closure that it runs in, for ever. Use [`try_publish`](crate::event::EventPublisher::try_publish),
+/// or [`publish_timeout`](crate::event::EventPublisher::publish_timeout), and keep what there was no room for until the closure has returned; the example
 /// `feedback` does.
 ///
 /// Dropping it, as by a panic of its thread, lets publishers go on.
@@ -45,24 +45,24 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`Empty`](PollError::Empty): nothing new, or, for a stage, nothing that all those before it have processed.
-    /// [`Closed`](PollError::Closed): all publishers are gone and nothing is left. `look` has not run.
+    /// [`Empty`](TryRecvError::Empty): nothing new, or, for a stage, nothing that all those before it have processed.
+    /// [`Closed`](TryRecvError::Closed): all publishers are gone and nothing is left. `look` has not run.
     ///
     /// # Examples
     ///
     /// ```
-    /// use annulus::PollError;
+    /// use annulus::TryRecvError;
     ///
-    /// let (mut publisher, subscribable) = annulus::event_channel(4, String::new);
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, String::new);
     /// let mut subscriber = subscribable.subscribe();
-    /// assert_eq!(subscriber.try_process(|text| text.len()), Err(PollError::Empty));
+    /// assert_eq!(subscriber.try_process(|text| text.len()), Err(TryRecvError::Empty));
     /// publisher.publish(|text| text.push('a')).unwrap();
     /// drop(publisher);
     /// assert_eq!(subscriber.try_process(|text| text.len()), Ok(1));
-    /// assert_eq!(subscriber.try_process(|text| text.len()), Err(PollError::Closed));
+    /// assert_eq!(subscriber.try_process(|text| text.len()), Err(TryRecvError::Closed));
     /// ```
     #[inline]
-    pub fn try_process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, PollError> {
+    pub fn try_process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, TryRecvError> {
         self.poll_next()?;
         let mut passing = Passing { subscriber: self, count: 0 };
         Ok(look(passing.next()))
@@ -73,12 +73,12 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`Closed`]: all publishers are gone and nothing is left.
+    /// [`RecvError`]: all publishers are gone and nothing is left.
     ///
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::event_channel(4, String::new);
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, String::new);
     /// let mut subscriber = subscribable.subscribe();
     /// let reader = std::thread::spawn(move || {
     ///     let mut length = 0;
@@ -94,8 +94,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// assert_eq!(reader.join().unwrap(), 30);
     /// ```
     #[inline]
-    pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, Closed> {
-        self.process_with(WaitStrategy::default(), look)
+    pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, RecvError> {
+        self.process_by(WaitStrategy::default(), look)
     }
 
     /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in this ring: see the [type](Self).
@@ -104,12 +104,12 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// As of [`process`](Self::process).
     #[inline]
-    pub fn process_with<R>(
+    pub fn process_by<R>(
         &mut self,
         strategy: WaitStrategy,
         look: impl FnOnce(&T) -> R,
-    ) -> Result<R, Closed> {
-        self.wait_with(strategy)?;
+    ) -> Result<R, RecvError> {
+        self.wait_by(strategy)?;
         let mut passing = Passing { subscriber: self, count: 0 };
         Ok(look(passing.next()))
     }
@@ -164,7 +164,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::event_channel(8, || 0);
+    /// let (mut publisher, subscribable) = annulus::event::channel(8, || 0);
     /// let mut subscriber = subscribable.subscribe();
     /// (1..=5).for_each(|i| publisher.publish(|number| *number = i).unwrap());
     /// let mut seen = Vec::new();
@@ -172,7 +172,11 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// assert_eq!(count, Ok(3));
     /// assert_eq!(seen, [(1, false), (2, false), (3, true)]);
     /// ```
-    pub fn try_process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, PollError> {
+    pub fn try_process_batch(
+        &mut self,
+        most: usize,
+        look: impl FnMut(&T, bool),
+    ) -> Result<usize, TryRecvError> {
         self.poll_next()?;
         Ok(self.process_there(most, look))
     }
@@ -183,8 +187,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// # Errors
     ///
     /// As of [`process`](Self::process).
-    pub fn process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, Closed> {
-        self.process_batch_with(WaitStrategy::default(), most, look)
+    pub fn process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, RecvError> {
+        self.process_batch_by(WaitStrategy::default(), most, look)
     }
 
     /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in this ring: see the [type](Self).
@@ -192,13 +196,13 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// # Errors
     ///
     /// As of [`process`](Self::process).
-    pub fn process_batch_with(
+    pub fn process_batch_by(
         &mut self,
         strategy: WaitStrategy,
         most: usize,
         look: impl FnMut(&T, bool),
-    ) -> Result<usize, Closed> {
-        self.wait_with(strategy)?;
+    ) -> Result<usize, RecvError> {
+        self.wait_by(strategy)?;
         Ok(self.process_there(most, look))
     }
 
@@ -243,7 +247,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// [type](Self).
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::event_channel(4, || 0);
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, || 0);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish(|number| *number = 7).unwrap();
     /// assert_eq!(subscriber.peek().as_deref(), Some(&7));
@@ -261,12 +265,12 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`Closed`]: all publishers are gone and nothing is left.
+    /// [`RecvError`]: all publishers are gone and nothing is left.
     ///
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::event_channel(4, || 0);
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, || 0);
     /// let mut subscriber = subscribable.subscribe();
     /// publisher.publish(|number| *number = 7).unwrap();
     /// subscriber.wait()?;
@@ -274,8 +278,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// # Ok::<(), annulus::Closed>(())
     /// ```
     #[inline]
-    pub fn wait(&mut self) -> Result<(), Closed> {
-        self.wait_with(WaitStrategy::default())
+    pub fn wait(&mut self) -> Result<(), RecvError> {
+        self.wait_by(WaitStrategy::default())
     }
 
     /// As [`wait`](Self::wait), waiting by `strategy`.
@@ -284,7 +288,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// As of [`wait`](Self::wait).
     #[inline]
-    pub fn wait_with(&mut self, strategy: WaitStrategy) -> Result<(), Closed> {
+    pub fn wait_by(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
         match self.poll_next() {
             Ok(()) => Ok(()),
             Err(_) => match wait_until(self, strategy, None) {
@@ -360,7 +364,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 
     /// Whether the event at the cursor is there.
     #[inline]
-    fn poll_next(&mut self) -> Result<(), PollError> {
+    fn poll_next(&mut self) -> Result<(), TryRecvError> {
         let cursor = self.cursor;
         let admitted = M::admits(self.shared.role_mut().0, cursor);
         let shared = &self.shared;
@@ -369,9 +373,9 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
             return Ok(());
         }
         if unlikely(shared.may_be_closed()) && shared.is_drained(cursor) {
-            return Err(PollError::Closed);
+            return Err(TryRecvError::Closed);
         }
-        Err(PollError::Empty)
+        Err(TryRecvError::Empty)
     }
 
     /// Hands up to `most` events to `look`, the first of which is there.
@@ -465,7 +469,7 @@ impl<T: Send + Sync + fmt::Debug, M: Mode> fmt::Debug for Ref<'_, T, M> {
 }
 
 impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
-    type Found = Result<(), Closed>;
+    type Found = Result<(), RecvError>;
 
     fn event(&self) -> &Event {
         M::event(self.shared.role(), &self.shared, self.cursor)
@@ -474,13 +478,13 @@ impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
     fn poll(&mut self) -> Look<Self::Found> {
         match self.poll_next() {
             Ok(()) => Look::Found(Ok(())),
-            Err(PollError::Closed) => Look::Found(Err(Closed)),
-            Err(PollError::Empty) => Look::Nothing,
+            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
+            Err(TryRecvError::Empty) => Look::Nothing,
         }
     }
 }
 
-/// Stages: as of a [`Subscriber`](crate::Subscriber::after), but an event is processed when its closure returns.
+/// Stages: as of a [`Subscriber`](crate::broadcast::Subscriber::after), but an event is processed when its closure returns.
 impl<T: Send + Sync, M: Unstaged> EventSubscriber<T, M> {
     /// Turns it into a stage that sees an event only after all of `upstreams` have processed it, and that others can follow in turn.
     /// A dropped upstream opens the gate. A stage can't be cloned: clone the subscriber before.
@@ -492,7 +496,7 @@ impl<T: Send + Sync, M: Unstaged> EventSubscriber<T, M> {
     /// # Examples
     ///
     /// ```
-    /// let (mut publisher, subscribable) = annulus::event_channel(8, String::new);
+    /// let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
     /// let mut first = subscribable.subscribe_tracked();
     /// let mut second = subscribable.subscribe().after(&[&first]);
     /// publisher.publish(|text| text.push('a')).unwrap();

@@ -1,6 +1,7 @@
 //! What was lost, to the message, and what there is room for, to the slot.
 
-use annulus::{Builder, TryPublishError, TryRecvError};
+use annulus::broadcast::Builder;
+use annulus::{LossyTryRecvError, TryPublishError};
 
 use super::{CAPACITIES, STARTS};
 use crate::rings::{Publish, Receive, Ring};
@@ -31,15 +32,15 @@ pub(crate) fn received_and_lagged_is_how_far_it_came<R: Ring>() {
                             assert_eq!(message, before);
                             received += 1;
                         }
-                        Err(TryRecvError::Lagged { skipped }) => {
+                        Err(LossyTryRecvError::Lagged { skipped }) => {
                             assert!(!R::LOSSLESS, "a lossless ring lost {skipped}");
                             assert!(number - before > capacity as u64, "nothing was overwritten");
                             assert!(subscriber.cursor() - start <= number);
                             assert_eq!(subscriber.cursor() - start, before + skipped);
                             told += skipped;
                         }
-                        Err(TryRecvError::Empty) => assert_eq!(before, number),
-                        Err(TryRecvError::Closed) => panic!("it is open"),
+                        Err(LossyTryRecvError::Empty) => assert_eq!(before, number),
+                        Err(LossyTryRecvError::Closed) => panic!("it is open"),
                     }
                     assert_eq!((subscriber.received(), subscriber.lagged()), (received, told));
                     assert_eq!(subscriber.cursor() - start, received + told);
@@ -54,17 +55,17 @@ pub(crate) fn received_and_lagged_is_how_far_it_came<R: Ring>() {
     }
 }
 
-/// A publisher that waits fills `capacity − watermark` slots and not one more, and one that does not wait is never full.
+/// A publisher that waits fills `capacity − headroom` slots and not one more, and one that does not wait is never full.
 pub(crate) fn a_full_ring_is_full_and_no_fuller<R: Ring>() {
     for &capacity in CAPACITIES {
-        for watermark in [0, 1, capacity / 2, capacity - 1] {
-            let start = STARTS[(capacity + watermark) % STARTS.len()];
-            let builder = Builder::new(capacity).watermark(watermark).first(start);
+        for headroom in [0, 1, capacity / 2, capacity - 1] {
+            let start = STARTS[(capacity + headroom) % STARTS.len()];
+            let builder = Builder::new(capacity).headroom(headroom).first(start);
             let (mut publisher, source) = R::make(builder).unwrap();
             // What came before it joined takes no room.
-            (0..watermark as u64).for_each(|number| publisher.publish(number).unwrap());
+            (0..headroom as u64).for_each(|number| publisher.publish(number).unwrap());
             let mut subscriber = R::subscribe(&source);
-            let room = capacity - watermark;
+            let room = capacity - headroom;
             let mut number = 0;
             for lap in 0..3 * capacity {
                 let before = number;
@@ -75,7 +76,7 @@ pub(crate) fn a_full_ring_is_full_and_no_fuller<R: Ring>() {
                 if R::LOSSLESS {
                     // The first time the whole room, then what each receive gave back.
                     let expected = if lap == 0 { room } else { (lap - 1) % room + 1 };
-                    assert_eq!(accepted, expected, "capacity {capacity}, watermark {watermark}, turn {lap}");
+                    assert_eq!(accepted, expected, "capacity {capacity}, headroom {headroom}, turn {lap}");
                     assert_eq!(publisher.try_publish(number), Err(TryPublishError::Full(())));
                     assert_eq!(subscriber.pending(), room as u64);
                 } else {

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{Closed, PublishError, RecvTimeoutError, TryPublishError, TryRecvError};
+use annulus::{LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError};
 
 use super::{join, spawn, without_standing_still};
 use crate::rings::{Got, Publish, Receive, Ring};
@@ -29,14 +29,14 @@ pub(crate) fn what_came_before_the_close_arrives_by_every_verb<R: Ring>() {
             assert_eq!(received, (0..left).collect::<Vec<_>>(), "{}", verb.name);
             assert!(matches!(end, Got::Closed | Got::Nothing), "{}: {end:?}", verb.name);
             assert_eq!((verb.ask)(&mut subscriber), end, "{}", verb.name);
-            assert_eq!(subscriber.try_recv(), Err(TryRecvError::Closed));
-            assert_eq!(subscriber.recv(), Err(Closed));
+            assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+            assert_eq!(subscriber.recv(), Err(RecvError));
             assert_eq!(subscriber.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
             assert_eq!(subscriber.recv_deadline(Instant::now()), Err(RecvTimeoutError::Closed));
             assert_eq!(subscriber.pending(), 0);
             if let Some(behind) = &mut behind {
                 (0..left).for_each(|number| assert_eq!(behind.recv(), Ok(number)));
-                assert_eq!(behind.recv(), Err(Closed));
+                assert_eq!(behind.recv(), Err(RecvError));
             }
         }
     }
@@ -50,11 +50,11 @@ pub(crate) fn joining_a_closed_ring_finds_its_end<R: Ring>() {
         drop(publisher);
         let mut late = R::subscribe(&source);
         assert_eq!((late.cursor(), late.pending()), (published, 0));
-        assert_eq!(late.recv(), Err(Closed));
+        assert_eq!(late.recv(), Err(RecvError));
         if let Some(mut oldest) = R::from_oldest(&source) {
             let start = oldest.cursor();
             (start..published).for_each(|number| assert_eq!(oldest.recv(), Ok(number)));
-            assert_eq!(oldest.recv(), Err(Closed));
+            assert_eq!(oldest.recv(), Err(RecvError));
             assert!(published - start >= published.min(4), "half of what stands is promised");
         }
     }
@@ -67,7 +67,7 @@ pub(crate) fn ends_may_go_in_any_order<R: Ring>() {
     let mut subscriber = R::subscribe(&source);
     publisher.publish(1).unwrap();
     drop((publisher, source));
-    assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(Closed)));
+    assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(RecvError)));
 
     // The source first, then the subscriber.
     let (mut publisher, source) = R::new(4);
@@ -92,10 +92,10 @@ pub(crate) fn ends_may_go_in_any_order<R: Ring>() {
     let mut subscriber = R::subscribe(&source);
     if let Some(mut other) = publisher.another() {
         drop(publisher);
-        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
+        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
         other.publish(1).unwrap();
         drop(other);
-        assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(Closed)));
+        assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(RecvError)));
     }
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn a_close_wakes_who_waits<R: Ring>() {
             // Not a synchronisation: it lets them lie down, so that there is somebody to wake.
             thread::sleep(Duration::from_millis(pause_ms));
             drop(publisher);
-            assert!(join(waiting).iter().all(|end| *end == Err(Closed)));
+            assert!(join(waiting).iter().all(|end| *end == Err(RecvError)));
         });
     }
 }

@@ -2,7 +2,8 @@
 
 use std::thread;
 
-use annulus::{Builder, Shutdown};
+use annulus::Shutdown;
+use annulus::broadcast::Builder;
 
 use super::{CAPACITIES, STARTS, join, spawn, without_standing_still};
 use crate::rings::{Publish, Receive, Ring};
@@ -62,17 +63,17 @@ pub(crate) fn the_oldest_that_is_promised_is_there<R: Ring>() {
     }
 }
 
-/// No subscriber is further behind than `capacity − watermark` messages, wherever and whenever it joined: publishers are told that the ring is
+/// No subscriber is further behind than `capacity − headroom` messages, wherever and whenever it joined: publishers are told that the ring is
 /// full as soon as it is so far behind.
 pub(crate) fn none_is_further_behind_than_the_room<R: Ring>() {
     if !R::LOSSLESS {
         return;
     }
     for &capacity in CAPACITIES {
-        for watermark in (0..capacity).step_by(1 + capacity / 10) {
+        for headroom in (0..capacity).step_by(1 + capacity / 10) {
             for published in 0..3 * capacity as u64 {
-                let builder = Builder::new(capacity).watermark(watermark);
-                let room = (capacity - watermark) as u64;
+                let builder = Builder::new(capacity).headroom(headroom);
+                let room = (capacity - headroom) as u64;
                 let (mut publisher, source) = R::make(builder).unwrap();
                 (0..published).for_each(|number| publisher.publish(number).unwrap());
                 let subscriber = R::from_oldest(&source).unwrap_or_else(|| R::subscribe(&source));
@@ -80,9 +81,9 @@ pub(crate) fn none_is_further_behind_than_the_room<R: Ring>() {
                 let behind = |end: u64| end - subscriber.cursor();
                 while publisher.try_publish(end).is_ok() {
                     end += 1;
-                    assert!(behind(end) <= room, "{capacity} slots, {watermark} free, {published} before");
+                    assert!(behind(end) <= room, "{capacity} slots, {headroom} free, {published} before");
                 }
-                assert_eq!(behind(end), room, "{capacity} slots, {watermark} free, {published} before");
+                assert_eq!(behind(end), room, "{capacity} slots, {headroom} free, {published} before");
             }
         }
     }

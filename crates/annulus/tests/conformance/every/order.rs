@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
 
-use annulus::{RecvTimeoutError, TryRecvError};
+use annulus::{LossyTryRecvError, RecvTimeoutError};
 
 use super::{join, spawn, without_standing_still};
 use crate::rings::{Publish, Receive, Ring};
@@ -42,9 +42,9 @@ fn next<S: Receive>(subscriber: &mut S, asks: Asks) -> Option<u64> {
             Asks::Waiting => return subscriber.recv().ok(),
             Asks::Polling => match subscriber.try_recv() {
                 Ok(number) => return Some(number),
-                Err(TryRecvError::Closed) => return None,
-                Err(TryRecvError::Empty) => thread::yield_now(),
-                Err(TryRecvError::Lagged { skipped }) => assert!(skipped > 0),
+                Err(LossyTryRecvError::Closed) => return None,
+                Err(LossyTryRecvError::Empty) => thread::yield_now(),
+                Err(LossyTryRecvError::Lagged { skipped }) => assert!(skipped > 0),
             },
             Asks::InTime => match subscriber.recv_timeout(Duration::from_millis(3)) {
                 Ok(number) => return Some(number),

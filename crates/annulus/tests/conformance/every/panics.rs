@@ -2,7 +2,7 @@
 
 use std::panic::resume_unwind;
 
-use annulus::{Closed, TryRecvError};
+use annulus::{LossyTryRecvError, RecvError};
 
 use super::spawn;
 use crate::rings::{Publish, Receive, Ring};
@@ -20,7 +20,7 @@ pub(crate) fn a_closure_that_panics_publishes_nothing<R: Ring>() {
     for lap in 0..4 {
         publisher.publish_panicking();
         assert_eq!(publisher.published(), 3 * lap);
-        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
+        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
         publisher.publish(3 * lap).unwrap();
         publisher.publish_panicking();
         match publisher.another() {
@@ -43,7 +43,7 @@ pub(crate) fn a_closure_that_panics_publishes_nothing<R: Ring>() {
     }
     drop(publisher);
     (0..3).for_each(|number| assert_eq!(behind.recv(), Ok(number)));
-    assert_eq!(behind.recv(), Err(Closed));
+    assert_eq!(behind.recv(), Err(RecvError));
 }
 
 /// What is read by reference counts as processed when its handler panics: it is not handed out again, and publishers don't wait for it.
@@ -95,11 +95,11 @@ pub(crate) fn a_publisher_that_panics_closes_if_it_was_the_last<R: Ring>() {
     assert_eq!(subscriber.recv(), Ok(1));
     thread.join().unwrap_err();
     if let Some(mut survivor) = survivor {
-        assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
+        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
         survivor.publish(2).unwrap();
         drop(survivor);
         assert_eq!(subscriber.recv(), Ok(2));
     }
-    assert_eq!(subscriber.recv(), Err(Closed));
+    assert_eq!(subscriber.recv(), Err(RecvError));
     assert!(R::is_closed(&source));
 }

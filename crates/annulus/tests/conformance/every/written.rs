@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use annulus::{Shutdown, TryRecvError};
+use annulus::{LossyTryRecvError, Shutdown};
 
 use super::{join, spawn};
 use crate::rings::{Publish, Receive, Ring};
@@ -62,17 +62,17 @@ pub(crate) fn what_is_yet_to_be_written_is_not_passed<R: Ring>() {
                 let before = early.cursor();
                 match early.try_recv() {
                     Ok(_) => {}
-                    Err(TryRecvError::Lagged { skipped }) => {
+                    Err(LossyTryRecvError::Lagged { skipped }) => {
                         let (there, written) = (early.cursor(), R::subscribe(&source).cursor());
                         assert_eq!(there, before + skipped);
                         assert!(there <= written, "lost up to {there}, where {written} is yet to be written");
                     }
-                    Err(TryRecvError::Empty) => {
+                    Err(LossyTryRecvError::Empty) => {
                         let (begin, written) = (joiner.cursor(), early.cursor());
                         assert!(begin <= written, "begins with {begin}, {written} is yet to be written");
                         break;
                     }
-                    Err(TryRecvError::Closed) => panic!("publishers go on"),
+                    Err(LossyTryRecvError::Closed) => panic!("publishers go on"),
                 }
             }
         }
@@ -99,7 +99,7 @@ pub(crate) fn the_oldest_is_there_beside_publishers<R: Ring>() {
         let mut found = 0;
         for _ in 0..LOOKS {
             let mut subscriber = R::from_oldest(&source).expect("it has this form");
-            if black_box(subscriber.try_recv()) == Err(TryRecvError::Empty) {
+            if black_box(subscriber.try_recv()) == Err(LossyTryRecvError::Empty) {
                 // The one that was stopped is to go on, where threads share cores.
                 thread::sleep(Duration::from_micros(200));
             } else {

@@ -1,9 +1,7 @@
 //! Groups: each member is a reader of its own, whether it stands with the others or apart.
 
-use annulus::{
-    Lossless, Lossy, Mode, PollError, Publisher, Subscribable, SubscriberGroup, TryRecvError, Unstaged,
-    channel, channel_bounded,
-};
+use annulus::broadcast::{Lossless, Lossy, Mode, Publisher, Subscribable, SubscriberGroup, Unstaged};
+use annulus::{LossyTryRecvError, TryRecvError};
 
 const MEMBERS: usize = 3;
 
@@ -49,9 +47,9 @@ struct Model<M: Mode> {
     members: [Member; MEMBERS],
 }
 
-impl<M: Unstaged<TryRecvError: Into<TryRecvError>>> Model<M> {
+impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
     /// What one receive at `cursor` must return, where `result` tells how far a lapse went; the member's new account.
-    fn receive(&self, member: Member, result: Result<u64, TryRecvError>) -> Member {
+    fn receive(&self, member: Member, result: Result<u64, LossyTryRecvError>) -> Member {
         let Member { cursor, received, lagged, .. } = member;
         let oldest = self.published.saturating_sub(self.capacity);
         match result {
@@ -60,21 +58,21 @@ impl<M: Unstaged<TryRecvError: Into<TryRecvError>>> Model<M> {
                 assert!(oldest <= cursor && cursor < self.published);
                 Member { cursor: cursor + 1, received: received + 1, ..member }
             }
-            Err(TryRecvError::Lagged { skipped }) => {
+            Err(LossyTryRecvError::Lagged { skipped }) => {
                 assert!(cursor < oldest, "nothing it needs was overwritten");
                 let resume = cursor + skipped;
                 assert!((oldest..=oldest + self.capacity / 2).contains(&resume));
                 Member { cursor: resume, lagged: lagged + skipped, ..member }
             }
             Err(error) => {
-                assert_eq!((error, cursor), (TryRecvError::Empty, self.published));
+                assert_eq!((error, cursor), (LossyTryRecvError::Empty, self.published));
                 member
             }
         }
     }
 
     /// What a receive of the group was to every aligned member.
-    fn for_the_aligned(&mut self, result: Result<u64, TryRecvError>) {
+    fn for_the_aligned(&mut self, result: Result<u64, LossyTryRecvError>) {
         for index in 0..MEMBERS {
             if !self.members[index].apart {
                 self.members[index] = self.receive(self.members[index], result);
@@ -97,15 +95,15 @@ impl<M: Unstaged<TryRecvError: Into<TryRecvError>>> Model<M> {
     fn try_recv(&mut self) {
         let result = self.group.try_recv().map_err(Into::into);
         if self.nobody_is_aligned() {
-            assert_eq!(result, Err(TryRecvError::Empty));
+            assert_eq!(result, Err(LossyTryRecvError::Empty));
         } else {
             self.for_the_aligned(result);
         }
     }
 
-    fn recv_batch(&mut self, length: usize) {
+    fn try_recv_batch(&mut self, length: usize) {
         let mut buffer = vec![u64::MAX; length];
-        let count = self.group.recv_batch(&mut buffer);
+        let count = self.group.try_recv_batch(&mut buffer);
         if self.nobody_is_aligned() {
             assert_eq!(count, 0);
             return;
@@ -114,7 +112,7 @@ impl<M: Unstaged<TryRecvError: Into<TryRecvError>>> Model<M> {
             // A lapse on the way is counted in silence.
             let skipped = number - self.lead;
             if skipped > 0 {
-                self.for_the_aligned(Err(TryRecvError::Lagged { skipped }));
+                self.for_the_aligned(Err(LossyTryRecvError::Lagged { skipped }));
             }
             self.for_the_aligned(Ok(number));
         }
@@ -126,12 +124,12 @@ impl<M: Unstaged<TryRecvError: Into<TryRecvError>>> Model<M> {
         let result = self.group.try_recv_member(index).map_err(Into::into);
         let member = self.members[index];
         if !member.apart {
-            assert_eq!(result, Err(TryRecvError::Empty));
+            assert_eq!(result, Err(LossyTryRecvError::Empty));
             return;
         }
         self.members[index] = match result {
             // A lapse never takes it past the others, who have to lapse too then.
-            Err(TryRecvError::Lagged { skipped }) if member.cursor + skipped == self.lead => {
+            Err(LossyTryRecvError::Lagged { skipped }) if member.cursor + skipped == self.lead => {
                 assert!(member.cursor < self.published.saturating_sub(self.capacity));
                 Member { cursor: self.lead, lagged: member.lagged + skipped, ..member }
             }
@@ -147,7 +145,7 @@ impl<M: Unstaged<TryRecvError: Into<TryRecvError>>> Model<M> {
                 (0..count).for_each(|_| self.published += u64::from(publish(self.published)));
             }
             Step::TryRecv => self.try_recv(),
-            Step::RecvBatch(length) => self.recv_batch(length),
+            Step::RecvBatch(length) => self.try_recv_batch(length),
             Step::Pause(index) => {
                 self.group.pause(index);
                 self.members[index].apart = true;
@@ -193,7 +191,8 @@ fn model<M: Mode>(capacity: usize, group: SubscriberGroup<u64, MEMBERS, M>) -> M
 
 /// Takes `steps` with a group of a lossy ring.
 pub(crate) fn run_lossy(capacity: usize, steps: &[Step]) {
-    let (mut publisher, subscribable): (Publisher<u64>, Subscribable<u64>) = channel(capacity);
+    let (mut publisher, subscribable): (Publisher<u64>, Subscribable<u64>) =
+        annulus::broadcast::lossy(capacity);
     let mut model: Model<Lossy> = model(capacity, subscribable.subscribe_group());
     for step in steps {
         model.apply(step, &mut |number| {
@@ -204,9 +203,10 @@ pub(crate) fn run_lossy(capacity: usize, steps: &[Step]) {
 }
 
 /// Takes `steps` with a group of a lossless ring, and has its members receive what is left at the end.
-pub(crate) fn run_lossless(capacity: usize, watermark: usize, steps: &[Step]) {
-    let (mut publisher, subscribable) = channel_bounded(capacity, watermark);
-    let room = (capacity - watermark) as u64;
+pub(crate) fn run_lossless(capacity: usize, headroom: usize, steps: &[Step]) {
+    let (mut publisher, subscribable) =
+        annulus::broadcast::Builder::new(capacity).headroom(headroom).lossless().unwrap();
+    let room = (capacity - headroom) as u64;
     let mut model: Model<Lossless> = model(capacity, subscribable.subscribe_group());
     for step in steps {
         let mut behind = model.behind();
@@ -224,7 +224,7 @@ pub(crate) fn run_lossless(capacity: usize, watermark: usize, steps: &[Step]) {
             assert_eq!(number, member.cursor);
             member.cursor += 1;
         }
-        let end = if model.group.is_aligned(index) { PollError::Empty } else { PollError::Closed };
+        let end = if model.group.is_aligned(index) { TryRecvError::Empty } else { TryRecvError::Closed };
         assert_eq!(model.group.try_recv_member(index), Err(end));
     }
 }

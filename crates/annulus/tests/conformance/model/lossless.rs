@@ -1,9 +1,10 @@
 //! Every lossless ring: message `n` is the number n, a reader is a cursor, and the ring is full when the slowest of them is
-//! `capacity − watermark` behind.
+//! `capacity − headroom` behind.
 
 use std::collections::VecDeque;
 
-use annulus::{Builder, TryPublishError};
+use annulus::TryPublishError;
+use annulus::broadcast::Builder;
 
 use crate::rings::{Got, Publish, Receive, Ring};
 
@@ -154,10 +155,10 @@ impl<R: Ring> Model<R> {
 }
 
 /// Takes `steps` on a new ring, and receives what is left at its end.
-pub(crate) fn run<R: Ring>(capacity: usize, watermark: usize, steps: &[Step]) {
-    let (publisher, source) = R::make(Builder::new(capacity).watermark(watermark)).unwrap();
+pub(crate) fn run<R: Ring>(capacity: usize, headroom: usize, steps: &[Step]) {
+    let (publisher, source) = R::make(Builder::new(capacity).headroom(headroom)).unwrap();
     let mut model: Model<R> = Model {
-        room: (capacity - watermark) as u64,
+        room: (capacity - headroom) as u64,
         publishers: VecDeque::from([publisher]),
         source,
         published: 0,

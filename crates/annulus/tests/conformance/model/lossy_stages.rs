@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use annulus::{DependencyBarrier, Lossy, Staged, Subscribable, Subscriber, TryRecvError, Upstream};
+use annulus::LossyTryRecvError;
+use annulus::broadcast::{DependencyBarrier, Lossy, Staged, Subscribable, Subscriber, Upstream};
 
 use super::stages::Step;
 use crate::rings::{Publish, Ring};
@@ -43,7 +44,7 @@ impl Stage {
             Step::TryRecv(_) => {
                 let got = loop {
                     match self.real.try_recv() {
-                        Err(TryRecvError::Lagged { .. }) => self.came_back = self.real.cursor(),
+                        Err(LossyTryRecvError::Lagged { .. }) => self.came_back = self.real.cursor(),
                         result => break result.ok(),
                     }
                 };
@@ -52,27 +53,27 @@ impl Stage {
             Step::TryProcess(_) => {
                 let got = loop {
                     match self.real.try_process(|number| *number) {
-                        Err(TryRecvError::Lagged { .. }) => {}
+                        Err(LossyTryRecvError::Lagged { .. }) => {}
                         result => break result.ok(),
                     }
                 };
                 (Vec::from_iter(got), 1)
             }
             Step::ProcessBatch(_, most) => {
-                while let Err(TryRecvError::Lagged { .. }) =
+                while let Err(LossyTryRecvError::Lagged { .. }) =
                     self.real.try_process_batch(most, |number, _| all.push(*number))
                 {}
                 (all, most)
             }
             Step::RecvBatch(_, most) => {
                 let mut buffer = vec![u64::MAX; most];
-                let count = self.real.recv_batch(&mut buffer);
+                let count = self.real.try_recv_batch(&mut buffer);
                 (buffer[..count].to_vec(), most)
             }
-            Step::Drain(_, most) => {
+            Step::TryIter(_, most) => {
                 // It comes back at each turn.
                 let mut last = None;
-                for number in self.real.drain().take(most) {
+                for number in self.real.try_iter().take(most) {
                     self.processed.extend(last.replace(number));
                     all.push(number);
                 }
@@ -148,7 +149,7 @@ pub(crate) fn run<R: Ring<Source = Subscribable<u64>>>(capacity: usize, steps: &
             | Step::TryProcess(which)
             | Step::RecvBatch(which, _)
             | Step::ProcessBatch(which, _)
-            | Step::Drain(which, _)
+            | Step::TryIter(which, _)
             | Step::Done(which)
                 if count > 0 =>
             {

@@ -23,15 +23,15 @@ const CASES: u32 = if cfg!(miri) {
 /// The most steps of one case.
 const STEPS: usize = if cfg!(miri) { 30 } else { 300 };
 
-/// Runs `check` on random rings (capacity, watermark) and steps.
+/// Runs `check` on random rings (capacity, headroom) and steps.
 fn random_cases<S: From<[u8; 4]> + Clone + std::fmt::Debug>(check: &dyn Fn(usize, usize, &[S])) {
     let capacity = prop_oneof![2_usize..=8, 2_usize..=200];
     let ring = capacity.prop_flat_map(|capacity| (Just(capacity), prop_oneof![Just(0), 0..capacity]));
     let steps = proptest::collection::vec(any::<[u8; 4]>().prop_map(S::from), 1..STEPS);
     let config = ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() };
     TestRunner::new(config)
-        .run(&(ring, steps), |((capacity, watermark), steps)| {
-            check(capacity, watermark, &steps);
+        .run(&(ring, steps), |((capacity, headroom), steps)| {
+            check(capacity, headroom, &steps);
             Ok(())
         })
         .unwrap_or_else(|error| panic!("{error}"));

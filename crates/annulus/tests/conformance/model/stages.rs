@@ -1,7 +1,8 @@
 //! A graph of stages on one lossless ring, which grows and shrinks: a stage sees what all those before it have processed, and
 //! publishers wait for the slowest.
 
-use annulus::{Builder, DependencyBarrier, Lossless, PollError, Staged, Subscribable, Subscriber, Upstream};
+use annulus::TryRecvError;
+use annulus::broadcast::{Builder, DependencyBarrier, Lossless, Staged, Subscribable, Subscriber, Upstream};
 
 use crate::rings::{Publish, Ring};
 
@@ -12,7 +13,7 @@ pub(crate) enum Step {
     Publish(usize),
     TryRecv(usize),
     RecvBatch(usize, usize),
-    Drain(usize, usize),
+    TryIter(usize, usize),
     Done(usize),
     /// A new stage, after those whose bits are set.
     Join(usize),
@@ -30,7 +31,7 @@ impl From<[u8; 4]> for Step {
             8..13 => Self::TryRecv(which),
             13..16 => Self::TryProcess(which),
             16..20 => Self::RecvBatch(which, count % 8),
-            20..23 => Self::Drain(which, count % 8),
+            20..23 => Self::TryIter(which, count % 8),
             23..27 => Self::Done(which),
             27..29 => Self::Join(which),
             29 => Self::ProcessBatch(which, count % 8),
@@ -117,7 +118,7 @@ impl<P: Publish> Model<P> {
             | Step::TryProcess(which)
             | Step::RecvBatch(which, _)
             | Step::ProcessBatch(which, _)
-            | Step::Drain(which, _)
+            | Step::TryIter(which, _)
             | Step::Done(which)
                 if count > 0 =>
             {
@@ -146,7 +147,7 @@ impl Stage {
                     assert_eq!(vec![number], next(1));
                     self.cursor += 1;
                 }
-                Err(error) => assert_eq!((error, there), (PollError::Empty, 0)),
+                Err(error) => assert_eq!((error, there), (TryRecvError::Empty, 0)),
             },
             Step::TryProcess(_) => match self.real.try_process(|number| *number) {
                 Ok(number) => {
@@ -154,25 +155,25 @@ impl Stage {
                     self.cursor += 1;
                     self.processed = self.cursor;
                 }
-                Err(error) => assert_eq!((error, there), (PollError::Empty, 0)),
+                Err(error) => assert_eq!((error, there), (TryRecvError::Empty, 0)),
             },
             Step::ProcessBatch(_, most) => {
                 let mut seen = Vec::new();
                 let most = most + 1;
                 let count = self.real.try_process_batch(most, |number, _| seen.push(*number));
-                assert_eq!(count, if there > 0 { Ok(seen.len()) } else { Err(PollError::Empty) });
+                assert_eq!(count, if there > 0 { Ok(seen.len()) } else { Err(TryRecvError::Empty) });
                 assert_eq!(seen, next(most));
                 self.cursor += seen.len() as u64;
                 self.processed = self.cursor;
             }
             Step::RecvBatch(_, most) => {
                 let mut buffer = vec![u64::MAX; most];
-                let count = self.real.recv_batch(&mut buffer);
+                let count = self.real.try_recv_batch(&mut buffer);
                 assert_eq!(buffer[..count], next(most));
                 self.cursor += count as u64;
             }
-            Step::Drain(_, most) => {
-                let drained: Vec<_> = self.real.drain().take(most).collect();
+            Step::TryIter(_, most) => {
+                let drained: Vec<_> = self.real.try_iter().take(most).collect();
                 assert_eq!(drained, next(most));
                 self.cursor += drained.len() as u64;
                 // It came back for each message, and for the one that it did not get.
@@ -192,11 +193,11 @@ impl Stage {
 /// Takes `steps` on a new ring; at the end each stage receives what is left, those before it first.
 pub(crate) fn run<R: Ring<Source = Subscribable<u64, Lossless>>>(
     capacity: usize,
-    watermark: usize,
+    headroom: usize,
     steps: &[Step],
 ) {
-    let (publisher, source) = R::make(Builder::new(capacity).watermark(watermark)).unwrap();
-    let room = (capacity - watermark) as u64;
+    let (publisher, source) = R::make(Builder::new(capacity).headroom(headroom)).unwrap();
+    let room = (capacity - headroom) as u64;
     let mut model = Model { room, publisher, source, published: 0, stages: Vec::new(), joined: 0 };
     for step in steps {
         model.apply(step);
@@ -205,7 +206,7 @@ pub(crate) fn run<R: Ring<Source = Subscribable<u64, Lossless>>>(
     drop(publisher);
     for Stage { mut real, asks, start, cursor, .. } in stages {
         assert!(real.iter().eq(cursor..published));
-        assert_eq!((real.try_recv(), asks.processed()), (Err(PollError::Closed), Some(start..published)));
+        assert_eq!((real.try_recv(), asks.processed()), (Err(TryRecvError::Closed), Some(start..published)));
         drop(real);
         assert_eq!(asks.processed(), None, "it is gone");
     }

@@ -3,11 +3,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
-use annulus::{
-    Closed, Lossless as Bound, Lossy as Unbound, Mode, MpPublisher, PublishError, Publisher,
-    RecvTimeoutError, Staged, Subscribable, Subscriber, TryPublishError, TryRecvError, Unstaged,
-    WaitStrategy,
+use annulus::broadcast::{
+    Lossless as Bound, Lossy as Unbound, Mode, MpPublisher, Publisher, Staged, Subscribable, Subscriber,
+    Unstaged,
 };
+use annulus::{LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError, WaitStrategy};
 
 use super::{Got, Publish, Receive, Verb, batch, ring, verbs};
 
@@ -17,16 +17,16 @@ ring!(Lossless, lossless: true, many: false,
     Publisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
     |builder| builder.lossless(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(Mpmc, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, Subscriber<u64>,
-    |builder| builder.mpmc(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+    |builder| builder.mp_lossy(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(MpmcLossless, lossless: true, many: true,
     MpPublisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
-    |builder| builder.mpmc_lossless(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+    |builder| builder.mp_lossless(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(Tap, lossless: false, many: false,
     Publisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64>,
     |builder| builder.lossless(), |source| source.subscribe_lossy(), oldest: |_none| None);
 ring!(MpmcTap, lossless: false, many: true,
     MpPublisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64>,
-    |builder| builder.mpmc_lossless(), |source| source.subscribe_lossy(), oldest: |_none| None);
+    |builder| builder.mp_lossless(), |source| source.subscribe_lossy(), oldest: |_none| None);
 
 /// What a publishing verb returns, with the value that comes back checked and taken out.
 trait Told {
@@ -129,7 +129,7 @@ publisher!(MpPublisher<u64, Bound>, try_publish: |publisher, number| (*publisher
     is_abandoned: |publisher| publisher.is_closed(), another: |publisher| Some(publisher.clone()));
 
 /// What only some modes can do.
-pub(crate) trait Does: Mode<TryRecvError: Into<TryRecvError>> + 'static {
+pub(crate) trait Does: Mode<TryRecvError: Into<LossyTryRecvError>> + 'static {
     /// Not a stage.
     fn fork(_: &Subscriber<u64, Self>) -> Option<Subscriber<u64, Self>> {
         None
@@ -158,7 +158,7 @@ impl Does for Bound {
     }
 }
 
-impl<M: Unstaged<TryRecvError: Into<TryRecvError>> + 'static> Does for Staged<M> {
+impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>> + 'static> Does for Staged<M> {
     fn panic_on_next(stage: &mut Subscriber<u64, Self>) -> bool {
         catch_unwind(AssertUnwindSafe(|| stage.process(|_| resume_unwind(Box::new("on purpose"))))).is_err()
     }
@@ -167,16 +167,16 @@ impl<M: Unstaged<TryRecvError: Into<TryRecvError>> + 'static> Does for Staged<M>
         verbs! {
             "try_process", false, |stage| stage.try_process(|number| *number).map_err(Into::into);
             "process", true, |stage| stage.process(|number| *number);
-            "process_with", true, |stage| stage.process_with(WaitStrategy::YieldSpin, |number| *number);
+            "process_by", true, |stage| stage.process_by(WaitStrategy::YieldSpin, |number| *number);
             "process_timeout", false, |stage| stage.process_timeout(Duration::ZERO, |number| *number);
             "process_deadline", false, |stage| stage.process_deadline(Instant::now(), |number| *number);
             "try_process_batch", false, |stage| {
                 let mut lag = None;
                 let got = batch(u64::clone, |look| match stage.try_process_batch(3, look).map_err(Into::into) {
                     Ok(count) => Ok(count),
-                    Err(TryRecvError::Empty) => Err(RecvTimeoutError::Timeout),
-                    Err(TryRecvError::Closed) => Err(RecvTimeoutError::Closed),
-                    Err(TryRecvError::Lagged { skipped }) => {
+                    Err(LossyTryRecvError::Empty) => Err(RecvTimeoutError::Timeout),
+                    Err(LossyTryRecvError::Closed) => Err(RecvTimeoutError::Closed),
+                    Err(LossyTryRecvError::Lagged { skipped }) => {
                         lag = Some(skipped);
                         Ok(0)
                     }
@@ -184,8 +184,8 @@ impl<M: Unstaged<TryRecvError: Into<TryRecvError>> + 'static> Does for Staged<M>
                 lag.map_or(got, Got::Lagged)
             };
             "process_batch", true, |stage| batch(u64::clone, |look| Ok(stage.process_batch(3, look)?));
-            "process_batch_with", true, |stage| {
-                batch(u64::clone, |look| Ok(stage.process_batch_with(WaitStrategy::YieldSpin, 3, look)?))
+            "process_batch_by", true, |stage| {
+                batch(u64::clone, |look| Ok(stage.process_batch_by(WaitStrategy::YieldSpin, 3, look)?))
             };
             "process_batch_timeout", false, |stage| {
                 batch(u64::clone, |look| stage.process_batch_timeout(Duration::ZERO, 3, look))
@@ -201,11 +201,11 @@ impl<M: Does> Receive for Subscriber<u64, M>
 where
     Subscriber<u64, M>: Send,
 {
-    fn try_recv(&mut self) -> Result<u64, TryRecvError> {
+    fn try_recv(&mut self) -> Result<u64, LossyTryRecvError> {
         self.try_recv().map_err(Into::into)
     }
 
-    fn recv(&mut self) -> Result<u64, Closed> {
+    fn recv(&mut self) -> Result<u64, RecvError> {
         self.recv()
     }
 
@@ -253,17 +253,17 @@ where
         let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |subscriber| Receive::try_recv(subscriber);
             "recv", true, |subscriber| subscriber.recv();
-            "recv_with", true, |subscriber| subscriber.recv_with(WaitStrategy::YieldSpin);
+            "recv_by", true, |subscriber| subscriber.recv_by(WaitStrategy::YieldSpin);
             "recv_timeout", false, |subscriber| subscriber.recv_timeout(Duration::ZERO);
             "recv_deadline", false, |subscriber| subscriber.recv_deadline(Instant::now());
-            "recv_batch", false, |subscriber| {
+            "try_recv_batch", false, |subscriber| {
                 let mut buffer = [u64::MAX; 3];
-                let count = subscriber.recv_batch(&mut buffer);
+                let count = subscriber.try_recv_batch(&mut buffer);
                 assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
                 buffer[..count].to_vec()
             };
-            "drain", false, |subscriber| subscriber.drain().collect::<Vec<_>>();
-            "drain, a part of it", false, |subscriber| subscriber.drain().next();
+            "drain", false, |subscriber| subscriber.try_iter().collect::<Vec<_>>();
+            "drain, a part of it", false, |subscriber| subscriber.try_iter().next();
             "iter", true, |subscriber| subscriber.iter().next();
             "into_iter", true, |subscriber| (&mut *subscriber).into_iter().next();
         };

@@ -2,10 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::{
-    Closed, Lossless, MpPublisher, Publisher, RecvTimeoutError, Subscribable, SubscriberGroup, TryRecvError,
-    Unstaged, WaitStrategy,
-};
+use annulus::broadcast::{Lossless, MpPublisher, Publisher, Subscribable, SubscriberGroup, Unstaged};
+use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, WaitStrategy};
 
 use super::{Receive, Verb, ring, verbs};
 
@@ -21,10 +19,10 @@ ring!(GroupedLossless, lossless: true, many: false,
     Publisher<u64, Lossless>, Subscribable<u64, Lossless>, BoundGroup,
     |builder| builder.lossless(), |source| source.subscribe_group(), oldest: |_none| None);
 ring!(GroupedMpmc, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, Group,
-    |builder| builder.mpmc(), |source| source.subscribe_group(), oldest: |_none| None);
+    |builder| builder.mp_lossy(), |source| source.subscribe_group(), oldest: |_none| None);
 ring!(GroupedMpmcLossless, lossless: true, many: true,
     MpPublisher<u64, Lossless>, Subscribable<u64, Lossless>, BoundGroup,
-    |builder| builder.mpmc_lossless(), |source| source.subscribe_group(), oldest: |_none| None);
+    |builder| builder.mp_lossless(), |source| source.subscribe_group(), oldest: |_none| None);
 
 /// What all members say.
 fn agreed<T: PartialEq + std::fmt::Debug>(of: impl Fn(usize) -> T) -> T {
@@ -33,15 +31,16 @@ fn agreed<T: PartialEq + std::fmt::Debug>(of: impl Fn(usize) -> T) -> T {
     first
 }
 
-impl<M: Unstaged<TryRecvError: Into<TryRecvError>> + 'static> Receive for SubscriberGroup<u64, MEMBERS, M>
+impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>> + 'static> Receive
+    for SubscriberGroup<u64, MEMBERS, M>
 where
     SubscriberGroup<u64, MEMBERS, M>: Send,
 {
-    fn try_recv(&mut self) -> Result<u64, TryRecvError> {
+    fn try_recv(&mut self) -> Result<u64, LossyTryRecvError> {
         self.try_recv().map_err(Into::into)
     }
 
-    fn recv(&mut self) -> Result<u64, Closed> {
+    fn recv(&mut self) -> Result<u64, RecvError> {
         self.recv()
     }
 
@@ -90,12 +89,12 @@ where
         verbs! {
             "try_recv", false, |group| Receive::try_recv(group);
             "recv", true, |group| group.recv();
-            "recv_with", true, |group| group.recv_with(WaitStrategy::YieldSpin);
+            "recv_by", true, |group| group.recv_by(WaitStrategy::YieldSpin);
             "recv_timeout", false, |group| group.recv_timeout(Duration::ZERO);
             "recv_deadline", false, |group| group.recv_deadline(Instant::now());
-            "recv_batch", false, |group| {
+            "try_recv_batch", false, |group| {
                 let mut buffer = [0; 3];
-                let count = group.recv_batch(&mut buffer);
+                let count = group.try_recv_batch(&mut buffer);
                 buffer[..count].to_vec()
             };
             "one pauses and catches up", false, |group| {

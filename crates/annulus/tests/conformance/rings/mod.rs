@@ -17,9 +17,8 @@ mod stage;
 
 use std::time::{Duration, Instant};
 
-use annulus::{
-    Builder, CapacityError, Closed, PublishError, RecvTimeoutError, TryPublishError, TryRecvError,
-};
+use annulus::broadcast::Builder;
+use annulus::{CapacityError, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError};
 
 pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
@@ -81,8 +80,8 @@ pub(crate) trait Publish: Sized + Send + 'static {
 
 /// A subscriber of numbers.
 pub(crate) trait Receive: Sized + Send + 'static {
-    fn try_recv(&mut self) -> Result<u64, TryRecvError>;
-    fn recv(&mut self) -> Result<u64, Closed>;
+    fn try_recv(&mut self) -> Result<u64, LossyTryRecvError>;
+    fn recv(&mut self) -> Result<u64, RecvError>;
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError>;
     fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError>;
     /// The next message but for `panic`: what handles it does that. Nothing of the kind where messages are copied out.
@@ -131,19 +130,19 @@ impl From<Option<u64>> for Got {
     }
 }
 
-impl From<Result<u64, TryRecvError>> for Got {
-    fn from(result: Result<u64, TryRecvError>) -> Self {
+impl From<Result<u64, LossyTryRecvError>> for Got {
+    fn from(result: Result<u64, LossyTryRecvError>) -> Self {
         match result {
             Ok(message) => Self::Messages(vec![message]),
-            Err(TryRecvError::Empty) => Self::Nothing,
-            Err(TryRecvError::Lagged { skipped }) => Self::Lagged(skipped),
-            Err(TryRecvError::Closed) => Self::Closed,
+            Err(LossyTryRecvError::Empty) => Self::Nothing,
+            Err(LossyTryRecvError::Lagged { skipped }) => Self::Lagged(skipped),
+            Err(LossyTryRecvError::Closed) => Self::Closed,
         }
     }
 }
 
-impl From<Result<u64, Closed>> for Got {
-    fn from(result: Result<u64, Closed>) -> Self {
+impl From<Result<u64, RecvError>> for Got {
+    fn from(result: Result<u64, RecvError>) -> Self {
         result.map_or(Self::Closed, |message| Self::Messages(vec![message]))
     }
 }
@@ -207,7 +206,7 @@ macro_rules! ring {
             type Subscriber = $subscriber;
 
             fn make(
-                $builder: annulus::Builder,
+                $builder: annulus::broadcast::Builder,
             ) -> Result<(Self::Publisher, Self::Source), annulus::CapacityError> {
                 $make
             }

@@ -3,9 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
+use annulus::broadcast::{Lossless, Mode, Staged};
+use annulus::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
 use annulus::{
-    Closed, EventPublisher, EventSubscribable, EventSubscriber, Lossless, Mode, MpEventPublisher, PollError,
-    PublishError, RecvTimeoutError, Staged, TryPublishError, TryRecvError, WaitStrategy,
+    LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError, TryRecvError, WaitStrategy,
 };
 
 use super::{Publish, Receive, Verb, batch, ring, verbs};
@@ -15,7 +16,7 @@ ring!(Events, lossless: true, many: false,
     |builder| builder.events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(MpmcEvents, lossless: true, many: true,
     MpEventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
-    |builder| builder.mpmc_events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+    |builder| builder.mp_events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 
 /// The event of a number.
 fn change(number: u64) -> impl FnOnce(&mut Vec<u64>) {
@@ -132,11 +133,11 @@ impl<M: ForksEvents> Receive for EventSubscriber<Vec<u64>, M>
 where
     EventSubscriber<Vec<u64>, M>: Send,
 {
-    fn try_recv(&mut self) -> Result<u64, TryRecvError> {
+    fn try_recv(&mut self) -> Result<u64, LossyTryRecvError> {
         self.try_process(number).map_err(Into::into)
     }
 
-    fn recv(&mut self) -> Result<u64, Closed> {
+    fn recv(&mut self) -> Result<u64, RecvError> {
         self.process(number)
     }
 
@@ -184,17 +185,17 @@ where
         verbs! {
             "try_process", false, |subscriber| Receive::try_recv(subscriber);
             "process", true, |subscriber| subscriber.process(number);
-            "process_with", true, |subscriber| subscriber.process_with(WaitStrategy::YieldSpin, number);
+            "process_by", true, |subscriber| subscriber.process_by(WaitStrategy::YieldSpin, number);
             "process_timeout", false, |subscriber| subscriber.process_timeout(Duration::ZERO, number);
             "process_deadline", false, |subscriber| subscriber.process_deadline(Instant::now(), number);
             "try_process_batch", false, |subscriber| batch(number, |look| match subscriber.try_process_batch(3, look) {
-                Err(PollError::Empty) => Err(RecvTimeoutError::Timeout),
-                Err(PollError::Closed) => Err(RecvTimeoutError::Closed),
+                Err(TryRecvError::Empty) => Err(RecvTimeoutError::Timeout),
+                Err(TryRecvError::Closed) => Err(RecvTimeoutError::Closed),
                 Ok(count) => Ok(count),
             });
             "process_batch", true, |subscriber| batch(number, |look| Ok(subscriber.process_batch(3, look)?));
-            "process_batch_with", true, |subscriber| {
-                batch(number, |look| Ok(subscriber.process_batch_with(WaitStrategy::YieldSpin, 3, look)?))
+            "process_batch_by", true, |subscriber| {
+                batch(number, |look| Ok(subscriber.process_batch_by(WaitStrategy::YieldSpin, 3, look)?))
             };
             "process_batch_timeout", false, |subscriber| {
                 batch(number, |look| subscriber.process_batch_timeout(Duration::ZERO, 3, look))
@@ -204,8 +205,8 @@ where
             };
             "peek", false, |subscriber| peek(subscriber);
             "wait", true, |subscriber| subscriber.wait().map(|()| peek(subscriber).unwrap());
-            "wait_with", true, |subscriber| {
-                subscriber.wait_with(WaitStrategy::YieldSpin).map(|()| peek(subscriber).unwrap())
+            "wait_by", true, |subscriber| {
+                subscriber.wait_by(WaitStrategy::YieldSpin).map(|()| peek(subscriber).unwrap())
             };
             "wait_timeout", false, |subscriber| {
                 subscriber.wait_timeout(Duration::ZERO).map(|()| peek(subscriber).unwrap())

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use annulus::queue::{Builder, Consumer, Kind, Producer};
 use annulus::{
-    CapacityError, Closed, PollError, PublishError, RecvTimeoutError, TryPublishError, TryRecvError,
-    TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc,
+    CapacityError, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError,
+    TryRecvError, TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc,
 };
 
 use super::{Publish, Receive, Ring, Verb, verbs};
@@ -50,8 +50,10 @@ macro_rules! queue {
             type Source = Once<$kind>;
             type Subscriber = Reader<$kind>;
 
-            fn make(_: annulus::Builder) -> Result<(Self::Publisher, Self::Source), CapacityError> {
-                unreachable!("no property of queues has a watermark")
+            fn make(
+                _: annulus::broadcast::Builder,
+            ) -> Result<(Self::Publisher, Self::Source), CapacityError> {
+                unreachable!("no property of queues has a headroom")
             }
 
             fn begin(capacity: usize, first: u64) -> (Self::Publisher, Self::Source) {
@@ -139,7 +141,7 @@ where
     }
 
     fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
-        let sent = self.producer.send_all(numbers);
+        let sent = self.producer.send_batch(numbers);
         let left = sent.as_ref().map_or_else(|error| error.0.len(), |()| 0);
         self.sent += (numbers.len() - left) as u64;
         sent.map_err(|_| PublishError(()))
@@ -183,15 +185,15 @@ impl<K: Sides> Receive for Reader<K>
 where
     Consumer<u64, K>: Send + 'static,
 {
-    fn try_recv(&mut self) -> Result<u64, TryRecvError> {
+    fn try_recv(&mut self) -> Result<u64, LossyTryRecvError> {
         let result = self.consumer.try_recv().map_err(|error| match error {
-            PollError::Empty => TryRecvError::Empty,
-            PollError::Closed => TryRecvError::Closed,
+            TryRecvError::Empty => LossyTryRecvError::Empty,
+            TryRecvError::Closed => LossyTryRecvError::Closed,
         });
         self.count(result)
     }
 
-    fn recv(&mut self) -> Result<u64, Closed> {
+    fn recv(&mut self) -> Result<u64, RecvError> {
         let result = self.consumer.recv();
         self.count(result)
     }
@@ -245,15 +247,15 @@ where
         verbs! {
             "try_recv", false, |reader| Receive::try_recv(reader);
             "recv", true, |reader| Receive::recv(reader);
-            "recv_with", true, |reader| {
-                let result = reader.consumer.recv_with(WaitStrategy::YieldSpin);
+            "recv_by", true, |reader| {
+                let result = reader.consumer.recv_by(WaitStrategy::YieldSpin);
                 reader.count(result)
             };
             "recv_timeout", false, |reader| Receive::recv_timeout(reader, Duration::ZERO);
             "recv_deadline", false, |reader| Receive::recv_deadline(reader, Instant::now());
-            "recv_into", false, |reader| {
+            "try_recv_batch", false, |reader| {
                 let mut buffer = [u64::MAX; 3];
-                let count = reader.consumer.recv_into(&mut buffer);
+                let count = reader.consumer.try_recv_batch(&mut buffer);
                 assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
                 reader.count_all(buffer[..count].to_vec())
             };
@@ -268,11 +270,11 @@ where
                 reader.count_all(messages)
             };
             "drain", false, |reader| {
-                let messages = reader.consumer.drain().collect();
+                let messages = reader.consumer.try_iter().collect();
                 reader.count_all(messages)
             };
             "drain, a part of it", false, |reader| {
-                let message = reader.consumer.drain().next();
+                let message = reader.consumer.try_iter().next();
                 reader.count_all(message.into_iter().collect())
             };
             "iter", true, |reader| {

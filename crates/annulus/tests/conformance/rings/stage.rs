@@ -4,10 +4,9 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::{
-    Closed, EventPublisher, EventSubscribable, EventSubscriber, Lossless, Lossy, MpEventPublisher,
-    MpPublisher, Publisher, RecvTimeoutError, Staged, Subscribable, Subscriber, TryRecvError,
-};
+use annulus::broadcast::{Lossless, Lossy, MpPublisher, Publisher, Staged, Subscribable, Subscriber};
+use annulus::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
+use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError};
 
 use super::{Receive, Verb, ring, verbs};
 
@@ -37,16 +36,16 @@ ring!(BehindLossless, lossless: true, many: false,
     Publisher<u64, Lossless>, Subscribable<u64, Lossless>, InStep<Stage<Lossless>>,
     |builder| builder.lossless(), |source| pair!(source), oldest: |_none| None);
 ring!(BehindMpmc, lossless: false, many: true, MpPublisher<u64>, Subscribable<u64>, InStep<Stage<Lossy>>,
-    |builder| builder.mpmc(), |source| pair!(source), oldest: |_none| None);
+    |builder| builder.mp_lossy(), |source| pair!(source), oldest: |_none| None);
 ring!(BehindMpmcLossless, lossless: true, many: true,
     MpPublisher<u64, Lossless>, Subscribable<u64, Lossless>, InStep<Stage<Lossless>>,
-    |builder| builder.mpmc_lossless(), |source| pair!(source), oldest: |_none| None);
+    |builder| builder.mp_lossless(), |source| pair!(source), oldest: |_none| None);
 ring!(BehindEvents, lossless: true, many: false,
     EventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, InStep<EventStage>,
     |builder| builder.events(Vec::new), |source| pair!(source), oldest: |_none| None);
 ring!(BehindMpmcEvents, lossless: true, many: true,
     MpEventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, InStep<EventStage>,
-    |builder| builder.mpmc_events(Vec::new), |source| pair!(source), oldest: |_none| None);
+    |builder| builder.mp_events(Vec::new), |source| pair!(source), oldest: |_none| None);
 
 /// A stage and the one before it, which processes everything that is there whenever the stage is asked.
 pub(crate) struct InStep<S> {
@@ -77,7 +76,7 @@ impl Done for EventStage {
 
 impl<S: Done> InStep<S> {
     fn lead(&mut self) -> &mut S {
-        while !matches!(self.before.try_recv(), Err(TryRecvError::Empty | TryRecvError::Closed)) {}
+        while !matches!(self.before.try_recv(), Err(LossyTryRecvError::Empty | LossyTryRecvError::Closed)) {}
         self.before.done();
         &mut self.stage
     }
@@ -87,9 +86,9 @@ impl<S: Done> InStep<S> {
         loop {
             match self.lead().try_recv() {
                 Ok(number) => return Ok(number),
-                Err(TryRecvError::Closed) => return Err(RecvTimeoutError::Closed),
-                Err(TryRecvError::Lagged { .. }) => {}
-                Err(TryRecvError::Empty) => {
+                Err(LossyTryRecvError::Closed) => return Err(RecvTimeoutError::Closed),
+                Err(LossyTryRecvError::Lagged { .. }) => {}
+                Err(LossyTryRecvError::Empty) => {
                     match deadline {
                         None => _ = self.before.recv(),
                         Some(deadline) => match self.before.recv_deadline(deadline) {
@@ -105,13 +104,13 @@ impl<S: Done> InStep<S> {
 }
 
 impl<S: Done> Receive for InStep<S> {
-    fn try_recv(&mut self) -> Result<u64, TryRecvError> {
+    fn try_recv(&mut self) -> Result<u64, LossyTryRecvError> {
         self.lead().try_recv()
     }
 
-    fn recv(&mut self) -> Result<u64, Closed> {
+    fn recv(&mut self) -> Result<u64, RecvError> {
         self.wait_for(None).map_err(|error| match error {
-            RecvTimeoutError::Closed => Closed,
+            RecvTimeoutError::Closed => RecvError,
             RecvTimeoutError::Timeout => unreachable!("there was no deadline"),
         })
     }

@@ -3,8 +3,6 @@
 use std::hint::spin_loop;
 use std::thread;
 
-use annulus::{channel_mpmc, channel_mpmc_bounded};
-
 use crate::every::join;
 
 const BATCHES: u64 = if cfg!(miri) {
@@ -63,8 +61,8 @@ macro_rules! together {
 }
 
 together! {
-    a_lossy_batch_stays_together: channel_mpmc::<u64>(ROOM);
-    a_lossless_batch_stays_together: channel_mpmc_bounded::<u64>(ROOM + 3, 3);
+    a_lossy_batch_stays_together: annulus::broadcast::mp_lossy::<u64>(ROOM);
+    a_lossless_batch_stays_together: annulus::broadcast::Builder::new(ROOM + 3).headroom(3).mp_lossless::<u64>().unwrap();
 }
 
 /// Messages that are claimed at once.
@@ -120,6 +118,6 @@ macro_rules! in_parts {
 }
 
 in_parts! {
-    a_long_lossy_batch_lets_others_in: channel_mpmc::<u64>(4 * LONG);
-    a_long_lossless_batch_lets_others_in: channel_mpmc_bounded::<u64>(4 * LONG, 0);
+    a_long_lossy_batch_lets_others_in: annulus::broadcast::mp_lossy::<u64>(4 * LONG);
+    a_long_lossless_batch_lets_others_in: annulus::broadcast::mp_lossless::<u64>(4 * LONG);
 }

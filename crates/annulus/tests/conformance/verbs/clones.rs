@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use annulus::{PollError, WaitStrategy, channel_bounded, event_channel};
+use annulus::{TryRecvError, WaitStrategy};
 
 use crate::every::without_standing_still;
 
@@ -23,7 +23,7 @@ const CLONES: u64 = if cfg!(miri) {
 #[test]
 fn a_look_does_not_miss_who_changes_places() {
     without_standing_still(|| {
-        let (mut publisher, subscribable) = channel_bounded::<u64>(2, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
         let mut crowd: Vec<_> = (0..PLACES).map(|_| subscribable.subscribe()).collect();
         let mut original = crowd.pop().unwrap();
         drop((crowd, subscribable));
@@ -58,7 +58,7 @@ fn a_look_does_not_miss_who_changes_places() {
 #[test]
 fn a_look_does_not_miss_who_holds_a_reference() {
     without_standing_still(|| {
-        let (mut publisher, subscribable) = event_channel(2, || 0_u64);
+        let (mut publisher, subscribable) = annulus::event::channel(2, || 0_u64);
         let mut crowd: Vec<_> = (0..PLACES).map(|_| subscribable.subscribe()).collect();
         let mut original = crowd.pop().unwrap();
         drop((crowd, subscribable));
@@ -75,7 +75,7 @@ fn a_look_does_not_miss_who_holds_a_reference() {
             let next = original.cursor();
             let mut clone = original.clone();
             for _ in 0..2 {
-                while original.try_process(|_| ()) == Err(PollError::Empty) {
+                while original.try_process(|_| ()) == Err(TryRecvError::Empty) {
                     std::hint::spin_loop();
                 }
             }

@@ -6,21 +6,18 @@ use std::panic::{UnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use annulus::{
-    Builder, CapacityError, channel_bounded, channel_mpmc, channel_mpmc_bounded, event_channel,
-    event_channel_mpmc, spsc, try_channel, try_channel_bounded, try_channel_mpmc, try_channel_mpmc_bounded,
-    try_event_channel, try_event_channel_mpmc,
-};
+use annulus::broadcast::Builder;
+use annulus::{CapacityError, spsc};
 
 /// What each constructor says to a capacity, for messages (or events) of one word.
 fn refusals(capacity: usize) -> [CapacityError; 6] {
     [
-        try_channel::<u64>(capacity).unwrap_err(),
-        try_channel_bounded::<u64>(capacity, 0).unwrap_err(),
-        try_channel_mpmc::<u64>(capacity).unwrap_err(),
-        try_channel_mpmc_bounded::<u64>(capacity, 0).unwrap_err(),
-        try_event_channel(capacity, || 0_u64).unwrap_err(),
-        try_event_channel_mpmc(capacity, || 0_u64).unwrap_err(),
+        Builder::new(capacity).lossy::<u64>().unwrap_err(),
+        Builder::new(capacity).lossless::<u64>().unwrap_err(),
+        Builder::new(capacity).mp_lossy::<u64>().unwrap_err(),
+        Builder::new(capacity).mp_lossless::<u64>().unwrap_err(),
+        Builder::new(capacity).events(|| 0_u64).unwrap_err(),
+        Builder::new(capacity).mp_events(|| 0_u64).unwrap_err(),
     ]
 }
 
@@ -50,29 +47,29 @@ fn a_capacity_too_large_is_an_error_and_not_an_abort() {
 }
 
 #[test]
-fn a_watermark_leaves_a_slot_at_least() {
-    for (capacity, watermark) in [(2, 2), (2, 3), (8, 8), (8, usize::MAX)] {
+fn a_headroom_leaves_a_slot_at_least() {
+    for (capacity, headroom) in [(2, 2), (2, 3), (8, 8), (8, usize::MAX)] {
         for error in [
-            try_channel_bounded::<u64>(capacity, watermark).unwrap_err(),
-            try_channel_mpmc_bounded::<u64>(capacity, watermark).unwrap_err(),
+            Builder::new(capacity).headroom(headroom).lossless::<u64>().unwrap_err(),
+            Builder::new(capacity).headroom(headroom).mp_lossless::<u64>().unwrap_err(),
         ] {
-            assert_eq!(error, CapacityError::Watermark { watermark, capacity });
+            assert_eq!(error, CapacityError::Headroom { headroom, capacity });
             let text = error.to_string();
-            assert!(text.contains(&format!("watermark {watermark} ")), "{text}");
+            assert!(text.contains(&format!("headroom {headroom} ")), "{text}");
             assert!(text.contains(&format!("it may be {} at most", capacity - 1)), "{text}");
         }
     }
-    assert!(try_channel_bounded::<u64>(2, 1).is_ok());
-    assert!(try_channel_mpmc_bounded::<u64>(8, 7).is_ok());
+    assert!(Builder::new(2).headroom(1).lossless::<u64>().is_ok());
+    assert!(Builder::new(8).headroom(7).mp_lossless::<u64>().is_ok());
 }
 
-/// Where both are wrong, the capacity is named: no watermark would do.
+/// Where both are wrong, the capacity is named: no headroom would do.
 #[test]
-fn a_capacity_too_small_comes_before_its_watermark() {
-    for (capacity, watermark) in [(0, 0), (0, 2), (1, 1), (1, usize::MAX)] {
+fn a_capacity_too_small_comes_before_its_headroom() {
+    for (capacity, headroom) in [(0, 0), (0, 2), (1, 1), (1, usize::MAX)] {
         for error in [
-            try_channel_bounded::<u64>(capacity, watermark).unwrap_err(),
-            try_channel_mpmc_bounded::<u64>(capacity, watermark).unwrap_err(),
+            Builder::new(capacity).headroom(headroom).lossless::<u64>().unwrap_err(),
+            Builder::new(capacity).headroom(headroom).mp_lossless::<u64>().unwrap_err(),
         ] {
             assert_eq!(error, CapacityError::TooSmall { capacity, minimum: 2 });
             assert!(!error.to_string().is_empty());
@@ -83,7 +80,7 @@ fn a_capacity_too_small_comes_before_its_watermark() {
 /// Anybody can make such an error, so its text has to be one.
 #[test]
 fn an_error_of_any_numbers_has_a_text() {
-    let text = CapacityError::Watermark { watermark: 2, capacity: 0 }.to_string();
+    let text = CapacityError::Headroom { headroom: 2, capacity: 0 }.to_string();
     assert!(text.ends_with("it may be 0 at most"), "{text}");
 }
 
@@ -106,17 +103,15 @@ fn panics_name_the_function_and_the_value() {
     }
     let too_small = "capacity 1 is too small: this ring needs at least 2 slots";
     for (text, name) in [
-        (text(|| annulus::channel::<u64>(1)), "channel"),
-        (text(|| channel_bounded::<u64>(1, 0)), "channel_bounded"),
-        (text(|| channel_mpmc::<u64>(1)), "channel_mpmc"),
-        (text(|| channel_mpmc_bounded::<u64>(1, 0)), "channel_mpmc_bounded"),
-        (text(|| event_channel(1, || 0)), "event_channel"),
-        (text(|| event_channel_mpmc(1, || 0)), "event_channel_mpmc"),
+        (text(|| annulus::broadcast::lossy::<u64>(1)), "broadcast::lossy"),
+        (text(|| annulus::broadcast::lossless::<u64>(1)), "broadcast::lossless"),
+        (text(|| annulus::broadcast::mp_lossy::<u64>(1)), "broadcast::mp_lossy"),
+        (text(|| annulus::broadcast::mp_lossless::<u64>(1)), "broadcast::mp_lossless"),
+        (text(|| annulus::event::channel(1, || 0)), "event::channel"),
+        (text(|| annulus::event::mp_channel(1, || 0)), "event::mp_channel"),
     ] {
         assert_eq!(text, format!("annulus::{name}: {too_small}"));
     }
-    let watermark = text(|| channel_bounded::<u64>(4, 4));
-    assert!(watermark.starts_with("annulus::channel_bounded: watermark 4 leaves no slot"), "{watermark}");
 }
 
 /// The factory makes what the ring holds, and one more for each of many publishers; nothing for a ring that can't be had.
@@ -125,12 +120,12 @@ fn a_factory_is_asked_as_often_as_needed() {
     static MADE: AtomicUsize = AtomicUsize::new(0);
     let make = || MADE.fetch_add(1, Ordering::Relaxed);
     let made = || MADE.swap(0, Ordering::Relaxed);
-    try_event_channel(1, make).unwrap_err();
-    try_event_channel_mpmc(usize::MAX, make).unwrap_err();
+    Builder::new(1).events(make).unwrap_err();
+    Builder::new(usize::MAX).mp_events(make).unwrap_err();
     assert_eq!(made(), 0);
-    let one = event_channel(5, make);
+    let one = annulus::event::channel(5, make);
     assert_eq!(made(), 5);
-    let many = event_channel_mpmc(5, make);
+    let many = annulus::event::mp_channel(5, make);
     assert_eq!(made(), 6);
     let clone = many.0.clone();
     assert_eq!(made(), 1);
@@ -141,13 +136,13 @@ fn a_factory_is_asked_as_often_as_needed() {
 /// The longest ring of the smallest messages, and of events without a size.
 #[test]
 fn what_has_no_size_can_be_sent() {
-    let (mut publisher, subscribable) = channel_bounded::<()>(3, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<()>(3);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_batch(&[(); 3]).unwrap();
     assert!(publisher.try_publish(()).is_err());
-    assert_eq!(subscriber.drain().count(), 3);
+    assert_eq!(subscriber.try_iter().count(), 3);
 
-    let (mut publisher, subscribable) = event_channel(2, || ());
+    let (mut publisher, subscribable) = annulus::event::channel(2, || ());
     let mut subscriber = subscribable.subscribe();
     publisher.publish(|()| ()).unwrap();
     assert_eq!(subscriber.try_process(|()| 1), Ok(1));
@@ -158,29 +153,29 @@ fn what_has_no_size_can_be_sent() {
 #[test]
 fn the_longest_slice_of_what_has_no_size() {
     let all = [(); usize::MAX];
-    let (publisher, subscribable) = channel_mpmc_bounded::<()>(4, 0);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossless::<()>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish(()).unwrap();
     let error = publisher.publish_batch_timeout(&all, Duration::ZERO).unwrap_err();
     assert_eq!(error.into_inner().len(), usize::MAX - 3);
-    assert_eq!((publisher.published(), subscriber.drain().count()), (4, 4));
+    assert_eq!((publisher.published(), subscriber.try_iter().count()), (4, 4));
 
-    let (mut publisher, subscribable) = channel_bounded::<()>(4, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<()>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish(()).unwrap();
     let error = publisher.publish_batch_timeout(&all, Duration::ZERO).unwrap_err();
     assert_eq!(error.into_inner().len(), usize::MAX - 3);
-    assert_eq!((publisher.published(), subscriber.drain().count()), (4, 4));
+    assert_eq!((publisher.published(), subscriber.try_iter().count()), (4, 4));
 
     // A queue's numbers are told apart up to half of all there are, so that is its longest ring.
     let largest = isize::MAX as usize;
-    let error = spsc::try_channel::<()>(largest + 1).unwrap_err();
+    let error = spsc::Builder::new(largest + 1).build::<()>().unwrap_err();
     assert_eq!(error, CapacityError::TooLarge { capacity: largest + 1, slot_bytes: 0 });
     assert_eq!(
         error.to_string(),
         format!("capacity {} is too large: a ring has at most {largest} slots", largest + 1)
     );
     let (mut producer, mut consumer) = spsc::channel::<()>(largest);
-    assert_eq!((producer.send_slice(&all), producer.len()), (largest, largest));
+    assert_eq!((producer.try_send_batch(&all), producer.len()), (largest, largest));
     assert_eq!((consumer.recv(), producer.len()), (Ok(()), largest - 1));
 }

@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use annulus::{event_channel, event_channel_mpmc};
-
 use crate::every::join;
 
 /// How many values were made, and how many are gone.
@@ -55,7 +53,7 @@ fn factory(count: &Arc<Count>) -> impl Fn() -> Counted + Send + Sync + use<> {
 fn the_last_handle_takes_the_events_with_it() {
     for last in 0..3 {
         let count = Arc::default();
-        let (mut publisher, subscribable) = event_channel(5, factory(&count));
+        let (mut publisher, subscribable) = annulus::event::channel(5, factory(&count));
         let subscriber = subscribable.subscribe();
         (0..5).for_each(|number| publisher.publish(|event| event.text = number.to_string()).unwrap());
         assert_eq!(count.alive(), 5);
@@ -74,7 +72,7 @@ fn the_last_handle_takes_the_events_with_it() {
 #[test]
 fn spares_go_with_their_publishers() {
     let count = Arc::default();
-    let (publisher, subscribable) = event_channel_mpmc(5, factory(&count));
+    let (publisher, subscribable) = annulus::event::mp_channel(5, factory(&count));
     let mut subscriber = subscribable.subscribe();
     assert_eq!(count.alive(), 6);
     let publishers: Vec<_> = (0..3).map(|_| publisher.clone()).collect();
@@ -106,7 +104,7 @@ fn panics_lose_nothing_and_free_nothing_twice() {
     let count = Arc::default();
     let make = factory(&count);
     {
-        let (mut publisher, subscribable) = event_channel(3, &make);
+        let (mut publisher, subscribable) = annulus::event::channel(3, &make);
         let mut subscriber = subscribable.subscribe();
         publisher.publish(|event| *event = make()).unwrap();
         assert_eq!(count.alive(), 3);
@@ -121,7 +119,7 @@ fn panics_lose_nothing_and_free_nothing_twice() {
     }
     assert_eq!(count.alive(), 0);
     {
-        let (mut publisher, subscribable) = event_channel_mpmc(3, factory(&count));
+        let (mut publisher, subscribable) = annulus::event::mp_channel(3, factory(&count));
         let _subscriber = subscribable.subscribe();
         let panicking = |_: &mut Counted| resume_unwind(Box::new("on purpose"));
         catch_unwind(AssertUnwindSafe(|| publisher.publish(panicking).unwrap())).unwrap_err();
@@ -147,16 +145,16 @@ fn until(count: &Arc<Count>, most: usize) -> impl Fn() -> Counted + Send + Sync 
 #[test]
 fn a_factory_that_panics_leaves_nothing_behind() {
     let count = Arc::default();
-    catch_unwind(|| drop(event_channel(5, until(&count, 3)))).unwrap_err();
+    catch_unwind(|| drop(annulus::event::channel(5, until(&count, 3)))).unwrap_err();
     assert_eq!(count.alive(), 0);
     for most in [8, 10] {
         // In the middle of the slots, and at the publisher's own event.
         let most = count.made.load(Ordering::Relaxed) + most - 5;
-        catch_unwind(|| drop(event_channel_mpmc(5, until(&count, most)))).unwrap_err();
+        catch_unwind(|| drop(annulus::event::mp_channel(5, until(&count, most)))).unwrap_err();
         assert_eq!(count.alive(), 0);
     }
     let most = count.made.load(Ordering::Relaxed) + 6;
-    let (mut publisher, subscribable) = event_channel_mpmc(5, until(&count, most));
+    let (mut publisher, subscribable) = annulus::event::mp_channel(5, until(&count, most));
     let mut subscriber = subscribable.subscribe();
     catch_unwind(AssertUnwindSafe(|| drop(publisher.clone()))).unwrap_err();
     assert!(!subscriber.is_closed());

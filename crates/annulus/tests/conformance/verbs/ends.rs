@@ -1,9 +1,12 @@
 //! Which handles are `Clone`, `Send`, `Sync`, an error, and what they print.
 
+use annulus::broadcast::{
+    DependencyBarrier, Lossless, Lossy, MpPublisher, Publisher, Staged, Subscribable, Subscriber,
+    SubscriberGroup,
+};
+use annulus::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher, Ref};
 use annulus::{
-    CapacityError, Closed, DependencyBarrier, EventPublisher, EventSubscribable, EventSubscriber, Lossless,
-    Lossy, MpEventPublisher, MpPublisher, PollError, PublishError, PublishTimeoutError, Publisher, Ref,
-    Staged, Subscribable, Subscriber, SubscriberGroup, TryPublishError, UpstreamError,
+    CapacityError, PublishError, PublishTimeoutError, RecvError, TryPublishError, TryRecvError, UpstreamError,
 };
 use static_assertions::{assert_impl_all, assert_not_impl_any};
 use std::cell::Cell;
@@ -41,8 +44,8 @@ assert_not_impl_any!(MpEventPublisher<Rc<u64>>: Send);
 assert_not_impl_any!(EventSubscribable<Cell<u64>>: Send, Sync);
 
 assert_impl_all!(CapacityError: std::error::Error, Copy, Eq, Send, Sync);
-assert_impl_all!(Closed: std::error::Error, Copy, Eq, Send, Sync);
-assert_impl_all!(PollError: std::error::Error, Copy, Eq, Send, Sync);
+assert_impl_all!(RecvError: std::error::Error, Copy, Eq, Send, Sync);
+assert_impl_all!(TryRecvError: std::error::Error, Copy, Eq, Send, Sync);
 assert_impl_all!(UpstreamError: std::error::Error, Copy, Eq, Send, Sync);
 assert_impl_all!(PublishError<u64>: std::error::Error, Copy, Eq, Send, Sync);
 assert_impl_all!(TryPublishError<u64>: std::error::Error, Copy, Eq, Send, Sync);
@@ -82,13 +85,13 @@ fn errors_say_what_to_do_and_nothing_of_the_value() {
     assert_eq!(TryPublishError::from(PublishError(7)), TryPublishError::Closed(7));
     assert_eq!(TryPublishError::Full(7).into_inner(), 7);
     assert_eq!(PublishTimeoutError::from(PublishError(7)).into_inner(), 7);
-    assert_eq!(PollError::Empty.to_string(), annulus::TryRecvError::Empty.to_string());
-    assert_eq!(annulus::TryRecvError::from(PollError::Closed), annulus::TryRecvError::Closed);
+    assert_eq!(TryRecvError::Empty.to_string(), annulus::LossyTryRecvError::Empty.to_string());
+    assert_eq!(annulus::LossyTryRecvError::from(TryRecvError::Closed), annulus::LossyTryRecvError::Closed);
 }
 
 #[test]
 fn debug_output_says_how_far_each_end_is() {
-    let (mut publisher, subscribable) = annulus::channel_bounded::<u64>(4, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     let mut stage = subscribable.subscribe_tracked();
     let barrier = DependencyBarrier::new(&[&stage]);
@@ -102,14 +105,14 @@ fn debug_output_says_how_far_each_end_is() {
     drop(stage);
     assert_eq!(format!("{barrier:?}"), "DependencyBarrier { upstreams: 1, processed: None }");
 
-    let (publisher, subscribable) = annulus::channel_mpmc::<u64>(4);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(4);
     let mut group = subscribable.subscribe_group::<2>();
     group.pause(0);
     publisher.publish(1);
     assert_eq!(format!("{publisher:?}"), "MpPublisher { published: 1, capacity: 4 }");
     assert!(format!("{group:?}").starts_with("SubscriberGroup { members: 2, aligned: 1"), "{group:?}");
 
-    let (mut publisher, subscribable) = annulus::event_channel(4, || 7);
+    let (mut publisher, subscribable) = annulus::event::channel(4, || 7);
     let mut subscriber = subscribable.subscribe();
     publisher.publish(|_| ()).unwrap();
     assert_eq!(format!("{publisher:?}"), "EventPublisher { published: 1, capacity: 4 }");
@@ -117,7 +120,7 @@ fn debug_output_says_how_far_each_end_is() {
     assert_eq!(format!("{:?}", subscriber.peek()), "Some(7)");
     assert_eq!(format!("{subscriber:?}"), "EventSubscriber { cursor: 0, received: 0, .. }");
 
-    let (mut publisher, _subscribable) = annulus::event_channel_mpmc(4, || 7);
+    let (mut publisher, _subscribable) = annulus::event::mp_channel(4, || 7);
     publisher.publish(|_| ()).unwrap();
     assert_eq!(format!("{publisher:?}"), "MpEventPublisher { published: 1, capacity: 4 }");
 }

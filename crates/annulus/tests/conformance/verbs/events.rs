@@ -5,21 +5,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::{
-    Closed, PollError, PublishError, PublishTimeoutError, RecvTimeoutError, TryPublishError, WaitStrategy,
-    event_channel, event_channel_mpmc,
+    PublishError, PublishTimeoutError, RecvError, RecvTimeoutError, TryPublishError, TryRecvError,
+    WaitStrategy,
 };
 
 const SHORT: Duration = Duration::from_millis(5);
 
 /// Events 0, 1, 2 … are the numbers 0, 1, 2 …
-fn publish(publisher: &mut annulus::EventPublisher<u64>, numbers: std::ops::Range<u64>) {
+fn publish(publisher: &mut annulus::event::EventPublisher<u64>, numbers: std::ops::Range<u64>) {
     numbers.for_each(|number| publisher.publish(|event| *event = number).unwrap());
 }
 
 /// What stands in the ring is reused as it was left: buffers in it keep their memory.
 #[test]
 fn an_event_is_changed_in_place() {
-    let (mut publisher, subscribable) = event_channel(2, || String::with_capacity(100));
+    let (mut publisher, subscribable) = annulus::event::channel(2, || String::with_capacity(100));
     let mut subscriber = subscribable.subscribe();
     for lap in 0..6 {
         let mut before = String::new();
@@ -39,7 +39,7 @@ fn an_event_is_changed_in_place() {
 /// A reference may be looked at for as long as it is held: publishers wait. Dropped, the event is still the next; passed, it is not.
 #[test]
 fn a_reference_holds_its_event() {
-    let (mut publisher, subscribable) = event_channel(2, || 0_u64);
+    let (mut publisher, subscribable) = annulus::event::channel(2, || 0_u64);
     let mut subscriber = subscribable.subscribe();
     assert!(subscriber.peek().is_none());
     publish(&mut publisher, 0..2);
@@ -57,15 +57,15 @@ fn a_reference_holds_its_event() {
     drop(publisher);
     subscriber.peek().unwrap().pass();
     assert!(subscriber.peek().is_none());
-    assert_eq!(subscriber.wait(), Err(Closed));
+    assert_eq!(subscriber.wait(), Err(RecvError));
 }
 
 /// The flag is true for the last event of a batch and no other, whatever ends it: `most`, or what is there.
 #[test]
 fn a_batch_ends_where_it_says() {
-    let (mut publisher, subscribable) = event_channel(5, || 0_u64);
+    let (mut publisher, subscribable) = annulus::event::channel(5, || 0_u64);
     let mut subscriber = subscribable.subscribe();
-    assert_eq!(subscriber.try_process_batch(0, |_, _| unreachable!()), Err(PollError::Empty));
+    assert_eq!(subscriber.try_process_batch(0, |_, _| unreachable!()), Err(TryRecvError::Empty));
     for (most, expected) in [(0, 0), (1, 1), (3, 3), (4, 1), (usize::MAX, 5), (7, 5)] {
         let start = subscriber.cursor();
         let there = publisher.published() - start;
@@ -82,14 +82,14 @@ fn a_batch_ends_where_it_says() {
         }
     }
     drop(publisher);
-    assert_eq!(subscriber.try_process_batch(0, |_, _| unreachable!()), Err(PollError::Closed));
-    assert_eq!(subscriber.process_batch(9, |_, _| unreachable!()), Err(Closed));
+    assert_eq!(subscriber.try_process_batch(0, |_, _| unreachable!()), Err(TryRecvError::Closed));
+    assert_eq!(subscriber.process_batch(9, |_, _| unreachable!()), Err(RecvError));
 }
 
 /// Events of a batch are given back together, at its end; those of single calls one by one.
 #[test]
 fn a_batch_is_processed_at_its_end() {
-    let (mut publisher, subscribable) = event_channel(3, || 0_u64);
+    let (mut publisher, subscribable) = annulus::event::channel(3, || 0_u64);
     let mut subscriber = subscribable.subscribe();
     publish(&mut publisher, 0..3);
     let count = subscriber.try_process_batch(2, |_, _| {
@@ -104,7 +104,7 @@ fn a_batch_is_processed_at_its_end() {
 #[test]
 fn a_panic_ends_a_batch_behind_its_event() {
     for (at, next) in [(0, 1), (1, 2), (4, 5)] {
-        let (mut publisher, subscribable) = event_channel(6, || 0_u64);
+        let (mut publisher, subscribable) = annulus::event::channel(6, || 0_u64);
         let mut subscriber = subscribable.subscribe();
         publish(&mut publisher, 0..6);
         let batch = || {
@@ -126,7 +126,7 @@ fn a_panic_ends_a_batch_behind_its_event() {
 #[test]
 fn closures_inside_closures_never_meet_in_an_event() {
     for capacity in [2, 3, 8] {
-        let (mut publisher, subscribable) = event_channel(capacity, || 0_u64);
+        let (mut publisher, subscribable) = annulus::event::channel(capacity, || 0_u64);
         // A publisher in a handler.
         let mut subscriber = subscribable.subscribe();
         publish(&mut publisher, 0..1);
@@ -144,14 +144,14 @@ fn closures_inside_closures_never_meet_in_an_event() {
         for number in capacity as u64..6 * capacity as u64 {
             publisher
                 .publish(|event| {
-                    assert_eq!(subscriber.try_process(|_| ()), Err(PollError::Empty));
-                    assert_eq!(subscriber.clone().try_process(|_| ()), Err(PollError::Empty));
-                    assert_eq!(subscribable.subscribe().try_process(|_| ()), Err(PollError::Empty));
+                    assert_eq!(subscriber.try_process(|_| ()), Err(TryRecvError::Empty));
+                    assert_eq!(subscriber.clone().try_process(|_| ()), Err(TryRecvError::Empty));
+                    assert_eq!(subscribable.subscribe().try_process(|_| ()), Err(TryRecvError::Empty));
                     let mut oldest = subscribable.subscribe_from_oldest();
                     for expected in oldest.cursor()..number {
                         assert_eq!(oldest.try_process(|event| *event), Ok(expected));
                     }
-                    assert_eq!(oldest.try_process(|_| ()), Err(PollError::Empty));
+                    assert_eq!(oldest.try_process(|_| ()), Err(TryRecvError::Empty));
                     *event = number;
                 })
                 .unwrap();
@@ -163,7 +163,7 @@ fn closures_inside_closures_never_meet_in_an_event() {
 /// A closure that was not run comes back, to be run later, or to be taken apart.
 #[test]
 fn a_closure_that_did_not_run_comes_back() {
-    let (mut publisher, subscribable) = event_channel(2, || 0_u64);
+    let (mut publisher, subscribable) = annulus::event::channel(2, || 0_u64);
     let subscriber = subscribable.subscribe();
     publish(&mut publisher, 0..2);
     let mut runs = 0;
@@ -197,7 +197,7 @@ fn a_closure_that_did_not_run_comes_back() {
 /// room first.
 #[test]
 fn one_of_many_keeps_what_it_could_not_publish() {
-    let (mut publisher, subscribable) = event_channel_mpmc(2, Vec::new);
+    let (mut publisher, subscribable) = annulus::event::mp_channel(2, Vec::new);
     let mut subscriber = subscribable.subscribe();
     publisher.publish_by(|event| event.push(1), WaitStrategy::BusySpin).unwrap();
     publisher.publish_timeout(|event| event.push(2), Duration::ZERO).unwrap();
@@ -221,7 +221,7 @@ fn one_of_many_keeps_what_it_could_not_publish() {
 /// `wait` and its kin find what the others then get, and tell a close from a timeout.
 #[test]
 fn waiting_takes_nothing() {
-    let (mut publisher, subscribable) = event_channel(2, || 0_u64);
+    let (mut publisher, subscribable) = annulus::event::channel(2, || 0_u64);
     let mut subscriber = subscribable.subscribe();
     assert_eq!(subscriber.wait_timeout(SHORT), Err(RecvTimeoutError::Timeout));
     assert_eq!(subscriber.wait_deadline(Instant::now()), Err(RecvTimeoutError::Timeout));
@@ -234,11 +234,11 @@ fn waiting_takes_nothing() {
     publish(&mut publisher, 0..1);
     let mut subscriber = reader.join().unwrap();
     (0..3).for_each(|_| subscriber.wait_timeout(Duration::ZERO).unwrap());
-    subscriber.wait_with(WaitStrategy::BusySpin).unwrap();
+    subscriber.wait_by(WaitStrategy::BusySpin).unwrap();
     assert_eq!(subscriber.pending(), 1);
     assert_eq!(subscriber.process_deadline(Instant::now(), |event| *event), Ok(0));
     drop(publisher);
     assert_eq!(subscriber.wait_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
     assert_eq!(subscriber.wait_deadline(Instant::now()), Err(RecvTimeoutError::Closed));
-    assert_eq!(subscriber.wait_with(WaitStrategy::BusySpin), Err(Closed));
+    assert_eq!(subscriber.wait_by(WaitStrategy::BusySpin), Err(RecvError));
 }

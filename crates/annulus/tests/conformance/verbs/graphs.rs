@@ -13,10 +13,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
-use annulus::{
-    DependencyBarrier, EventSubscriber, Lossless, Staged, Subscriber, Unstaged, channel, channel_bounded,
-    channel_mpmc_bounded, event_channel, event_channel_mpmc,
-};
+use annulus::broadcast::{DependencyBarrier, Lossless, Staged, Subscriber, Unstaged};
+use annulus::event::EventSubscriber;
 
 use crate::every::{join, without_standing_still};
 
@@ -109,7 +107,7 @@ fn all_of(stages: [(u64, u64); 5], messages: u64) {
 fn one_publisher() {
     without_standing_still(|| {
         for capacity in [2, 7, 256] {
-            let (mut publisher, subscribable) = channel_bounded::<u64>(capacity, 0);
+            let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(capacity);
             let stages = graph!(subscribable, {
                 (0..MESSAGES).for_each(|number| publisher.publish(number).unwrap());
                 drop(publisher);
@@ -123,7 +121,7 @@ fn one_publisher() {
 fn many_publishers() {
     without_standing_still(|| {
         for capacity in [2, 7, 256] {
-            let (publisher, subscribable) = channel_mpmc_bounded::<u64>(capacity, 0);
+            let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(capacity);
             let stages = graph!(subscribable, {
                 let publishers = [publisher.clone(), publisher].map(|publisher| {
                     thread::spawn(move || {
@@ -141,7 +139,7 @@ fn many_publishers() {
 fn events() {
     without_standing_still(|| {
         for capacity in [2, 256] {
-            let (mut publisher, subscribable) = event_channel(capacity, Vec::<u64>::new);
+            let (mut publisher, subscribable) = annulus::event::channel(capacity, Vec::<u64>::new);
             let stages = graph!(subscribable, {
                 (0..MESSAGES).for_each(|number| publisher.publish(|event| *event = vec![number]).unwrap());
                 drop(publisher);
@@ -155,7 +153,7 @@ fn events() {
 fn events_of_many_publishers() {
     without_standing_still(|| {
         for capacity in [2, 256] {
-            let (publisher, subscribable) = event_channel_mpmc(capacity, Vec::<u64>::new);
+            let (publisher, subscribable) = annulus::event::mp_channel(capacity, Vec::<u64>::new);
             let stages = graph!(subscribable, {
                 let publishers = [publisher.clone(), publisher].map(|mut publisher| {
                     thread::spawn(move || {
@@ -176,7 +174,7 @@ fn events_of_many_publishers() {
 fn lossy() {
     without_standing_still(|| {
         for capacity in [2, 64, 256] {
-            let (mut publisher, subscribable) = channel::<u64>(capacity);
+            let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(capacity);
             let stages = graph!(subscribable, {
                 (0..10 * MESSAGES).for_each(|number| {
                     publisher.publish(number);

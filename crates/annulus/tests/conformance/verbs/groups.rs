@@ -4,12 +4,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{Closed, PollError, RecvTimeoutError, TryRecvError, channel, channel_bounded};
+use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, TryRecvError};
 
 /// A paused member keeps its place, gets its messages alone, and receives with the others again from where it meets them.
 #[test]
 fn a_member_pauses_and_catches_up() {
-    let (mut publisher, subscribable) = channel::<u64>(8);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut group = subscribable.subscribe_group::<3>();
     publisher.publish_batch(&[0, 1, 2, 3]);
     assert_eq!(group.try_recv(), Ok(0));
@@ -24,7 +24,7 @@ fn a_member_pauses_and_catches_up() {
     assert!(!group.is_aligned(1));
     assert_eq!(group.try_recv_member(1), Ok(2));
     assert!(group.is_aligned(1), "it has come to where the others are");
-    assert_eq!(group.try_recv_member(1), Err(TryRecvError::Empty), "its next message comes with theirs");
+    assert_eq!(group.try_recv_member(1), Err(LossyTryRecvError::Empty), "its next message comes with theirs");
     assert_eq!(group.try_recv(), Ok(3));
     assert_eq!([0, 1, 2].map(|member| group.total_received(member)), [4; 3]);
 }
@@ -32,43 +32,43 @@ fn a_member_pauses_and_catches_up() {
 /// A member that pauses on a lossy ring loses alone: the others' counters don't know of it.
 #[test]
 fn a_paused_member_lags_alone() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut group = subscribable.subscribe_group::<2>();
     group.pause(0);
     for number in 0..10 {
         publisher.publish(number);
         assert_eq!(group.try_recv(), Ok(number));
     }
-    assert_eq!(group.try_recv_member(0), Err(TryRecvError::Lagged { skipped: 6 }));
+    assert_eq!(group.try_recv_member(0), Err(LossyTryRecvError::Lagged { skipped: 6 }));
     assert_eq!([group.total_lagged(0), group.total_lagged(1)], [6, 0]);
     (6..10).for_each(|number| assert_eq!(group.try_recv_member(0), Ok(number)));
     assert_eq!([group.total_received(0), group.total_received(1)], [4, 10]);
     assert_eq!(group.aligned_count(), 2);
     // And what all lose after that counts for all.
     (10..20).for_each(|number| publisher.publish(number));
-    assert_eq!(group.try_recv(), Err(TryRecvError::Lagged { skipped: 6 }));
+    assert_eq!(group.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 6 }));
     assert_eq!([group.total_lagged(0), group.total_lagged(1)], [12, 6]);
 }
 
 /// A verb that waits, for a group of two.
-type Waits = fn(&mut annulus::SubscriberGroup<u64, 2>) -> bool;
+type Waits = fn(&mut annulus::broadcast::SubscriberGroup<u64, 2>) -> bool;
 
 /// With every member paused the group has nobody to receive for: it says Empty, or panics rather than waiting for nobody. Asking for
 /// the one that paused last brings the group back.
 #[test]
 fn a_group_of_which_all_pause() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut group = subscribable.subscribe_group::<2>();
     publisher.publish_batch(&[0, 1]);
     group.pause(0);
     assert_eq!(group.try_recv(), Ok(0));
     group.pause(1);
     assert_eq!(group.aligned_count(), 0);
-    assert_eq!(group.try_recv(), Err(TryRecvError::Empty));
-    assert_eq!(group.recv_batch(&mut [0; 4]), 0);
+    assert_eq!(group.try_recv(), Err(LossyTryRecvError::Empty));
+    assert_eq!(group.try_recv_batch(&mut [0; 4]), 0);
     let waits: [Waits; 4] = [
         |group| group.recv().is_ok(),
-        |group| group.recv_with(annulus::WaitStrategy::BusySpin).is_ok(),
+        |group| group.recv_by(annulus::WaitStrategy::BusySpin).is_ok(),
         |group| group.recv_timeout(Duration::ZERO).is_ok(),
         |group| group.recv_deadline(Instant::now()).is_ok(),
     ];
@@ -79,7 +79,7 @@ fn a_group_of_which_all_pause() {
             Some(&"every member of the group is paused: nobody would receive")
         );
     }
-    assert_eq!(group.try_recv_member(1), Err(TryRecvError::Empty));
+    assert_eq!(group.try_recv_member(1), Err(LossyTryRecvError::Empty));
     assert_eq!(group.aligned_count(), 1);
     assert_eq!(group.recv(), Ok(1));
     assert_eq!(group.try_recv_member(0), Ok(0));
@@ -90,7 +90,7 @@ fn a_group_of_which_all_pause() {
 /// Publishers of a lossless ring wait for the slowest member, paused or not, and for nobody once the group is gone.
 #[test]
 fn publishers_wait_for_the_slowest_member() {
-    let (mut publisher, subscribable) = channel_bounded::<u64>(2, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
     let mut group = subscribable.subscribe_group::<3>();
     group.pause(2);
     publisher.publish_batch(&[0, 1]).unwrap();
@@ -111,7 +111,7 @@ fn publishers_wait_for_the_slowest_member() {
 /// After the close each member drains what is its own, and is told.
 #[test]
 fn members_see_the_close_each_at_its_place() {
-    let (mut publisher, subscribable) = channel_bounded::<u64>(4, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut group = subscribable.subscribe_group::<2>();
     group.pause(1);
     publisher.publish_batch(&[0, 1]).unwrap();
@@ -121,17 +121,17 @@ fn members_see_the_close_each_at_its_place() {
     assert!(group.is_closed());
     assert_eq!((group.try_recv_member(1), group.is_aligned(1)), (Ok(0), true));
     assert_eq!(group.recv(), Ok(1));
-    assert_eq!(group.recv(), Err(Closed));
-    assert_eq!(group.try_recv(), Err(PollError::Closed));
+    assert_eq!(group.recv(), Err(RecvError));
+    assert_eq!(group.try_recv(), Err(TryRecvError::Closed));
     assert_eq!(group.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
     assert_eq!((group.try_recv_member(0), group.is_aligned(0)), (Ok(1), true), "it paused before message 1");
-    assert_eq!(group.recv(), Err(Closed));
+    assert_eq!(group.recv(), Err(RecvError));
     assert_eq!(group.capacity(), 4);
 }
 
 #[test]
 fn no_such_member_is_a_panic_that_names_it() {
-    let (_publisher, subscribable) = channel::<u64>(4);
+    let (_publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut group = subscribable.subscribe_group::<2>();
     let panic = catch_unwind(AssertUnwindSafe(|| group.pause(2))).unwrap_err();
     let text = panic.downcast_ref::<String>().unwrap();
@@ -144,7 +144,7 @@ fn no_such_member_is_a_panic_that_names_it() {
 /// A group waits as a subscriber does, for all of its members at once.
 #[test]
 fn a_group_sleeps_and_is_woken() {
-    let (mut publisher, subscribable) = channel_bounded::<u64>(2, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
     let mut group = subscribable.subscribe_group::<100>();
     let reader = thread::spawn(move || {
         let received: Vec<_> = std::iter::from_fn(|| group.recv().ok()).collect();

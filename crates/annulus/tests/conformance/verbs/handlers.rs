@@ -6,10 +6,9 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{
-    EventSubscriber, Lossless, PublishTimeoutError, Staged, Subscriber, TryPublishError, WaitStrategy,
-    channel_bounded, channel_mpmc_bounded, event_channel, event_channel_mpmc,
-};
+use annulus::broadcast::{Lossless, Staged, Subscriber};
+use annulus::event::EventSubscriber;
+use annulus::{PublishTimeoutError, TryPublishError, WaitStrategy};
 
 use crate::every::without_standing_still;
 
@@ -24,14 +23,14 @@ type Process = fn(&mut EventSubscriber<u64>, &mut dyn FnMut(u64));
 const PROCESSES: [Process; 11] = [
     |subscriber, look| subscriber.try_process(|event| look(*event)).unwrap(),
     |subscriber, look| subscriber.process(|event| look(*event)).unwrap(),
-    |subscriber, look| subscriber.process_with(WaitStrategy::BusySpin, |event| look(*event)).unwrap(),
+    |subscriber, look| subscriber.process_by(WaitStrategy::BusySpin, |event| look(*event)).unwrap(),
     |subscriber, look| subscriber.process_timeout(LONG, |event| look(*event)).unwrap(),
     |subscriber, look| subscriber.process_deadline(Instant::now(), |event| look(*event)).unwrap(),
     |subscriber, look| assert_eq!(subscriber.try_process_batch(1, |event, _| look(*event)), Ok(1)),
     |subscriber, look| assert_eq!(subscriber.process_batch(1, |event, _| look(*event)), Ok(1)),
     |subscriber, look| {
         let strategy = WaitStrategy::BusySpin;
-        assert_eq!(subscriber.process_batch_with(strategy, 1, |event, _| look(*event)), Ok(1));
+        assert_eq!(subscriber.process_batch_by(strategy, 1, |event, _| look(*event)), Ok(1));
     },
     |subscriber, look| {
         assert_eq!(subscriber.process_batch_timeout(LONG, 1, |event, _| look(*event)), Ok(1));
@@ -51,7 +50,7 @@ const PROCESSES: [Process; 11] = [
 fn an_event_publisher_in_a_handler() {
     without_standing_still(|| {
         for process in PROCESSES {
-            let (mut publisher, subscribable) = event_channel(2, || 0_u64);
+            let (mut publisher, subscribable) = annulus::event::channel(2, || 0_u64);
             let mut subscriber = subscribable.subscribe();
             publisher.publish(|event| *event = 0).unwrap();
             for lap in 0..4 {
@@ -79,7 +78,7 @@ fn an_event_publisher_in_a_handler() {
 fn one_of_many_event_publishers_in_a_handler() {
     without_standing_still(|| {
         for process in PROCESSES {
-            let (mut publisher, subscribable) = event_channel_mpmc(2, || 0_u64);
+            let (mut publisher, subscribable) = annulus::event::mp_channel(2, || 0_u64);
             let mut subscriber = subscribable.subscribe();
             publisher.publish(|event| *event = 0).unwrap();
             for lap in 0..4 {
@@ -99,7 +98,7 @@ fn one_of_many_event_publishers_in_a_handler() {
 #[test]
 fn a_publisher_in_a_batch() {
     without_standing_still(|| {
-        let (mut publisher, subscribable) = event_channel(3, || 0_u64);
+        let (mut publisher, subscribable) = annulus::event::channel(3, || 0_u64);
         let mut subscriber = subscribable.subscribe();
         (0..3).for_each(|number| publisher.publish(|event| *event = number).unwrap());
         let count = subscriber.process_batch(3, |_, _| {
@@ -119,14 +118,14 @@ fn a_publisher_in_a_stage() {
     let processes: [Process; 10] = [
         |stage, look| stage.try_process(|number| look(*number)).unwrap(),
         |stage, look| stage.process(|number| look(*number)).unwrap(),
-        |stage, look| stage.process_with(WaitStrategy::BusySpin, |number| look(*number)).unwrap(),
+        |stage, look| stage.process_by(WaitStrategy::BusySpin, |number| look(*number)).unwrap(),
         |stage, look| stage.process_timeout(LONG, |number| look(*number)).unwrap(),
         |stage, look| stage.process_deadline(Instant::now(), |number| look(*number)).unwrap(),
         |stage, look| assert_eq!(stage.try_process_batch(1, |number, _| look(*number)), Ok(1)),
         |stage, look| assert_eq!(stage.process_batch(1, |number, _| look(*number)), Ok(1)),
         |stage, look| {
             let strategy = WaitStrategy::BusySpin;
-            assert_eq!(stage.process_batch_with(strategy, 1, |number, _| look(*number)), Ok(1));
+            assert_eq!(stage.process_batch_by(strategy, 1, |number, _| look(*number)), Ok(1));
         },
         |stage, look| assert_eq!(stage.process_batch_timeout(LONG, 1, |number, _| look(*number)), Ok(1)),
         |stage, look| {
@@ -136,12 +135,12 @@ fn a_publisher_in_a_stage() {
     without_standing_still(move || {
         for process in processes {
             // Without one behind it, the closure waits for nobody.
-            let (mut publisher, subscribable) = channel_bounded::<u64>(2, 0);
+            let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
             let mut first = subscribable.subscribe_tracked();
             publisher.publish_batch(&[0, 1]).unwrap();
             process(&mut first, &mut |number| publisher.publish(number + 2).unwrap());
             assert!(publisher.try_publish(9).is_err());
-            first.drain().for_each(drop);
+            first.try_iter().for_each(drop);
 
             let mut second = subscribable.subscribe().after(&[&first]);
             for lap in 0..4 {
@@ -155,10 +154,10 @@ fn a_publisher_in_a_stage() {
                     assert_eq!(batch, Err(PublishTimeoutError::Timeout(&[9, 9][..])));
                 });
                 assert_eq!(first.process(|number| *number), Ok(100));
-                assert_eq!(second.drain().collect::<Vec<_>>(), [lap, 100]);
+                assert_eq!(second.try_iter().collect::<Vec<_>>(), [lap, 100]);
             }
 
-            let (publisher, subscribable) = channel_mpmc_bounded::<u64>(2, 0);
+            let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
             let mut first = subscribable.subscribe_tracked();
             let mut second = subscribable.subscribe().after(&[&first]);
             publisher.publish(0).unwrap();
@@ -176,7 +175,7 @@ fn a_publisher_in_a_stage() {
 #[test]
 fn a_publisher_in_a_handler_waits_for_others() {
     without_standing_still(|| {
-        let (mut publisher, subscribable) = event_channel(4, || 0_u64);
+        let (mut publisher, subscribable) = annulus::event::channel(4, || 0_u64);
         let mut slow = subscribable.subscribe();
         let mut subscriber = subscribable.subscribe();
         (0..4).for_each(|number| publisher.publish(|event| *event = number).unwrap());

@@ -1,6 +1,7 @@
 //! The newest message, beside publishers: there always is one.
 
-use annulus::{MpPublisher, Publisher, Shutdown, Subscribable};
+use annulus::Shutdown;
+use annulus::broadcast::{MpPublisher, Publisher, Subscribable};
 
 use crate::every::{join, spawn};
 
@@ -46,7 +47,7 @@ fn something_is_there<P: Send + 'static>(
         assert!(lagged >= skipped);
         if skipped > 0 {
             // Overwritten meanwhile, perhaps; but written.
-            assert_ne!(subscriber.try_recv(), Err(annulus::TryRecvError::Empty), "look {look}");
+            assert_ne!(subscriber.try_recv(), Err(annulus::LossyTryRecvError::Empty), "look {look}");
         }
     }
     stop.trigger();
@@ -55,7 +56,7 @@ fn something_is_there<P: Send + 'static>(
 
 #[test]
 fn beside_two_publishers() {
-    let (publisher, subscribable) = annulus::channel_mpmc::<u64>(CAPACITY);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(CAPACITY);
     publisher.publish(7);
     let publishers = vec![publisher.clone(), publisher];
     let publish_batch: fn(&mut MpPublisher<u64>, &[u64]) = |publisher, batch| publisher.publish_batch(batch);
@@ -64,7 +65,7 @@ fn beside_two_publishers() {
 
 #[test]
 fn beside_one_publisher() {
-    let (mut publisher, subscribable) = annulus::channel::<u64>(CAPACITY);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(CAPACITY);
     publisher.publish(7);
     let publish_batch: fn(&mut Publisher<u64>, &[u64]) = |publisher, batch| publisher.publish_batch(batch);
     something_is_there(vec![publisher], publish_batch, &subscribable);

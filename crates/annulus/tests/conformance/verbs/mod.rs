@@ -3,7 +3,7 @@
 //! ```text
 //! ends          which handles are Clone, Send, Sync, an error
 //! constructors  capacities that can't be had, and what their errors say
-//! room          publishers that wait: in time, in batches, behind a watermark
+//! room          publishers that wait: in time, in batches, behind a headroom
 //! batches       a batch of one of many publishers stays together
 //! latest        the newest message, beside publishers
 //! events        references, batches, closures inside closures

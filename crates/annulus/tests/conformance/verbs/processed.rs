@@ -4,48 +4,46 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{
-    Closed, DependencyBarrier, Lossless, Lossy, PollError, RecvTimeoutError, Staged, Subscriber,
-    TryPublishError, TryRecvError, Unstaged, WaitStrategy, channel, channel_bounded,
-};
+use annulus::broadcast::{DependencyBarrier, Lossless, Lossy, Staged, Subscriber, Unstaged};
+use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, TryPublishError, TryRecvError, WaitStrategy};
 
 /// The one before has processed messages that are overwritten before the stage comes to them: they are not pending.
 #[test]
 fn what_was_overwritten_is_not_pending() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);
     publisher.publish_batch(&[0, 1, 2, 3]);
-    assert_eq!(before.drain().count(), 4);
+    assert_eq!(before.try_iter().count(), 4);
     before.done();
     publisher.publish_batch(&[4, 5, 6]);
     let pending = stage.pending();
-    assert_eq!((pending, stage.drain().collect::<Vec<_>>()), (1, vec![3]));
+    assert_eq!((pending, stage.try_iter().collect::<Vec<_>>()), (1, vec![3]));
 }
 
 /// What the one before lost is not pending either.
 #[test]
 fn what_was_lost_before_is_not_pending() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);
     (0..100).for_each(|number| publisher.publish(number));
-    assert_eq!(before.try_recv(), Err(TryRecvError::Lagged { skipped: 96 }));
+    assert_eq!(before.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 96 }));
     assert_eq!(stage.pending(), 0);
     assert_eq!((before.try_recv(), before.try_recv()), (Ok(96), Ok(97)));
     let pending = stage.pending();
-    assert_eq!((pending, stage.drain().collect::<Vec<_>>()), (1, vec![96]));
+    assert_eq!((pending, stage.try_iter().collect::<Vec<_>>()), (1, vec![96]));
 }
 
 /// What a stage would pass over after a second lapse in a row is not pending.
 #[test]
 fn what_a_lapse_passes_over_is_not_pending() {
-    let (mut publisher, subscribable) = channel::<u64>(64);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(64);
     let mut subscriber = subscribable.subscribe();
     for lapse in 0..8 {
         (0..100).for_each(|number| publisher.publish(number));
         let pending = subscriber.pending();
-        assert!(matches!(subscriber.try_recv(), Err(TryRecvError::Lagged { .. })));
+        assert!(matches!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { .. })));
         assert_eq!(subscriber.pending(), pending, "lapse {lapse}");
         assert_eq!(pending, publisher.published() - subscriber.cursor());
     }
@@ -54,7 +52,7 @@ fn what_a_lapse_passes_over_is_not_pending() {
 /// A stage that went to where those before it lost something, although the one that lost it is gone: what it saw counts.
 #[test]
 fn pending_after_one_before_is_gone() {
-    let (mut publisher, subscribable) = channel::<u64>(64);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(64);
     let mut slow = subscribable.subscribe_tracked();
     let mut fast = subscribable.subscribe_tracked();
     (0..100).for_each(|number| publisher.publish(number));
@@ -63,24 +61,24 @@ fn pending_after_one_before_is_gone() {
     let waiting = subscribable.subscribe();
     let mut stage = waiting.after(&[&slow, &fast]);
     (100..150).for_each(|number| publisher.publish(number));
-    fast.drain().for_each(drop);
+    fast.try_iter().for_each(drop);
     fast.done();
-    slow.drain().for_each(drop);
+    slow.try_iter().for_each(drop);
     slow.done();
     drop(slow);
     let pending = stage.pending();
-    assert_eq!(stage.drain().count() as u64, pending);
+    assert_eq!(stage.try_iter().count() as u64, pending);
 }
 
 /// What a stage lost it has not processed: never received, lagged 96.
 #[test]
 fn what_was_lost_was_not_processed() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut stage = subscribable.subscribe_tracked();
     let barrier = DependencyBarrier::new(&[&stage]);
     assert_eq!(barrier.processed(), Some(0..0));
     (0..100).for_each(|number| publisher.publish(number));
-    assert_eq!(stage.try_recv(), Err(TryRecvError::Lagged { skipped: 96 }));
+    assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 96 }));
     assert_eq!(barrier.processed(), Some(96..96));
     assert_eq!((stage.try_recv(), stage.try_recv()), (Ok(96), Ok(97)));
     assert_eq!(barrier.processed(), Some(96..97));
@@ -91,10 +89,10 @@ fn what_was_lost_was_not_processed() {
 /// Of several, the messages that each of them has processed, and none from before one of them was a stage.
 #[test]
 fn what_all_have_processed() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut early = subscribable.subscribe_tracked();
     publisher.publish_batch(&[0, 1]);
-    early.drain().for_each(drop);
+    early.try_iter().for_each(drop);
     early.done();
     let mut late = subscribable.subscribe_tracked();
     let both = DependencyBarrier::new(&[&early, &late]);
@@ -104,12 +102,12 @@ fn what_all_have_processed() {
     assert_eq!(both.processed(), Some(2..3));
     publisher.publish_batch(&[5, 6, 7]);
     // Messages 4 to 7 stand.
-    assert_eq!(early.try_recv(), Err(TryRecvError::Lagged { skipped: 1 }));
+    assert_eq!(early.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 1 }));
     assert_eq!(both.processed(), Some(3..3), "one is behind what the other lost");
-    late.drain().for_each(drop);
+    late.try_iter().for_each(drop);
     late.done();
     assert_eq!(both.processed(), Some(4..4));
-    early.drain().for_each(drop);
+    early.try_iter().for_each(drop);
     early.done();
     assert_eq!(both.processed(), Some(4..8));
     drop(early);
@@ -121,18 +119,18 @@ fn what_all_have_processed() {
 /// Hands one message, the number 7, to a closure, by one verb each.
 type Process<M> = fn(&mut Subscriber<u64, Staged<M>>, &mut dyn FnMut(u64));
 
-fn processes<M: Unstaged<TryRecvError: Into<TryRecvError>>>() -> [Process<M>; 10] {
+fn processes<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>>() -> [Process<M>; 10] {
     [
         |stage, look| stage.try_process(|number| look(*number)).unwrap(),
         |stage, look| stage.process(|number| look(*number)).unwrap(),
-        |stage, look| stage.process_with(WaitStrategy::BusySpin, |number| look(*number)).unwrap(),
+        |stage, look| stage.process_by(WaitStrategy::BusySpin, |number| look(*number)).unwrap(),
         |stage, look| stage.process_timeout(Duration::ZERO, |number| look(*number)).unwrap(),
         |stage, look| stage.process_deadline(Instant::now(), |number| look(*number)).unwrap(),
         |stage, look| assert_eq!(stage.try_process_batch(9, |number, _| look(*number)).unwrap(), 1),
         |stage, look| assert_eq!(stage.process_batch(9, |number, _| look(*number)), Ok(1)),
         |stage, look| {
             let strategy = WaitStrategy::BusySpin;
-            assert_eq!(stage.process_batch_with(strategy, 9, |number, _| look(*number)), Ok(1));
+            assert_eq!(stage.process_batch_by(strategy, 9, |number, _| look(*number)), Ok(1));
         },
         |stage, look| {
             assert_eq!(stage.process_batch_timeout(Duration::ZERO, 9, |number, _| look(*number)), Ok(1));
@@ -144,7 +142,7 @@ fn processes<M: Unstaged<TryRecvError: Into<TryRecvError>>>() -> [Process<M>; 10
 }
 
 /// A stage and one behind it: the message is processed when the closure returns, not before and not later, also by a panic.
-fn by_closure<M: Unstaged<TryRecvError: Into<TryRecvError>>>(
+fn by_closure<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>>(
     make: impl Fn() -> (Box<dyn FnMut(u64)>, [Subscriber<u64, Staged<M>>; 2]),
 ) {
     for panics in [false, true] {
@@ -155,7 +153,7 @@ fn by_closure<M: Unstaged<TryRecvError: Into<TryRecvError>>>(
                 process(&mut before, &mut |number| {
                     assert_eq!((number, stage.pending()), (7, 0));
                     let error = stage.try_recv().expect_err("not processed yet").into();
-                    assert_eq!(error, TryRecvError::Empty);
+                    assert_eq!(error, LossyTryRecvError::Empty);
                     if panics {
                         resume_unwind(Box::new("on purpose"));
                     }
@@ -173,13 +171,13 @@ fn by_closure<M: Unstaged<TryRecvError: Into<TryRecvError>>>(
 #[test]
 fn processed_when_the_closure_returns() {
     by_closure::<Lossy>(|| {
-        let (mut publisher, subscribable) = channel::<u64>(4);
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
         let before = subscribable.subscribe_tracked();
         let stage = subscribable.subscribe().after(&[&before]);
         (Box::new(move |number| publisher.publish(number)), [before, stage])
     });
     by_closure::<Lossless>(|| {
-        let (mut publisher, subscribable) = channel_bounded::<u64>(4, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
         let before = subscribable.subscribe_tracked();
         let stage = subscribable.subscribe().after(&[&before]);
         (Box::new(move |number| publisher.publish(number).unwrap()), [before, stage])
@@ -189,7 +187,7 @@ fn processed_when_the_closure_returns() {
 /// One that received by `try_recv` and then idles holds up who follows it; one that processes by closure does not.
 #[test]
 fn an_idle_stage_holds_nobody_up() {
-    let (mut publisher, subscribable) = channel_bounded::<u64>(4, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);
     let reader = thread::spawn(move || stage.recv_timeout(Duration::from_secs(20)));
@@ -206,19 +204,19 @@ fn without_a_message_nothing_runs() {
     fn runs(_: &u64) -> u64 {
         unreachable!()
     }
-    let (mut publisher, subscribable) = channel::<u64>(2);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
     let mut stage = subscribable.subscribe_tracked();
     let short = Duration::from_millis(1);
-    assert_eq!(stage.try_process(runs), Err(TryRecvError::Empty));
+    assert_eq!(stage.try_process(runs), Err(LossyTryRecvError::Empty));
     assert_eq!(stage.process_timeout(short, runs), Err(RecvTimeoutError::Timeout));
-    assert_eq!(stage.try_process_batch(2, |_, _| unreachable!()), Err(TryRecvError::Empty));
+    assert_eq!(stage.try_process_batch(2, |_, _| unreachable!()), Err(LossyTryRecvError::Empty));
     let timeout = stage.process_batch_timeout(short, 2, |_, _| unreachable!());
     assert_eq!(timeout, Err(RecvTimeoutError::Timeout));
     publisher.publish_batch(&[0, 1, 2]);
-    assert_eq!(stage.try_process(runs), Err(TryRecvError::Lagged { skipped: 1 }));
+    assert_eq!(stage.try_process(runs), Err(LossyTryRecvError::Lagged { skipped: 1 }));
     publisher.publish(3);
     let lagged = stage.try_process_batch(2, |_, _| unreachable!());
-    assert!(matches!(lagged, Err(TryRecvError::Lagged { .. })));
+    assert!(matches!(lagged, Err(LossyTryRecvError::Lagged { .. })));
     // Nothing is asked for: nothing is taken.
     let cursor = stage.cursor();
     assert_eq!(stage.try_process_batch(0, |_, _| unreachable!()), Ok(0));
@@ -226,18 +224,18 @@ fn without_a_message_nothing_runs() {
     assert_eq!(stage.process_batch_timeout(short, 0, |_, _| unreachable!()), Ok(0));
     assert_eq!(stage.process_batch_deadline(Instant::now(), 0, |_, _| unreachable!()), Ok(0));
     assert_eq!(stage.cursor(), cursor);
-    stage.drain().for_each(drop);
+    stage.try_iter().for_each(drop);
     drop(publisher);
-    assert_eq!(stage.try_process(runs), Err(TryRecvError::Closed));
-    assert_eq!(stage.process(runs), Err(Closed));
-    assert_eq!(stage.process_batch(2, |_, _| unreachable!()), Err(Closed));
+    assert_eq!(stage.try_process(runs), Err(LossyTryRecvError::Closed));
+    assert_eq!(stage.process(runs), Err(RecvError));
+    assert_eq!(stage.process_batch(2, |_, _| unreachable!()), Err(RecvError));
 }
 
 /// Those that follow see a batch at its end, publishers get each slot back when its message is out of the ring; the flag is true for the last message,
 /// whatever ends the batch.
 #[test]
 fn a_batch_is_processed_at_its_end() {
-    let (mut publisher, subscribable) = channel_bounded::<u64>(4, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut before = subscribable.subscribe_tracked();
     publisher.publish_batch(&[0, 1, 2, 3]).unwrap();
     let asks = DependencyBarrier::new(&[&before]);
@@ -258,15 +256,15 @@ fn a_batch_is_processed_at_its_end() {
     });
     assert_eq!((count, asks.processed()), (Ok(4), Some(0..7)));
     assert_eq!(seen, [(3, false), (4, false), (5, false), (6, true)]);
-    assert_eq!(before.drain().collect::<Vec<_>>(), [7, 8, 9, 10]);
-    assert_eq!(before.try_process_batch(1, |_, _| unreachable!()), Err(PollError::Empty));
+    assert_eq!(before.try_iter().collect::<Vec<_>>(), [7, 8, 9, 10]);
+    assert_eq!(before.try_process_batch(1, |_, _| unreachable!()), Err(TryRecvError::Empty));
 }
 
 /// A handler that panics in a batch is done with the messages up to that one; the rest is still to come, also the one that was copied ahead.
 #[test]
 fn a_panic_ends_a_batch_behind_its_message() {
     for at in 0..4 {
-        let (mut publisher, subscribable) = channel_bounded::<u64>(6, 0);
+        let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(6);
         let mut stage = subscribable.subscribe_tracked();
         let asks = DependencyBarrier::new(&[&stage]);
         publisher.publish_batch(&[0, 1, 2, 3, 4, 5]).unwrap();
@@ -282,14 +280,14 @@ fn a_panic_ends_a_batch_behind_its_message() {
         assert_eq!(asks.processed(), Some(0..at + 1));
         (0..=at).for_each(|number| publisher.try_publish(6 + number).unwrap());
         assert!(publisher.try_publish(0).is_err());
-        assert!(stage.drain().eq(at + 1..7 + at));
+        assert!(stage.try_iter().eq(at + 1..7 + at));
     }
 }
 
 /// A publisher that laps a batch ends it: its last message has the flag, and the next call tells of the lag.
 #[test]
 fn a_lapse_ends_a_batch() {
-    let (mut publisher, subscribable) = channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut stage = subscribable.subscribe_tracked();
     publisher.publish_batch(&[0, 1, 2, 3]);
     let mut seen = Vec::new();
@@ -301,7 +299,7 @@ fn a_lapse_ends_a_batch() {
         seen.push((*number, end));
     });
     assert_eq!((count, seen), (Ok(2), vec![(0, false), (1, true)]));
-    assert_eq!(stage.try_process(|number| *number), Err(TryRecvError::Lagged { skipped: 1 }));
+    assert_eq!(stage.try_process(|number| *number), Err(LossyTryRecvError::Lagged { skipped: 1 }));
     assert_eq!(stage.try_process(|number| *number), Ok(3));
     assert_eq!((stage.total_received(), stage.total_lagged(), stage.cursor()), (3, 1, 4));
 }

@@ -3,27 +3,34 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{PublishError, PublishTimeoutError, TryPublishError, WaitStrategy};
+use annulus::broadcast::{Builder, Lossless, MpPublisher, Publisher, Subscribable};
+use annulus::{Message, PublishError, PublishTimeoutError, TryPublishError, WaitStrategy};
 
 const SHORT: Duration = Duration::from_millis(5);
 
 /// The same tests for both kinds of publisher, whose verbs have the same names.
 macro_rules! room {
-    ($($publishers:ident: $channel:path;)*) => {$(
+    ($($publishers:ident: $publisher:ident, $made:ident;)*) => {$(
         #[allow(unused_mut, reason = "one of many publishers needs no `mut`")]
         mod $publishers {
             use super::*;
-            use $channel as channel;
 
-            /// The whole room, minus the watermark, counted from where the slowest subscriber is.
+            fn channel<T: Message>(
+                capacity: usize,
+                headroom: usize,
+            ) -> ($publisher<T, Lossless>, Subscribable<T, Lossless>) {
+                Builder::new(capacity).headroom(headroom).$made().unwrap()
+            }
+
+            /// The whole room, minus the headroom, counted from where the slowest subscriber is.
             #[test]
-            fn a_watermark_keeps_slots_free() {
+            fn a_headroom_keeps_slots_free() {
                 for capacity in [2, 3, 8, 100] {
-                    for watermark in 0..capacity {
-                        let (mut publisher, subscribable) = channel::<u64>(capacity, watermark);
+                    for headroom in 0..capacity {
+                        let (mut publisher, subscribable) = channel::<u64>(capacity, headroom);
                         let mut slow = subscribable.subscribe();
                         let mut fast = subscribable.subscribe();
-                        let room = (capacity - watermark) as u64;
+                        let room = (capacity - headroom) as u64;
                         for number in 0..room {
                             assert_eq!(publisher.try_publish(number), Ok(()));
                             assert_eq!(fast.try_recv(), Ok(number));
@@ -54,7 +61,7 @@ macro_rules! room {
                 assert_eq!(publisher.publish_deadline(2, deadline), Err(PublishTimeoutError::Timeout(2)));
                 assert!(Instant::now() >= deadline);
                 assert_eq!(publisher.published(), 2, "nothing was claimed for what was not published");
-                assert_eq!(subscriber.drain().collect::<Vec<_>>(), [0, 1]);
+                assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [0, 1]);
                 assert_eq!(publisher.publish_timeout(2, Duration::MAX), Ok(()));
                 assert_eq!(subscriber.try_recv(), Ok(2));
                 drop((subscriber, subscribable));
@@ -66,8 +73,8 @@ macro_rules! room {
             /// A batch larger than the ring goes through it in parts, in order.
             #[test]
             fn a_batch_may_be_larger_than_the_ring() {
-                for (capacity, watermark) in [(2, 0), (2, 1), (7, 3), (64, 0)] {
-                    let (mut publisher, subscribable) = channel::<u64>(capacity, watermark);
+                for (capacity, headroom) in [(2, 0), (2, 1), (7, 3), (64, 0)] {
+                    let (mut publisher, subscribable) = channel::<u64>(capacity, headroom);
                     let mut subscriber = subscribable.subscribe();
                     let batch: Vec<u64> = (0..if cfg!(miri) { 40 } else { 1000 }).collect();
                     let expected = batch.clone();
@@ -80,10 +87,10 @@ macro_rules! room {
             /// What could not be published comes back: the rest of the batch, from the first message that is not there.
             #[test]
             fn a_batch_that_ends_early_gives_the_rest_back() {
-                for (capacity, watermark, more) in [(2, 0, 1), (4, 1, 3), (8, 0, 100)] {
-                    let (mut publisher, subscribable) = channel::<u64>(capacity, watermark);
+                for (capacity, headroom, more) in [(2, 0, 1), (4, 1, 3), (8, 0, 100)] {
+                    let (mut publisher, subscribable) = channel::<u64>(capacity, headroom);
                     let mut subscriber = subscribable.subscribe();
-                    let room = capacity - watermark;
+                    let room = capacity - headroom;
                     let batch: Vec<u64> = (0..(room + more) as u64).collect();
                     let result = publisher.publish_batch_timeout(&batch, SHORT);
                     let Err(PublishTimeoutError::Timeout(rest)) = result else { panic!("{result:?}") };
@@ -91,7 +98,7 @@ macro_rules! room {
                     assert_eq!(rest, left);
                     assert_eq!(there.len(), room);
                     assert_eq!(publisher.published(), there.len() as u64);
-                    assert_eq!(subscriber.drain().collect::<Vec<_>>(), there);
+                    assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), there);
                     let result = publisher.publish_batch_deadline(left, Instant::now());
                     assert_eq!(result.is_ok(), left.len() <= room);
                     drop((subscriber, subscribable));
@@ -111,7 +118,7 @@ macro_rules! room {
                 publisher.publish(1).unwrap();
                 assert_eq!(publisher.publish_batch(&[]), Ok(()), "there is room for nothing");
                 assert_eq!(publisher.publish_batch_timeout(&[], Duration::ZERO), Ok(()));
-                assert_eq!((publisher.published(), subscriber.drain().count()), (1, 1));
+                assert_eq!((publisher.published(), subscriber.try_iter().count()), (1, 1));
             }
 
             /// Every strategy waits at the gate, and goes on when the subscriber does, or leaves.
@@ -167,14 +174,14 @@ macro_rules! room {
 }
 
 room! {
-    one: annulus::channel_bounded;
-    many: annulus::channel_mpmc_bounded;
+    one: Publisher, lossless;
+    many: MpPublisher, mp_lossless;
 }
 
 /// On a lossy ring a publisher among many has nobody to wait for but another publisher.
 #[test]
 fn a_lossy_publisher_is_never_full_alone() {
-    let (publisher, subscribable) = annulus::channel_mpmc::<u64>(2);
+    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(2);
     let mut subscriber = subscribable.subscribe();
     for number in 0..20 {
         assert_eq!(publisher.try_publish(number), Ok(()));
@@ -186,7 +193,7 @@ fn a_lossy_publisher_is_never_full_alone() {
     publisher.publish_batch(&[]);
     publisher.publish_batch(&[7, 8, 9]);
     assert_eq!(publisher.published(), 103);
-    assert_eq!(subscriber.drain().collect::<Vec<_>>(), [8, 9]);
+    assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [8, 9]);
     assert_eq!(subscriber.total_lagged(), 101);
     drop((subscriber, subscribable));
     assert_eq!(publisher.try_publish(1), Ok(()), "a lossy ring needs nobody");

@@ -1,46 +1,47 @@
 //! Taps: subscribers of a lossless ring that nobody waits for.
 
-use annulus::{TryPublishError, TryRecvError, channel_bounded, channel_mpmc_bounded};
+use annulus::{LossyTryRecvError, TryPublishError};
 
 /// A tap that sleeps holds nobody up, is told exactly what it lost, and costs the others nothing.
 #[test]
 fn a_tap_loses_and_knows_how_much() {
-    let (mut publisher, subscribable) = channel_bounded::<u64>(4, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut tap = subscribable.subscribe_lossy();
     let mut subscriber = subscribable.subscribe();
     for number in 0..10 {
         publisher.try_publish(number).unwrap();
         assert_eq!(subscriber.try_recv(), Ok(number));
     }
-    assert_eq!(tap.try_recv(), Err(TryRecvError::Lagged { skipped: 6 }));
+    assert_eq!(tap.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 6 }));
     assert_eq!(tap.latest(), Some(9));
     assert_eq!((tap.total_received(), tap.total_lagged()), (1, 9));
     // Where publishers stand still for the subscriber, the tap loses nothing.
     (10..14).for_each(|number| publisher.try_publish(number).unwrap());
     assert_eq!(publisher.try_publish(14), Err(TryPublishError::Full(14)));
-    assert_eq!(tap.drain().collect::<Vec<_>>(), [10, 11, 12, 13]);
+    assert_eq!(tap.try_iter().collect::<Vec<_>>(), [10, 11, 12, 13]);
     drop(publisher);
-    assert_eq!(tap.try_recv(), Err(TryRecvError::Closed));
+    assert_eq!(tap.try_recv(), Err(LossyTryRecvError::Closed));
 }
 
-/// A watermark keeps messages in the ring that every subscriber has received: a tap that is not too late finds them.
+/// A headroom keeps messages in the ring that every subscriber has received: a tap that is not too late finds them.
 #[test]
-fn a_watermark_is_what_a_tap_may_be_late() {
-    let (publisher, subscribable) = channel_mpmc_bounded::<u64>(8, 6);
+fn a_headroom_is_what_a_tap_may_be_late() {
+    let (publisher, subscribable) =
+        annulus::broadcast::Builder::new(8).headroom(6).mp_lossless::<u64>().unwrap();
     let mut tap = subscribable.subscribe_lossy();
     let mut subscriber = subscribable.subscribe();
     for number in 0..8 {
         publisher.try_publish(number).unwrap();
         assert_eq!(subscriber.try_recv(), Ok(number));
     }
-    assert_eq!(tap.drain().collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());
+    assert_eq!(tap.try_iter().collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());
     assert_eq!(tap.total_lagged(), 0);
 }
 
 /// A clone of a tap is a tap; a tap is somebody who receives.
 #[test]
 fn a_tap_keeps_the_ring_open() {
-    let (mut publisher, subscribable) = channel_bounded::<u64>(2, 0);
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);
     let tap = subscribable.subscribe_lossy();
     drop(subscribable);
     let mut clone = tap.clone();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use annulus::queue::{Builder, Consumer, InPlace, Producer};
-use annulus::{PollError, RecvTimeoutError, TrySendError};
+use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
 
 use super::step::{Step, Turn, WHOSE};
 use crate::counted::{Counted, panics};
@@ -131,11 +131,11 @@ impl<K: InPlace> Model<K> {
             Step::FillerPanics { most, after } => self.reserve(whose, most, None, Some(after)),
             Step::Receive => match self.consumer.try_recv() {
                 Ok(message) => self.got(&message),
-                Err(PollError::Empty) => {
+                Err(TryRecvError::Empty) => {
                     assert_eq!(self.there(), 0, "Empty, but something is there");
                     assert!(!self.is_over());
                 }
-                Err(PollError::Closed) => {
+                Err(TryRecvError::Closed) => {
                     assert_eq!(self.there(), 0, "Closed, but something is there");
                     assert!(self.is_over());
                 }
@@ -147,7 +147,7 @@ impl<K: InPlace> Model<K> {
             },
             Step::Into(count) => {
                 let mut places: Vec<_> = (0..count).map(|_| Counted::new(0, &self.alive)).collect();
-                let got = self.consumer.recv_into(&mut places);
+                let got = self.consumer.try_recv_batch(&mut places);
                 assert_eq!(got, count.min(self.there()));
                 self.got_all(&places[..got]);
             }
@@ -193,9 +193,9 @@ impl<K: InPlace> Model<K> {
                 assert_eq!(self.alive.load(Ordering::Relaxed), alive - skipped);
                 self.resync(skipped);
             }
-            Step::Drain { take } => {
+            Step::TryIter { take } => {
                 let there = self.there();
-                let got: Vec<_> = self.consumer.drain().take(take).collect();
+                let got: Vec<_> = self.consumer.try_iter().take(take).collect();
                 assert_eq!(got.len(), take.min(there));
                 self.got_all(&got);
             }
@@ -257,7 +257,7 @@ impl<K: InPlace> Model<K> {
 
     /// After `count` messages were dropped unseen: asks what is left, and checks that it is what each ring had at its end.
     fn resync(&mut self, count: usize) {
-        let got: Vec<_> = self.consumer.drain().collect();
+        let got: Vec<_> = self.consumer.try_iter().collect();
         assert_eq!(got.len(), self.there() - count);
         let mut rings = vec![VecDeque::new(); self.rings.len()];
         for message in &got {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use annulus::queue::{Builder, Producer, Shared};
-use annulus::{PollError, RecvTimeoutError, TrySendError};
+use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
 
 use super::step::{Step, Turn, WHOSE};
 use crate::counted::{Counted, panics};
@@ -50,8 +50,8 @@ pub(crate) fn run<K: Shared>(
             }
             Step::Receive => match consumer.try_recv() {
                 Ok(message) => got.push(message),
-                Err(PollError::Empty) => assert!(there == 0 && !closed),
-                Err(PollError::Closed) => assert!(there == 0 && closed),
+                Err(TryRecvError::Empty) => assert!(there == 0 && !closed),
+                Err(TryRecvError::Closed) => assert!(there == 0 && closed),
             },
             Step::Wait => match consumer.recv_timeout(Duration::ZERO) {
                 Ok(message) => got.push(message),
@@ -60,12 +60,12 @@ pub(crate) fn run<K: Shared>(
             },
             Step::Into(count) => {
                 let mut places: Vec<_> = (0..count).map(|_| Counted::new(0, &alive)).collect();
-                let stolen = consumer.steal_into(&mut places);
+                let stolen = consumer.try_recv_batch(&mut places);
                 assert_eq!(stolen, count.min(there));
                 got.extend(places.drain(..stolen));
             }
-            Step::Drain { take } => {
-                got.extend(consumer.drain().take(take));
+            Step::TryIter { take } => {
+                got.extend(consumer.try_iter().take(take));
                 assert_eq!(got.len(), take.min(there));
             }
             Step::Consume => assert_eq!(consumer.consume(|message| got.push(message)), there),
