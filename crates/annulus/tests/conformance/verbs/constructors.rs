@@ -63,6 +63,19 @@ fn a_headroom_leaves_a_slot_at_least() {
     assert!(Builder::new(8).headroom(7).mp_lossless::<u64>().is_ok());
 }
 
+/// It would change nothing there, and who asks for it has taken the wrong ring.
+#[test]
+fn a_lossy_ring_has_no_headroom() {
+    for error in [
+        Builder::new(8).headroom(3).lossy::<u64>().unwrap_err(),
+        Builder::new(8).headroom(3).mp_lossy::<u64>().unwrap_err(),
+    ] {
+        assert_eq!(error, CapacityError::LossyHeadroom { headroom: 3 });
+        assert!(error.to_string().contains("headroom of 3"), "{error}");
+    }
+    assert!(Builder::new(8).headroom(0).lossy::<u64>().is_ok());
+}
+
 /// Where both are wrong, the capacity is named: no headroom would do.
 #[test]
 fn a_capacity_too_small_comes_before_its_headroom() {
