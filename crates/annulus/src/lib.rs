@@ -119,7 +119,7 @@ pub use message::Message;
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
 pub use shutdown::Shutdown;
-pub use wait::WaitStrategy;
+pub use wait::{ParseWaitStrategyError, WaitStrategy};
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use wait::prepare;

@@ -8,6 +8,7 @@ use crate::error::CapacityError;
 use crate::message::Message;
 use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Sequence, Store, Writers};
 use crate::sync::mutated;
+use crate::wait::WaitStrategy;
 
 /// How a ring is to be, and then the ring: each of the last six methods makes one, or says why it can't be. The functions [`lossy`](super::lossy),
 /// [`lossless`](super::lossless), [`mp_lossy`](super::mp_lossy), [`mp_lossless`](super::mp_lossless),
@@ -39,6 +40,7 @@ use crate::sync::mutated;
 pub struct Builder {
     capacity: usize,
     headroom: usize,
+    strategy: WaitStrategy,
     first: u64,
 }
 
@@ -50,7 +52,7 @@ impl Builder {
     /// A ring of exactly `capacity` slots: any number from 2 up, none is rounded.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { capacity, headroom: 0, first: 0 }
+        Self { capacity, headroom: 0, strategy: WaitStrategy::default(), first: 0 }
     }
 
     /// Slots that a lossless ring keeps free of messages that somebody still needs; 0 unless it is said, and below the capacity. The publisher waits while its
@@ -60,6 +62,23 @@ impl Builder {
     #[must_use]
     pub fn headroom(self, slots: usize) -> Self {
         Self { headroom: slots, ..self }
+    }
+
+    /// How the handles of this ring wait, in verbs that are not told (as those that end in `_by` are). [`WaitStrategy::default`] unless it is said.
+    ///
+    /// ```
+    /// use annulus::{WaitStrategy, broadcast::Builder};
+    ///
+    /// let (mut publisher, subscribable) = Builder::new(64).wait_strategy(WaitStrategy::BusySpin).lossy()?;
+    /// let mut subscriber = subscribable.subscribe();
+    /// let reader = std::thread::spawn(move || subscriber.recv()); // spins
+    /// publisher.publish(7);
+    /// assert_eq!(reader.join().unwrap(), Ok(7));
+    /// # Ok::<(), annulus::CapacityError>(())
+    /// ```
+    #[must_use]
+    pub fn wait_strategy(self, strategy: WaitStrategy) -> Self {
+        Self { strategy, ..self }
     }
 
     /// The number of the first message: the tests begin before the numbers wrap.
@@ -165,7 +184,7 @@ impl Builder {
         writers: Writers,
         make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
     ) -> Result<Sides<S>, CapacityError> {
-        let Self { capacity, headroom, first } = self;
+        let Self { capacity, headroom, strategy, first } = self;
         if first > Sequence::LAST_FIRST.get() {
             return Err(CapacityError::FirstSequence { first, largest: Sequence::LAST_FIRST.get() });
         }
@@ -177,6 +196,6 @@ impl Builder {
             return Err(CapacityError::Headroom { headroom, capacity });
         }
         let ring = Ring::new(capacity, Sequence::new(first), writers, make)?;
-        Ok(first_two(Shared::new(ring, headroom)))
+        Ok(first_two(Shared::new(ring, headroom, strategy)))
     }
 }

@@ -89,7 +89,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.lead.try_recv()
     }
 
-    /// Receives the next message for all aligned members, waiting for it with the default [`WaitStrategy`]. Goes on after a lag.
+    /// Receives the next message for all aligned members, waiting for it with the [`WaitStrategy`] of the ring. Goes on after a lag.
     ///
     /// # Errors
     ///
@@ -100,7 +100,8 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// If no member is aligned: it would wait for nobody.
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
-        self.recv_by(WaitStrategy::default())
+        self.someone_is_aligned();
+        self.lead.recv()
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`.

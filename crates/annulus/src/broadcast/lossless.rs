@@ -11,7 +11,7 @@ use crate::message::Message;
 use crate::wait::{Deadline, WaitStrategy};
 
 impl<T: Message> Publisher<T, Lossless> {
-    /// Publishes `message` to every subscriber. Waits with the default [`WaitStrategy`] while the slowest subscriber is
+    /// Publishes `message` to every subscriber. Waits with the [`WaitStrategy`] of the ring while the slowest subscriber is
     /// `capacity − headroom` messages behind; never while there is none. Allocates nothing; O(`size_of::<T>()`), and once in
     /// half a ring also O(subscribers that are there).
     ///
@@ -133,7 +133,7 @@ impl<T: Message> Publisher<T, Lossless> {
 
     #[cfg(feature = "std")]
     fn publish_until(&mut self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        match self.single.admit_by(WaitStrategy::default(), deadline) {
+        match self.single.admit_by(self.single.shared.strategy, deadline) {
             Ok(()) => {
                 self.put(&message);
                 Ok(())
@@ -192,7 +192,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), PublishError<&'m [T]>> {
-        self.publish_batch_by(messages, WaitStrategy::default())
+        self.publish_batch_by(messages, self.single.shared.strategy)
     }
 
     /// As [`publish_batch`](Self::publish_batch), waiting by `strategy`.
@@ -258,7 +258,7 @@ impl<T: Message> Publisher<T, Lossless> {
         messages: &'m [T],
         deadline: Deadline,
     ) -> Result<(), PublishTimeoutError<&'m [T]>> {
-        self.put_with_room(messages, WaitStrategy::default(), deadline)
+        self.put_with_room(messages, self.single.shared.strategy, deadline)
             .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
     }
 

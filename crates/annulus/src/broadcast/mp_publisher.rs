@@ -78,7 +78,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         }
     }
 
-    /// Publishes `message`, waiting with the default [`WaitStrategy`] for as long as `timeout` on the monotonic clock. A timeout too
+    /// Publishes `message`, waiting with the [`WaitStrategy`] of the ring for as long as `timeout` on the monotonic clock. A timeout too
     /// long for the clock means no timeout; a zero one still publishes where that takes no waiting.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
 
     #[cfg(feature = "std")]
     fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        match claim_by(&self.shared, 1, M::LOSSLESS, WaitStrategy::default(), deadline) {
+        match claim_by(&self.shared, 1, M::LOSSLESS, self.shared.strategy, deadline) {
             Ok(Claimed { first, .. }) => {
                 self.put(first, &message);
                 Ok(())
@@ -161,7 +161,7 @@ impl<T: Message> MpPublisher<T> {
     /// Publishes `message` to every subscriber. Waits for no subscriber; O(`size_of::<T>()`), allocates nothing.
     ///
     /// It overwrites the message that came `capacity` messages before. Should the publisher of that one still be writing it, this
-    /// waits for it with the default [`WaitStrategy`].
+    /// waits for it with the [`WaitStrategy`] of the ring.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(16);
@@ -253,7 +253,7 @@ impl<T: Message> MpPublisher<T> {
 }
 
 impl<T: Message> MpPublisher<T, Lossless> {
-    /// Publishes `message` to every subscriber. Waits with the default [`WaitStrategy`] while the slowest subscriber is
+    /// Publishes `message` to every subscriber. Waits with the [`WaitStrategy`] of the ring while the slowest subscriber is
     /// `capacity − headroom` messages behind; never for subscribers while there is none.
     ///
     /// # Errors
@@ -330,7 +330,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     pub fn publish_batch<'m>(&self, messages: &'m [T]) -> Result<(), PublishError<&'m [T]>> {
-        self.publish_batch_by(messages, WaitStrategy::default())
+        self.publish_batch_by(messages, self.shared.strategy)
     }
 
     /// As [`publish_batch`](Self::publish_batch), waiting by `strategy`.
@@ -382,7 +382,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
         messages: &'m [T],
         deadline: Deadline,
     ) -> Result<(), PublishTimeoutError<&'m [T]>> {
-        self.put_with_room(messages, WaitStrategy::default(), deadline)
+        self.put_with_room(messages, self.shared.strategy, deadline)
             .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
     }
 

@@ -54,7 +54,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         Ok(look(&message))
     }
 
-    /// As [`try_process`](Self::try_process), but waits for the next message with the default [`WaitStrategy`]. After a lag it goes on with the oldest
+    /// As [`try_process`](Self::try_process), but waits for the next message with the [`WaitStrategy`] of the ring. After a lag it goes on with the oldest
     /// message that still stands, as [`recv`](Self::recv).
     ///
     /// `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
@@ -83,7 +83,9 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// ```
     #[inline]
     pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, RecvError> {
-        self.process_by(WaitStrategy::default(), look)
+        let message = self.recv()?;
+        let _processing = Processing(self);
+        Ok(look(&message))
     }
 
     /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
@@ -169,14 +171,14 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         self.process_batch_after(most, look, Self::try_recv)
     }
 
-    /// As [`try_process_batch`](Self::try_process_batch), but waits with the default [`WaitStrategy`] until there is a message, as [`process`](Self::process)
+    /// As [`try_process_batch`](Self::try_process_batch), but waits with the [`WaitStrategy`] of the ring until there is a message, as [`process`](Self::process)
     /// does. `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
     ///
     /// # Errors
     ///
     /// As of [`process`](Self::process).
     pub fn process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, RecvError> {
-        self.process_batch_by(WaitStrategy::default(), most, look)
+        self.process_batch_after(most, look, Self::recv)
     }
 
     /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in the same ring: see

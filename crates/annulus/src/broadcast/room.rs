@@ -12,7 +12,7 @@ use crate::ring::{Sequence, Stamp, Store};
 use crate::sync::{mutated, pause};
 use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_until};
 
-/// Waits for room for message `next` of the only publisher, by the default strategy, and returns the new limit. Never
+/// Waits for room for message `next` of the only publisher, by the strategy of the ring, and returns the new limit. Never
 /// [`Refusal::Full`].
 ///
 /// Takes and returns values, so that a publisher whose methods are inlined can live in registers. (A strategy is an argument in memory, which
@@ -20,7 +20,7 @@ use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_unti
 #[cold]
 #[inline(never)]
 pub(super) fn wait_for_room<S: Store>(shared: &Shared<S>, next: Sequence) -> Result<Sequence, Refusal> {
-    wait_for_room_by(shared, next, WaitStrategy::default(), None)
+    wait_for_room_by(shared, next, shared.strategy, None)
 }
 
 /// As [`wait_for_room`], by `strategy`; [`Refusal::Full`] once `deadline` has passed.
@@ -156,7 +156,7 @@ fn first_not_left<S: Store>(shared: &Shared<S>, first: Sequence, end: Sequence) 
 }
 
 /// Claims up to `most` sequences for one of many publishers, as many as there is room for, but at least one: waits for the gate if the ring
-/// is `lossless`, and for the slot, by the default strategy. Never [`Refusal::Full`].
+/// is `lossless`, and for the slot, by the strategy of the ring. Never [`Refusal::Full`].
 #[inline]
 pub(super) fn claim<S: Store>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
     match try_claim(shared, most, lossless) {
@@ -169,7 +169,7 @@ pub(super) fn claim<S: Store>(shared: &Shared<S>, most: u64, lossless: bool) -> 
 #[cold]
 #[inline(never)]
 fn wait_for_claim<S: Store>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
-    claim_by(shared, most, lossless, WaitStrategy::default(), None)
+    claim_by(shared, most, lossless, shared.strategy, None)
 }
 
 /// As [`claim`], by `strategy`; [`Refusal::Full`] once `deadline` has passed.
@@ -233,12 +233,12 @@ impl<S: Store> Wait for Claim<'_, S> {
     }
 }
 
-/// Waits, by the default strategy, until the writer of the lap before has left the slot of `claimed`. Without a strategy for an argument
+/// Waits, by the strategy of the ring, until the writer of the lap before has left the slot of `claimed`. Without a strategy for an argument
 /// for the same reason as [`wait_for_room`].
 #[cold]
 #[inline(never)]
 pub(super) fn wait_for_slot<S: Store>(shared: &Shared<S>, claimed: Sequence) {
-    wait_for_slot_by(shared, claimed, WaitStrategy::default());
+    wait_for_slot_by(shared, claimed, shared.strategy);
 }
 
 /// As [`wait_for_slot`], by `strategy`.

@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use crate::ring::{Gate, Ring, Sequence, Stamp, Store};
 use crate::side::Side;
 use crate::sync::mutated;
-use crate::wait::Event;
+use crate::wait::{Event, WaitStrategy};
 
 /// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is constant while
 /// nobody sleeps, comes or goes.
@@ -17,6 +17,8 @@ pub(crate) struct Shared<S> {
     pub(super) published: Event,
     /// Where those sleep who wait for a cursor to move: publishers at the gate, stages behind others.
     pub(super) moved: Event,
+    /// How handles wait where a verb does not say.
+    pub(super) strategy: WaitStrategy,
     /// Tells it from other rings.
     pub(super) identity: Identity,
     publishers: Side,
@@ -26,12 +28,13 @@ pub(crate) struct Shared<S> {
 
 impl<S: Store> Shared<S> {
     /// With one handle on each side.
-    pub(super) fn new(ring: Ring<S>, headroom: usize) -> Self {
+    pub(super) fn new(ring: Ring<S>, headroom: usize, strategy: WaitStrategy) -> Self {
         Self {
             gate: Gate::new(ring.capacity(), headroom, ring.first()),
             ring,
             published: Event::new(),
             moved: Event::new(),
+            strategy,
             identity: Identity::new(),
             publishers: Side::new(),
             receivers: Side::new(),

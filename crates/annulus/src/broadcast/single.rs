@@ -37,7 +37,7 @@ impl<S: Store> Single<S> {
         usize::try_from(self.limit.since(self.next)).unwrap_or(usize::MAX)
     }
 
-    /// Makes sure that the next message may be written, waiting by the default strategy. Never [`Refusal::Full`].
+    /// Makes sure that the next message may be written, waiting by the strategy of the ring. Never [`Refusal::Full`].
     #[inline(always)]
     pub(super) fn admit(&mut self) -> Result<(), Refusal> {
         if !self.may_write() {

@@ -129,7 +129,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
     }
 
-    /// Receives the next message, waiting for it with the default [`WaitStrategy`]. After a lag it goes on with the oldest
+    /// Receives the next message, waiting for it with the [`WaitStrategy`] of the ring. After a lag it goes on with the oldest
     /// message that still stands, so `while let Ok(message) = subscriber.recv()` ends on close alone.
     ///
     /// It never waits for a publisher that is gone. Beside a publisher so fast that it overwrites the whole ring during
@@ -159,7 +159,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// ```
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
-        self.recv_by(WaitStrategy::default())
+        self.receive(None)
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`.
@@ -186,11 +186,17 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[doc(alias = "recv_with")]
     #[inline]
     pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
+        self.receive(Some(strategy))
+    }
+
+    /// Receives by `strategy`, or by that of the ring, which is looked up where it has to wait.
+    #[inline(always)]
+    fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
         self.begin();
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(whole) => Ok(whole.take()),
-            Err(_) => match wait_until(self, strategy, None) {
+            Err(_) => match wait_until(self, strategy.unwrap_or(self.shared.strategy), None) {
                 Some(result) => result,
                 None => unreachable!("a wait without a deadline does not end without a result"),
             },
@@ -542,7 +548,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     #[cfg(feature = "std")]
     fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        match wait_until(self, WaitStrategy::default(), deadline) {
+        match wait_until(self, self.shared.strategy, deadline) {
             Some(result) => Ok(result?),
             None => Err(RecvTimeoutError::Timeout),
         }

@@ -7,6 +7,7 @@ use super::hub::Plan;
 use super::kind::Kind;
 use super::{Consumer, Producer};
 use crate::error::CapacityError;
+use crate::wait::WaitStrategy;
 
 /// How a queue is to be; `K` says which kind. The `channel` functions are short forms of it.
 ///
@@ -36,7 +37,14 @@ impl<K: Kind> Builder<K> {
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self {
-            plan: Plan { capacity, first: 0, node: None, hand_off: false, statistics: false },
+            plan: Plan {
+                capacity,
+                first: 0,
+                node: None,
+                hand_off: false,
+                statistics: false,
+                strategy: WaitStrategy::default(),
+            },
             kind: PhantomData,
         }
     }
@@ -87,6 +95,23 @@ impl<K: Kind> Builder<K> {
     #[must_use]
     pub fn statistics(mut self, on: bool) -> Self {
         self.plan.statistics = on;
+        self
+    }
+
+    /// How the handles of this queue wait, in verbs that are not told (as those that end in `_by` are). [`WaitStrategy::default`] unless it is said.
+    ///
+    /// ```
+    /// use annulus::{WaitStrategy, spsc};
+    ///
+    /// let (mut producer, mut consumer) = spsc::Builder::new(64).wait_strategy(WaitStrategy::BusySpin).build()?;
+    /// let reader = std::thread::spawn(move || consumer.recv()); // spins
+    /// producer.send(7).unwrap();
+    /// assert_eq!(reader.join().unwrap(), Ok(7));
+    /// # Ok::<(), annulus::CapacityError>(())
+    /// ```
+    #[must_use]
+    pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
+        self.plan.strategy = strategy;
         self
     }
 

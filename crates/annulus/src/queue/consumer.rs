@@ -102,7 +102,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         }
     }
 
-    /// Receives the next message. Waits for one with the default [`WaitStrategy`].
+    /// Receives the next message. Waits for one with the [`WaitStrategy`] of the ring.
     ///
     /// Right behind a producer that sends without a break it may hold back for about a microsecond, because both are then much faster; see
     /// [`recv_by`](Self::recv_by).
@@ -118,11 +118,11 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// let writer = std::thread::spawn(move || producer.send("hello"));
     /// assert_eq!(consumer.recv(), Ok("hello"));
     /// writer.join().unwrap().unwrap();
-    /// assert_eq!(consumer.recv(), Err(annulus::Closed));
+    /// assert_eq!(consumer.recv(), Err(annulus::RecvError));
     /// ```
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
-        self.recv_by(WaitStrategy::default())
+        self.receive(None)
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin) and [`YieldSpin`](WaitStrategy::YieldSpin) it never holds
@@ -144,6 +144,12 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     #[doc(alias = "recv_with")]
     #[inline]
     pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
+        self.receive(Some(strategy))
+    }
+
+    /// Receives by `strategy`, or by that of the queue.
+    #[inline(always)]
+    fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
         match self.end.take_plainly() {
             Some(value) => Ok(value),
             None => apart(self, |consumer| consumer.wait(strategy, None)).unwrap_or(Err(RecvError)),
@@ -186,7 +192,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
 
     #[cfg(feature = "std")]
     fn recv_until(&mut self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
-        match self.wait(WaitStrategy::default(), deadline) {
+        match self.wait(None, deadline) {
             Some(found) => found.map_err(RecvTimeoutError::from),
             None => Err(RecvTimeoutError::Timeout),
         }
@@ -195,7 +201,12 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// Receives a message, or waits for one, or for the end; `None` once `deadline` has passed. Of a receive that waits, the long way.
     #[cold]
     #[inline(never)]
-    fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Option<Result<T, RecvError>> {
+    fn wait(
+        &mut self,
+        strategy: Option<WaitStrategy>,
+        deadline: Deadline,
+    ) -> Option<Result<T, RecvError>> {
+        let strategy = strategy.unwrap_or(self.end.hub().plan.strategy);
         let eager = matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin);
         if eager {
             self.end.expect();

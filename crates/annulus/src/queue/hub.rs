@@ -21,7 +21,7 @@ use crate::os::numa::Node;
 use crate::ring::{Lane, SharedLane};
 use crate::side::Side;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, mutated};
-use crate::wait::{Event, Mark};
+use crate::wait::{Event, Mark, WaitStrategy};
 
 /// What all handles of a queue share.
 #[repr(C, align(128))]
@@ -54,6 +54,8 @@ pub(crate) struct Plan {
     pub(super) hand_off: bool,
     /// Whether its producer and its consumer measure how long messages take.
     pub(super) statistics: bool,
+    /// How handles wait where a verb does not say.
+    pub(super) strategy: WaitStrategy,
 }
 
 /// A lane in its hub.

@@ -58,7 +58,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
             .map_err(|(refusal, value)| TrySendError::of(refusal, value))
     }
 
-    /// Sends `value`. Waits with the default [`WaitStrategy`] while the ring is full.
+    /// Sends `value`. Waits with the [`WaitStrategy`] of the ring while the ring is full.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// ```
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
-        self.send_by(value, WaitStrategy::default())
+        self.send_as(value, None)
     }
 
     /// As [`send`](Self::send), waiting by `strategy`.
@@ -102,10 +102,20 @@ impl<T: Send, K: Kind> Producer<T, K> {
     #[doc(alias = "send_with")]
     #[inline]
     pub fn send_by(&mut self, value: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
+        self.send_as(value, Some(strategy))
+    }
+
+    /// Sends, waiting by `strategy`, or by that of the queue.
+    #[inline(always)]
+    fn send_as(&mut self, value: T, strategy: Option<WaitStrategy>) -> Result<(), SendError<T>> {
         let Err(value) = self.end.put_plainly(value) else {
             return Ok(());
         };
-        apart(&mut self.end, |end| put(end, value, strategy, None)).map_err(|(_, value)| SendError(value))
+        apart(&mut self.end, |end| {
+            let strategy = strategy.unwrap_or(end.hub().plan.strategy);
+            put(end, value, strategy, None)
+        })
+        .map_err(|(_, value)| SendError(value))
     }
 
     /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero
@@ -147,7 +157,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
 
     #[cfg(feature = "std")]
     fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
-        let strategy = WaitStrategy::default();
+        let strategy = self.end.hub().plan.strategy;
         put(&mut self.end, value, strategy, deadline)
             .map_err(|(refusal, value)| SendTimeoutError::of(refusal, value))
     }
@@ -171,7 +181,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
         self.end.put_some(values)
     }
 
-    /// Sends all of `values`, in order, waiting for room with the default [`WaitStrategy`] as often as it takes. They may be more than the
+    /// Sends all of `values`, in order, waiting for room with the [`WaitStrategy`] of the ring as often as it takes. They may be more than the
     /// ring holds.
     ///
     /// # Errors
@@ -198,7 +208,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
             let sent = self.end.put_some(rest);
             rest = &rest[sent..];
             // Nothing was sent where the ring is full, or closed.
-            if sent == 0 && self.end.wait(WaitStrategy::default(), None).is_err() {
+            if sent == 0 && self.end.wait(self.end.hub().plan.strategy, None).is_err() {
                 return Err(SendError(rest));
             }
         }
@@ -251,7 +261,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// producer.close();
     /// assert_eq!(producer.send(2).unwrap_err().into_inner(), 2);
     /// assert_eq!(consumer.recv(), Ok(1));
-    /// assert_eq!(consumer.recv(), Err(annulus::Closed));
+    /// assert_eq!(consumer.recv(), Err(annulus::RecvError));
     /// ```
     pub fn close(&self) {
         self.end.hub().close();

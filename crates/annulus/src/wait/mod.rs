@@ -35,7 +35,7 @@ pub(crate) use mark::Mark;
 pub(crate) use pace::Pace;
 pub(crate) use patience::Patience;
 use spin::Spin;
-pub use strategy::WaitStrategy;
+pub use strategy::{ParseWaitStrategyError, WaitStrategy};
 
 /// When a wait gives up. Without `std` there is no clock, and no wait ever does.
 #[cfg(feature = "std")]

@@ -1,5 +1,11 @@
 //! [`WaitStrategy`].
 
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use core::error::Error;
+use core::fmt;
+use core::str::FromStr;
+
 /// How a blocking call waits.
 ///
 /// | strategy | reacts | CPU while idle | for |
@@ -62,12 +68,141 @@ pub enum WaitStrategy {
     },
 }
 
+/// Polls of [`WaitStrategy::block`] and [`WaitStrategy::adaptive`]: without a pause, and with one.
+#[cfg(feature = "std")]
+const BLOCK: (u32, u32) = (64, 32);
+const ADAPTIVE: (u32, u32) = (64, 64);
+
+impl WaitStrategy {
+    /// [`Block`](Self::Block) after a brief spin, some microseconds: the default with `std`.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub const fn block() -> Self {
+        Self::Block { spin_iters: BLOCK.0, yield_iters: BLOCK.1 }
+    }
+
+    /// [`Adaptive`](Self::Adaptive) with 64 polls of either kind: the default without `std`.
+    #[must_use]
+    pub const fn adaptive() -> Self {
+        Self::Adaptive { spin_iters: ADAPTIVE.0, yield_iters: ADAPTIVE.1 }
+    }
+}
+
 /// With `std`, [`Block`](WaitStrategy::Block) after a brief spin; without, [`Adaptive`](WaitStrategy::Adaptive).
 impl Default for WaitStrategy {
     fn default() -> Self {
         #[cfg(feature = "std")]
-        return Self::Block { spin_iters: 64, yield_iters: 32 };
+        return Self::block();
         #[cfg(not(feature = "std"))]
-        return Self::Adaptive { spin_iters: 64, yield_iters: 64 };
+        return Self::adaptive();
+    }
+}
+
+/// As [`FromStr`] reads it: `busy-spin`, `yield-spin`, `backoff-spin`, `adaptive:64,64`, `block:64,32`.
+impl fmt::Display for WaitStrategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BusySpin => f.write_str("busy-spin"),
+            Self::YieldSpin => f.write_str("yield-spin"),
+            Self::BackoffSpin => f.write_str("backoff-spin"),
+            Self::Adaptive { spin_iters, yield_iters } => write!(f, "adaptive:{spin_iters},{yield_iters}"),
+            #[cfg(feature = "std")]
+            Self::Block { spin_iters, yield_iters } => write!(f, "block:{spin_iters},{yield_iters}"),
+        }
+    }
+}
+
+/// For arguments and settings: `busy-spin`, `yield-spin`, `backoff-spin`, `adaptive`, `block`; the last two also with their numbers of polls, as in `block:0,0`.
+/// (`block` is there with `std` alone.)
+///
+/// ```
+/// use annulus::WaitStrategy;
+///
+/// assert_eq!("busy-spin".parse(), Ok(WaitStrategy::BusySpin));
+/// assert_eq!("adaptive:10,5".parse(), Ok(WaitStrategy::Adaptive { spin_iters: 10, yield_iters: 5 }));
+/// let error = "spin".parse::<WaitStrategy>().unwrap_err();
+/// assert!(error.to_string().starts_with("\"spin\" is no wait strategy"));
+/// ```
+impl FromStr for WaitStrategy {
+    type Err = ParseWaitStrategyError;
+
+    fn from_str(text: &str) -> Result<Self, ParseWaitStrategyError> {
+        let error = || ParseWaitStrategyError { text: text.to_owned() };
+        let (name, polls) = match text.split_once(':') {
+            Some((name, polls)) => {
+                let (spin, pause) = polls.split_once(',').ok_or_else(error)?;
+                let number = |text: &str| text.trim().parse::<u32>().map_err(|_| error());
+                (name, Some((number(spin)?, number(pause)?)))
+            }
+            None => (text, None),
+        };
+        match (name, polls) {
+            ("busy-spin", None) => Ok(Self::BusySpin),
+            ("yield-spin", None) => Ok(Self::YieldSpin),
+            ("backoff-spin", None) => Ok(Self::BackoffSpin),
+            ("adaptive", polls) => {
+                let (spin_iters, yield_iters) = polls.unwrap_or(ADAPTIVE);
+                Ok(Self::Adaptive { spin_iters, yield_iters })
+            }
+            #[cfg(feature = "std")]
+            ("block", polls) => {
+                let (spin_iters, yield_iters) = polls.unwrap_or(BLOCK);
+                Ok(Self::Block { spin_iters, yield_iters })
+            }
+            _ => Err(error()),
+        }
+    }
+}
+
+/// A text that is no [`WaitStrategy`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ParseWaitStrategyError {
+    text: String,
+}
+
+impl fmt::Display for ParseWaitStrategyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let block = if cfg!(feature = "std") { ", block, block:POLLS,PAUSED_POLLS" } else { "" };
+        write!(
+            f,
+            "{:?} is no wait strategy: there are busy-spin, yield-spin, backoff-spin, adaptive, adaptive:POLLS,PAUSED_POLLS{block}",
+            self.text
+        )
+    }
+}
+
+impl Error for ParseWaitStrategyError {}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn what_is_shown_is_read() {
+        let mut all = alloc::vec![
+            WaitStrategy::BusySpin,
+            WaitStrategy::YieldSpin,
+            WaitStrategy::BackoffSpin,
+            WaitStrategy::adaptive(),
+            WaitStrategy::Adaptive { spin_iters: 0, yield_iters: u32::MAX },
+        ];
+        #[cfg(feature = "std")]
+        all.extend([WaitStrategy::block(), WaitStrategy::Block { spin_iters: 1, yield_iters: 0 }]);
+        for strategy in all {
+            assert_eq!(strategy.to_string().parse(), Ok(strategy));
+        }
+        assert_eq!("adaptive".parse(), Ok(WaitStrategy::adaptive()));
+        #[cfg(feature = "std")]
+        assert_eq!("block".parse(), Ok(WaitStrategy::block()));
+    }
+
+    #[test]
+    fn what_is_none_is_named() {
+        for text in ["", "spin", "Block", "busy-spin:1,2", "adaptive:", "adaptive:1", "adaptive:1,x", "adaptive:-1,1"] {
+            let error = text.parse::<WaitStrategy>().unwrap_err().to_string();
+            assert!(error.starts_with(&alloc::format!("{text:?} is no wait strategy: ")), "{error}");
+        }
     }
 }

@@ -35,7 +35,7 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     }
 
     /// Lets `change` at an event, then publishes it. The closure runs first, and keeps nobody waiting; if it panics, nothing is published.
-    /// Then this waits with the default [`WaitStrategy`] while the slowest subscriber has `capacity` events to process; never for
+    /// Then this waits with the [`WaitStrategy`] of the ring while the slowest subscriber has `capacity` events to process; never for
     /// subscribers while there is none.
     ///
     /// Not for closures that process an event of the same ring: that event is not processed before the closure returns, so in a full ring this would wait
@@ -124,7 +124,7 @@ impl<T: Send + Sync> MpEventPublisher<T> {
         deadline: Option<Instant>,
     ) -> Result<(), PublishTimeoutError<()>> {
         change(&mut self.spare);
-        match claim_by(&self.shared, 1, true, WaitStrategy::default(), deadline) {
+        match claim_by(&self.shared, 1, true, self.shared.strategy, deadline) {
             Ok(Claimed { first, .. }) => {
                 self.swap_in(first);
                 Ok(())

@@ -27,7 +27,7 @@ impl<T: Send + Sync> EventPublisher<T> {
         Self { single: Single::new(shared) }
     }
 
-    /// Lets `change` at the next event and publishes it. Waits with the default [`WaitStrategy`] while the slowest subscriber has
+    /// Lets `change` at the next event and publishes it. Waits with the [`WaitStrategy`] of the ring while the slowest subscriber has
     /// `capacity` events to process; never while there is none.
     ///
     /// Not for closures that process an event of the same ring: that event is not processed before the closure returns, so in a full ring this would wait
@@ -128,7 +128,7 @@ impl<T: Send + Sync> EventPublisher<T> {
         change: F,
         deadline: Option<Instant>,
     ) -> Result<(), PublishTimeoutError<F>> {
-        match self.single.admit_by(WaitStrategy::default(), deadline) {
+        match self.single.admit_by(self.single.shared.strategy, deadline) {
             Ok(()) => {
                 self.put(change);
                 Ok(())

@@ -68,7 +68,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(look(passing.next()))
     }
 
-    /// Hands the next event to `look`, waiting for it with the default [`WaitStrategy`], and returns what that returns. `look` itself must not wait for
+    /// Hands the next event to `look`, waiting for it with the [`WaitStrategy`] of the ring, and returns what that returns. `look` itself must not wait for
     /// room in this ring: see the [type](Self).
     ///
     /// # Errors
@@ -95,7 +95,9 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// ```
     #[inline]
     pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, RecvError> {
-        self.process_by(WaitStrategy::default(), look)
+        self.wait()?;
+        let mut passing = Passing { subscriber: self, count: 0 };
+        Ok(look(passing.next()))
     }
 
     /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in this ring: see the [type](Self).
@@ -181,14 +183,15 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(self.process_there(most, look))
     }
 
-    /// As [`try_process_batch`](Self::try_process_batch), but waits with the default [`WaitStrategy`] until there is an event. `look` must not wait for room
+    /// As [`try_process_batch`](Self::try_process_batch), but waits with the [`WaitStrategy`] of the ring until there is an event. `look` must not wait for room
     /// in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
     /// As of [`process`](Self::process).
     pub fn process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, RecvError> {
-        self.process_batch_by(WaitStrategy::default(), most, look)
+        self.wait()?;
+        Ok(self.process_there(most, look))
     }
 
     /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in this ring: see the [type](Self).
@@ -261,7 +264,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Some(Ref { subscriber: self })
     }
 
-    /// Waits with the default [`WaitStrategy`] until there is an event, for [`peek`](Self::peek) and all others to find.
+    /// Waits with the [`WaitStrategy`] of the ring until there is an event, for [`peek`](Self::peek) and all others to find.
     ///
     /// # Errors
     ///
@@ -275,11 +278,11 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// publisher.publish(|number| *number = 7).unwrap();
     /// subscriber.wait()?;
     /// assert_eq!(*subscriber.peek().unwrap(), 7);
-    /// # Ok::<(), annulus::Closed>(())
+    /// # Ok::<(), annulus::RecvError>(())
     /// ```
     #[inline]
     pub fn wait(&mut self) -> Result<(), RecvError> {
-        self.wait_by(WaitStrategy::default())
+        self.wait_as(None)
     }
 
     /// As [`wait`](Self::wait), waiting by `strategy`.
@@ -289,9 +292,15 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// As of [`wait`](Self::wait).
     #[inline]
     pub fn wait_by(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
+        self.wait_as(Some(strategy))
+    }
+
+    /// Waits by `strategy`, or by that of the ring, which is looked up where it has to wait.
+    #[inline(always)]
+    fn wait_as(&mut self, strategy: Option<WaitStrategy>) -> Result<(), RecvError> {
         match self.poll_next() {
             Ok(()) => Ok(()),
-            Err(_) => match wait_until(self, strategy, None) {
+            Err(_) => match wait_until(self, strategy.unwrap_or(self.shared.strategy), None) {
                 Some(result) => result,
                 None => unreachable!("a wait without a deadline does not end without a result"),
             },
@@ -323,7 +332,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 
     #[cfg(feature = "std")]
     fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<(), RecvTimeoutError> {
-        match wait_until(self, WaitStrategy::default(), deadline) {
+        match wait_until(self, self.shared.strategy, deadline) {
             Some(result) => Ok(result?),
             None => Err(RecvTimeoutError::Timeout),
         }
