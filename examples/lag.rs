@@ -9,7 +9,7 @@ fn main() {
     let mut subscriber = subscribable.subscribe();
 
     publisher.publish_batch(&[0, 1, 2, 3, 4, 5, 6]);
-    println!("7 published into 4 slots; pending: {}", subscriber.pending());
+    println!("7 published into 4 slots; pending: {}", subscriber.len());
 
     // `try_recv` says so, once.
     assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 3 }));

@@ -86,6 +86,41 @@ impl From<RecvError> for LossyTryRecvError {
     }
 }
 
+/// Why [`recv_or_lag`](crate::broadcast::Subscriber::recv_or_lag) returned no message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LossyRecvError {
+    /// As [`LossyTryRecvError::Lagged`].
+    Lagged {
+        /// How many messages were lost since the last receive, at least one.
+        skipped: u64,
+    },
+    /// The publisher is gone and everything it published was received (or counted as lagged).
+    Closed,
+}
+
+impl fmt::Display for LossyRecvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        LossyTryRecvError::from(*self).fmt(f)
+    }
+}
+
+impl Error for LossyRecvError {}
+
+impl From<LossyRecvError> for LossyTryRecvError {
+    fn from(error: LossyRecvError) -> Self {
+        match error {
+            LossyRecvError::Lagged { skipped } => Self::Lagged { skipped },
+            LossyRecvError::Closed => Self::Closed,
+        }
+    }
+}
+
+impl From<RecvError> for LossyRecvError {
+    fn from(_: RecvError) -> Self {
+        Self::Closed
+    }
+}
+
 /// Why [`recv_timeout`](crate::broadcast::Subscriber::recv_timeout) or [`recv_deadline`](crate::broadcast::Subscriber::recv_deadline)
 /// returned no message.
 #[cfg(feature = "std")]

@@ -110,8 +110,8 @@ mod sync;
 mod wait;
 
 pub use error::{
-    CapacityError, LossyTryRecvError, PublishError, RecvError, RegisterError, SendError, TryPublishError,
-    TryRecvError, TrySendError, UpstreamError,
+    CapacityError, LossyRecvError, LossyTryRecvError, PublishError, RecvError, RegisterError, SendError,
+    TryPublishError, TryRecvError, TrySendError, UpstreamError,
 };
 #[cfg(feature = "std")]
 pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};
@@ -119,10 +119,10 @@ pub use message::Message;
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
 pub use shutdown::Shutdown;
-pub use wait::{ParseWaitStrategyError, WaitStrategy};
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use wait::prepare;
+pub use wait::{ParseWaitStrategyError, WaitStrategy};
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.
 #[cfg(annulus_mutant = "atomic_outside_sync")]

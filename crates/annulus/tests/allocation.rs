@@ -59,7 +59,7 @@ fn messages_allocate_nothing() {
             let _ = subscriber.recv_timeout(Duration::ZERO);
             subscriber.try_recv_batch(&mut buffer);
             subscriber.try_iter().take(2).for_each(drop);
-            let _ = (subscriber.latest(), subscriber.skip_to_latest(), subscriber.pending());
+            let _ = (subscriber.latest(), subscriber.skip_to_latest(), subscriber.len());
             let joined = subscribable.subscribe();
             drop((joined.clone(), joined, subscribable.subscribe_from_oldest()));
         }
@@ -92,7 +92,7 @@ fn lossless_messages_allocate_nothing() {
         let _ = (subscriber.try_recv(), subscriber.recv(), subscriber.recv_timeout(Duration::ZERO));
         subscriber.try_recv_batch(&mut buffer);
         subscriber.try_iter().for_each(drop);
-        let _ = (tap.latest(), tap.pending());
+        let _ = (tap.latest(), tap.len());
     });
 }
 

@@ -228,7 +228,7 @@ fn a_batch_ends_although_the_publisher_is_faster() {
 fn latest_moves_forward_beside_a_fast_publisher() {
     let mut before = None;
     beside_a_fast_publisher(|subscriber| {
-        let pending = subscriber.pending();
+        let pending = subscriber.len();
         match subscriber.latest() {
             Some(number) => {
                 assert!(before < Some(number), "{number} after {before:?}");

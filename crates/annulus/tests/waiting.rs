@@ -46,6 +46,67 @@ fn an_idle_subscriber_with_a_timeout_uses_no_cpu() {
     assert!(used < IDLE / 10, "idle for {IDLE:?}, {used:?} of it on a core");
 }
 
+/// Who waits in vain for a while by the strategy of the ring, on both sides, in each family: spinning uses a core for that time, or as much of one as there is.
+#[test]
+#[cfg(target_os = "linux")]
+fn who_is_not_told_waits_by_the_strategy_of_the_ring() {
+    use annulus::{broadcast, spmc, spsc};
+    const WHILE: Duration = Duration::from_millis(200);
+    let used = |verb: &mut dyn FnMut()| {
+        let before = time_on_a_core();
+        verb();
+        time_on_a_core_since(before).unwrap()
+    };
+    let spins = |verb: &mut dyn FnMut()| {
+        // A machine that is busy with something else gives it little of a core, now and then.
+        let most = (0..10).map(|_| used(verb)).find(|&used| used > WHILE / 20);
+        assert!(most.is_some(), "it slept");
+    };
+    let spin = WaitStrategy::BusySpin;
+
+    let (_publisher, subscribable) = broadcast::Builder::new(8).wait_strategy(spin).lossy::<u64>().unwrap();
+    let mut subscriber = subscribable.subscribe();
+    spins(&mut || assert!(subscriber.recv_timeout(WHILE).is_err()));
+
+    let (mut publisher, subscribable) = broadcast::Builder::new(2).wait_strategy(spin).lossless().unwrap();
+    let _slow = subscribable.subscribe();
+    publisher.publish_batch(&[1, 2]).unwrap();
+    spins(&mut || assert!(publisher.publish_timeout(3, WHILE).is_err()));
+
+    let (publisher, subscribable) = broadcast::Builder::new(2).wait_strategy(spin).mp_lossless().unwrap();
+    let _slow = subscribable.subscribe();
+    publisher.publish_batch(&[1, 2]).unwrap();
+    spins(&mut || assert!(publisher.publish_timeout(3, WHILE).is_err()));
+
+    let (mut publisher, subscribable) = broadcast::Builder::new(2).wait_strategy(spin).events(|| 0).unwrap();
+    let mut subscriber = subscribable.subscribe();
+    spins(&mut || assert!(subscriber.process_timeout(WHILE, |_| ()).is_err()));
+    (0..2).for_each(|_| publisher.publish(|_| ()).unwrap());
+    spins(&mut || assert!(publisher.publish_timeout(|_| (), WHILE).is_err()));
+
+    let (mut producer, mut consumer) = spsc::Builder::new(1).wait_strategy(spin).build().unwrap();
+    spins(&mut || assert!(consumer.recv_timeout(WHILE).is_err()));
+    producer.send(1).unwrap();
+    spins(&mut || assert!(producer.send_timeout(2, WHILE).is_err()));
+
+    let (mut producer, _consumer) = spmc::Builder::new(1).wait_strategy(spin).build().unwrap();
+    producer.send(1).unwrap();
+    spins(&mut || assert!(producer.send_timeout(2, WHILE).is_err()));
+
+    // And a batch, and a verb without a deadline.
+    let (mut publisher, subscribable) = broadcast::Builder::new(2).wait_strategy(spin).lossless().unwrap();
+    let mut late = subscribable.subscribe();
+    publisher.publish_batch(&[1, 2]).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(WHILE);
+            assert_eq!(late.recv(), Ok(1));
+        });
+        let used = used(&mut || publisher.publish(3).unwrap());
+        assert!(used > WHILE / 100, "it slept");
+    });
+}
+
 #[test]
 fn a_timeout_receives_what_comes_in_time_and_sees_the_close() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);

@@ -78,6 +78,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn wait_strategy(self, strategy: WaitStrategy) -> Self {
+        let strategy = if mutated!("builder_strategy_unheard") { self.strategy } else { strategy };
         Self { strategy, ..self }
     }
 

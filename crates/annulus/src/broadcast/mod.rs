@@ -24,7 +24,7 @@
 //! mp_publisher  one of many who write; single: the only one, behind the gate
 //! event/        owned messages: changed in place, read by reference
 //! subscribable  from which subscribers are made, at any time, on any thread
-//! subscriber    one reader: receiving, lag, waiting; iter: what is there, and the iterators that wait
+//! subscriber    one reader: receiving, lag, waiting; iter: what is there, and the iterators that wait; lossy: what is possible where loss is allowed
 //! group         several readers on one thread for one read
 //! stage         readers that follow others
 //! lapse         where a reader goes on after it was lapped
@@ -44,6 +44,7 @@ mod handle;
 mod iter;
 mod lapse;
 mod lossless;
+mod lossy;
 mod mode;
 mod mp_publisher;
 mod process;

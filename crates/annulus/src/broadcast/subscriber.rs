@@ -4,6 +4,7 @@
 //! writes to memory that anybody else reads. What it received is told from how far it came and what it lost, so
 //! receiving counts nothing.
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::mem::MaybeUninit;
 #[cfg(feature = "std")]
@@ -18,7 +19,7 @@ use crate::error::{RecvError, TryRecvError};
 use crate::hint::unlikely;
 use crate::message::Message;
 use crate::ring::{Copied, Missing, Sequence, Whole};
-use crate::sync::{mutated, pause};
+use crate::sync::mutated;
 use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 
 /// A reading end of a broadcast ring, made by [`Subscribable`](crate::broadcast::Subscribable).
@@ -39,15 +40,16 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 /// | verb | waits | on lag |
 /// | --- | --- | --- |
 /// | [`try_recv`](Self::try_recv) | no | says so, once |
-/// | [`recv`](Self::recv), [`recv_by`](Self::recv_by), `recv_timeout`, `recv_deadline` | yes | counts it and goes on |
+/// | [`recv`](Self::recv), [`recv_by`](Self::recv_by), `recv_timeout`, `recv_deadline`, [`recv_batch`](Self::recv_batch), [`recv_many`](Self::recv_many) | yes | counts it and goes on |
+/// | [`recv_or_lag`](Subscriber::recv_or_lag) | yes | says so, once |
 /// | [`try_recv_batch`](Self::try_recv_batch), [`try_iter`](Self::try_iter), [`latest`](Subscriber::latest) | no | counts it and goes on |
 /// | [`iter`](Self::iter) | yes | counts it and goes on |
 /// | of a stage: [`try_process`](Subscriber::try_process), [`try_process_batch`](Subscriber::try_process_batch) | no | says so, once |
 /// | of a stage: [`process`](Subscriber::process), [`process_batch`](Subscriber::process_batch) and their like | yes | counts it and goes on |
 pub struct Subscriber<T: Message, M: Mode = Lossy> {
-    shared: Handle<Copied<T>, M::Seat>,
+    pub(super) shared: Handle<Copied<T>, M::Seat>,
     /// The next sequence to receive.
-    cursor: Sequence,
+    pub(super) cursor: Sequence,
     /// Where it began.
     start: Sequence,
     /// Messages between `start` and `cursor` that it did not receive.
@@ -309,6 +311,61 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         count
     }
 
+    /// Waits for a message as [`recv`](Self::recv) does, and receives it and those behind it that are there already into the front of `buffer`, as
+    /// [`try_recv_batch`](Self::try_recv_batch) does. Returns how many: at least one, but 0 at once, open or closed, where `buffer` is empty.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the publisher is gone and nothing is left. `buffer` is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// drop(publisher);
+    /// let mut buffer = [0; 8];
+    /// assert_eq!(subscriber.recv_batch(&mut buffer), Ok(3));
+    /// assert_eq!(subscriber.recv_batch(&mut buffer), Err(annulus::RecvError));
+    /// ```
+    pub fn recv_batch(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
+        let Some((first, rest)) = buffer.split_first_mut() else {
+            return Ok(0);
+        };
+        *first = self.recv()?;
+        Ok(1 + self.try_recv_batch(rest))
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but puts at most `most` messages at the end of `buffer`, which grows as it has to. To receive into a vector without
+    /// waiting, extend it by [`try_iter`](Self::try_iter).
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv_batch`](Self::recv_batch).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3, 4]);
+    /// let mut buffer = vec![0];
+    /// assert_eq!(subscriber.recv_many(&mut buffer, 3), Ok(3));
+    /// assert_eq!(buffer, [0, 1, 2, 3]);
+    /// buffer.extend(subscriber.try_iter());
+    /// assert_eq!(buffer, [0, 1, 2, 3, 4]);
+    /// ```
+    pub fn recv_many(&mut self, buffer: &mut Vec<T>, most: usize) -> Result<usize, RecvError> {
+        if most == 0 {
+            return Ok(0);
+        }
+        buffer.push(self.recv()?);
+        let before = buffer.len();
+        buffer.extend(self.try_iter().take(most - 1));
+        Ok(1 + buffer.len() - before)
+    }
+
     /// An iterator over the messages that are there now. It ends at the newest that was published when this was called,
     /// however fast the publisher is, and never waits; what it is lapped by counts as lagged. Dropping it early leaves the
     /// rest to be received.
@@ -357,8 +414,28 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// is exact.
     ///
     /// Walks a bounded number of slots; with many publishers, that of each message from the cursor on, O(`capacity`).
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// assert!(subscriber.is_empty());
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(subscriber.len(), 3);
+    /// ```
+    #[doc(alias = "pending")]
     #[must_use]
-    pub fn pending(&self) -> u64 {
+    pub fn len(&self) -> usize {
+        // At most the capacity.
+        self.pending() as usize
+    }
+
+    /// Whether no message could be received now: [`len`](Self::len) is 0.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) fn pending(&self) -> u64 {
         let frontier = self.shared.ring.frontier(self.cursor);
         let end = M::end(self.seat(), frontier.head);
         if mutated!("pending_counts_what_is_lost") {
@@ -417,7 +494,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// The next message, which publishers need not keep any longer.
     #[inline]
-    fn next<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
+    pub(super) fn next<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
         let whole = self.take(message)?;
         self.release();
         Ok(whole)
@@ -556,7 +633,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// Goes on after a lapse and says how many messages that cost.
     #[inline(always)]
-    fn go_on(&mut self) -> u64 {
+    pub(super) fn go_on(&mut self) -> u64 {
         if M::STAGED { self.go_on_apart() } else { self.go_on_here() }
     }
 
@@ -584,7 +661,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// Moves the cursor on to `sequence`, unless it is there already, and counts what it passes.
     #[inline(always)]
-    fn skip_to(&mut self, sequence: Sequence) -> u64 {
+    pub(super) fn skip_to(&mut self, sequence: Sequence) -> u64 {
         let skipped = sequence.since(self.cursor);
         self.cursor = self.cursor.plus(skipped);
         if !mutated!("lag_uncounted") {
@@ -599,55 +676,6 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Before which message a drain or a batch ends: as the head, but cheaper, and perhaps later: of many publishers, where nothing was claimed.
     fn end(&self) -> Sequence {
         M::end(self.seat(), self.shared.ring.end(self.cursor))
-    }
-}
-
-/// Where loss is allowed, a subscriber may also skip on purpose.
-impl<T: Message> Subscriber<T> {
-    /// Receives the newest message and passes over those before it, which count as lagged. `None` where nothing has come
-    /// since the last receive. Never goes back, never delivers a message twice. It looks again if publishers overwrite
-    /// the message while it copies, and waits for nothing else: with many publishers, messages that are still being written
-    /// are passed over too, however many those are, and it looks at the slot of each.
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3]);
-    /// assert_eq!(subscriber.latest(), Some(3));
-    /// assert_eq!(subscriber.latest(), None);
-    /// assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (1, 2));
-    /// ```
-    pub fn latest(&mut self) -> Option<T> {
-        let from = if mutated!("latest_delivers_twice") { self.shared.ring.first() } else { self.cursor };
-        loop {
-            let newest = self.shared.ring.newest(from)?;
-            let mut message = MaybeUninit::uninit();
-            if let Ok(whole) = self.shared.read(newest, &mut message) {
-                self.skip_to(newest);
-                self.cursor = newest.next();
-                return Some(whole.take());
-            }
-            // It was overwritten meanwhile: there is a newer one, or will be at the next look.
-            pause();
-        }
-    }
-
-    /// Passes over all messages before the newest, which the next receive returns if it was not overwritten by then, and says how
-    /// many: they count as lagged. With many publishers, messages that are still being written are passed over too. Never goes back; 0 where
-    /// at most one message is pending.
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3]);
-    /// assert_eq!(subscriber.skip_to_latest(), 2);
-    /// assert_eq!(subscriber.try_recv(), Ok(3));
-    /// ```
-    pub fn skip_to_latest(&mut self) -> u64 {
-        match self.shared.ring.newest(self.cursor) {
-            Some(newest) => self.skip_to(newest),
-            None => 0,
-        }
     }
 }
 
@@ -674,7 +702,7 @@ impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
 }
 
 /// Why there is no next message.
-enum Miss {
+pub(super) enum Miss {
     Empty,
     Lapped,
     Closed,

@@ -7,6 +7,7 @@ use super::hub::Plan;
 use super::kind::Kind;
 use super::{Consumer, Producer};
 use crate::error::CapacityError;
+use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
 /// How a queue is to be; `K` says which kind. The `channel` functions are short forms of it.
@@ -111,7 +112,9 @@ impl<K: Kind> Builder<K> {
     /// ```
     #[must_use]
     pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
-        self.plan.strategy = strategy;
+        if !mutated!("builder_strategy_unheard") {
+            self.plan.strategy = strategy;
+        }
         self
     }
 

@@ -1,5 +1,6 @@
 //! [`Consumer`].
 
+use alloc::vec::Vec;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -201,11 +202,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// Receives a message, or waits for one, or for the end; `None` once `deadline` has passed. Of a receive that waits, the long way.
     #[cold]
     #[inline(never)]
-    fn wait(
-        &mut self,
-        strategy: Option<WaitStrategy>,
-        deadline: Deadline,
-    ) -> Option<Result<T, RecvError>> {
+    fn wait(&mut self, strategy: Option<WaitStrategy>, deadline: Deadline) -> Option<Result<T, RecvError>> {
         let strategy = strategy.unwrap_or(self.end.hub().plan.strategy);
         let eager = matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin);
         if eager {
@@ -238,6 +235,56 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         let received = self.end.take_into(values);
         self.look_for_the_end(received);
         received
+    }
+
+    /// Waits for a message as [`recv`](Self::recv) does, and receives it and those that are there already into `values`, as
+    /// [`try_recv_batch`](Self::try_recv_batch) does. Returns how many: at least one, but 0 at once, open or closed, where `values` is empty.
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv`](Self::recv). `values` is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(producer);
+    /// let mut values = [0; 8];
+    /// assert_eq!(consumer.recv_batch(&mut values), Ok(3));
+    /// assert_eq!(consumer.recv_batch(&mut values), Err(annulus::RecvError));
+    /// ```
+    pub fn recv_batch(&mut self, values: &mut [T]) -> Result<usize, RecvError> {
+        let Some((first, rest)) = values.split_first_mut() else {
+            return Ok(0);
+        };
+        *first = self.recv()?;
+        Ok(1 + self.try_recv_batch(rest))
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but puts at most `most` messages at the end of `values`, which grows as it has to.
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::mpsc::channel(4);
+    /// for name in ["ada", "grace", "mary"] {
+    ///     producer.send(String::from(name)).unwrap();
+    /// }
+    /// let mut names = Vec::new();
+    /// assert_eq!(consumer.recv_many(&mut names, 2), Ok(2));
+    /// assert_eq!(names, ["ada", "grace"]);
+    /// ```
+    pub fn recv_many(&mut self, values: &mut Vec<T>, most: usize) -> Result<usize, RecvError> {
+        if most == 0 {
+            return Ok(0);
+        }
+        values.push(self.recv()?);
+        Ok(1 + self.consume_up_to(most - 1, |value| values.push(value)))
     }
 
     /// Hands every message that is there to `handler`, in each ring until what was there when its turn came, and returns how many that

@@ -200,7 +200,9 @@ mod tests {
 
     #[test]
     fn what_is_none_is_named() {
-        for text in ["", "spin", "Block", "busy-spin:1,2", "adaptive:", "adaptive:1", "adaptive:1,x", "adaptive:-1,1"] {
+        for text in
+            ["", "spin", "Block", "busy-spin:1,2", "adaptive:", "adaptive:1", "adaptive:1,x", "adaptive:-1,1"]
+        {
             let error = text.parse::<WaitStrategy>().unwrap_err().to_string();
             assert!(error.starts_with(&alloc::format!("{text:?} is no wait strategy: ")), "{error}");
         }

@@ -339,10 +339,17 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 
     /// How many events could be processed now; with many publishers, those up to the first that is still being published.
+    #[doc(alias = "pending")]
     #[must_use]
-    pub fn pending(&self) -> u64 {
+    pub fn len(&self) -> usize {
         let head = self.shared.ring.frontier(self.cursor).head;
-        M::end(self.shared.role(), head).since(self.cursor)
+        M::end(self.shared.role(), head).since(self.cursor) as usize
+    }
+
+    /// Whether no event could be processed now: [`len`](Self::len) is 0.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// The sequence of the event that comes next. Sequences count the events of a ring from 0.

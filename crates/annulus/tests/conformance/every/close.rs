@@ -33,7 +33,7 @@ pub(crate) fn what_came_before_the_close_arrives_by_every_verb<R: Ring>() {
             assert_eq!(subscriber.recv(), Err(RecvError));
             assert_eq!(subscriber.recv_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));
             assert_eq!(subscriber.recv_deadline(Instant::now()), Err(RecvTimeoutError::Closed));
-            assert_eq!(subscriber.pending(), 0);
+            assert_eq!(subscriber.len(), 0);
             if let Some(behind) = &mut behind {
                 (0..left).for_each(|number| assert_eq!(behind.recv(), Ok(number)));
                 assert_eq!(behind.recv(), Err(RecvError));
@@ -49,7 +49,7 @@ pub(crate) fn joining_a_closed_ring_finds_its_end<R: Ring>() {
         (0..published).for_each(|number| publisher.publish(number).unwrap());
         drop(publisher);
         let mut late = R::subscribe(&source);
-        assert_eq!((late.cursor(), late.pending()), (published, 0));
+        assert_eq!((late.cursor(), late.len()), (published, 0));
         assert_eq!(late.recv(), Err(RecvError));
         if let Some(mut oldest) = R::from_oldest(&source) {
             let start = oldest.cursor();

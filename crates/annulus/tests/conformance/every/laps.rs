@@ -36,13 +36,13 @@ pub(crate) fn come_in_order_at_every_capacity_and_start<R: Ring>() {
                     (number..number + burst as u64)
                         .for_each(|message| publisher.try_publish(message).unwrap());
                 }
-                assert_eq!(subscriber.pending(), burst as u64);
+                assert_eq!(subscriber.len(), burst);
                 receive::<R>(&mut subscriber, &mut turn, number, burst);
                 number += burst as u64;
                 assert_eq!(publisher.published(), number);
                 assert_eq!(subscriber.cursor(), start + number, "capacity {capacity}, from {start}");
                 assert_eq!((subscriber.received(), subscriber.lagged()), (number, 0));
-                assert_eq!(subscriber.pending(), 0);
+                assert_eq!(subscriber.len(), 0);
             }
             assert_eq!((publisher.capacity(), subscriber.capacity()), (capacity, capacity));
         }

@@ -38,7 +38,7 @@ impl Stage {
     /// What it receives by this step, and how much it could be; each verb says itself what it has processed.
     fn apply(&mut self, step: &Step) -> (Vec<u64>, u64) {
         self.comes_back();
-        let before = self.real.pending();
+        let before = self.real.len() as u64;
         let mut all = Vec::new();
         let (got, most) = match *step {
             Step::TryRecv(_) => {

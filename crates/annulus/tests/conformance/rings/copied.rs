@@ -140,8 +140,8 @@ pub(crate) trait Does: Mode<TryRecvError: Into<LossyTryRecvError>> + 'static {
         false
     }
 
-    /// By closure: a stage.
-    fn processes() -> Vec<Verb<Subscriber<u64, Self>>> {
+    /// By closure: a stage. And where loss is allowed.
+    fn more_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
         Vec::new()
     }
 }
@@ -149,6 +149,12 @@ pub(crate) trait Does: Mode<TryRecvError: Into<LossyTryRecvError>> + 'static {
 impl Does for Unbound {
     fn fork(subscriber: &Subscriber<u64, Self>) -> Option<Subscriber<u64, Self>> {
         Some(subscriber.clone())
+    }
+
+    fn more_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
+        verbs! {
+            "recv_or_lag", true, |subscriber| subscriber.recv_or_lag().map_err(LossyTryRecvError::from);
+        }
     }
 }
 
@@ -163,7 +169,7 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>> + 'static> Does for Stag
         catch_unwind(AssertUnwindSafe(|| stage.process(|_| resume_unwind(Box::new("on purpose"))))).is_err()
     }
 
-    fn processes() -> Vec<Verb<Subscriber<u64, Self>>> {
+    fn more_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
         verbs! {
             "try_process", false, |stage| stage.try_process(|number| *number).map_err(Into::into);
             "process", true, |stage| stage.process(|number| *number);
@@ -233,8 +239,8 @@ where
         self.total_lagged()
     }
 
-    fn pending(&self) -> u64 {
-        self.pending()
+    fn len(&self) -> usize {
+        self.len()
     }
 
     fn capacity(&self) -> usize {
@@ -262,12 +268,27 @@ where
                 assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
                 buffer[..count].to_vec()
             };
-            "drain", false, |subscriber| subscriber.try_iter().collect::<Vec<_>>();
-            "drain, a part of it", false, |subscriber| subscriber.try_iter().next();
+            "recv_batch", true, |subscriber| {
+                assert_eq!(subscriber.recv_batch(&mut []), Ok(0), "at once");
+                let mut buffer = [u64::MAX; 3];
+                let result = subscriber.recv_batch(&mut buffer);
+                let count = result.unwrap_or(0);
+                assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
+                Got::of_batch(result, buffer[..count].to_vec())
+            };
+            "recv_many", true, |subscriber| {
+                let mut buffer = vec![u64::MAX];
+                assert_eq!(subscriber.recv_many(&mut buffer, 0), Ok(0), "at once");
+                let result = subscriber.recv_many(&mut buffer, 2);
+                assert_eq!(buffer.remove(0), u64::MAX);
+                Got::of_batch(result, buffer)
+            };
+            "try_iter", false, |subscriber| subscriber.try_iter().collect::<Vec<_>>();
+            "try_iter, a part of it", false, |subscriber| subscriber.try_iter().next();
             "iter", true, |subscriber| subscriber.iter().next();
             "into_iter", true, |subscriber| (&mut *subscriber).into_iter().next();
         };
-        verbs.extend(M::processes());
+        verbs.extend(M::more_verbs());
         verbs
     }
 }

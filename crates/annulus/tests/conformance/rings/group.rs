@@ -68,9 +68,9 @@ where
         agreed(|member| self.total_lagged(member))
     }
 
-    fn pending(&self) -> u64 {
+    fn len(&self) -> usize {
         // Not compared: publishers may run.
-        self.pending(0)
+        self.pending(0) as usize
     }
 
     fn capacity(&self) -> usize {

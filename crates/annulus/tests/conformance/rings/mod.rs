@@ -89,7 +89,7 @@ pub(crate) trait Receive: Sized + Send + 'static {
     fn cursor(&self) -> u64;
     fn received(&self) -> u64;
     fn lagged(&self) -> u64;
-    fn pending(&self) -> u64;
+    fn len(&self) -> usize;
     fn capacity(&self) -> usize;
     fn is_closed(&self) -> bool;
     /// A clone; `None` where there can be none.
@@ -116,6 +116,18 @@ pub(crate) enum Got {
     /// None now; or none for ever, from a verb that does not tell the two apart.
     Nothing,
     Closed,
+}
+
+impl Got {
+    /// What a batch that waits brought: as many as it says, and at least one.
+    fn of_batch(result: Result<usize, RecvError>, messages: Vec<u64>) -> Self {
+        assert_eq!(messages.len(), result.unwrap_or(0));
+        match result {
+            Ok(0) => panic!("a batch that waits brings something"),
+            Ok(_) => Self::Messages(messages),
+            Err(RecvError) => Self::Closed,
+        }
+    }
 }
 
 impl From<Vec<u64>> for Got {

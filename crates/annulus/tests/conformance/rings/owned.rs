@@ -165,8 +165,8 @@ where
         0
     }
 
-    fn pending(&self) -> u64 {
-        self.pending()
+    fn len(&self) -> usize {
+        self.len()
     }
 
     fn capacity(&self) -> usize {

@@ -10,7 +10,7 @@ use annulus::{
     TryRecvError, TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc,
 };
 
-use super::{Publish, Receive, Ring, Verb, verbs};
+use super::{Got, Publish, Receive, Ring, Verb, verbs};
 
 /// A producer that counts.
 pub(crate) struct Counting<K: Kind> {
@@ -227,8 +227,8 @@ where
         0
     }
 
-    fn pending(&self) -> u64 {
-        self.consumer.len() as u64
+    fn len(&self) -> usize {
+        self.consumer.len()
     }
 
     fn capacity(&self) -> usize {
@@ -259,6 +259,21 @@ where
                 assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
                 reader.count_all(buffer[..count].to_vec())
             };
+            "recv_batch", true, |reader| {
+                assert_eq!(reader.consumer.recv_batch(&mut []), Ok(0), "at once");
+                let mut buffer = [u64::MAX; 3];
+                let result = reader.consumer.recv_batch(&mut buffer);
+                let count = result.unwrap_or(0);
+                assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
+                Got::of_batch(result, reader.count_all(buffer[..count].to_vec()))
+            };
+            "recv_many", true, |reader| {
+                let mut buffer = vec![u64::MAX];
+                assert_eq!(reader.consumer.recv_many(&mut buffer, 0), Ok(0), "at once");
+                let result = reader.consumer.recv_many(&mut buffer, 2);
+                assert_eq!(buffer.remove(0), u64::MAX);
+                Got::of_batch(result, reader.count_all(buffer))
+            };
             "consume", false, |reader| {
                 let mut messages = Vec::new();
                 reader.consumer.consume(|message| messages.push(message));
@@ -269,11 +284,11 @@ where
                 reader.consumer.consume_up_to(2, |message| messages.push(message));
                 reader.count_all(messages)
             };
-            "drain", false, |reader| {
+            "try_iter", false, |reader| {
                 let messages = reader.consumer.try_iter().collect();
                 reader.count_all(messages)
             };
-            "drain, a part of it", false, |reader| {
+            "try_iter, a part of it", false, |reader| {
                 let message = reader.consumer.try_iter().next();
                 reader.count_all(message.into_iter().collect())
             };

@@ -139,9 +139,9 @@ impl<S: Done> Receive for InStep<S> {
         self.stage.lagged()
     }
 
-    fn pending(&self) -> u64 {
+    fn len(&self) -> usize {
         // What the one before is done with, and what it has not received.
-        self.stage.pending() + self.before.pending()
+        self.stage.len() + self.before.len()
     }
 
     fn capacity(&self) -> usize {

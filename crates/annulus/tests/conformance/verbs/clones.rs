@@ -39,7 +39,7 @@ fn a_look_does_not_miss_who_changes_places() {
         });
         for round in 0..CLONES {
             // The ring is full, so the publisher is looking.
-            while original.pending() < 2 {
+            while original.len() < 2 {
                 std::hint::spin_loop();
             }
             let next = original.cursor();

@@ -235,7 +235,7 @@ fn waiting_takes_nothing() {
     let mut subscriber = reader.join().unwrap();
     (0..3).for_each(|_| subscriber.wait_timeout(Duration::ZERO).unwrap());
     subscriber.wait_by(WaitStrategy::BusySpin).unwrap();
-    assert_eq!(subscriber.pending(), 1);
+    assert_eq!(subscriber.len(), 1);
     assert_eq!(subscriber.process_deadline(Instant::now(), |event| *event), Ok(0));
     drop(publisher);
     assert_eq!(subscriber.wait_timeout(Duration::MAX), Err(RecvTimeoutError::Closed));

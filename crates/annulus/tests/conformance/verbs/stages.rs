@@ -39,12 +39,9 @@ fn read_is_not_processed() {
             assert_eq!(stage.try_recv(), Err(TryRecvError::Empty), "not received yet");
             receive(&mut before);
             assert_eq!(stage.try_recv(), Err(TryRecvError::Empty), "not processed yet");
-            assert_eq!(
-                (stage.pending(), stage.try_recv_batch(&mut [0; 4]), stage.try_iter().count()),
-                (0, 0, 0)
-            );
+            assert_eq!((stage.len(), stage.try_recv_batch(&mut [0; 4]), stage.try_iter().count()), (0, 0, 0));
             come_back(&mut before);
-            assert_eq!(stage.pending(), 1);
+            assert_eq!(stage.len(), 1);
             assert_eq!(stage.try_recv(), Ok(7));
         }
     }
@@ -83,8 +80,8 @@ fn an_event_is_processed_when_its_handler_returns() {
     assert!(stage.peek().is_none());
     event.pass();
     assert_eq!(stage.peek().as_deref(), Some(&1));
-    before.process_batch(2, |_, _| assert_eq!(stage.pending(), 1)).unwrap();
-    assert_eq!(stage.pending(), 3);
+    before.process_batch(2, |_, _| assert_eq!(stage.len(), 1)).unwrap();
+    assert_eq!(stage.len(), 3);
     assert_eq!(stage.try_process_batch(usize::MAX, |_, _| ()), Ok(3), "and not what is published");
     // A handler that panics is done with its event all the same.
     let process = || before.process(|_| resume_unwind(Box::new("on purpose")));

@@ -1,0 +1,125 @@
+//! What a [`Subscriber`] does where loss is allowed: it can be told of it, and skip on purpose.
+
+use core::mem::MaybeUninit;
+
+use super::Subscriber;
+use super::subscriber::Miss;
+use crate::error::LossyRecvError;
+use crate::message::Message;
+use crate::sync::{mutated, pause};
+use crate::wait::{Event, Look, Wait, wait_until};
+
+impl<T: Message> Subscriber<T> {
+    /// Receives the next message, waiting for it as [`recv`](Self::recv) does, but says so where it was lapped, as [`try_recv`](Self::try_recv) does, instead of going
+    /// on in silence. After a lag the next call goes on with the oldest message that still stands.
+    ///
+    /// # Errors
+    ///
+    /// [`Lagged`](LossyRecvError::Lagged): so many messages were lost since the last receive. [`Closed`](LossyRecvError::Closed): the publisher is gone and nothing is
+    /// left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::LossyRecvError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(2);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// drop(publisher);
+    /// assert_eq!(subscriber.recv_or_lag(), Err(LossyRecvError::Lagged { skipped: 1 }));
+    /// assert_eq!(subscriber.recv_or_lag(), Ok(2));
+    /// assert_eq!(subscriber.recv_or_lag(), Ok(3));
+    /// assert_eq!(subscriber.recv_or_lag(), Err(LossyRecvError::Closed));
+    /// ```
+    #[inline]
+    pub fn recv_or_lag(&mut self) -> Result<T, LossyRecvError> {
+        let mut message = MaybeUninit::uninit();
+        match self.next(&mut message) {
+            Ok(whole) => Ok(whole.take()),
+            Err(Miss::Lapped) if !mutated!("lag_unreported") => {
+                Err(LossyRecvError::Lagged { skipped: self.go_on() })
+            }
+            Err(_) => {
+                let strategy = self.shared.strategy;
+                match wait_until(&mut OrLag(self), strategy, None) {
+                    Some(result) => result,
+                    None => unreachable!("a wait without a deadline does not end without a result"),
+                }
+            }
+        }
+    }
+
+    /// Receives the newest message and passes over those before it, which count as lagged. `None` where nothing has come
+    /// since the last receive. Never goes back, never delivers a message twice. It looks again if publishers overwrite
+    /// the message while it copies, and waits for nothing else: with many publishers, messages that are still being written
+    /// are passed over too, however many those are, and it looks at the slot of each.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(subscriber.latest(), Some(3));
+    /// assert_eq!(subscriber.latest(), None);
+    /// assert_eq!((subscriber.total_received(), subscriber.total_lagged()), (1, 2));
+    /// ```
+    pub fn latest(&mut self) -> Option<T> {
+        let from = if mutated!("latest_delivers_twice") { self.shared.ring.first() } else { self.cursor };
+        loop {
+            let newest = self.shared.ring.newest(from)?;
+            let mut message = MaybeUninit::uninit();
+            if let Ok(whole) = self.shared.read(newest, &mut message) {
+                self.skip_to(newest);
+                self.cursor = newest.next();
+                return Some(whole.take());
+            }
+            // It was overwritten meanwhile: there is a newer one, or will be at the next look.
+            pause();
+        }
+    }
+
+    /// Passes over all messages before the newest, which the next receive returns if it was not overwritten by then, and says how
+    /// many: they count as lagged. With many publishers, messages that are still being written are passed over too. Never goes back; 0 where
+    /// at most one message is pending.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(subscriber.skip_to_latest(), 2);
+    /// assert_eq!(subscriber.try_recv(), Ok(3));
+    /// ```
+    pub fn skip_to_latest(&mut self) -> u64 {
+        match self.shared.ring.newest(self.cursor) {
+            Some(newest) => self.skip_to(newest),
+            None => 0,
+        }
+    }
+}
+
+/// A subscriber that waits for a message, or for a lag.
+struct OrLag<'s, T: Message>(&'s mut Subscriber<T>);
+
+impl<T: Message> Wait for OrLag<'_, T> {
+    type Found = Result<T, LossyRecvError>;
+
+    fn event(&self) -> &Event {
+        self.0.event()
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        let mut message = MaybeUninit::uninit();
+        match self.0.next(&mut message) {
+            Ok(whole) => Look::Found(Ok(whole.take())),
+            Err(Miss::Closed) => Look::Found(Err(LossyRecvError::Closed)),
+            Err(Miss::Lapped) => {
+                let skipped = self.0.go_on();
+                if mutated!("lag_unreported") {
+                    return Look::Again;
+                }
+                Look::Found(Err(LossyRecvError::Lagged { skipped }))
+            }
+            Err(Miss::Empty) => Look::Nothing,
+        }
+    }
+}
