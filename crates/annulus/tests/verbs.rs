@@ -181,6 +181,43 @@ fn beside_a_fast_publisher(mut read: impl FnMut(&mut annulus::broadcast::Subscri
     assert_eq!(subscriber.total_received() + subscriber.total_lagged(), published);
 }
 
+/// A receive that waits, and says what was lost instead of going on: at once, and where it was lapped while it waited.
+#[test]
+fn a_lag_is_said() {
+    use annulus::LossyRecvError;
+    let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish_batch(&[0, 1, 2, 3, 4, 5]);
+    assert_eq!(subscriber.recv_or_lag(), Err(LossyRecvError::Lagged { skipped: 2 }));
+    assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [2, 3, 4, 5]);
+    let reader = thread::spawn(move || {
+        let (mut next, mut lost) = (6, 0);
+        loop {
+            match subscriber.recv_or_lag() {
+                Ok(number) => {
+                    assert_eq!(number, next);
+                    next += 1;
+                }
+                Err(LossyRecvError::Lagged { skipped }) => {
+                    next += skipped;
+                    lost += skipped;
+                }
+                Err(LossyRecvError::Closed) => return (next, lost, subscriber.total_lagged()),
+            }
+        }
+    });
+    for first in (6..6 + MESSAGES).step_by(10) {
+        publisher.publish_batch(&(first..first + 10).collect::<Vec<_>>());
+        if first % 1_000 == 6 {
+            thread::yield_now();
+        }
+    }
+    drop(publisher);
+    let (next, lost, counted) = reader.join().unwrap();
+    assert_eq!((next, lost + 2), (6 + MESSAGES, counted));
+    assert!(lost > 0, "each batch is longer than the ring");
+}
+
 /// A drain ends at the head it began with. (A ring that only asks "is there more?" never ends here.)
 #[test]
 fn a_drain_ends_although_the_publisher_is_faster() {
