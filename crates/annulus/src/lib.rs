@@ -4,8 +4,8 @@
 //!
 //! | you have | you want | ring | made by |
 //! | --- | --- | --- | --- |
-//! | one writer | every reader sees every message; the writer never waits; who is too slow loses the oldest and knows how many | lossy broadcast | [`broadcast::lossy`] |
-//! | one writer | every reader sees every message; nobody loses any; the writer waits for the slowest | lossless broadcast | [`broadcast::lossless`] |
+//! | one writer | every reader sees every message; the writer never waits; who is too slow loses the oldest and knows how many | lossy broadcast | [`broadcast::lossy`](fn@broadcast::lossy) |
+//! | one writer | every reader sees every message; nobody loses any; the writer waits for the slowest | lossless broadcast | [`broadcast::lossless`](fn@broadcast::lossless) |
 //! | many writers | the same, lossy | lossy broadcast, one order for all | [`broadcast::mp_lossy`] |
 //! | many writers | the same, lossless | lossless broadcast, one order for all | [`broadcast::mp_lossless`] |
 //! | messages that own something, or are large | changed in place, read by reference, nobody loses any | owned events | [`event::channel`], [`event::mp_channel`] |
@@ -79,9 +79,9 @@
 //!
 //! # Features
 //!
-//! - `std` (default): [`WaitStrategy::Block`], timeouts and deadlines. Without it the crate needs `alloc` and 64-bit
+//! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines. Without it the crate needs `alloc` and 64-bit
 //!   atomics only, and blocking calls spin.
-//! - `numa`: [`queue::Builder::numa_node`], on Linux.
+//! - `numa`: `queue::Builder::numa_node`, on Linux.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 

@@ -10,8 +10,8 @@ use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Sequence, Store, Writers};
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
-/// How a ring is to be, and then the ring: each of the last six methods makes one, or says why it can't be. The functions [`lossy`](super::lossy),
-/// [`lossless`](super::lossless), [`mp_lossy`](super::mp_lossy), [`mp_lossless`](super::mp_lossless),
+/// How a ring is to be, and then the ring: each of the last six methods makes one, or says why it can't be. The functions [`lossy`](fn@super::lossy),
+/// [`lossless`](fn@super::lossless), [`mp_lossy`](super::mp_lossy), [`mp_lossless`](super::mp_lossless),
 /// [`event::channel`](crate::event::channel) and [`event::mp_channel`](crate::event::mp_channel) are short forms, which panic instead.
 ///
 /// # Errors
@@ -89,7 +89,7 @@ impl Builder {
         Self { first, ..self }
     }
 
-    /// A lossy ring for one publisher: see [`lossy`](super::lossy).
+    /// A lossy ring for one publisher: see [`lossy`](fn@super::lossy).
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Builder {
         Ok((Publisher::new(publisher), Subscribable::<_, Lossy>::new(subscribable)))
     }
 
-    /// A lossless ring for one publisher: see [`lossless`](super::lossless).
+    /// A lossless ring for one publisher: see [`lossless`](fn@super::lossless).
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ pub(crate) fn ends_of<E>(name: &str, ends: Result<E, CapacityError>) -> E {
 /// their own, and their slots take 64 bytes and the message, rounded up to a multiple of 64.
 ///
 /// The ring belongs to this process: see the [front page](crate#what-does-not-hold) on `fork()`. What the first sleep of a process takes more than others,
-/// [`prepare`](crate::prepare) takes in advance.
+/// `prepare` takes in advance.
 ///
 /// # Panics
 ///
@@ -60,11 +60,11 @@ pub fn lossy<T: Message>(capacity: usize) -> (Publisher<T>, Subscribable<T>) {
 /// It waits for every subscriber there is, whatever became of it: one that was forgotten (`mem::forget`), or whose thread is not in this process after
 /// a `fork()`, holds it up for ever.
 ///
-/// Memory is taken as by [`lossy`]; subscribers also allocate places for their cursors where none is free, which later ones use again.
+/// Memory is taken as by [`lossy`](fn@lossy); subscribers also allocate places for their cursors where none is free, which later ones use again.
 ///
 /// # Panics
 ///
-/// As [`lossy`]. [`Builder::lossless`] returns an error instead.
+/// As [`lossy`](fn@lossy). [`Builder::lossless`] returns an error instead.
 ///
 /// # Examples
 ///
@@ -88,12 +88,12 @@ pub fn lossless<T: Message>(capacity: usize) -> (Publisher<T, Lossless>, Subscri
 
 /// Makes a lossy broadcast ring of `capacity` slots for any number of publishers.
 ///
-/// As [`lossy`], but the publisher is `Clone + Send + Sync`, and all subscribers see all messages in one order. A publisher takes
+/// As [`lossy`](fn@lossy), but the publisher is `Clone + Send + Sync`, and all subscribers see all messages in one order. A publisher takes
 /// one atomic addition more for each message. One that stops in the middle of a write can hold up others: see [`MpPublisher`].
 ///
 /// # Panics
 ///
-/// As [`lossy`]. [`Builder::mp_lossy`] returns an error instead.
+/// As [`lossy`](fn@lossy). [`Builder::mp_lossy`] returns an error instead.
 ///
 /// # Examples
 ///
@@ -116,11 +116,11 @@ pub fn mp_lossy<T: Message>(capacity: usize) -> (MpPublisher<T>, Subscribable<T>
 
 /// Makes a lossless broadcast ring of `capacity` slots for any number of publishers.
 ///
-/// As [`lossless`], but the publisher is `Clone + Send + Sync`, and all subscribers see all messages in one order.
+/// As [`lossless`](fn@lossless), but the publisher is `Clone + Send + Sync`, and all subscribers see all messages in one order.
 ///
 /// # Panics
 ///
-/// As [`lossy`]. [`Builder::mp_lossless`] returns an error instead.
+/// As [`lossy`](fn@lossy). [`Builder::mp_lossless`] returns an error instead.
 ///
 /// # Examples
 ///

@@ -261,7 +261,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         now.wrapping_add(*lagged_apart)
     }
 
-    /// How many messages `member` could receive now, as [`Subscriber::pending`]. (A paused member that was lapped may come to receive other ones: it
+    /// How many messages `member` could receive now, as [`Subscriber::len`]. (A paused member that was lapped may come to receive other ones: it
     /// never goes past the group.)
     ///
     /// # Panics

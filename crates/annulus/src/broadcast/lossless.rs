@@ -16,7 +16,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// half a ring also O(subscribers that are there).
     ///
     /// Not for closures in which a stage of the same ring processes a message: those that follow the stage wait for the closure, so in a full ring this would
-    /// wait for ever. There, use [`try_publish`](Self::try_publish) or [`publish_timeout`](Self::publish_timeout).
+    /// wait for ever. There, use [`try_publish`](Self::try_publish) or `publish_timeout`.
     ///
     /// # Errors
     ///

@@ -2,7 +2,7 @@
 //!
 //! | publishers | nobody waits for a slow subscriber, which loses the oldest and is told how many | nobody loses any: publishers wait for the slowest |
 //! | --- | --- | --- |
-//! | one | [`lossy`] | [`lossless`] |
+//! | one | [`lossy`](fn@lossy) | [`lossless`](fn@lossless) |
 //! | many, in one order | [`mp_lossy`] | [`mp_lossless`] |
 //!
 //! These copy messages that are [`Message`](crate::Message). What owns something, or is large, goes through a ring of [events](crate::event).

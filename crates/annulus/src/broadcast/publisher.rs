@@ -9,8 +9,8 @@ use crate::message::Message;
 use crate::ring::{Copied, Writers};
 use crate::sync::mutated;
 
-/// The writing end of a broadcast ring with one publisher, made by [`lossy`](crate::broadcast::lossy) (lossy) or
-/// [`lossless`](crate::broadcast::lossless) (lossless).
+/// The writing end of a broadcast ring with one publisher, made by [`lossy`](fn@crate::broadcast::lossy) (lossy) or
+/// [`lossless`](fn@crate::broadcast::lossless) (lossless).
 ///
 /// There is one for each ring: it is not `Clone`, and publishing takes `&mut self`. It may move to another thread.
 ///

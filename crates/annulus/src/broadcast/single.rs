@@ -7,7 +7,7 @@ use crate::ring::{Sequence, Store};
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 
-/// What [`Publisher`](super::Publisher) and [`EventPublisher`](super::EventPublisher) are made of.
+/// What [`Publisher`](super::Publisher) and [`EventPublisher`](super::event::EventPublisher) are made of.
 ///
 /// Between two looks at the gate it compares two of its own numbers and reads one constant flag. Cold paths take and return values, so
 /// that it can live in registers.

@@ -480,7 +480,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
     }
 
-    /// How many of the latest messages stand in the ring: the number given to [`channel`](crate::channel).
+    /// How many of the latest messages stand in the ring: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.shared.ring.capacity()

@@ -4,6 +4,8 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::hub::Plan;
+#[cfg(feature = "std")]
+use super::kind::InPlace;
 use super::kind::Kind;
 use super::{Consumer, Producer};
 use crate::error::CapacityError;
@@ -88,17 +90,6 @@ impl<K: Kind> Builder<K> {
         self
     }
 
-    /// Measures now and then how long a message lies in a ring, for [`Consumer::snapshot`]: about one message in 64, and never two at once.
-    /// What a snapshot counts it counts without this, too. Off by default; then it costs a look at a constant wherever a producer or a consumer
-    /// looks how far the other side has come, and nothing else.
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    #[must_use]
-    pub fn statistics(mut self, on: bool) -> Self {
-        self.plan.statistics = on;
-        self
-    }
-
     /// How the handles of this queue wait, in verbs that are not told (as those that end in `_by` are). [`WaitStrategy::default`] unless it is said.
     ///
     /// ```
@@ -150,6 +141,27 @@ impl<K: Kind> Builder<K> {
     #[track_caller]
     pub(super) fn build_or_panic<T: Send>(self) -> (Producer<T, K>, Consumer<T, K>) {
         self.build().unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// What a single consumer can read.
+#[cfg(feature = "std")]
+impl<K: InPlace> Builder<K> {
+    /// Measures now and then how long a message lies in a ring, for [`Consumer::snapshot`]: about one message in 64, and never two at once.
+    /// What a snapshot counts it counts without this, too. Off by default; then it costs a look at a constant wherever a producer or a consumer
+    /// looks how far the other side has come, and nothing else.
+    ///
+    /// Where there are many consumers, nobody could read it, so there it can't be asked for:
+    ///
+    /// ```compile_fail,E0599
+    /// annulus::mpmc::Builder::new(64).statistics(true);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn statistics(mut self, on: bool) -> Self {
+        self.plan.statistics = on;
+        self
     }
 }
 

@@ -291,7 +291,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// were. Never waits. Slots are given back once for a ring, when it is done.
     ///
     /// So `handler` must not wait for room in this queue: a [`send`](crate::queue::Producer::send) that finds its ring full there may wait for the very handler
-    /// that it runs in, for ever. Use [`try_send`](crate::queue::Producer::try_send) or [`send_timeout`](crate::queue::Producer::send_timeout), and keep what
+    /// that it runs in, for ever. Use [`try_send`](crate::queue::Producer::try_send) or `send_timeout`, and keep what
     /// there was no room for until this returns.
     ///
     /// If `handler` panics, the messages that it got count as received, the one it panicked with too, and the others stay.
@@ -502,7 +502,7 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     }
 
     /// What the queue looks like now: for each producer, how many messages it has sent and how many of them were received, and how long
-    /// they took, where [that is measured](super::Builder::statistics). Allocates; O(rings).
+    /// they took, where that is measured (`Builder::statistics`). Allocates; O(rings).
     ///
     /// # Examples
     ///

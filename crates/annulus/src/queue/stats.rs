@@ -33,7 +33,7 @@ pub struct ProducerStats {
     pub received: u64,
     /// How many messages lie in its ring, those too that the ring's last producer has left there. Never above the capacity.
     pub pending: u64,
-    /// How long messages lay in its ring, where [that is measured](crate::queue::Builder::statistics) and something was.
+    /// How long messages lay in its ring, where that is measured (`Builder::statistics`) and something was.
     pub latency: Option<Latency>,
 }
 

@@ -89,7 +89,7 @@ impl WaitStrategy {
     }
 }
 
-/// With `std`, [`Block`](WaitStrategy::Block) after a brief spin; without, [`Adaptive`](WaitStrategy::Adaptive).
+/// With `std`, `Block` after a brief spin; without, [`Adaptive`](WaitStrategy::Adaptive).
 impl Default for WaitStrategy {
     fn default() -> Self {
         #[cfg(feature = "std")]

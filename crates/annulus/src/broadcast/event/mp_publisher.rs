@@ -39,7 +39,7 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     /// subscribers while there is none.
     ///
     /// Not for closures that process an event of the same ring: that event is not processed before the closure returns, so in a full ring this would wait
-    /// for ever. There, use [`try_publish`](Self::try_publish) or [`publish_timeout`](Self::publish_timeout).
+    /// for ever. There, use [`try_publish`](Self::try_publish) or `publish_timeout`.
     ///
     /// # Errors
     ///

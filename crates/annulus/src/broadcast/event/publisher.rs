@@ -31,7 +31,7 @@ impl<T: Send + Sync> EventPublisher<T> {
     /// `capacity` events to process; never while there is none.
     ///
     /// Not for closures that process an event of the same ring: that event is not processed before the closure returns, so in a full ring this would wait
-    /// for ever. There, use [`try_publish`](Self::try_publish) or [`publish_timeout`](Self::publish_timeout), as the example `feedback` does. Nor may
+    /// for ever. There, use [`try_publish`](Self::try_publish) or `publish_timeout`, as the example `feedback` does. Nor may
     /// `change` wait for an event of the same ring: none comes before it returns.
     ///
     /// # Errors

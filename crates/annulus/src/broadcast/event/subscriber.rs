@@ -24,7 +24,7 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 ///
 /// *A closure must not wait for room in the ring that its event comes from*, nor may who holds a [`Ref`]: the event is not processed until they are
 /// done, so a `publish` that finds the ring full waits for the closure that it runs in, for ever. Use [`try_publish`](crate::event::EventPublisher::try_publish),
-/// or [`publish_timeout`](crate::event::EventPublisher::publish_timeout), and keep what there was no room for until the closure has returned; the example
+/// or `publish_timeout`, and keep what there was no room for until the closure has returned; the example
 /// `feedback` does.
 ///
 /// Dropping it, as by a panic of its thread, lets publishers go on.
