@@ -70,17 +70,22 @@ fn a_ring_gives_its_memory_back() {
     });
     gives_back("a queue of many producers", || {
         let (producer, mut consumer) = annulus::queue::mpsc::channel(16);
-        let producers: Vec<_> = (0..20).map(|_| producer.clone()).collect();
+        let producers: Vec<_> = (0..100).map(|_| producer.clone()).collect();
         producers.into_iter().for_each(|mut producer| producer.send(Box::new(7)).unwrap());
         assert_eq!(consumer.recv().map(|message| *message), Ok(7));
     });
     gives_back("a queue of many consumers", || {
         let (producer, mut consumer) = annulus::queue::mpmc::channel(16);
-        let producers: Vec<_> = (0..20).map(|_| producer.clone()).collect();
+        let producers: Vec<_> = (0..100).map(|_| producer.clone()).collect();
         producers.into_iter().for_each(|mut producer| producer.send(Box::new(7)).unwrap());
         let consumers: Vec<_> = (0..20).map(|_| consumer.clone()).collect();
         assert_eq!(consumer.recv().map(|message| *message), Ok(7));
         drop(consumers);
+    });
+    gives_back("a pool", || {
+        let pool = annulus::pool::BufferPool::new(100, 3);
+        let (first, second) = (pool.alloc().unwrap(), pool.alloc().unwrap().into_handle());
+        drop((pool, second, first));
     });
 }
 
