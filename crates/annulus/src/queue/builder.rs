@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn each_option_leaves_the_others() {
-        let builder = Builder::<crate::spsc::Spsc>::new(3).first(5);
-        assert_eq!((builder.plan.capacity, builder.plan.first), (3, 5));
+        let builder = Builder::<crate::queue::spsc::Spsc>::new(3).first(5).hand_off(true);
+        assert_eq!((builder.plan.capacity, builder.plan.first, builder.plan.hand_off), (3, 5, true));
         #[cfg(feature = "std")]
         {
             let plan = builder.statistics(true).plan;
