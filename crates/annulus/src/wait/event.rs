@@ -216,8 +216,9 @@ mod tests {
         let [light, full] = both_kinds();
         assert!(light.is_calm());
         assert!(!full.is_calm(), "whoever looks there needs a fence of its own");
+        assert!(!light.has_marks() && !full.has_marks());
         light.mark(Mark::Other, Ordering::Relaxed);
-        assert!(light.is_calm());
+        assert!(light.is_calm() && light.has_marks());
         let _ticket = light.register();
         assert!(!light.is_calm());
         light.notify();
