@@ -110,3 +110,24 @@ impl Head {
         Seen(self.0.swap(u64::from(CLOSED), ordering)).top()
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_change_makes_another_head() {
+        let head = Head::new(0);
+        // The same top again and again, and each time another tag beside it.
+        for change in 0..100 {
+            let seen = head.look_to_pop();
+            assert_eq!((seen.top(), seen.0 >> 32), (0, 2 * change));
+            while head.pop(seen, END).is_err() {}
+            let seen = head.look_to_push();
+            assert_eq!((seen.top(), seen.0 >> 32), (END, 2 * change + 1));
+            while head.push(seen, 0).is_err() {}
+        }
+        let before_the_last = Seen(u64::from(u32::MAX) << 32 | 5);
+        assert_eq!(before_the_last.then(6), 6, "a tag may wrap");
+    }
+}

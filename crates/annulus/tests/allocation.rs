@@ -9,6 +9,8 @@ use std::time::Duration;
 thread_local! {
     /// Calls of the allocator, in either direction.
     static CALLS: Cell<u64> = const { Cell::new(0) };
+    /// Bytes that were taken and not given back.
+    static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
 struct Counting;
@@ -18,12 +20,14 @@ struct Counting;
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         CALLS.with(|count| count.set(count.get() + 1));
+        BYTES.with(|bytes| bytes.set(bytes.get().wrapping_add(layout.size())));
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         CALLS.with(|count| count.set(count.get() + 1));
+        BYTES.with(|bytes| bytes.set(bytes.get().wrapping_sub(layout.size())));
         // SAFETY: the caller's promise.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -42,6 +46,47 @@ fn allocations(action: impl FnOnce()) -> u64 {
 fn counting_counts() {
     // What nobody looks at the compiler may leave out.
     assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(1)))), 2);
+}
+
+/// Runs `action`, which drops all that it makes, and fails if memory is left.
+fn gives_back(name: &str, mut action: impl FnMut()) {
+    // What is made once for all is made now.
+    action();
+    let before = BYTES.with(Cell::get);
+    action();
+    assert_eq!(BYTES.with(Cell::get), before, "{name}");
+}
+
+#[test]
+fn a_ring_gives_its_memory_back() {
+    gives_back("a ring", || {
+        let (publisher, subscribable) = annulus::channel::<u64>(16);
+        drop((subscribable.subscribe(), publisher, subscribable));
+    });
+    gives_back("many subscribers of a lossless ring", || {
+        let (publisher, subscribable) = annulus::channel_bounded::<u64>(16, 2);
+        let subscribers: Vec<_> = (0..20).map(|_| subscribable.subscribe()).collect();
+        drop((publisher, subscribable, subscribers));
+    });
+    gives_back("a queue of many producers", || {
+        let (producer, mut consumer) = annulus::queue::mpsc::channel(16);
+        let producers: Vec<_> = (0..100).map(|_| producer.clone()).collect();
+        producers.into_iter().for_each(|mut producer| producer.send(Box::new(7)).unwrap());
+        assert_eq!(consumer.recv().map(|message| *message), Ok(7));
+    });
+    gives_back("a queue of many consumers", || {
+        let (producer, mut consumer) = annulus::queue::mpmc::channel(16);
+        let producers: Vec<_> = (0..100).map(|_| producer.clone()).collect();
+        producers.into_iter().for_each(|mut producer| producer.send(Box::new(7)).unwrap());
+        let consumers: Vec<_> = (0..20).map(|_| consumer.clone()).collect();
+        assert_eq!(consumer.recv().map(|message| *message), Ok(7));
+        drop(consumers);
+    });
+    gives_back("a pool", || {
+        let pool = annulus::pool::BufferPool::new(100, 3);
+        let (first, second) = (pool.alloc().unwrap(), pool.alloc().unwrap().into_handle());
+        drop((pool, second, first));
+    });
 }
 
 #[test]

@@ -23,6 +23,12 @@ fn a_member_does_not_lapse_past_the_group() {
     assert_eq!(group.try_recv(), Ok(4));
     assert_eq!((group.total_received(0), group.total_lagged(0)), (2, 3));
     assert_eq!((group.total_received(1), group.total_lagged(1)), (1, 4));
+    // And again, from where they are.
+    group.pause(1);
+    assert_eq!(group.try_recv(), Ok(5));
+    publisher.publish_batch(&[8, 9, 10, 11, 12, 13, 14]);
+    assert_eq!(group.try_recv_member(1), Err(TryRecvError::Lagged { skipped: 1 }));
+    assert_eq!((group.cursor(0), group.cursor(1), group.aligned_count()), (6, 6, 2));
 }
 
 /// Where all paused, whoever is asked at the group's place is the group again; nobody is lost.

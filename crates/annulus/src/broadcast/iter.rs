@@ -124,3 +124,19 @@ impl<T: Message, M: Mode> fmt::Debug for IntoIter<T, M> {
         f.debug_struct("IntoIter").field("subscriber", &self.subscriber).finish()
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    #[test]
+    fn no_more_than_there_were_when_it_began() {
+        let (mut publisher, subscribable) = crate::channel(8);
+        let mut subscriber = subscribable.subscribe();
+        (0..3).for_each(|number| publisher.publish(number));
+        let mut drain = subscriber.drain();
+        publisher.publish(3);
+        assert_eq!(drain.size_hint(), (0, Some(3)));
+        assert_eq!((drain.next(), drain.size_hint()), (Some(0), (0, Some(2))));
+        assert_eq!((drain.next(), drain.next(), drain.next()), (Some(1), Some(2), None));
+        assert_eq!(drain.size_hint(), (0, Some(0)));
+    }
+}

@@ -434,3 +434,39 @@ impl<T: Message, M: Mode> fmt::Debug for MpPublisher<T, M> {
             .finish()
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_claims_half_a_ring_at_most() {
+        let part = |capacity| crate::channel_mpmc::<u8>(capacity).0.part();
+        assert_eq!([2, 8, 9, 127, 128, 1000].map(part), [1, 4, 4, 63, 64, 64]);
+    }
+
+    /// What another publisher has claimed, and not yet written, is not overwritten a lap later.
+    #[test]
+    #[cfg(feature = "std")]
+    fn who_has_claimed_leaves_the_lap_before_alone() {
+        let (publisher, _subscribable) = crate::channel_mpmc::<u64>(2);
+        for verb in [
+            (|publisher, message| publisher.publish(message)) as fn(&MpPublisher<u64>, u64),
+            |publisher, message| publisher.publish_by(message, WaitStrategy::YieldSpin),
+            |publisher, message| publisher.publish_batch(&[message]),
+            |publisher, message| publisher.publish_batch_by(&[message], WaitStrategy::YieldSpin),
+        ] {
+            let stopped = publisher.shared.ring.head().claim(2);
+            let next = stopped.plus(2);
+            let before = publisher.shared.ring.stamp(next);
+            std::thread::scope(|scope| {
+                let other = scope.spawn(|| verb(&publisher, 7));
+                std::thread::sleep(std::time::Duration::from_millis(5));
+                assert!(publisher.shared.ring.stamp(next) == before && !other.is_finished());
+                publisher.put(stopped, &1);
+                publisher.put(stopped.next(), &2);
+            });
+            assert!(publisher.shared.ring.newest(next) == Some(next));
+        }
+    }
+}

@@ -267,3 +267,64 @@ impl<S: Store> Wait for Left<'_, S> {
         if self.shared.ring.is_left(self.claimed) { Look::Found(()) } else { Look::Nothing }
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use crate::ring::{Copied, Ring, Writers};
+
+    fn shared() -> Shared<Copied<u64>> {
+        Shared::new(Ring::new(4, Sequence::FIRST, Writers::Many, Copied::new).unwrap(), 0)
+    }
+
+    fn at(number: u64) -> Sequence {
+        Sequence::new(number)
+    }
+
+    fn write(shared: &Shared<Copied<u64>>, number: u64) {
+        // SAFETY: the ring lives and is for many; the test has claimed the message, and its slot was left.
+        unsafe { shared.ring.slots().write(Writers::Many, at(number), &number) };
+    }
+
+    #[test]
+    fn a_claim_goes_as_far_as_slots_are_left() {
+        let shared = shared();
+        let claim = |most| try_claim(&shared, most, false).map(|claimed| (claimed.first.get(), claimed.end.get()));
+        assert!(matches!(claim(10), Ok((0, 4))), "the slot of 4 waits for 0");
+        assert!(matches!(claim(1), Err(Obstacle::Slot)));
+        write(&shared, 1);
+        assert!(matches!(claim(10), Err(Obstacle::Slot)), "it is 0 that is to be written");
+        write(&shared, 0);
+        assert!(matches!(claim(1), Ok((4, 5))));
+        assert!(matches!(claim(10), Ok((5, 6))), "2 is to be written");
+    }
+
+    #[test]
+    fn a_claim_of_a_lossless_ring_goes_as_far_as_the_gate() {
+        let shared = shared();
+        assert!(matches!(try_claim(&shared, 10, true), Ok(Claimed { first, end }) if (first, end) == (at(0), at(2))));
+        shared.receiver_goes();
+        assert!(matches!(try_claim(&shared, 10, true), Err(Obstacle::Closed)));
+    }
+
+    #[test]
+    #[cfg(feature = "std")]
+    fn who_has_claimed_waits_for_the_lap_before() {
+        for strategy in [None, Some(WaitStrategy::YieldSpin)] {
+            let shared = shared();
+            shared.ring.head().claim(5);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                    write(&shared, 0);
+                    shared.published.notify();
+                });
+                match strategy {
+                    None => wait_for_slot(&shared, at(4)),
+                    Some(strategy) => wait_for_slot_by(&shared, at(4), strategy),
+                }
+                assert!(shared.ring.is_left(at(4)));
+            });
+        }
+    }
+}

@@ -70,3 +70,17 @@ impl<S: Store> Single<S> {
         (self.next < self.limit || mutated!("lossless_overtakes")) && !self.shared.is_abandoned()
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    /// Room that a publisher knows of is no room any more once nobody receives.
+    #[test]
+    fn known_room_ends_with_the_last_receiver() {
+        let (mut publisher, subscribable) = crate::channel_bounded(8, 0);
+        publisher.publish(1).unwrap();
+        assert!(publisher.try_publish(2).is_ok());
+        drop(subscribable);
+        assert!(publisher.publish(3).is_err() && publisher.try_publish(3).is_err());
+        assert_eq!(publisher.published(), 2);
+    }
+}

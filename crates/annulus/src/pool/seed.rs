@@ -50,3 +50,17 @@ fn mixed(mut bits: u64) -> u64 {
     bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
     bits ^ bits >> 31
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    /// The numbers that its authors' program prints for 0.
+    #[test]
+    fn splitmix64_as_it_was_published() {
+        let mut seed = Seed(0);
+        let numbers = [(); 4].map(|()| seed.next());
+        assert_eq!(numbers, [0xE220_A839, 0x6E78_9E6A, 0x06C4_5D18, 0xF88B_B8A8]);
+        assert_eq!(mixed(0x9E37_79B9_7F4A_7C15), 0xE220_A839_7B1D_CDAF);
+    }
+}

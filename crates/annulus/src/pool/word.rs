@@ -124,3 +124,21 @@ impl Word {
         before != ORPHANED && before != IN_HANDLE
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_has_it_when_the_pool_closes() {
+        let [free, buried, owned, in_handle, orphaned] = [(); 5].map(|()| Word::free(END, 7));
+        assert!(free.is_free() && Word::free(ORPHANED - 1, 7).is_free());
+        assert_eq!(buried.bury(), END);
+        [&owned, &in_handle, &orphaned].into_iter().for_each(Word::set_owned);
+        assert_eq!(in_handle.hand_out(), Some(7));
+        assert!(![&buried, &owned, &in_handle].map(Word::is_free).contains(&true));
+        assert_eq!([&buried, &owned, &in_handle, &orphaned].map(Word::orphan), [false, true, false, true]);
+        assert!(!orphaned.is_free());
+        assert_eq!(orphaned.hand_out(), None);
+    }
+}

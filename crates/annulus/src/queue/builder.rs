@@ -185,3 +185,24 @@ impl<K: Kind> fmt::Debug for Builder<K> {
         f.debug_struct("Builder").field("kind", &K::NAME).field("plan", &self.plan).finish()
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_option_leaves_the_others() {
+        let builder = Builder::<crate::queue::spsc::Spsc>::new(3).first(5).hand_off(true);
+        assert_eq!((builder.plan.capacity, builder.plan.first, builder.plan.hand_off), (3, 5, true));
+        #[cfg(feature = "std")]
+        {
+            let plan = builder.statistics(true).plan;
+            assert_eq!((plan.capacity, plan.first, plan.statistics), (3, 5, true));
+        }
+        #[cfg(feature = "numa")]
+        {
+            let plan = builder.numa_node(7).plan;
+            assert_eq!((plan.capacity, plan.first, plan.node), (3, 5, Some(7)));
+        }
+    }
+}

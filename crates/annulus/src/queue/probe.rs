@@ -127,3 +127,57 @@ fn now() -> u64 {
 fn now() -> u64 {
     0
 }
+
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    fn samples(probe: &Probe) -> u64 {
+        probe.latency().map_or(0, |latency| latency.samples)
+    }
+
+    /// Of numbers that wrap, too.
+    const FIRSTS: [u64; 3] = [0, 100, u64::MAX - 5];
+
+    #[test]
+    fn one_message_at_a_time_is_measured_where_the_consumer_comes_to_it() {
+        for first in FIRSTS {
+            let (probe, at) = (Probe::new(), |number: u64| first.wrapping_add(number));
+            assert_eq!(probe.end(at(0), at(10)), at(10), "nothing is measured");
+            assert_eq!(probe.begin(at(4), at(4)), at(4), "there is no room");
+            assert_eq!(probe.begin(at(4), at(9)), at(9));
+            assert_eq!(probe.begin(at(5), at(999)), at(5 + SAMPLE), "4 is measured");
+            assert_eq!(probe.end(at(1), at(1)), at(1), "nothing is there");
+            // It is to learn anew when it comes to message 4.
+            assert_eq!([2, 4, 5].map(|limit| probe.end(at(1), at(limit))), [at(2), at(4), at(4)]);
+            assert_eq!((samples(&probe), probe.end(at(4), at(9))), (0, at(9)));
+            assert_eq!(samples(&probe), 1);
+            // Where many are taken at once, it comes to what follows.
+            assert_eq!(probe.begin(at(9), at(10)), at(10));
+            assert_eq!((probe.end(at(11), at(12)), samples(&probe)), (at(12), 2));
+            assert_eq!((probe.end(at(12), at(13)), samples(&probe)), (at(13), 2), "measured once");
+        }
+    }
+
+    #[test]
+    fn times_add_up_and_are_forgotten() {
+        let probe = Probe::new();
+        assert!(probe.latency().is_none());
+        [7, 1, 4].into_iter().for_each(|ns| probe.record(ns));
+        assert_eq!(probe.latency(), Some(Latency { samples: 3, min_ns: 1, mean_ns: 4, max_ns: 7 }));
+        probe.begin(0, 1);
+        probe.forget();
+        assert!(probe.latency().is_none());
+        assert_eq!(probe.end(0, 1), 1);
+        assert!(probe.latency().is_none(), "nothing is measured any more");
+        probe.record(9);
+        assert_eq!(probe.latency(), Some(Latency { samples: 1, min_ns: 9, mean_ns: 9, max_ns: 9 }));
+    }
+
+    #[test]
+    fn the_clock_goes_on() {
+        let begun = now();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        assert!(now() - begun >= 2_000_000);
+    }
+}

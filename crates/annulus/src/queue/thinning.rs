@@ -141,6 +141,60 @@ mod tests {
         assert!(received.contains(&2), "a ring is passed over");
     }
 
+    /// What lies in a ring keeps it on the list, however idle it seems; and one consumer at a time takes rings off.
+    fn rings_with_messages_stay<L: super::super::roster::Quiet>(hub: &super::super::hub::Hub<L>) {
+        let all = |round: &mut _| core::iter::from_fn(|| hub.roster.next(round)).count();
+        let before = listed_bits(&hub.roster);
+        hub.roster.thin_out(&hub.sent, |_| {
+            assert_eq!(all(&mut hub.roster.round_beside_others(0, false)), RINGS, "others look at all meanwhile");
+            true
+        });
+        assert_eq!((before, listed_bits(&hub.roster)), (RINGS, 1));
+        assert_eq!(all(&mut hub.roster.round_beside_others(0, false)), 1);
+        // Another one is at it.
+        hub.roster.stop_thinning_for_test();
+        hub.roster.thin_out(&hub.sent, |_| panic!("two take rings off"));
+    }
+
+    #[test]
+    fn rings_with_messages_stay_on_the_list() {
+        let (mut producers, mut consumer) = used::<mpsc::Mpsc>();
+        producers[3].try_send(7).unwrap();
+        rings_with_messages_stay(consumer.end.hub());
+        assert_eq!(consumer.try_recv(), Ok(7));
+
+        let (mut producers, mut consumer) = used::<mpmc::Mpmc>();
+        producers[3].try_send(7).unwrap();
+        rings_with_messages_stay(consumer.end.hub());
+        assert_eq!(consumer.try_recv(), Ok(7));
+    }
+
+    /// From wherever it begins a round visits each ring of the list once, in their order.
+    #[test]
+    fn a_round_visits_all_that_are_listed() {
+        for count in [1, 2, 63, 64, 65, 130] {
+            let (first, consumer) = mpmc::channel::<u8>(1);
+            let mut producers: Vec<_> = (1..count).map(|_| first.clone()).collect();
+            for number in [5, 70, 127, 128] {
+                if let Some(producer) = producers.get_mut(number) {
+                    producer.try_send(1).unwrap();
+                }
+            }
+            let roster = &consumer.end.hub().roster;
+            let listed: Vec<_> = roster.members().map(super::super::hub::Member::is_listed).collect();
+            assert_eq!(listed.len(), count);
+            for at in 0..count {
+                let visits = |all| {
+                    let mut round = roster.round(at, all);
+                    core::iter::from_fn(|| roster.next(&mut round).map(|(index, _)| index)).collect::<Vec<_>>()
+                };
+                let in_order = (1..=count).map(|distance| (at + distance) % count);
+                assert!(in_order.clone().eq(visits(true)), "from {at} of {count}");
+                assert!(in_order.filter(|&index| listed[index]).eq(visits(false)), "from {at} of {count}");
+            }
+        }
+    }
+
     /// How many rings are on the list, by their bits and by what their producers see.
     fn listed<K: Joinable>(consumer: &Consumer<u8, K>) -> usize {
         let roster = &consumer.end.hub().roster;

@@ -470,3 +470,59 @@ fn leave<T>(member: NonNull<Member<Lane<T>>>) {
     hub.leave(lane);
     drop(hub);
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use crate::queue::{Consumer, InPlace, Producer, mpsc, spsc};
+
+    /// L1 to L4 of one message, with something in the middle; says whether it is sent.
+    fn send_around(end: &mut WriteEnd<u8>, before: impl FnOnce(), between: impl FnOnce()) -> bool {
+        let (at, after) = (end.tail, end.tail.next(end.lane().cells()));
+        before();
+        // SAFETY: nothing is in the queue, so the slot is free.
+        unsafe { end.lane().cells().write_at(at, 7) };
+        end.lane().publish(after.number);
+        between();
+        let is_sent = attend(end.member, at.number, after.number);
+        if is_sent {
+            end.tail = after;
+        }
+        is_sent
+    }
+
+    /// Where a close meets a message that is on its way, it is received or given back, and not both.
+    fn who_is_first_decides<K: InPlace>(
+        make: impl Fn() -> (Producer<u8, K>, Consumer<u8, K>),
+        end: impl Fn(&mut Producer<u8, K>) -> &mut WriteEnd<u8>,
+    ) {
+        // The close only: the producer decides.
+        let (mut producer, mut consumer) = make();
+        assert!(send_around(end(&mut producer), || (), || consumer.close()));
+        assert_eq!(consumer.iter().collect::<alloc::vec::Vec<_>>(), [7]);
+
+        // The consumer sees the message when it ends the queue.
+        let (mut producer, mut consumer) = make();
+        let ends = || {
+            consumer.close();
+            assert!(!consumer.is_fully_drained());
+        };
+        assert!(send_around(end(&mut producer), || (), ends));
+        assert_eq!(consumer.iter().collect::<alloc::vec::Vec<_>>(), [7]);
+
+        // The consumer says that nothing will come.
+        let (mut producer, mut consumer) = make();
+        let ends = || {
+            consumer.close();
+            assert!(consumer.is_fully_drained());
+        };
+        assert!(!send_around(end(&mut producer), ends, || ()));
+        assert!(consumer.recv().is_err());
+    }
+
+    #[test]
+    fn who_is_first_decides_where_a_queue_ends() {
+        who_is_first_decides(|| spsc::channel(4), |producer| &mut producer.end.end);
+        who_is_first_decides(|| mpsc::channel(4), |producer| &mut producer.end);
+    }
+}

@@ -68,7 +68,8 @@ impl<T> Cells<T> {
         // Slots without a size, too, are no more than numbers that can be told apart: whether one comes before another goes by their
         // distance, of which half the range is negative.
         let few = isize::try_from(count).is_ok() || mutated!("more_slots_than_distances");
-        (few && layout.size() <= isize::MAX as usize - alignment).then(|| layout.pad_to_align())
+        // (A layout's size is in range after padding, too.)
+        few.then(|| layout.pad_to_align())
     }
 
     /// The number of slots.

@@ -309,5 +309,8 @@ mod tests {
         assert_eq!(newest(27, 0), Some(20));
         assert_eq!(newest(1_000_000, 20), Some(20));
         assert_eq!(newest(22, 21), None);
+        // A lap earlier than all that are asked for.
+        let a_lap_ago = |sequence: Sequence| Stamp::done(sequence.back(8));
+        assert_eq!([16, 15].map(|from| many(24).newest(at(from), 8, a_lap_ago)), [None, Some(at(15))]);
     }
 }

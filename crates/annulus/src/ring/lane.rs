@@ -271,6 +271,14 @@ mod tests {
     }
 
     #[test]
+    fn who_has_taken_more_than_is_seen_finds_none() {
+        let lane = Lane::<u8>::new(4, 0, None).unwrap();
+        lane.release(1);
+        assert_eq!(lane.len(), 0);
+        lane.release(0);
+    }
+
+    #[test]
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
         let lane = Lane::new(4, u64::MAX, None).unwrap();

@@ -126,6 +126,7 @@ mod tests {
             };
             let mut place = place_of(first);
             for count in (0..=slots).cycle().take(40) {
+                assert_eq!(place.left(&cells) + 1, place.to_end(&cells));
                 if place.left(&cells) > 0 {
                     assert_eq!(place.next(&cells).pointer(), place.step().pointer());
                 }

@@ -339,3 +339,18 @@ impl Registry {
         self.top.get().map_or(0, |top| top.count(Ordering::Relaxed).nodes())
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_end_far_from_an_overflow() {
+        let count = |nodes: u64, used: u64| Count(nodes * Count::NODE + used * Count::USED);
+        let (most, last) = (count(Count::MOST, Count::MOST), count(Count::MOST - 1, Count::MOST - 1));
+        assert!(most.with_one_more().is_none() && most.with_another().is_none());
+        assert!(last.with_one_more().is_none());
+        assert_eq!(last.with_another(), Some(most.0));
+        assert_eq!(count(8, 1).with_one_more(), Some(count(8, 2).0));
+    }
+}

@@ -281,3 +281,129 @@ impl<T> Drop for SharedLane<T> {
         }
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::boxed::Box;
+
+    use super::*;
+
+    /// A lane of four with this many messages, of which so many are claimed and moved out.
+    fn lane(first: u64, sent: u64, claimed: usize) -> SharedLane<Box<u64>> {
+        let lane = SharedLane::new(4, first, None).unwrap();
+        for count in 0..sent {
+            // SAFETY: nobody else writes, and four are free.
+            unsafe { lane.send(first.wrapping_add(count), Box::new(count)) };
+        }
+        if let Some((number, count)) = lane.claim(claimed) {
+            // SAFETY: claimed just now.
+            (0..count as u64).for_each(|count| drop(unsafe { lane.take(number.wrapping_add(count)) }));
+        }
+        lane
+    }
+
+    const FIRSTS: [u64; 3] = [0, 7, u64::MAX - 1];
+
+    #[test]
+    fn a_claimed_slot_is_not_the_next_laps() {
+        for first in FIRSTS {
+            let lane = lane(first, 4, 0);
+            assert_eq!(lane.claim(4), Some((first, 4)));
+            // Claimed, and still full.
+            assert_eq!(lane.claim(4), None);
+            assert!(lane.is_empty());
+            let next = first.wrapping_add(4);
+            assert!(!lane.is_free(next));
+            // SAFETY: claimed above.
+            (0..4).for_each(|count| drop(unsafe { lane.take(first.wrapping_add(count)) }));
+            assert!(lane.is_free(next) && !lane.is_free(first) && !lane.is_free(next.wrapping_add(4)));
+        }
+    }
+
+    #[test]
+    fn empty_is_what_is_not_there() {
+        for first in FIRSTS {
+            let (none, two, left) = (lane(first, 0, 0), lane(first, 2, 0), lane(first, 2, 1));
+            assert_eq!([&none, &two, &left].map(SharedLane::is_empty), [true, false, false]);
+            assert_eq!([&none, &two, &left].map(SharedLane::len), [0, 2, 1]);
+            assert_eq!(left.claim(4), Some((first.wrapping_add(1), 1)));
+            assert!(left.is_empty());
+            // SAFETY: claimed just now.
+            drop(unsafe { left.take(first.wrapping_add(1)) });
+        }
+    }
+
+    /// Of three messages, the writer settles all but the first: what becomes of them where so many were claimed.
+    fn settled(first: u64, claimed: usize) -> (u64, usize) {
+        let lane = lane(first, 3, claimed);
+        let until = lane.settle(first.wrapping_add(1), first.wrapping_add(3));
+        let left = lane.len();
+        // SAFETY: the writer has claimed these.
+        (until.wrapping_sub(first)..3).for_each(|count| drop(unsafe { lane.take(first.wrapping_add(count)) }));
+        (until.wrapping_sub(first), left)
+    }
+
+    #[test]
+    fn what_no_reader_can_have_is_taken_back() {
+        for first in FIRSTS {
+            assert_eq!(settled(first, 0), (3, 3), "a reader comes to them by the one before");
+            assert_eq!(settled(first, 1), (1, 0), "none was claimed");
+            assert_eq!(settled(first, 2), (2, 0), "one was claimed");
+            assert_eq!(settled(first, 3), (3, 0), "all were claimed");
+        }
+    }
+
+    #[test]
+    fn what_comes_after_the_end_is_taken_back() {
+        for first in FIRSTS {
+            let at = |count| first.wrapping_add(count);
+            let full = lane(first, 2, 1);
+            assert!(!full.seal(), "something is there");
+            let lane = lane(first, 2, 2);
+            assert!(lane.seal() && lane.seal());
+            assert_eq!(lane.claim(4), None);
+            for (from, until) in [(0, 2), (1, 2), (2, 2), (3, 3)] {
+                assert_eq!(lane.settle(at(from), at(4)), at(until));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_is_dropped() {
+        let message = alloc::sync::Arc::new(());
+        let lane = SharedLane::new(4, u64::MAX, None).unwrap();
+        for number in [u64::MAX, 0, 1] {
+            // SAFETY: nobody else writes, and four are free.
+            unsafe { lane.send(number, message.clone()) };
+        }
+        assert_eq!(lane.claim(1), Some((u64::MAX, 1)));
+        // SAFETY: claimed just now.
+        drop(unsafe { lane.take(u64::MAX) });
+        assert_eq!(alloc::sync::Arc::strong_count(&message), 3);
+        drop(lane);
+        assert_eq!(alloc::sync::Arc::strong_count(&message), 1);
+    }
+
+    #[test]
+    fn who_finds_nothing_is_right() {
+        let (rounds, capacity) = if cfg!(miri) { (5, 4) } else { (100, 5000) };
+        for _ in 0..rounds {
+            let start = std::sync::Barrier::new(2);
+            let lane = SharedLane::new(capacity, 0, None).unwrap();
+            // SAFETY: nobody else writes, and all are free.
+            (0..capacity as u64).for_each(|number| unsafe { lane.send(number, Box::new(number)) });
+            let receive_all = || {
+                start.wait();
+                while let Some((number, _)) = lane.claim(1) {
+                    // SAFETY: claimed just now.
+                    assert_eq!(*unsafe { lane.take(number) }, number);
+                }
+                assert_eq!(lane.head.0.load(Ordering::Relaxed), capacity as u64, "some were still there");
+            };
+            std::thread::scope(|scope| {
+                scope.spawn(receive_all);
+                receive_all();
+            });
+        }
+    }
+}

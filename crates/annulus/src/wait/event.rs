@@ -212,6 +212,22 @@ mod tests {
     }
 
     #[test]
+    fn calm_is_where_nobody_sleeps_and_more_is_to_come() {
+        let [light, full] = both_kinds();
+        assert!(light.is_calm());
+        assert!(!full.is_calm(), "whoever looks there needs a fence of its own");
+        assert!(!light.has_marks() && !full.has_marks());
+        light.mark(Mark::Other, Ordering::Relaxed);
+        assert!(light.is_calm() && light.has_marks());
+        let _ticket = light.register();
+        assert!(!light.is_calm());
+        light.notify();
+        assert!(light.is_calm());
+        light.mark(Mark::Over, Ordering::Relaxed);
+        assert!(!light.is_calm());
+    }
+
+    #[test]
     fn wake_ups_coalesce() {
         for event in both_kinds() {
             let ticket = event.register();

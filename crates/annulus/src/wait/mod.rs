@@ -156,6 +156,37 @@ mod tests {
         }
     }
 
+    /// Finds something at the poll after so many that say "nothing".
+    struct Late(u32, Event);
+
+    impl Wait for Late {
+        type Found = ();
+
+        fn event(&self) -> &Event {
+            &self.1
+        }
+
+        fn poll(&mut self) -> Look<()> {
+            match self.0.checked_sub(1) {
+                None => Look::Found(()),
+                Some(left) => {
+                    self.0 = left;
+                    Look::Nothing
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn who_spins_does_not_say_that_it_sleeps() {
+        for strategy in [WaitStrategy::BusySpin, WaitStrategy::YieldSpin, WaitStrategy::BackoffSpin] {
+            let mut waiter = Late(10, Event::new());
+            let word = waiter.1.word.load(crate::sync::Ordering::Relaxed);
+            assert_eq!(wait_until(&mut waiter, strategy, None), Some(()));
+            assert_eq!(waiter.1.word.load(crate::sync::Ordering::Relaxed), word, "{strategy:?}");
+        }
+    }
+
     #[test]
     fn what_stands_is_found_after_the_deadline_too() {
         let now = Some(std::time::Instant::now());

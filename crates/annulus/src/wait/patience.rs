@@ -51,3 +51,35 @@ impl Patience {
         Look::Found(found)
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    /// How often a writer that finds this much room is to look again.
+    fn looks(patience: &mut Patience, room: u64) -> usize {
+        (0..).take_while(|_| matches!(patience.judge(room, ()), Look::Again)).count()
+    }
+
+    #[test]
+    fn a_little_room_is_enough_after_a_few_looks() {
+        let mut patience = Patience::new(4, None);
+        assert!(matches!(patience.judge(0, ()), Look::Nothing));
+        assert_eq!([5, 4].map(|room| looks(&mut patience, room)), [0, 0]);
+        assert_eq!(looks(&mut patience, 3), LOOKS as usize);
+        assert_eq!(looks(&mut patience, 1), 0);
+        assert!(matches!(patience.judge(0, ()), Look::Nothing));
+        #[cfg(feature = "std")]
+        assert_eq!(looks(&mut Patience::new(4, Some(std::time::Instant::now())), 1), 0, "time is short");
+    }
+
+    #[test]
+    fn pauses_grow_to_a_limit() {
+        let mut patience = Patience::new(1, None);
+        let pauses = [(); 8].map(|()| {
+            patience.pause();
+            patience.pauses
+        });
+        assert_eq!(pauses, [1, 3, 7, 15, 31, MOST_PAUSES, MOST_PAUSES, MOST_PAUSES]);
+    }
+}

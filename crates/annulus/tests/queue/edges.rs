@@ -258,6 +258,30 @@ fn a_destructor_that_panics_keeps_nothing() {
     assert_eq!(alive.load(Ordering::Relaxed), 0);
 }
 
+/// A destructor that panics while a consumer fills places: the others that it has claimed are dropped, and their slots are free again.
+#[test]
+fn a_destructor_that_panics_holds_up_no_producer() {
+    struct Panics(Counted);
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            assert!(self.0.number != 99, "on purpose");
+        }
+    }
+    let alive = Arc::new(AtomicUsize::new(0));
+    let (mut producer, mut consumer) = annulus::spmc::channel(4);
+    for number in 0..4 {
+        producer.send(Panics(Counted::new(number, &alive))).map_err(drop).unwrap();
+    }
+    let mut places = [0, 99, 0].map(|number| Panics(Counted::new(number, &alive)));
+    assert!(panics(|| _ = consumer.recv_into(&mut places)).is_some());
+    drop(places);
+    assert_eq!((alive.load(Ordering::Relaxed), producer.len()), (1, 1));
+    for number in 4..7 {
+        assert!(producer.try_send(Panics(Counted::new(number, &alive))).is_ok(), "its slot is free");
+    }
+    assert_eq!(consumer.into_iter().take(2).map(|message| message.0.number).sum::<u64>(), 3 + 4);
+}
+
 /// What one side knows of the slots before it, from single messages, is not true any more after a batch.
 #[test]
 fn a_batch_ends_a_run() {
@@ -389,6 +413,9 @@ fn a_snapshot_counts_for_each_producer() {
         stats.producers.iter().map(|stats| (stats.id, stats.sent, stats.received, stats.pending)).collect();
     assert_eq!(counts, [(1, 2, 2, 0), (2, 1, 0, 1)]);
     assert_eq!((stats.pending(), stats.closed), (1, false));
+    assert!(second.is_empty() && !third.is_empty());
+    third.send_all(&[7, 8]).unwrap();
+    assert_eq!(consumer.snapshot().pending(), 3);
     assert!(stats.producers.iter().all(|stats| stats.latency.is_none()), "not asked for");
     assert_eq!(consumer.rings(), 2);
 }
