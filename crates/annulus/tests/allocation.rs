@@ -60,11 +60,12 @@ fn gives_back(name: &str, mut action: impl FnMut()) {
 #[test]
 fn a_ring_gives_its_memory_back() {
     gives_back("a ring", || {
-        let (publisher, subscribable) = annulus::channel::<u64>(16);
+        let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(16);
         drop((subscribable.subscribe(), publisher, subscribable));
     });
     gives_back("many subscribers of a lossless ring", || {
-        let (publisher, subscribable) = annulus::channel_bounded::<u64>(16, 2);
+        let (publisher, subscribable) =
+            annulus::broadcast::Builder::new(16).headroom(2).lossless::<u64>().unwrap();
         let subscribers: Vec<_> = (0..20).map(|_| subscribable.subscribe()).collect();
         drop((publisher, subscribable, subscribers));
     });

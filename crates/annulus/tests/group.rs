@@ -27,7 +27,7 @@ fn a_member_does_not_lapse_past_the_group() {
     group.pause(1);
     assert_eq!(group.try_recv(), Ok(5));
     publisher.publish_batch(&[8, 9, 10, 11, 12, 13, 14]);
-    assert_eq!(group.try_recv_member(1), Err(TryRecvError::Lagged { skipped: 1 }));
+    assert_eq!(group.try_recv_member(1), Err(annulus::LossyTryRecvError::Lagged { skipped: 1 }));
     assert_eq!((group.cursor(0), group.cursor(1), group.aligned_count()), (6, 6, 2));
 }
 

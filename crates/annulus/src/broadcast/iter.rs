@@ -129,10 +129,10 @@ impl<T: Message, M: Mode> fmt::Debug for IntoIter<T, M> {
 mod tests {
     #[test]
     fn no_more_than_there_were_when_it_began() {
-        let (mut publisher, subscribable) = crate::channel(8);
+        let (mut publisher, subscribable) = crate::broadcast::lossy(8);
         let mut subscriber = subscribable.subscribe();
         (0..3).for_each(|number| publisher.publish(number));
-        let mut drain = subscriber.drain();
+        let mut drain = subscriber.try_iter();
         publisher.publish(3);
         assert_eq!(drain.size_hint(), (0, Some(3)));
         assert_eq!((drain.next(), drain.size_hint()), (Some(0), (0, Some(2))));

@@ -441,7 +441,7 @@ mod tests {
 
     #[test]
     fn a_batch_claims_half_a_ring_at_most() {
-        let part = |capacity| crate::channel_mpmc::<u8>(capacity).0.part();
+        let part = |capacity| crate::broadcast::mp_lossy::<u8>(capacity).0.part();
         assert_eq!([2, 8, 9, 127, 128, 1000].map(part), [1, 4, 4, 63, 64, 64]);
     }
 
@@ -449,7 +449,7 @@ mod tests {
     #[test]
     #[cfg(feature = "std")]
     fn who_has_claimed_leaves_the_lap_before_alone() {
-        let (publisher, _subscribable) = crate::channel_mpmc::<u64>(2);
+        let (publisher, _subscribable) = crate::broadcast::mp_lossy::<u64>(2);
         for verb in [
             (|publisher, message| publisher.publish(message)) as fn(&MpPublisher<u64>, u64),
             |publisher, message| publisher.publish_by(message, WaitStrategy::YieldSpin),

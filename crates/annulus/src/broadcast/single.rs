@@ -76,7 +76,7 @@ mod tests {
     /// Room that a publisher knows of is no room any more once nobody receives.
     #[test]
     fn known_room_ends_with_the_last_receiver() {
-        let (mut publisher, subscribable) = crate::channel_bounded(8, 0);
+        let (mut publisher, subscribable) = crate::broadcast::lossless(8);
         publisher.publish(1).unwrap();
         assert!(publisher.try_publish(2).is_ok());
         drop(subscribable);

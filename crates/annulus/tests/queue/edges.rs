@@ -273,7 +273,7 @@ fn a_destructor_that_panics_holds_up_no_producer() {
         producer.send(Panics(Counted::new(number, &alive))).map_err(drop).unwrap();
     }
     let mut places = [0, 99, 0].map(|number| Panics(Counted::new(number, &alive)));
-    assert!(panics(|| _ = consumer.recv_into(&mut places)).is_some());
+    assert!(panics(|| _ = consumer.try_recv_batch(&mut places)).is_some());
     drop(places);
     assert_eq!((alive.load(Ordering::Relaxed), producer.len()), (1, 1));
     for number in 4..7 {
@@ -414,7 +414,7 @@ fn a_snapshot_counts_for_each_producer() {
     assert_eq!(counts, [(1, 2, 2, 0), (2, 1, 0, 1)]);
     assert_eq!((stats.pending(), stats.closed), (1, false));
     assert!(second.is_empty() && !third.is_empty());
-    third.send_all(&[7, 8]).unwrap();
+    third.send_batch(&[7, 8]).unwrap();
     assert_eq!(consumer.snapshot().pending(), 3);
     assert!(stats.producers.iter().all(|stats| stats.latency.is_none()), "not asked for");
     assert_eq!(consumer.rings(), 2);
