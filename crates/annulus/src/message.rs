@@ -1,5 +1,7 @@
 //! What may be sent as a copied message.
 
+use core::mem::MaybeUninit;
+
 use bytemuck::NoUninit;
 
 /// A message that is copied into a ring and out of it: [`Copy`], `'static`, [`Send`], and without padding.
@@ -62,6 +64,44 @@ use bytemuck::NoUninit;
 ///
 /// A reader copies words into a `MaybeUninit<T>` and turns them into a `T` only after the slot's stamp has proved
 /// that no writer touched them. That is why types with invalid bit patterns (`bool`, `char`) are allowed.
-pub trait Message: NoUninit + Send {}
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be copied through a ring: it is not an `annulus::Message`",
+    label = "this type is not a `Message`",
+    note = "a struct or an enum of your own: add `#[derive(Clone, Copy, annulus::Message)]` to it (feature `derive` of `annulus`)",
+    note = "an `Option`, a tuple, or an array of these: make it a field of such a struct",
+    note = "text: `annulus::Text<N>` holds up to `N` bytes; or, as `String`, `Vec`, `Box` and all that owns memory: a ring of owned events (`annulus::event`), or a queue (`annulus::queue`), which moves values",
+    note = "large blocks of bytes: a buffer of an `annulus::pool`, whose handle is a `Message`"
+)]
+pub trait Message: Copy + Send + 'static {
+    /// What lies in the ring.
+    #[doc(hidden)]
+    type Wire: NoUninit;
 
-impl<T: NoUninit + Send> Message for T {}
+    /// The message as it lies in the ring; `room` is there for one that has to be made.
+    #[doc(hidden)]
+    fn encode<'a>(&'a self, room: &'a mut MaybeUninit<Self::Wire>) -> &'a Self::Wire;
+
+    /// The message that `wire` was made of.
+    ///
+    /// # Safety
+    ///
+    /// [`encode`](Self::encode) of this type returned these bytes.
+    #[doc(hidden)]
+    unsafe fn decode(wire: &Self::Wire) -> Self;
+}
+
+/// What has no padding lies in the ring as it is.
+#[diagnostic::do_not_recommend]
+impl<T: NoUninit + Send> Message for T {
+    type Wire = T;
+
+    #[inline(always)]
+    fn encode<'a>(&'a self, _: &'a mut MaybeUninit<T>) -> &'a T {
+        self
+    }
+
+    #[inline(always)]
+    unsafe fn decode(wire: &T) -> T {
+        *wire
+    }
+}

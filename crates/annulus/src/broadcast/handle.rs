@@ -155,7 +155,7 @@ impl<T: Message, R: Role> Handle<Copied<T>, R> {
     pub(super) fn read<'m>(
         &self,
         sequence: Sequence,
-        message: &'m mut MaybeUninit<T>,
+        message: &'m mut MaybeUninit<T::Wire>,
     ) -> Result<Whole<'m, T>, Missing> {
         // SAFETY: `shared` keeps the ring alive.
         unsafe { self.slots.read(sequence, message) }
@@ -163,7 +163,7 @@ impl<T: Message, R: Role> Handle<Copied<T>, R> {
 
     /// As [`Slots::read_run`].
     #[inline]
-    pub(super) fn read_run<'m>(&self, first: Sequence, places: &'m mut [MaybeUninit<T>]) -> Run<'m, T> {
+    pub(super) fn read_run<'m>(&self, first: Sequence, places: &'m mut [MaybeUninit<T::Wire>]) -> Run<'m, T> {
         // SAFETY: `shared` keeps the ring alive.
         unsafe { self.slots.read_run(first, places) }
     }

@@ -84,7 +84,7 @@ impl<T: Message> Slots<Copied<T>> {
     pub(crate) unsafe fn read(
         self,
         sequence: Sequence,
-        message: &mut MaybeUninit<T>,
+        message: &mut MaybeUninit<T::Wire>,
     ) -> Result<Whole<'_, T>, Missing> {
         // SAFETY: the caller's promise.
         unsafe { self.slot(sequence) }.read(sequence, message)
@@ -97,7 +97,7 @@ impl<T: Message> Slots<Copied<T>> {
     ///
     /// The ring lives.
     #[inline]
-    pub(crate) unsafe fn read_run(self, first: Sequence, places: &mut [MaybeUninit<T>]) -> Run<'_, T> {
+    pub(crate) unsafe fn read_run(self, first: Sequence, places: &mut [MaybeUninit<T::Wire>]) -> Run<'_, T> {
         let one = self.writers == Writers::One || mutated!("run_of_many_writers");
         let places = if one { places } else { &mut [] };
         // SAFETY: the caller's promise. The ring is for one writer, and who calls `write` promises the order.
