@@ -1,5 +1,10 @@
 //! What may be sent as a copied message.
 
+#[cfg(feature = "derive")]
+pub(crate) mod padding;
+#[cfg(feature = "derive")]
+pub(crate) mod wire;
+
 use core::mem::MaybeUninit;
 
 use bytemuck::NoUninit;
@@ -85,9 +90,9 @@ pub trait Message: Copy + Send + 'static {
     ///
     /// # Safety
     ///
-    /// [`encode`](Self::encode) of this type returned these bytes.
+    /// `wire` points to what [`encode`](Self::encode) of this type returned, or to a copy of it.
     #[doc(hidden)]
-    unsafe fn decode(wire: &Self::Wire) -> Self;
+    unsafe fn decode(wire: *const Self::Wire) -> Self;
 }
 
 /// What has no padding lies in the ring as it is.
@@ -101,7 +106,8 @@ impl<T: NoUninit + Send> Message for T {
     }
 
     #[inline(always)]
-    unsafe fn decode(wire: &T) -> T {
-        *wire
+    unsafe fn decode(wire: *const T) -> T {
+        // SAFETY: the caller's promise: there is a `T`.
+        unsafe { wire.read() }
     }
 }

@@ -41,11 +41,11 @@ pub(crate) struct Whole<'m, T: Message>(&'m mut MaybeUninit<T::Wire>);
 
 impl<T: Message> Whole<'_, T> {
     /// Moves the message out: the one move between the ring and the caller, which a large message would notice.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(self) -> T {
         // SAFETY: `Slot::read` made it after it had written every byte and seen `done(sequence)` twice, so by the argument
         // at the top of this file the bytes are those that `Slot::write` stored for one `T`: what `encode` returned.
-        unsafe { T::decode(self.0.assume_init_ref()) }
+        unsafe { T::decode(self.0.as_ptr()) }
     }
 }
 
@@ -61,7 +61,7 @@ impl<T: Message> Run<'_, T> {
             // SAFETY: `read_run` made it after it had written every byte, seen `done` in the slot of the last message and,
             // after that, in the slot of the first, in a ring of one writer; by the argument at the top of this file the
             // bytes of each are those that `Slot::write` stored for one `T`: what `encode` returned.
-            *place = unsafe { T::decode(message.assume_init_ref()) };
+            *place = unsafe { T::decode(message.as_ptr()) };
         }
         count
     }
