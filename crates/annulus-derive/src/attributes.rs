@@ -1,6 +1,6 @@
 //! What the attributes of a type say.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{DeriveInput, LitStr, Path, Result, parenthesized, token};
 
@@ -53,5 +53,14 @@ impl Attributes {
     pub(crate) fn private(&self) -> TokenStream {
         let library = &self.library;
         quote!(#library::__private)
+    }
+
+    /// The same, for an error that points to `place`. It is the macro's code all the same, which no lint of its user's crate looks at.
+    pub(crate) fn private_at(&self, place: Span) -> TokenStream {
+        let at_place = |mut token: TokenTree| {
+            token.set_span(token.span().located_at(place));
+            token
+        };
+        self.private().into_iter().map(at_place).collect()
     }
 }

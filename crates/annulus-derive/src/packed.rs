@@ -1,8 +1,9 @@
 //! Types that are taken apart: their fields lie in the ring beside each other, without padding; of an enum, a number for the variant, and its fields.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::{format_ident, quote};
-use syn::{DataEnum, DataStruct, DeriveInput, Error, Fields, Ident, Result, parse_quote};
+use syn::spanned::Spanned;
+use syn::{DataEnum, DataStruct, DeriveInput, Error, Fields, Ident, Result, Type, parse_quote_spanned};
 
 use crate::attributes::Attributes;
 use crate::shape::{Shape, names};
@@ -16,8 +17,9 @@ pub(crate) fn of_struct(input: &DeriveInput, attributes: &Attributes, data: &Dat
     let values = row.decode_row(&private, &quote!(wire), &names);
     implementation(
         input,
-        &private,
+        attributes,
         &Wire {
+            messages: row.messages(),
             ty: row.wire(&private),
             encode: quote!({ let #whole = *self; #fields }),
             decode: quote!({ #values #whole }),
@@ -60,8 +62,9 @@ pub(crate) fn of_enum(input: &DeriveInput, attributes: &Attributes, data: &DataE
     }
     Ok(implementation(
         input,
-        &private,
+        attributes,
         &Wire {
+            messages: rows.iter().flat_map(Shape::messages).collect(),
             ty: quote!(#private::Both<#integer, #private::Both<#payload, ()>>),
             encode: quote!(match *self { #(#encoded)* }),
             decode: quote!({
@@ -73,7 +76,9 @@ pub(crate) fn of_enum(input: &DeriveInput, attributes: &Attributes, data: &DataE
 }
 
 /// What lies in the ring, and the way there and back.
-struct Wire {
+struct Wire<'a> {
+    /// The types that must be messages.
+    messages: Vec<&'a Type>,
     ty: TokenStream,
     /// An expression of `self`.
     encode: TokenStream,
@@ -81,18 +86,23 @@ struct Wire {
     decode: TokenStream,
 }
 
-fn implementation(input: &DeriveInput, private: &TokenStream, wire: &Wire) -> TokenStream {
+fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>) -> TokenStream {
+    let private = &attributes.private();
     let mut generics = input.generics.clone();
-    let parameters: Vec<Ident> = generics.type_params().map(|it| it.ident.clone()).collect();
     let bounds = generics.make_where_clause();
-    for parameter in &parameters {
-        bounds.predicates.push(parse_quote!(#parameter: #private::Message));
+    for ty in &wire.messages {
+        // As a condition, a field that is no message is one error, which points to it; what is generated below takes it for granted.
+        let private = attributes.private_at(ty.span());
+        bounds
+            .predicates
+            .push(parse_quote_spanned!(Span::mixed_site().located_at(ty.span())=> #ty: #private::Message));
     }
     let (name, (params, arguments, bounds)) = (&input.ident, generics.split_for_impl());
     let marker = format_ident!("__AnnulusWire");
-    let Wire { ty, encode, decode } = wire;
+    let Wire { ty, encode, decode, .. } = wire;
     quote! {
         #[automatically_derived]
+        #[allow(trivial_bounds, private_bounds)]
         const _: () = {
             // A type of its own, so that fields may be of private types.
             #[repr(transparent)]
@@ -102,22 +112,16 @@ fn implementation(input: &DeriveInput, private: &TokenStream, wire: &Wire) -> To
                 #[inline(always)]
                 fn clone(&self) -> Self { *self }
             }
-            // SAFETY: it is what it holds, and that has no uninitialised byte, as `is_plain` checks.
+            // SAFETY: it is what it holds, which is made of `Both`, `Either`, `Several`, integers, and the wires of messages, all of which have no
+            // uninitialised byte.
             unsafe impl #params #private::NoUninit for #marker #arguments #bounds {}
-            impl #params #marker #arguments #bounds {
-                #[inline(always)]
-                fn of(wire: #ty) -> Self {
-                    #private::is_plain::<#ty>();
-                    Self(wire)
-                }
-            }
 
             impl #params #private::Message for #name #arguments #bounds {
                 type Wire = #marker #arguments;
 
                 #[inline]
                 fn encode<'room>(&'room self, room: &'room mut ::core::mem::MaybeUninit<Self::Wire>) -> &'room Self::Wire {
-                    room.write(#marker::of(#encode))
+                    room.write(#marker(#encode))
                 }
 
                 #[inline]

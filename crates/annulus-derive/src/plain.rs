@@ -31,15 +31,16 @@ pub(crate) fn of_struct(
     let (name_text, numbers) = (name.to_string(), 0..count);
     let checks = data.fields.iter().zip(&members).zip(numbers).map(|((field, member), number)| {
         let member_text = member.to_token_stream().to_string();
-        let place = at(field.ident.as_ref().map_or(field.ty.span(), Spanned::span));
-        quote_spanned! {place=>
+        let place = field.ident.as_ref().map_or(field.ty.span(), Spanned::span);
+        let private = attributes.private_at(place);
+        quote_spanned! {Span::mixed_site().located_at(place)=>
             const _: () = #private::no_padding_after(&FIELDS, SIZE, #number, #name_text, #member_text);
         }
     });
     let of_fields = types.iter().map(|ty| {
         let ty = element(ty);
-        let place = at(ty.span());
-        quote_spanned!(place=> #private::is_plain::<#ty>();)
+        let private = attributes.private_at(ty.span());
+        quote_spanned!(Span::mixed_site().located_at(ty.span())=> #private::is_plain::<#ty>();)
     });
     Ok(quote! {
         #[automatically_derived]
@@ -78,9 +79,4 @@ fn element(ty: &Type) -> &Type {
         Type::Group(inner) => element(&inner.elem),
         _ => ty,
     }
-}
-
-/// Where an error points to; what is generated there is still the macro's, and no lint of its user's crate looks at it.
-fn at(place: Span) -> Span {
-    Span::mixed_site().located_at(place)
 }

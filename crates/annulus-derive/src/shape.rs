@@ -35,6 +35,15 @@ impl<'a> Shape<'a> {
         Self::Row(types.into_iter().map(Self::of).collect())
     }
 
+    /// The types in it that must be messages.
+    pub(crate) fn messages(&self) -> Vec<&'a Type> {
+        match self {
+            Self::Message(ty) => vec![ty],
+            Self::Option(inner) | Self::Array(inner, _) => inner.messages(),
+            Self::Row(parts) => parts.iter().flat_map(Self::messages).collect(),
+        }
+    }
+
     /// The type of what lies in the ring.
     pub(crate) fn wire(&self, private: &TokenStream) -> TokenStream {
         match self {
