@@ -7,7 +7,7 @@ use core::ops::Deref;
 
 use super::shared::Shared;
 use crate::message::Message;
-use crate::ring::{Copied, Missing, Owned, Pass, Run, Sequence, Slots, Store, Whole, Writers};
+use crate::ring::{Copied, Missing, Owned, Pass, Run, Sequence, Slots, Store, Strided, Whole, Writers};
 use crate::sync::mutated;
 
 /// What a handle is to its ring, and what ends with it.
@@ -76,7 +76,10 @@ impl<S: Store, R: Role> Handle<S, R> {
 
     /// As [`Slots::is_left`]; the ring is for many writers.
     #[inline]
-    pub(super) fn is_left(&self, sequence: Sequence) -> bool {
+    pub(super) fn is_left(&self, sequence: Sequence) -> bool
+    where
+        S: Strided,
+    {
         // SAFETY: `shared` keeps the ring alive.
         unsafe { self.slots.is_left(sequence, self.ring.capacity()) }
     }

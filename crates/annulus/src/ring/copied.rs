@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 
 use super::slot::{self, Run, Slot};
 use super::storage::Storage;
-use super::{Missing, Sequence, Slots, Store, Whole, Writers};
+use super::{Missing, Sequence, Slots, Store, Strided, Whole, Writers};
 use crate::error::CapacityError;
 use crate::message::Message;
 use crate::sync::{AtomicU64, mutated};
@@ -26,18 +26,20 @@ impl<T: Message> Copied<T> {
     }
 }
 
-impl<T: Message> Store for Copied<T> {
-    type Unit = AtomicU64;
-
-    fn start(&self) -> NonNull<AtomicU64> {
-        self.words.start()
-    }
-
+impl<T: Message> Strided for Copied<T> {
     fn stride(writers: Writers) -> usize {
         match writers {
             Writers::One => Slot::<T>::STRIDE,
             Writers::Many => Slot::<T>::STRIDE_OF_MANY,
         }
+    }
+}
+
+impl<T> Store for Copied<T> {
+    type Unit = AtomicU64;
+
+    fn start(&self) -> NonNull<AtomicU64> {
+        self.words.start()
     }
 
     #[inline]
