@@ -8,14 +8,16 @@ use core::str::FromStr;
 
 use bytemuck::NoUninit;
 
+use crate::sync::mutated;
+
 /// Text of up to `N` bytes of UTF-8, kept in place: it is [`Copy`], has no padding, and so is a [`Message`](crate::Message), by itself or as a field.
 ///
-/// It takes `N + 2` bytes, all of which are copied, so choose `N` as the longest text needs it; at most 65,535. It reads as a [`str`].
+/// It takes `N + 2` bytes, all of which are copied, so choose `N` as the longest text needs it; at most 65,535, or it does not compile. It reads as a [`str`].
 ///
 /// ```
 /// use annulus::Text;
 ///
-/// let (mut publisher, subscribable) = annulus::channel::<Text<16>>(64);
+/// let (mut publisher, subscribable) = annulus::broadcast::lossy::<Text<16>>(64);
 /// let mut subscriber = subscribable.subscribe();
 /// publisher.publish("XETR:SAP".try_into()?);
 /// let symbol = subscriber.try_recv().unwrap();
@@ -55,7 +57,7 @@ impl<const N: usize> Text<N> {
     pub fn truncated(text: &str) -> Self {
         const { assert!(N <= u16::MAX as usize, "a Text has at most 65,535 bytes") }
         let mut length = text.len().min(N);
-        while !text.is_char_boundary(length) {
+        while !text.is_char_boundary(length) && !mutated!("text_cut_anywhere") {
             length -= 1;
         }
         let mut bytes = [0; N];
@@ -168,3 +170,45 @@ impl fmt::Display for TextTooLong {
 }
 
 impl Error for TextTooLong {}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::collections::BTreeSet;
+    use alloc::format;
+    use alloc::string::ToString;
+    use core::hash::BuildHasher;
+    use std::hash::RandomState;
+
+    use super::*;
+
+    #[test]
+    fn a_text_holds_what_fits() {
+        for text in ["", "a", "naïv", "12345"] {
+            let held: Text<5> = text.parse().unwrap();
+            assert_eq!(held, text);
+            assert_eq!((&*held, held.as_ref(), held.to_string()), (text, text, text.to_string()));
+            assert_eq!(format!("{held:?} {held:>7}"), format!("{text:?} {text:>7}"));
+        }
+        assert_eq!(Text::<0>::default(), "");
+    }
+
+    #[test]
+    fn a_longer_one_is_refused_or_cut_between_characters() {
+        let error = Text::<5>::try_from("123456").unwrap_err();
+        assert_eq!(error, TextTooLong { length: 6, capacity: 5 });
+        assert_eq!(error.to_string(), "a text of 6 bytes does not fit into Text<5>");
+        assert_eq!(Text::<5>::truncated("123456"), "12345");
+        assert_eq!(Text::<3>::truncated("naïve").as_bytes(), b"na");
+        assert_eq!(Text::<2>::truncated("€").as_bytes(), b"");
+    }
+
+    #[test]
+    fn texts_compare_as_their_strings() {
+        let texts = ["b", "", "ab", "a"].map(Text::<2>::truncated);
+        assert!(BTreeSet::from(texts).into_iter().eq(["", "a", "ab", "b"].map(Text::<2>::truncated)));
+        assert_eq!(Text::<2>::truncated("ab"), Text::<9>::truncated("ab"));
+        assert_ne!(Text::<2>::truncated("ab"), *"ac");
+        let state = RandomState::new();
+        assert_eq!(state.hash_one(Text::<2>::truncated("ab")), state.hash_one("ab"));
+    }
+}

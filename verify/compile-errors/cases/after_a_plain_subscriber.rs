@@ -3,7 +3,7 @@
 // says: make the subscriber that is to be followed by `subscribe_tracked()`
 
 fn main() {
-    let (_publisher, subscribable) = annulus::channel_bounded::<u64>(64, 0);
+    let (_publisher, subscribable) = annulus::broadcast::lossless::<u64>(64);
     let first = subscribable.subscribe();
     let _second = subscribable.subscribe().after(&[&first]);
 }

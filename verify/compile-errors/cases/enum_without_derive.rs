@@ -9,5 +9,5 @@ enum Order {
 }
 
 fn main() {
-    let (_publisher, _subscribable) = annulus::channel::<Order>(64);
+    let (_publisher, _subscribable) = annulus::broadcast::lossy::<Order>(64);
 }

@@ -3,5 +3,5 @@
 // says: an `Option`, a tuple, or an array of these: make it a field of such a struct
 
 fn main() {
-    let (_publisher, _subscribable) = annulus::channel::<Option<f64>>(64);
+    let (_publisher, _subscribable) = annulus::broadcast::lossy::<Option<f64>>(64);
 }

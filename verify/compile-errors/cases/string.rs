@@ -5,5 +5,5 @@
 // at: let (_publisher, _subscribable)
 
 fn main() {
-    let (_publisher, _subscribable) = annulus::channel::<String>(64);
+    let (_publisher, _subscribable) = annulus::broadcast::lossy::<String>(64);
 }

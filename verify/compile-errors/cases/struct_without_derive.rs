@@ -8,5 +8,5 @@ struct Order {
 }
 
 fn main() {
-    let (_publisher, _subscribable) = annulus::channel::<Order>(64);
+    let (_publisher, _subscribable) = annulus::broadcast::lossy::<Order>(64);
 }

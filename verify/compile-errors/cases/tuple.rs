@@ -3,5 +3,5 @@
 // says: an `Option`, a tuple, or an array of these: make it a field of such a struct
 
 fn main() {
-    let (_publisher, _subscribable) = annulus::channel_mpmc::<(u8, u32)>(64);
+    let (_publisher, _subscribable) = annulus::broadcast::mp_lossy::<(u8, u32)>(64);
 }

@@ -3,5 +3,5 @@
 // says: a buffer of an `annulus::pool`
 
 fn main() {
-    let (_publisher, _subscribable) = annulus::channel_mpmc_bounded::<Vec<u8>>(64, 0);
+    let (_publisher, _subscribable) = annulus::broadcast::mp_lossless::<Vec<u8>>(64);
 }

@@ -6,6 +6,7 @@ use core::mem::MaybeUninit;
 use bytemuck::NoUninit;
 
 use super::Message;
+use crate::sync::mutated;
 
 /// One behind the other, without padding.
 #[derive(Clone, Copy)]
@@ -55,6 +56,9 @@ impl<A: NoUninit, B: NoUninit> Either<A, B> {
     fn filled<V: NoUninit>(value: V) -> Self {
         const { assert!(size_of::<V>() <= size_of::<Self>()) }
         let mut filled = MaybeUninit::<Self>::zeroed();
+        if mutated!("wire_leaves_bytes") {
+            filled = MaybeUninit::uninit();
+        }
         // SAFETY: it has room for a `V`, and any bytes are a union.
         unsafe {
             filled.as_mut_ptr().cast::<V>().write_unaligned(value);
