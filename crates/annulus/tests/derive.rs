@@ -5,7 +5,7 @@
 
 use std::fmt::Debug;
 
-use annulus::{Message, Text, LossyTryRecvError};
+use annulus::{LossyTryRecvError, Message, Text};
 
 /// Without padding, without `#[repr(C)]`: it lies in the ring as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Message)]
