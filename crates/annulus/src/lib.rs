@@ -146,6 +146,6 @@ pub mod __private {
 pub(crate) type OutsideSync = core::sync::atomic::AtomicU64;
 
 /// The quick start of the README runs.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "derive"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
