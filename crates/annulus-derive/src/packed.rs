@@ -102,7 +102,7 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
     let Wire { ty, encode, decode, .. } = wire;
     quote! {
         #[automatically_derived]
-        #[allow(trivial_bounds, private_bounds)]
+        #[allow(trivial_bounds, private_bounds, clippy::all, clippy::pedantic)]
         const _: () = {
             // A type of its own, so that fields may be of private types.
             #[repr(transparent)]

@@ -81,6 +81,7 @@ mod inner {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Message)]
+#[allow(clippy::large_enum_variant, reason = "that is what is tested")]
 enum Order {
     Limit { price: f64, quantity: u32 },
     Market(u32),

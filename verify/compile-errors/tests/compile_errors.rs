@@ -9,6 +9,7 @@
 //! Only our own words are compared. How the compiler sets them, and what it adds, is another matter in each version.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -75,7 +76,7 @@ fn compile(cases: &[Case]) -> BTreeMap<String, Vec<Value>> {
         root.join("crates/annulus").display()
     );
     for Case { name, file, .. } in cases {
-        manifest += &format!("[[bin]]\nname = '{name}'\npath = '{}'\n", file.display());
+        write!(manifest, "[[bin]]\nname = '{name}'\npath = '{}'\n", file.display()).unwrap();
     }
     fs::write(package.join("Cargo.toml"), manifest).unwrap();
     // The versions that were fetched for the test itself.
