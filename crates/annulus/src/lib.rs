@@ -81,6 +81,7 @@
 //!
 //! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines. Without it the crate needs `alloc` and 64-bit
 //!   atomics only, and blocking calls spin.
+//! - `derive`: `#[derive(annulus::Message)]`, for structs and enums of your own. See [`Message`].
 //! - `numa`: `queue::Builder::numa_node`, on Linux.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
@@ -107,8 +108,12 @@ mod ring;
 mod shutdown;
 mod side;
 mod sync;
+mod text;
 mod wait;
 
+#[cfg(feature = "derive")]
+#[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
+pub use annulus_derive::Message;
 pub use error::{
     CapacityError, LossyRecvError, LossyTryRecvError, PublishError, RecvError, RegisterError, SendError,
     TryPublishError, TryRecvError, TrySendError, UpstreamError,
@@ -119,10 +124,21 @@ pub use message::Message;
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
 pub use shutdown::Shutdown;
+pub use text::{Text, TextTooLong};
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use wait::prepare;
 pub use wait::{ParseWaitStrategyError, WaitStrategy};
+
+/// What the derive macro's code uses. No part of the interface: it may change with each version.
+#[cfg(feature = "derive")]
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::message::Message;
+    pub use crate::message::padding::{is_plain, no_other_padding, no_padding_after};
+    pub use crate::message::wire::{Both, Either, Several, decode, encode};
+    pub use bytemuck::NoUninit;
+}
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.
 #[cfg(annulus_mutant = "atomic_outside_sync")]
@@ -130,6 +146,6 @@ pub use wait::{ParseWaitStrategyError, WaitStrategy};
 pub(crate) type OutsideSync = core::sync::atomic::AtomicU64;
 
 /// The quick start of the README runs.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "derive"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

@@ -1,51 +1,95 @@
 //! What may be sent as a copied message.
 
+#[cfg(feature = "derive")]
+pub(crate) mod padding;
+#[cfg(feature = "derive")]
+pub(crate) mod wire;
+
+use core::mem::MaybeUninit;
+
 use bytemuck::NoUninit;
 
-/// A message that is copied into a ring and out of it: [`Copy`], `'static`, [`Send`], and without padding.
+/// A message that is copied into a ring and out of it: [`Copy`], `'static` and [`Send`].
 ///
-/// Every type that implements [`bytemuck::NoUninit`] and [`Send`] is a `Message`; there is nothing to implement
-/// here, and no `unsafe` to get wrong. Integers, floats, `bool`, `char`, `NonZero*`, arrays of them and fieldless
-/// enums with a fixed representation are messages. For a struct, derive it:
+/// Nothing is to be implemented by hand. Derive it, with the feature `derive`: `#[derive(Clone, Copy, annulus::Message)]`. Every type that implements
+/// [`bytemuck::NoUninit`] is a message too, whoever derived that.
+///
+/// # What to write
+///
+/// | your type | what to write |
+/// | --- | --- |
+/// | integers, floats, `bool`, `char`, `NonZero*`; arrays of numbers | nothing: they are messages |
+/// | a struct | the derive. If it has padding, the compiler names the field and the bytes: add a field for them, or `#[message(packed)]` |
+/// | an enum, with data or without | the derive |
+/// | an `Option`, a tuple, an array of anything else | make it a field of a struct with the derive and `#[message(packed)]`, or of an enum |
+/// | text of limited length | [`Text<N>`](crate::Text), by itself or as a field |
+/// | `String`, `Vec`, `Box`: what owns memory | owned [events](crate::event), where many readers see each; a [queue](crate::queue), where one receives it |
+/// | references | what they refer to, by value; or an index; or an `Arc` through a queue |
+/// | large blocks of bytes | a buffer of a [pool](crate::pool), and its handle through any ring |
 ///
 /// ```
-/// use bytemuck::NoUninit;
+/// # #[cfg(feature = "derive")] {
+/// use annulus::{Message, Text, broadcast};
 ///
-/// #[derive(Clone, Copy, NoUninit)]
-/// #[repr(C)]
+/// #[derive(Clone, Copy, Message)]
 /// struct Quote {
 ///     bid: f64,
 ///     ask: f64,
 ///     symbol: u32,
 ///     live: bool,
-///     _reserved: [u8; 3], // what would have been padding, named
+///     _padding: [u8; 3], // what would have been padding, named
 /// }
 ///
-/// let (mut publisher, subscribable) = annulus::broadcast::lossy::<Quote>(64);
+/// #[derive(Clone, Copy, Message)]
+/// #[message(packed)] // fields of any size, in any order
+/// struct Reading {
+///     sensor: Text<12>,
+///     value: Option<f64>,
+///     place: (u8, u32),
+/// }
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, Message)]
+/// enum Order {
+///     Limit { price: f64, quantity: u32 },
+///     Market(u32),
+///     Cancel,
+/// }
+///
+/// let (mut publisher, subscribable) = broadcast::lossy::<Order>(64);
 /// let mut subscriber = subscribable.subscribe();
-/// publisher.publish(Quote { bid: 1.0, ask: 1.1, symbol: 7, live: true, _reserved: [0; 3] });
-/// assert_eq!(subscriber.try_recv().unwrap().symbol, 7);
+/// publisher.publish(Order::Limit { price: 1.5, quantity: 10 });
+/// publisher.publish(Order::Cancel);
+/// assert_eq!(subscriber.try_recv(), Ok(Order::Limit { price: 1.5, quantity: 10 }));
+/// assert_eq!(subscriber.try_recv(), Ok(Order::Cancel));
+///
+/// let (mut publisher, subscribable) = broadcast::lossless::<Reading>(64);
+/// let mut subscriber = subscribable.subscribe();
+/// publisher.publish(Reading { sensor: "roof".try_into().unwrap(), value: None, place: (1, 2) }).unwrap();
+/// let reading = subscriber.try_recv().unwrap();
+/// assert_eq!((&*reading.sensor, reading.value, reading.place), ("roof", None, (1, 2)));
+/// # let _ = Quote { bid: 0.0, ask: 0.0, symbol: 0, live: true, _padding: [0; 3] };
+/// # }
 /// ```
 ///
 /// # Padding
 ///
-/// Padding bytes have no value, so they can't be copied through atomic words. A type that has some does not
-/// compile:
+/// Padding bytes have no value, so they can't be copied through atomic words. A struct without padding lies in the ring as it is, and is copied at once.
+/// One that has some does not compile: the error says which field it follows, and how many bytes it has. `#[repr(C)]` is not needed, because messages never
+/// leave the program: the macro asks the compiler for the layout that it chose.
 ///
-/// ```compile_fail
-/// use bytemuck::NoUninit;
+/// # What is packed
 ///
-/// #[derive(Clone, Copy, NoUninit)]
-/// #[repr(C)]
-/// struct Quote {
-///     bid: f64,
-///     symbol: u32, // four bytes of padding follow
-/// }
-/// ```
+/// With `#[message(packed)]`, and of an enum always, the fields lie in the ring beside each other, and what is sent is taken apart and put together again.
+/// Of an enum there is the number of the variant (a byte; two where there are more than 256), and room for the largest. An `Option` takes one byte more than what is in it. (A fieldless enum with `#[repr(u8)]`
+/// or its like lies there as it is.) `Option`s, tuples and arrays are recognized as they are written, so an alias of one is no message.
+/// Only what is packed may be generic.
 ///
-/// What to do: order the fields from the largest to the smallest alignment, and name what is left over at the end
-/// as a field of its own (`_reserved: [u8; 4]`, set to zero). Tuples and references are not messages; for values
-/// that own something, use a ring of owned messages or a queue.
+/// *The cost*, of small messages: about as many instructions as a copy of the same fields with their padding (a struct), a sixth more (an enum of three variants with data). A large array in
+/// it is copied once more on each side. A packed message may take fewer words in the ring.
+///
+/// # Another name for the library
+///
+/// Where the library is not called `annulus`, or is used through another crate, say where it is: `#[message(crate = "path::to::annulus")]`.
 ///
 /// # Size
 ///
@@ -55,13 +99,52 @@ use bytemuck::NoUninit;
 ///
 /// # Pointers
 ///
-/// Messages are copied as plain words, so a pointer inside one loses its provenance on the way. `bytemuck` derives no such type;
+/// Messages are copied as plain words, so a pointer inside one loses its provenance on the way. No macro derives such a type;
 /// whoever implements `NoUninit` by hand for a pointer must not read through what comes out.
 ///
 /// # Why a torn value is never a `T`
 ///
-/// A reader copies words into a `MaybeUninit<T>` and turns them into a `T` only after the slot's stamp has proved
-/// that no writer touched them. That is why types with invalid bit patterns (`bool`, `char`) are allowed.
-pub trait Message: NoUninit + Send {}
+/// A reader copies words into memory that is no `T` yet, and makes a `T` of them only after the slot's stamp has proved
+/// that no writer touched them, so that they are those of one message. That is why types with invalid bit patterns (`bool`, `char`, enums) are allowed.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be copied through a ring: it is not an `annulus::Message`",
+    label = "this type is not a `Message`",
+    note = "a struct or an enum of your own: add `#[derive(Clone, Copy, annulus::Message)]` to it (feature `derive` of `annulus`)",
+    note = "an `Option`, a tuple, or an array of these: make it a field of such a struct",
+    note = "text: `annulus::Text<N>` holds up to `N` bytes; or, as `String`, `Vec`, `Box` and all that owns memory: a ring of owned events (`annulus::event`), or a queue (`annulus::queue`), which moves values",
+    note = "large blocks of bytes: a buffer of an `annulus::pool`, whose handle is a `Message`"
+)]
+pub trait Message: Copy + Send + 'static {
+    /// What lies in the ring.
+    #[doc(hidden)]
+    type Wire: NoUninit;
 
-impl<T: NoUninit + Send> Message for T {}
+    /// The message as it lies in the ring; `room` is there for one that has to be made.
+    #[doc(hidden)]
+    fn encode<'a>(&'a self, room: &'a mut MaybeUninit<Self::Wire>) -> &'a Self::Wire;
+
+    /// The message that `wire` was made of.
+    ///
+    /// # Safety
+    ///
+    /// `wire` points to what [`encode`](Self::encode) of this type returned, or to a copy of it.
+    #[doc(hidden)]
+    unsafe fn decode(wire: *const Self::Wire) -> Self;
+}
+
+/// What has no padding lies in the ring as it is.
+#[diagnostic::do_not_recommend]
+impl<T: NoUninit + Send> Message for T {
+    type Wire = T;
+
+    #[inline(always)]
+    fn encode<'a>(&'a self, _: &'a mut MaybeUninit<T>) -> &'a T {
+        self
+    }
+
+    #[inline(always)]
+    unsafe fn decode(wire: *const T) -> T {
+        // SAFETY: the caller's promise: there is a `T`.
+        unsafe { wire.read() }
+    }
+}

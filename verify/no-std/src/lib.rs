@@ -2,7 +2,7 @@
 //! `std` at all.
 #![no_std]
 
-use annulus::{LossyTryRecvError, WaitStrategy};
+use annulus::{LossyTryRecvError, Text, WaitStrategy};
 
 /// Sends `values` through a ring and adds up what comes out.
 ///
@@ -23,6 +23,24 @@ pub fn sum(values: &[u32]) -> Result<u32, LossyTryRecvError> {
         Err(error) => Err(error),
         Ok(late) => Ok(sum + late),
     }
+}
+
+/// A message of one's own, and text.
+#[derive(Clone, Copy, annulus::Message)]
+#[message(packed)]
+pub struct Reading {
+    /// Where.
+    pub place: Text<8>,
+    /// What, if anything.
+    pub value: Option<f64>,
+}
+
+/// A reading goes through a ring.
+#[must_use]
+pub fn read(reading: Reading) -> Option<Reading> {
+    let (mut publisher, subscribable) = annulus::broadcast::lossy(2);
+    publisher.publish(reading);
+    subscribable.subscribe_from_oldest().recv().ok()
 }
 
 /// A large message takes the words or the vectors of this target.

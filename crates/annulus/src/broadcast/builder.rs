@@ -6,7 +6,7 @@ use super::shared::Shared;
 use super::{Lossless, Lossy, MpPublisher, Publisher, Subscribable};
 use crate::error::CapacityError;
 use crate::message::Message;
-use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Sequence, Store, Writers};
+use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Sequence, Strided, Writers};
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
@@ -180,7 +180,7 @@ impl Builder {
         }
     }
 
-    fn sides<S: Store>(
+    fn sides<S: Strided>(
         self,
         writers: Writers,
         make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,

@@ -40,7 +40,7 @@ use crate::wait::WaitStrategy;
 /// assert_eq!(group.try_recv_member(2), Ok(2)); // catches up
 /// assert_eq!(group.aligned_count(), 3);
 /// ```
-pub struct SubscriberGroup<T: Message, const N: usize, M: Mode = Lossy> {
+pub struct SubscriberGroup<T, const N: usize, M: Mode = Lossy> {
     /// Where the aligned members are, and all members began.
     lead: Subscriber<T, M>,
     /// How many are aligned.
@@ -50,7 +50,7 @@ pub struct SubscriberGroup<T: Message, const N: usize, M: Mode = Lossy> {
 }
 
 /// One member.
-struct Member<T: Message, M: Mode> {
+struct Member<T, M: Mode> {
     /// The messages that it received apart from the lead, less those that the lead received without it …
     received_apart: u64,
     /// … and the same for those that it lost. Both wrap: only their sum with the lead's counters means something.
@@ -60,7 +60,7 @@ struct Member<T: Message, M: Mode> {
 }
 
 /// A member on its own.
-struct Apart<T: Message, M: Mode> {
+struct Apart<T, M: Mode> {
     subscriber: Subscriber<T, M>,
     /// The lead's counters when it left.
     received_before: u64,

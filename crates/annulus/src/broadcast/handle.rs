@@ -7,7 +7,7 @@ use core::ops::Deref;
 
 use super::shared::Shared;
 use crate::message::Message;
-use crate::ring::{Copied, Missing, Owned, Pass, Run, Sequence, Slots, Store, Whole, Writers};
+use crate::ring::{Copied, Missing, Owned, Pass, Run, Sequence, Slots, Store, Strided, Whole, Writers};
 use crate::sync::mutated;
 
 /// What a handle is to its ring, and what ends with it.
@@ -76,7 +76,10 @@ impl<S: Store, R: Role> Handle<S, R> {
 
     /// As [`Slots::is_left`]; the ring is for many writers.
     #[inline]
-    pub(super) fn is_left(&self, sequence: Sequence) -> bool {
+    pub(super) fn is_left(&self, sequence: Sequence) -> bool
+    where
+        S: Strided,
+    {
         // SAFETY: `shared` keeps the ring alive.
         unsafe { self.slots.is_left(sequence, self.ring.capacity()) }
     }
@@ -155,7 +158,7 @@ impl<T: Message, R: Role> Handle<Copied<T>, R> {
     pub(super) fn read<'m>(
         &self,
         sequence: Sequence,
-        message: &'m mut MaybeUninit<T>,
+        message: &'m mut MaybeUninit<T::Wire>,
     ) -> Result<Whole<'m, T>, Missing> {
         // SAFETY: `shared` keeps the ring alive.
         unsafe { self.slots.read(sequence, message) }
@@ -163,7 +166,7 @@ impl<T: Message, R: Role> Handle<Copied<T>, R> {
 
     /// As [`Slots::read_run`].
     #[inline]
-    pub(super) fn read_run<'m>(&self, first: Sequence, places: &'m mut [MaybeUninit<T>]) -> Run<'m, T> {
+    pub(super) fn read_run<'m>(&self, first: Sequence, places: &'m mut [MaybeUninit<T::Wire>]) -> Run<'m, T> {
         // SAFETY: `shared` keeps the ring alive.
         unsafe { self.slots.read_run(first, places) }
     }

@@ -10,7 +10,7 @@ use crate::sync::mutated;
 
 /// The messages that were there when [`Subscriber::try_iter`] was called.
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct TryIter<'a, T: Message, M: Mode = Lossy> {
+pub struct TryIter<'a, T, M: Mode = Lossy> {
     subscriber: &'a mut Subscriber<T, M>,
     end: Sequence,
 }
@@ -50,7 +50,7 @@ impl<T: Message, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 
 /// Messages, waited for until the publisher is gone; made by [`Subscriber::iter`].
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct Iter<'a, T: Message, M: Mode = Lossy> {
+pub struct Iter<'a, T, M: Mode = Lossy> {
     subscriber: &'a mut Subscriber<T, M>,
 }
 
@@ -73,7 +73,7 @@ impl<T: Message, M: Mode> FusedIterator for Iter<'_, T, M> {}
 
 /// Messages, waited for until the publisher is gone; made from a [`Subscriber`] that it owns.
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct IntoIter<T: Message, M: Mode = Lossy> {
+pub struct IntoIter<T, M: Mode = Lossy> {
     subscriber: Subscriber<T, M>,
 }
 

@@ -34,7 +34,7 @@ use crate::wait::{Deadline, WaitStrategy};
 /// [`Full`](TryPublishError::Full) there and claims nothing.
 ///
 /// Dropping the last one closes the ring: subscribers receive what is left, then `Closed`.
-pub struct MpPublisher<T: Message, M: Mode = Lossy> {
+pub struct MpPublisher<T, M: Mode = Lossy> {
     shared: Handle<Copied<T>, Publishing>,
     mode: core::marker::PhantomData<fn() -> M>,
 }

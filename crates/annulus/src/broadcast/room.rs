@@ -8,7 +8,7 @@
 
 use super::shared::Shared;
 use crate::error::Refusal;
-use crate::ring::{Sequence, Stamp, Store};
+use crate::ring::{Sequence, Stamp, Strided};
 use crate::sync::{mutated, pause};
 use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_until};
 
@@ -19,14 +19,14 @@ use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_unti
 /// would be written for each message: so there is a function without.)
 #[cold]
 #[inline(never)]
-pub(super) fn wait_for_room<S: Store>(shared: &Shared<S>, next: Sequence) -> Result<Sequence, Refusal> {
+pub(super) fn wait_for_room<S: Strided>(shared: &Shared<S>, next: Sequence) -> Result<Sequence, Refusal> {
     wait_for_room_by(shared, next, shared.strategy, None)
 }
 
 /// As [`wait_for_room`], by `strategy`; [`Refusal::Full`] once `deadline` has passed.
 #[cold]
 #[inline(never)]
-pub(super) fn wait_for_room_by<S: Store>(
+pub(super) fn wait_for_room_by<S: Strided>(
     shared: &Shared<S>,
     next: Sequence,
     strategy: WaitStrategy,
@@ -39,7 +39,7 @@ pub(super) fn wait_for_room_by<S: Store>(
 /// As [`wait_for_room`], but looks once.
 #[cold]
 #[inline(never)]
-pub(super) fn look_for_room<S: Store>(shared: &Shared<S>, next: Sequence) -> Result<Sequence, Refusal> {
+pub(super) fn look_for_room<S: Strided>(shared: &Shared<S>, next: Sequence) -> Result<Sequence, Refusal> {
     if shared.is_abandoned() {
         return Err(Refusal::Closed);
     }
@@ -55,7 +55,7 @@ struct Room<'a, S> {
     patience: Patience,
 }
 
-impl<S: Store> Wait for Room<'_, S> {
+impl<S: Strided> Wait for Room<'_, S> {
     type Found = Result<Sequence, Refusal>;
 
     fn event(&self) -> &Event {
@@ -93,7 +93,7 @@ pub(super) struct Claimed {
 /// Claims up to `most` sequences for one of many publishers, as many as have free slots now.
 ///
 /// `lossless`: the gate is asked too.
-fn try_claim<S: Store>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Obstacle> {
+fn try_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Obstacle> {
     let head = shared.ring.head();
     loop {
         let first = head.claimed();
@@ -142,7 +142,7 @@ enum Place {
 }
 
 /// The first sequence from `first` on whose slot was not left, and what it looks like; `end` where all were.
-fn first_not_left<S: Store>(shared: &Shared<S>, first: Sequence, end: Sequence) -> (Sequence, Place) {
+fn first_not_left<S: Strided>(shared: &Shared<S>, first: Sequence, end: Sequence) -> (Sequence, Place) {
     let mut sequence = first;
     while sequence < end {
         let before = Stamp::of_the_lap_before(sequence, shared.ring.capacity());
@@ -158,7 +158,7 @@ fn first_not_left<S: Store>(shared: &Shared<S>, first: Sequence, end: Sequence) 
 /// Claims up to `most` sequences for one of many publishers, as many as there is room for, but at least one: waits for the gate if the ring
 /// is `lossless`, and for the slot, by the strategy of the ring. Never [`Refusal::Full`].
 #[inline]
-pub(super) fn claim<S: Store>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
+pub(super) fn claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
     match try_claim(shared, most, lossless) {
         Ok(claimed) => Ok(claimed),
         Err(_) => wait_for_claim(shared, most, lossless),
@@ -168,12 +168,12 @@ pub(super) fn claim<S: Store>(shared: &Shared<S>, most: u64, lossless: bool) -> 
 /// As for [`wait_for_room`].
 #[cold]
 #[inline(never)]
-fn wait_for_claim<S: Store>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
+fn wait_for_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
     claim_by(shared, most, lossless, shared.strategy, None)
 }
 
 /// As [`claim`], by `strategy`; [`Refusal::Full`] once `deadline` has passed.
-pub(super) fn claim_by<S: Store>(
+pub(super) fn claim_by<S: Strided>(
     shared: &Shared<S>,
     most: u64,
     lossless: bool,
@@ -186,7 +186,7 @@ pub(super) fn claim_by<S: Store>(
 
 /// As [`claim`], of one sequence, but tries once.
 #[inline]
-pub(super) fn claim_now<S: Store>(shared: &Shared<S>, lossless: bool) -> Result<Claimed, Refusal> {
+pub(super) fn claim_now<S: Strided>(shared: &Shared<S>, lossless: bool) -> Result<Claimed, Refusal> {
     try_claim(shared, 1, lossless).map_err(|obstacle| match obstacle {
         Obstacle::Closed => Refusal::Closed,
         Obstacle::Gate | Obstacle::Slot => Refusal::Full,
@@ -194,7 +194,7 @@ pub(super) fn claim_now<S: Store>(shared: &Shared<S>, lossless: bool) -> Result<
 }
 
 /// Whether a claim would find room now; nothing is claimed.
-pub(super) fn has_room<S: Store>(shared: &Shared<S>) -> Result<(), Refusal> {
+pub(super) fn has_room<S: Strided>(shared: &Shared<S>) -> Result<(), Refusal> {
     if shared.is_abandoned() {
         return Err(Refusal::Closed);
     }
@@ -211,7 +211,7 @@ struct Claim<'a, S> {
     obstacle: Obstacle,
 }
 
-impl<S: Store> Wait for Claim<'_, S> {
+impl<S: Strided> Wait for Claim<'_, S> {
     type Found = Result<Claimed, Refusal>;
 
     fn event(&self) -> &Event {
@@ -237,14 +237,14 @@ impl<S: Store> Wait for Claim<'_, S> {
 /// for the same reason as [`wait_for_room`].
 #[cold]
 #[inline(never)]
-pub(super) fn wait_for_slot<S: Store>(shared: &Shared<S>, claimed: Sequence) {
+pub(super) fn wait_for_slot<S: Strided>(shared: &Shared<S>, claimed: Sequence) {
     wait_for_slot_by(shared, claimed, shared.strategy);
 }
 
 /// As [`wait_for_slot`], by `strategy`.
 #[cold]
 #[inline(never)]
-pub(super) fn wait_for_slot_by<S: Store>(shared: &Shared<S>, claimed: Sequence, strategy: WaitStrategy) {
+pub(super) fn wait_for_slot_by<S: Strided>(shared: &Shared<S>, claimed: Sequence, strategy: WaitStrategy) {
     if !mutated!("claim_does_not_wait") {
         let left = wait_until(&mut Left { shared, claimed }, strategy, None);
         debug_assert!(left.is_some(), "a wait without a deadline does not end without a result");
@@ -256,7 +256,7 @@ struct Left<'a, S> {
     claimed: Sequence,
 }
 
-impl<S: Store> Wait for Left<'_, S> {
+impl<S: Strided> Wait for Left<'_, S> {
     type Found = ();
 
     fn event(&self) -> &Event {

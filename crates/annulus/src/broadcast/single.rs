@@ -3,7 +3,7 @@
 use super::handle::{Handle, Publishing};
 use super::room::{look_for_room, wait_for_room, wait_for_room_by};
 use crate::error::Refusal;
-use crate::ring::{Sequence, Store};
+use crate::ring::{Sequence, Store, Strided};
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 
@@ -19,7 +19,7 @@ pub(super) struct Single<S: Store> {
     limit: Sequence,
 }
 
-impl<S: Store> Single<S> {
+impl<S: Strided> Single<S> {
     pub(super) fn new(shared: Handle<S, Publishing>) -> Self {
         let next = shared.ring.first();
         Self { shared, next, limit: next }

@@ -89,6 +89,12 @@ impl Progress {
 ///
 /// A plain lossy or lossless [`Subscriber`] is none, because it does not tell when it has processed a message. Make it one by
 /// [`subscribe_tracked`](crate::broadcast::Subscribable::subscribe_tracked), or by `subscriber.after(&[])`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be followed: it does not tell what it has processed",
+    label = "not an `Upstream`",
+    note = "make the subscriber that is to be followed by `subscribe_tracked()`, or turn it into a stage with `subscriber.after(&[])`",
+    note = "then pass a reference to it: `subscribable.subscribe().after(&[&first])`"
+)]
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Upstream: Tracked {}
 
@@ -390,13 +396,13 @@ impl<M: Unstaged> Hooks for Staged<M> {
 }
 
 /// Stages: see [`Subscriber::after`].
-impl<T: Message, M: Unstaged> Subscriber<T, M> {
+impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Turns it into a stage that sees a message only after all of `upstreams` have *processed* it, and that others can follow in
     /// turn. With no upstreams it waits for nobody, and only can be followed. It keeps its place and its counters.
     ///
     /// A stage follows those that it was made with: a second `after` does not compile, and so no circle can be made.
     ///
-    /// ```compile_fail,E0599
+    /// ```compile_fail,E0277
     /// let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     /// let (first, second) = (subscribable.subscribe_tracked(), subscribable.subscribe_tracked());
     /// let stage = subscribable.subscribe().after(&[&first]).after(&[&second]);
@@ -450,7 +456,10 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     /// ```
     #[must_use]
     #[track_caller]
-    pub fn after(self, upstreams: &[&dyn Upstream]) -> Subscriber<T, Staged<M>> {
+    pub fn after(self, upstreams: &[&dyn Upstream]) -> Subscriber<T, Staged<M>>
+    where
+        M: Unstaged,
+    {
         self.try_after(upstreams).unwrap_or_else(|error| panic!("Subscriber::after: {error}"))
     }
 
@@ -459,7 +468,10 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     /// # Errors
     ///
     /// [`UpstreamError`] says which upstream can't be followed, and why.
-    pub fn try_after(self, upstreams: &[&dyn Upstream]) -> Result<Subscriber<T, Staged<M>>, UpstreamError> {
+    pub fn try_after(self, upstreams: &[&dyn Upstream]) -> Result<Subscriber<T, Staged<M>>, UpstreamError>
+    where
+        M: Unstaged,
+    {
         // Not `try_new`: which of them is of another ring is told by this one, not by the first of them.
         self.try_after_barrier(&DependencyBarrier::of(upstreams))
     }
@@ -471,7 +483,10 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     /// As [`after`](Self::after).
     #[must_use]
     #[track_caller]
-    pub fn after_barrier(self, barrier: &DependencyBarrier) -> Subscriber<T, Staged<M>> {
+    pub fn after_barrier(self, barrier: &DependencyBarrier) -> Subscriber<T, Staged<M>>
+    where
+        M: Unstaged,
+    {
         self.try_after_barrier(barrier).unwrap_or_else(|error| panic!("Subscriber::after: {error}"))
     }
 
@@ -483,7 +498,10 @@ impl<T: Message, M: Unstaged> Subscriber<T, M> {
     pub fn try_after_barrier(
         self,
         barrier: &DependencyBarrier,
-    ) -> Result<Subscriber<T, Staged<M>>, UpstreamError> {
+    ) -> Result<Subscriber<T, Staged<M>>, UpstreamError>
+    where
+        M: Unstaged,
+    {
         self.try_becoming(|shared, cursor| stage::<M, _>(shared, cursor, barrier))
     }
 }

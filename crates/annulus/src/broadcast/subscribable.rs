@@ -11,7 +11,7 @@ use crate::ring::{Copied, Sequence};
 ///
 /// Cloning is cheap. Keeping one costs nothing but the ring's memory; publishers of a lossless ring take it for somebody who may
 /// still receive, so their ring does not close while there is one.
-pub struct Subscribable<T: Message, M: Mode = Lossy> {
+pub struct Subscribable<T, M: Mode = Lossy> {
     shared: Handle<Copied<T>, Receiving>,
     mode: core::marker::PhantomData<fn() -> M>,
 }

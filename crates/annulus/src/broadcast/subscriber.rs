@@ -46,7 +46,7 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 /// | [`iter`](Self::iter) | yes | counts it and goes on |
 /// | of a stage: [`try_process`](Subscriber::try_process), [`try_process_batch`](Subscriber::try_process_batch) | no | says so, once |
 /// | of a stage: [`process`](Subscriber::process), [`process_batch`](Subscriber::process_batch) and their like | yes | counts it and goes on |
-pub struct Subscriber<T: Message, M: Mode = Lossy> {
+pub struct Subscriber<T, M: Mode = Lossy> {
     pub(super) shared: Handle<Copied<T>, M::Seat>,
     /// The next sequence to receive.
     pub(super) cursor: Sequence,
@@ -494,7 +494,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// The next message, which publishers need not keep any longer.
     #[inline]
-    pub(super) fn next<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
+    pub(super) fn next<'m>(&mut self, message: &'m mut MaybeUninit<T::Wire>) -> Result<Whole<'m, T>, Miss> {
         let whole = self.take(message)?;
         self.release();
         Ok(whole)
@@ -508,7 +508,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// The next message, which the cursor passes. It stays in the ring until [`release`](Self::release).
     #[inline]
-    fn take<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
+    fn take<'m>(&mut self, message: &'m mut MaybeUninit<T::Wire>) -> Result<Whole<'m, T>, Miss> {
         let whole = self.read(message)?;
         self.cursor = self.cursor.next();
         Ok(whole)
@@ -516,7 +516,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// The one read that everything else is made of: the message at the cursor, which stays where it is.
     #[inline]
-    fn read<'m>(&mut self, message: &'m mut MaybeUninit<T>) -> Result<Whole<'m, T>, Miss> {
+    fn read<'m>(&mut self, message: &'m mut MaybeUninit<T::Wire>) -> Result<Whole<'m, T>, Miss> {
         let cursor = self.cursor;
         let admitted = M::admits(self.shared.role_mut().0, cursor);
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
@@ -583,7 +583,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// Whether a batch is read in runs. Where it may be lapped it is not: of a run that was overwritten in part, nothing is received.
     /// But under loom it is, so that a writer that laps its reader shows that a run is all or nothing.
-    const IN_RUNS: bool = (M::LOSSLESS || cfg!(annulus_loom)) && size_of::<T>() <= RUN_BYTES;
+    const IN_RUNS: bool = (M::LOSSLESS || cfg!(annulus_loom)) && size_of::<T::Wire>() <= RUN_BYTES;
 
     /// Takes messages until `places` is full or there is none before `end`, as [`next_before`](Self::next_before), and returns how
     /// many.
@@ -617,10 +617,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
         let mut copies = [const { MaybeUninit::uninit() }; RUN];
         let run = self.shared.read_run(cursor, &mut copies[..most]);
-        let messages = run.messages();
-        places[..messages.len()].copy_from_slice(messages);
-        self.cursor = cursor.plus(messages.len() as u64);
-        messages.len()
+        let count = run.take_into(places);
+        self.cursor = cursor.plus(count as u64);
+        count
     }
 
     #[cfg(feature = "std")]

@@ -450,7 +450,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     }
 }
 
-impl<T: Send, K: InPlace> Consumer<T, K> {
+impl<T: Send, K: Kind> Consumer<T, K> {
     /// The next messages of one ring that lie beside each other, to be read in place; empty where nothing is there. They stay in the queue until
     /// [`advance`](Self::advance). Never waits.
     ///
@@ -466,7 +466,10 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     /// assert_eq!(consumer.readable(), [3]);
     /// ```
     #[inline]
-    pub fn readable(&mut self) -> &[T] {
+    pub fn readable(&mut self) -> &[T]
+    where
+        K: InPlace,
+    {
         self.peek_many(usize::MAX)
     }
 
@@ -493,7 +496,10 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     ///
     /// If `count` is above the number of messages that `readable` would return without a new look: nothing is dropped then.
     #[inline]
-    pub fn advance(&mut self, count: usize) {
+    pub fn advance(&mut self, count: usize)
+    where
+        K: InPlace,
+    {
         if count > 0 {
             K::current(&mut self.end).advance(count);
         } else {
@@ -517,7 +523,10 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     /// assert_eq!(stats.pending(), 3);
     /// ```
     #[must_use]
-    pub fn snapshot(&self) -> ChannelStats {
+    pub fn snapshot(&self) -> ChannelStats
+    where
+        K: InPlace,
+    {
         ChannelStats { producers: K::producers(&self.end), closed: self.is_closed() }
     }
 
@@ -533,7 +542,10 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     /// assert_eq!(consumer.peek(), None);
     /// ```
     #[inline]
-    pub fn peek(&mut self) -> Option<&T> {
+    pub fn peek(&mut self) -> Option<&T>
+    where
+        K: InPlace,
+    {
         self.peek_many(1).first()
     }
 
@@ -548,7 +560,10 @@ impl<T: Send, K: InPlace> Consumer<T, K> {
     /// assert_eq!(consumer.peek_many(2), [1, 2]);
     /// ```
     #[inline]
-    pub fn peek_many(&mut self, most: usize) -> &[T] {
+    pub fn peek_many(&mut self, most: usize) -> &[T]
+    where
+        K: InPlace,
+    {
         K::read_end(&mut self.end).readable(most)
     }
 }

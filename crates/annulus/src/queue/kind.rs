@@ -16,14 +16,29 @@ use crate::wait::{Deadline, Event, WaitStrategy};
 pub trait Kind: Parts {}
 
 /// A kind of queue whose messages lie beside each other, so that they can be written and read in place.
+#[diagnostic::on_unimplemented(
+    message = "messages of a queue of kind `{Self}` cannot be written or read in place: many consumers take them one by one",
+    label = "not for queues with many consumers",
+    note = "`spsc` and `mpsc` queues have it; here, receive messages by value, one by one or in batches"
+)]
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait InPlace: Kind + Lanes {}
 
 /// A kind of queue to which producers come while it runs.
+#[diagnostic::on_unimplemented(
+    message = "a queue of kind `{Self}` has one producer",
+    label = "no other producer can join",
+    note = "`mpsc` and `mpmc` queues have many: their producers are cloned"
+)]
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Joinable: Kind + Join {}
 
 /// A kind of queue to which consumers come while it runs.
+#[diagnostic::on_unimplemented(
+    message = "a queue of kind `{Self}` has one consumer",
+    label = "no other consumer can join",
+    note = "`spmc` and `mpmc` queues have many, each message for one of them; where all are to see every message, use a broadcast ring"
+)]
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Shared: Kind + Divide {}
 

@@ -304,7 +304,7 @@ fn try_put<T, W: Write<T>>(end: &mut W, value: T) -> Result<(), (Refusal, T)> {
     unsafe { end.put(value) }.map_err(|value| (Refusal::Closed, value))
 }
 
-impl<T: Send, K: InPlace> Producer<T, K> {
+impl<T: Send, K: Kind> Producer<T, K> {
     /// Reserves up to `most` free slots that lie beside each other, to be written in place and sent at once. Fewer where the ring has
     /// fewer, or ends before. Never waits.
     ///
@@ -320,7 +320,10 @@ impl<T: Send, K: InPlace> Producer<T, K> {
     /// assert_eq!(consumer.readable(), [1, 4, 9, 16, 25]);
     /// ```
     #[inline]
-    pub fn reserve(&mut self, most: usize) -> Option<Reservation<'_, T>> {
+    pub fn reserve(&mut self, most: usize) -> Option<Reservation<'_, T>>
+    where
+        K: InPlace,
+    {
         if self.is_closed() {
             return None;
         }

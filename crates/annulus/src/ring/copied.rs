@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 
 use super::slot::{self, Run, Slot};
 use super::storage::Storage;
-use super::{Missing, Sequence, Slots, Store, Whole, Writers};
+use super::{Missing, Sequence, Slots, Store, Strided, Whole, Writers};
 use crate::error::CapacityError;
 use crate::message::Message;
 use crate::sync::{AtomicU64, mutated};
@@ -26,18 +26,20 @@ impl<T: Message> Copied<T> {
     }
 }
 
-impl<T: Message> Store for Copied<T> {
-    type Unit = AtomicU64;
-
-    fn start(&self) -> NonNull<AtomicU64> {
-        self.words.start()
-    }
-
+impl<T: Message> Strided for Copied<T> {
     fn stride(writers: Writers) -> usize {
         match writers {
             Writers::One => Slot::<T>::STRIDE,
             Writers::Many => Slot::<T>::STRIDE_OF_MANY,
         }
+    }
+}
+
+impl<T> Store for Copied<T> {
+    type Unit = AtomicU64;
+
+    fn start(&self) -> NonNull<AtomicU64> {
+        self.words.start()
     }
 
     #[inline]
@@ -84,7 +86,7 @@ impl<T: Message> Slots<Copied<T>> {
     pub(crate) unsafe fn read(
         self,
         sequence: Sequence,
-        message: &mut MaybeUninit<T>,
+        message: &mut MaybeUninit<T::Wire>,
     ) -> Result<Whole<'_, T>, Missing> {
         // SAFETY: the caller's promise.
         unsafe { self.slot(sequence) }.read(sequence, message)
@@ -97,7 +99,7 @@ impl<T: Message> Slots<Copied<T>> {
     ///
     /// The ring lives.
     #[inline]
-    pub(crate) unsafe fn read_run(self, first: Sequence, places: &mut [MaybeUninit<T>]) -> Run<'_, T> {
+    pub(crate) unsafe fn read_run(self, first: Sequence, places: &mut [MaybeUninit<T::Wire>]) -> Run<'_, T> {
         let one = self.writers == Writers::One || mutated!("run_of_many_writers");
         let places = if one { places } else { &mut [] };
         // SAFETY: the caller's promise. The ring is for one writer, and who calls `write` promises the order.

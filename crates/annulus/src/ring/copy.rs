@@ -9,7 +9,8 @@
 
 use core::mem::MaybeUninit;
 
-use crate::message::Message;
+use bytemuck::NoUninit;
+
 use crate::sync::{AtomicU64, Ordering, mutated};
 
 // A target without the feature (a kernel, say) must not find its vector registers changed. And where pointers are shorter than registers (x32,
@@ -60,7 +61,7 @@ pub(super) const fn by_vector<T>() -> bool {
 /// Stores the bytes of `message` into `words`, with relaxed atomic accesses; the rest of the last word is zero or
 /// left as it is.
 #[inline]
-pub(super) fn store<T: Message>(words: &[AtomicU64], message: &T) {
+pub(super) fn store<T: NoUninit>(words: &[AtomicU64], message: &T) {
     debug_assert_eq!(words.len(), words_of::<T>());
     if mutated!("copy_allocates") {
         drop(core::hint::black_box(alloc::boxed::Box::new(*message)));
@@ -90,7 +91,7 @@ pub(super) fn store<T: Message>(words: &[AtomicU64], message: &T) {
 
 /// Loads every byte of `message` from `words`, with relaxed atomic accesses.
 #[inline]
-pub(super) fn load<T: Message>(words: &[AtomicU64], message: &mut MaybeUninit<T>) {
+pub(super) fn load<T: NoUninit>(words: &[AtomicU64], message: &mut MaybeUninit<T>) {
     debug_assert_eq!(words.len(), words_of::<T>());
     if by_vector::<T>() {
         // SAFETY: as in `store`; `message` is ours alone and has `size_of::<T>()` bytes.

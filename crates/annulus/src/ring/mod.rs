@@ -57,15 +57,18 @@ pub(crate) trait Store {
     /// The first unit; the block lives as long as the store.
     fn start(&self) -> NonNull<Self::Unit>;
 
-    /// Units from one slot to the next.
-    fn stride(writers: Writers) -> usize;
-
     /// The stamp of the slot that begins with unit number `at`.
     ///
     /// # Safety
     ///
     /// `start` is that of a store that lives for `'a`, and `at` is a multiple of its stride, below its number of units.
     unsafe fn stamp<'a>(start: NonNull<Self::Unit>, at: usize) -> &'a AtomicU64;
+}
+
+/// How far its slots lie from each other.
+pub(crate) trait Strided: Store {
+    /// Units from one slot to the next.
+    fn stride(writers: Writers) -> usize;
 }
 
 /// A ring of stamped slots.
@@ -91,7 +94,10 @@ impl<S: Store> Ring<S> {
         first: Sequence,
         writers: Writers,
         make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
-    ) -> Result<Self, CapacityError> {
+    ) -> Result<Self, CapacityError>
+    where
+        S: Strided,
+    {
         if capacity < MIN_CAPACITY {
             return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
         }
@@ -138,7 +144,10 @@ impl<S: Store> Ring<S> {
     }
 
     /// As [`Slots::is_left`]; the ring is for many writers.
-    pub(crate) fn is_left(&self, sequence: Sequence) -> bool {
+    pub(crate) fn is_left(&self, sequence: Sequence) -> bool
+    where
+        S: Strided,
+    {
         // SAFETY: the ring lives as long as this borrow of it.
         unsafe { self.slots().is_left(sequence, self.capacity()) }
     }
@@ -232,7 +241,10 @@ impl<S: Store> Slots<S> {
     ///
     /// The ring is for these `writers`.
     #[inline]
-    unsafe fn of(self, writers: Writers) -> Self {
+    unsafe fn of(self, writers: Writers) -> Self
+    where
+        S: Strided,
+    {
         debug_assert_eq!(writers, self.writers);
         Self { stride: S::stride(writers), ..self }
     }
@@ -268,7 +280,10 @@ impl<S: Store> Slots<S> {
     ///
     /// The ring lives, has that `capacity`, and is for many writers.
     #[inline]
-    pub(crate) unsafe fn is_left(self, sequence: Sequence, capacity: usize) -> bool {
+    pub(crate) unsafe fn is_left(self, sequence: Sequence, capacity: usize) -> bool
+    where
+        S: Strided,
+    {
         // SAFETY: the caller's promise.
         unsafe { self.of(Writers::Many).stamp(sequence) == Stamp::of_the_lap_before(sequence, capacity) }
     }

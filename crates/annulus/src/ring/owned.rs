@@ -15,7 +15,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr::NonNull;
 
-use super::{Sequence, Slots, Stamp, Store, Writers};
+use super::{Sequence, Slots, Stamp, Store, Strided, Writers};
 use crate::error::CapacityError;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
 
@@ -51,15 +51,17 @@ impl<T> Owned<T> {
     }
 }
 
+impl<T> Strided for Owned<T> {
+    fn stride(_: Writers) -> usize {
+        1
+    }
+}
+
 impl<T> Store for Owned<T> {
     type Unit = OwnedSlot<T>;
 
     fn start(&self) -> NonNull<OwnedSlot<T>> {
         NonNull::from(&*self.slots).cast()
-    }
-
-    fn stride(_: Writers) -> usize {
-        1
     }
 
     #[inline]

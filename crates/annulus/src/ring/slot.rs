@@ -37,28 +37,33 @@ use crate::message::Message;
 use crate::sync::{AtomicU64, Ordering, fence, mutated};
 
 /// A message that was read whole. Only [`Slot::read`] makes one, so having it is the proof.
-pub(crate) struct Whole<'m, T>(&'m mut MaybeUninit<T>);
+pub(crate) struct Whole<'m, T: Message>(&'m mut MaybeUninit<T::Wire>);
 
-impl<T> Whole<'_, T> {
+impl<T: Message> Whole<'_, T> {
     /// Moves the message out: the one move between the ring and the caller, which a large message would notice.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(self) -> T {
         // SAFETY: `Slot::read` made it after it had written every byte and seen `done(sequence)` twice, so by the argument
-        // at the top of this file the bytes are those of one `T` that `Slot::write` stored; it is taken once.
-        unsafe { self.0.assume_init_read() }
+        // at the top of this file the bytes are those that `Slot::write` stored for one `T`: what `encode` returned.
+        unsafe { T::decode(self.0.as_ptr()) }
     }
 }
 
 /// Messages in the order of their sequences, each read whole. Only [`read_run`] makes one, so having it is the proof.
-pub(crate) struct Run<'m, T>(&'m [MaybeUninit<T>]);
+pub(crate) struct Run<'m, T: Message>(&'m [MaybeUninit<T::Wire>]);
 
-impl<'m, T> Run<'m, T> {
+impl<T: Message> Run<'_, T> {
+    /// Moves the messages into the front of `places`, which has room for them, and says how many they are.
     #[inline]
-    pub(crate) fn messages(&self) -> &'m [T] {
-        // SAFETY: `read_run` made it after it had written every byte, seen `done` in the slot of the last message and, after
-        // that, in the slot of the first, in a ring of one writer; by the argument at the top of this file the bytes of each
-        // are those of one `T` that `Slot::write` stored. A `MaybeUninit<T>` lies as a `T` does.
-        unsafe { core::slice::from_raw_parts(self.0.as_ptr().cast(), self.0.len()) }
+    pub(crate) fn take_into(self, places: &mut [T]) -> usize {
+        let count = self.0.len();
+        for (place, message) in places[..count].iter_mut().zip(self.0) {
+            // SAFETY: `read_run` made it after it had written every byte, seen `done` in the slot of the last message and,
+            // after that, in the slot of the first, in a ring of one writer; by the argument at the top of this file the
+            // bytes of each are those that `Slot::write` stored for one `T`: what `encode` returned.
+            *place = unsafe { T::decode(message.as_ptr()) };
+        }
+        count
     }
 }
 
@@ -84,10 +89,10 @@ pub(super) struct Slot<'a, T> {
 impl<'a, T: Message> Slot<'a, T> {
     /// Where the payload begins: beside the stamp, or, where vectors copy it, on the next line, so that none of them
     /// straddles two.
-    const PAYLOAD_AT: usize = if copy::by_vector::<T>() { LINE_WORDS } else { 1 };
+    const PAYLOAD_AT: usize = if copy::by_vector::<T::Wire>() { LINE_WORDS } else { 1 };
 
     /// Words in use: the stamp and the payload, its last word padded.
-    pub(super) const WORDS: usize = Self::PAYLOAD_AT + copy::words_of::<T>();
+    pub(super) const WORDS: usize = Self::PAYLOAD_AT + copy::words_of::<T::Wire>();
 
     /// Words from one slot to the next. Up to a line, a power of two, so that small messages share a line and none
     /// straddles two; above, whole lines.
@@ -130,7 +135,7 @@ impl<'a, T: Message> Slot<'a, T> {
             fence(Ordering::Release);
         }
         // W3. Relaxed: R1 orders them for readers of this lap, R3 and R4 catch readers of an earlier one.
-        copy::store(payload, message);
+        copy::store(payload, message.encode(&mut MaybeUninit::uninit()));
         // W4. Release: pairs with R1, and with every other look at a stamp.
         let ordering = if mutated!("slot_done_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         stamp.store(done.bits(), ordering);
@@ -140,7 +145,7 @@ impl<'a, T: Message> Slot<'a, T> {
     pub(super) fn read<'m>(
         &self,
         sequence: Sequence,
-        message: &'m mut MaybeUninit<T>,
+        message: &'m mut MaybeUninit<T::Wire>,
     ) -> Result<Whole<'m, T>, Missing> {
         // R1. Acquire: pairs with W4.
         let ordering =
@@ -167,7 +172,7 @@ impl<'a, T: Message> Slot<'a, T> {
 
     /// R2: writes every byte of `message`. They may be torn; R4 tells.
     #[inline(always)]
-    fn copy(&self, message: &mut MaybeUninit<T>) {
+    fn copy(&self, message: &mut MaybeUninit<T::Wire>) {
         copy::load(self.parts().1, message);
     }
 
@@ -195,7 +200,7 @@ impl<'a, T: Message> Slot<'a, T> {
 pub(super) unsafe fn read_run<'a, 'm, T: Message>(
     slot: impl Fn(Sequence) -> Slot<'a, T>,
     first: Sequence,
-    places: &'m mut [MaybeUninit<T>],
+    places: &'m mut [MaybeUninit<T::Wire>],
 ) -> Run<'m, T> {
     // R1. Acquire: pairs with W4. The last one that finds its message is that of the run.
     let ordering = if mutated!("run_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };

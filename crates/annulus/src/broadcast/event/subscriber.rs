@@ -501,7 +501,7 @@ impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
 }
 
 /// Stages: as of a [`Subscriber`](crate::broadcast::Subscriber::after), but an event is processed when its closure returns.
-impl<T: Send + Sync, M: Unstaged> EventSubscriber<T, M> {
+impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// Turns it into a stage that sees an event only after all of `upstreams` have processed it, and that others can follow in turn.
     /// A dropped upstream opens the gate. A stage can't be cloned: clone the subscriber before.
     ///
@@ -522,7 +522,10 @@ impl<T: Send + Sync, M: Unstaged> EventSubscriber<T, M> {
     /// ```
     #[must_use]
     #[track_caller]
-    pub fn after(self, upstreams: &[&dyn Upstream]) -> EventSubscriber<T, Staged<M>> {
+    pub fn after(self, upstreams: &[&dyn Upstream]) -> EventSubscriber<T, Staged<M>>
+    where
+        M: Unstaged,
+    {
         self.try_after(upstreams).unwrap_or_else(|error| panic!("EventSubscriber::after: {error}"))
     }
 
@@ -534,7 +537,10 @@ impl<T: Send + Sync, M: Unstaged> EventSubscriber<T, M> {
     pub fn try_after(
         self,
         upstreams: &[&dyn Upstream],
-    ) -> Result<EventSubscriber<T, Staged<M>>, UpstreamError> {
+    ) -> Result<EventSubscriber<T, Staged<M>>, UpstreamError>
+    where
+        M: Unstaged,
+    {
         // Not `try_new`: which of them is of another ring is told by this one, not by the first of them.
         self.try_after_barrier(&DependencyBarrier::of(upstreams))
     }
@@ -546,7 +552,10 @@ impl<T: Send + Sync, M: Unstaged> EventSubscriber<T, M> {
     /// As [`after`](Self::after).
     #[must_use]
     #[track_caller]
-    pub fn after_barrier(self, barrier: &DependencyBarrier) -> EventSubscriber<T, Staged<M>> {
+    pub fn after_barrier(self, barrier: &DependencyBarrier) -> EventSubscriber<T, Staged<M>>
+    where
+        M: Unstaged,
+    {
         self.try_after_barrier(barrier).unwrap_or_else(|error| panic!("EventSubscriber::after: {error}"))
     }
 
@@ -558,7 +567,10 @@ impl<T: Send + Sync, M: Unstaged> EventSubscriber<T, M> {
     pub fn try_after_barrier(
         self,
         barrier: &DependencyBarrier,
-    ) -> Result<EventSubscriber<T, Staged<M>>, UpstreamError> {
+    ) -> Result<EventSubscriber<T, Staged<M>>, UpstreamError>
+    where
+        M: Unstaged,
+    {
         let Self { shared, cursor, start } = self;
         Ok(EventSubscriber { shared: stage::<M, _>(shared, cursor, barrier)?, cursor, start })
     }

@@ -1,0 +1,48 @@
+//! The derive macro of [annulus](https://docs.rs/annulus), which re-exports it with its feature `derive`. Use it from there: its documentation is that of
+//! `annulus::Message`.
+//!
+//! ```text
+//! attributes   what `#[message(…)]` says
+//! plain        types without padding: they lie in the ring as they are
+//! packed       all others: they are taken apart, and their fields lie beside each other
+//! shape        what a field becomes there, by the way its type is written
+//! ```
+
+mod attributes;
+mod packed;
+mod plain;
+mod shape;
+
+use attributes::Attributes;
+use proc_macro2::TokenStream;
+use syn::{Data, DeriveInput, Error, Result, parse_macro_input};
+
+/// Makes a struct or an enum an `annulus::Message`. Its documentation is that of the trait.
+#[proc_macro_derive(Message, attributes(message))]
+pub fn derive_message(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let input = parse_macro_input!(input as DeriveInput);
+    expand(&input).unwrap_or_else(Error::into_compile_error).into()
+}
+
+fn expand(input: &DeriveInput) -> Result<TokenStream> {
+    let attributes = Attributes::of(input)?;
+    if let Some(lifetime) = input.generics.lifetimes().next() {
+        let message = "a message cannot borrow: it lies in the ring for longer than any lifetime; let it own what it holds, or send an index";
+        return Err(Error::new_spanned(lifetime, message));
+    }
+    match &input.data {
+        Data::Struct(data) if attributes.packed => Ok(packed::of_struct(input, &attributes, data)),
+        Data::Struct(data) => plain::of_struct(input, &attributes, data),
+        Data::Enum(data) if data.variants.is_empty() => {
+            Err(Error::new_spanned(&input.ident, "an enum without variants has no value that could be sent"))
+        }
+        Data::Enum(data) if attributes.integer && data.variants.iter().all(|it| it.fields.is_empty()) => {
+            Ok(plain::of_enum(input, &attributes))
+        }
+        Data::Enum(data) => packed::of_enum(input, &attributes, data),
+        Data::Union(_) => Err(Error::new_spanned(
+            &input.ident,
+            "a union cannot be a message: nobody knows which of its fields is there; use an enum",
+        )),
+    }
+}

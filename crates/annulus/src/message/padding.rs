@@ -1,0 +1,159 @@
+//! Whether a struct has padding, and where: asked by what `annulus_derive` generates, while it is compiled.
+
+use bytemuck::NoUninit;
+
+use crate::sync::mutated;
+
+/// A type without a byte that has no value.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a field of a message that is copied as it is: it may have bytes without a value",
+    label = "not without padding, or not to be copied",
+    note = "an `Option`, a tuple, an enum with data, or a struct with padding: add `#[message(packed)]` to the struct that has this field",
+    note = "a struct or an enum of your own without padding: add `#[derive(Clone, Copy, annulus::Message)]` to it",
+    note = "text: `annulus::Text<N>`. What owns memory or borrows it: a ring of owned events (`annulus::event`) or a queue (`annulus::queue`)"
+)]
+pub trait Plain {}
+
+#[diagnostic::do_not_recommend]
+impl<T: NoUninit> Plain for T {}
+
+/// Compiles for such types alone.
+#[inline(always)]
+pub fn is_plain<T: Plain>() {}
+
+/// Refuses to compile where padding follows field `at` of `fields`, which have an offset and a size each.
+///
+/// # Panics
+///
+/// If so.
+pub const fn no_padding_after(fields: &[(usize, usize)], size: usize, at: usize, name: &str, field: &str) {
+    let bytes = padding_after(fields, size, at);
+    if bytes > 0 {
+        let line = Line::new().text("`").text(name).text("` has ").number(bytes);
+        let line =
+            line.text(if bytes == 1 { " byte" } else { " bytes" }).text(" of padding after its field `");
+        let line = line.text(field).text("`: add a field `_padding: [u8; ").number(bytes);
+        let line = line
+            .text("]` after it, or `#[message(packed)]` to the struct, which leaves padding out of the ring");
+        panic!("{}", line.as_str());
+    }
+}
+
+/// Refuses to compile where there is padding that follows no field.
+///
+/// # Panics
+///
+/// If so.
+pub const fn no_other_padding(fields: &[(usize, usize)], size: usize, name: &str) {
+    let (mut filled, mut at) = (0, 0);
+    while at < fields.len() {
+        filled += fields[at].1 + padding_after(fields, size, at);
+        at += 1;
+    }
+    if filled != size {
+        let line = Line::new()
+            .text("`")
+            .text(name)
+            .text("` has padding before its first field, or it is `align`ed: ");
+        let line = line.text("add `#[message(packed)]` to it, which leaves padding out of the ring");
+        panic!("{}", line.as_str());
+    }
+}
+
+/// Bytes of no field between the end of field `at` and the next, or the end of the struct.
+const fn padding_after(fields: &[(usize, usize)], size: usize, at: usize) -> usize {
+    let (offset, length) = fields[at];
+    if length == 0 || mutated!("padding_unseen") {
+        return 0;
+    }
+    let (end, mut next, mut other) = (offset + length, size, 0);
+    while other < fields.len() {
+        if fields[other].1 > 0 && fields[other].0 >= end && fields[other].0 < next {
+            next = fields[other].0;
+        }
+        other += 1;
+    }
+    next - end
+}
+
+/// A line of text that is put together while compiling.
+struct Line {
+    bytes: [u8; Self::MOST],
+    length: usize,
+}
+
+impl Line {
+    const MOST: usize = 512;
+
+    const fn new() -> Self {
+        Self { bytes: [0; Self::MOST], length: 0 }
+    }
+
+    /// With `text` at its end, as much of it as there is room for.
+    const fn text(mut self, text: &str) -> Self {
+        let (text, mut at) = (text.as_bytes(), 0);
+        while at < text.len() && self.length < Self::MOST {
+            self.bytes[self.length] = text[at];
+            self.length += 1;
+            at += 1;
+        }
+        self
+    }
+
+    const fn number(self, number: usize) -> Self {
+        let digit = [b'0' + (number % 10) as u8];
+        let this = if number < 10 { self } else { self.number(number / 10) };
+        match core::str::from_utf8(&digit) {
+            Ok(digit) => this.text(digit),
+            Err(_) => this,
+        }
+    }
+
+    const fn as_str(&self) -> &str {
+        match core::str::from_utf8(self.bytes.split_at(self.length).0) {
+            Ok(line) => line,
+            Err(_) => "padding",
+        }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_is_told_by_the_field_before_it() {
+        // As of (u8, u32, (), u16), in the order of declaration and in one of the compiler's own.
+        let declared = [(0, 1), (4, 4), (8, 0), (8, 2)];
+        assert_eq!([0, 1, 2, 3].map(|at| padding_after(&declared, 12, at)), [3, 0, 0, 2]);
+        let own = [(6, 1), (0, 4), (0, 0), (4, 2)];
+        assert_eq!([0, 1, 2, 3].map(|at| padding_after(&own, 8, at)), [1, 0, 0, 0]);
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "`Quote` has 13 bytes of padding after its field `live`: add a field `_padding: [u8; 13]`"
+    )]
+    fn the_line_names_the_field_and_the_bytes() {
+        no_padding_after(&[(0, 3)], 16, 0, "Quote", "live");
+    }
+
+    #[test]
+    #[should_panic(expected = "has 1 byte of padding after its field `0`")]
+    fn one_byte_is_one() {
+        no_padding_after(&[(0, 3)], 4, 0, "Quote", "0");
+    }
+
+    #[test]
+    #[should_panic(expected = "`Quote` has padding before its first field")]
+    fn padding_before_all_fields_is_seen_too() {
+        no_padding_after(&[(4, 4)], 8, 0, "Quote", "live");
+        no_other_padding(&[(4, 4)], 8, "Quote");
+    }
+
+    #[test]
+    fn a_long_line_ends_somewhere() {
+        let name = core::str::from_utf8(&[b'a'; 600]).unwrap();
+        assert_eq!(Line::new().text(name).as_str().len(), Line::MOST);
+    }
+}

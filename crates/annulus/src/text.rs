@@ -1,0 +1,214 @@
+//! Text of limited length, as a message or a field of one.
+
+use core::error::Error;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+use core::ops::Deref;
+use core::str::FromStr;
+
+use bytemuck::NoUninit;
+
+use crate::sync::mutated;
+
+/// Text of up to `N` bytes of UTF-8, kept in place: it is [`Copy`], has no padding, and so is a [`Message`](crate::Message), by itself or as a field.
+///
+/// It takes `N + 2` bytes, all of which are copied, so choose `N` as the longest text needs it; at most 65,535, or it does not compile. It reads as a [`str`].
+///
+/// ```
+/// use annulus::Text;
+///
+/// let (mut publisher, subscribable) = annulus::broadcast::lossy::<Text<16>>(64);
+/// let mut subscriber = subscribable.subscribe();
+/// publisher.publish("XETR:SAP".try_into()?);
+/// let symbol = subscriber.try_recv().unwrap();
+/// assert_eq!(symbol, "XETR:SAP");
+/// assert!(symbol.starts_with("XETR"));
+///
+/// let error = Text::<4>::try_from("XETR:SAP").unwrap_err();
+/// assert_eq!(error.to_string(), "a text of 8 bytes does not fit into Text<4>");
+/// assert_eq!(Text::<4>::truncated("naïve"), "naï");
+/// # Ok::<(), annulus::TextTooLong>(())
+/// ```
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Text<const N: usize> {
+    /// The length in bytes, at most `N`, as the two bytes of a `u16`: so nothing has to be aligned.
+    length: [u8; 2],
+    /// `length` bytes of UTF-8, then zeros.
+    bytes: [u8; N],
+}
+
+// SAFETY: arrays of bytes, beside each other.
+unsafe impl<const N: usize> NoUninit for Text<N> {}
+
+/// A text is longer than the [`Text`] that it was meant for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TextTooLong {
+    /// The bytes of the text.
+    pub length: usize,
+    /// The bytes that there is room for.
+    pub capacity: usize,
+}
+
+impl<const N: usize> Text<N> {
+    /// As much of the beginning of `text` as there is room for: whole characters.
+    #[must_use]
+    pub fn truncated(text: &str) -> Self {
+        const { assert!(N <= u16::MAX as usize, "a Text has at most 65,535 bytes") }
+        let mut length = text.len().min(N);
+        while !text.is_char_boundary(length) && !mutated!("text_cut_anywhere") {
+            length -= 1;
+        }
+        let mut bytes = [0; N];
+        bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
+        Self { length: (length as u16).to_ne_bytes(), bytes }
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        let length = usize::from(u16::from_ne_bytes(self.length));
+        // SAFETY: only `truncated` makes one, of the whole characters of a `str` that fit into `N` bytes.
+        unsafe { core::str::from_utf8_unchecked(self.bytes.get_unchecked(..length)) }
+    }
+}
+
+impl<const N: usize> TryFrom<&str> for Text<N> {
+    type Error = TextTooLong;
+
+    fn try_from(text: &str) -> Result<Self, TextTooLong> {
+        if text.len() > N {
+            return Err(TextTooLong { length: text.len(), capacity: N });
+        }
+        Ok(Self::truncated(text))
+    }
+}
+
+impl<const N: usize> FromStr for Text<N> {
+    type Err = TextTooLong;
+
+    fn from_str(text: &str) -> Result<Self, TextTooLong> {
+        text.try_into()
+    }
+}
+
+impl<const N: usize> Default for Text<N> {
+    fn default() -> Self {
+        Self::truncated("")
+    }
+}
+
+impl<const N: usize> Deref for Text<N> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl<const N: usize> AsRef<str> for Text<N> {
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl<const N: usize, const M: usize> PartialEq<Text<M>> for Text<N> {
+    fn eq(&self, other: &Text<M>) -> bool {
+        **self == **other
+    }
+}
+
+impl<const N: usize> Eq for Text<N> {}
+
+impl<const N: usize> PartialEq<str> for Text<N> {
+    fn eq(&self, other: &str) -> bool {
+        **self == *other
+    }
+}
+
+impl<const N: usize> PartialEq<&str> for Text<N> {
+    fn eq(&self, other: &&str) -> bool {
+        **self == **other
+    }
+}
+
+impl<const N: usize> PartialOrd for Text<N> {
+    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<const N: usize> Ord for Text<N> {
+    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
+        (**self).cmp(&**other)
+    }
+}
+
+impl<const N: usize> Hash for Text<N> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
+}
+
+impl<const N: usize> fmt::Display for Text<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&**self, f)
+    }
+}
+
+impl<const N: usize> fmt::Debug for Text<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl fmt::Display for TextTooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a text of {} bytes does not fit into Text<{}>", self.length, self.capacity)
+    }
+}
+
+impl Error for TextTooLong {}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::collections::BTreeSet;
+    use alloc::format;
+    use alloc::string::ToString;
+    use core::hash::BuildHasher;
+    use std::hash::RandomState;
+
+    use super::*;
+
+    #[test]
+    fn a_text_holds_what_fits() {
+        for text in ["", "a", "naïv", "12345"] {
+            let held: Text<5> = text.parse().unwrap();
+            assert_eq!(held, text);
+            assert_eq!((&*held, held.as_ref(), held.to_string()), (text, text, text.to_string()));
+            assert_eq!(format!("{held:?} {held:>7}"), format!("{text:?} {text:>7}"));
+        }
+        assert_eq!(Text::<0>::default(), "");
+    }
+
+    #[test]
+    fn a_longer_one_is_refused_or_cut_between_characters() {
+        let error = Text::<5>::try_from("123456").unwrap_err();
+        assert_eq!(error, TextTooLong { length: 6, capacity: 5 });
+        assert_eq!(error.to_string(), "a text of 6 bytes does not fit into Text<5>");
+        assert_eq!(Text::<5>::truncated("123456"), "12345");
+        assert_eq!(Text::<3>::truncated("naïve").as_bytes(), b"na");
+        assert_eq!(Text::<2>::truncated("€").as_bytes(), b"");
+    }
+
+    #[test]
+    fn texts_compare_as_their_strings() {
+        let texts = ["b", "", "ab", "a"].map(Text::<2>::truncated);
+        assert!(BTreeSet::from(texts).into_iter().eq(["", "a", "ab", "b"].map(Text::<2>::truncated)));
+        assert_eq!(Text::<2>::truncated("ab"), Text::<9>::truncated("ab"));
+        assert_ne!(Text::<2>::truncated("ab"), *"ac");
+        let state = RandomState::new();
+        assert_eq!(state.hash_one(Text::<2>::truncated("ab")), state.hash_one("ab"));
+    }
+}

@@ -1,0 +1,11 @@
+// errors: 1
+// says: expected `packed` or `crate = "path"`
+// at: #[message(tight)]
+
+#[derive(Clone, Copy, annulus::Message)]
+#[message(tight)]
+struct Quote {
+    price: f64,
+}
+
+fn main() {}
