@@ -21,23 +21,21 @@ fn main() {
         .collect();
     drop(first);
 
-    let mut received = 0;
+    let (mut received, mut shown) = (0, 0);
     while consumer.recv().is_ok() {
         received += 1;
-        if received % 10_000 == 0 {
+        if received % 5_000 == 0 {
             thread::sleep(Duration::from_millis(5)); // it falls behind
-            println!("received {received}, waiting {}", consumer.snapshot().pending());
+            let stats = consumer.snapshot();
+            println!("received {received}, waiting {}", stats.pending());
+            // Those who are there, and those who left something behind.
+            for producer in stats.producers {
+                println!("  producer {}: sent {}, waited {:?}", producer.id, producer.sent, producer.latency);
+                shown += 1;
+            }
         }
     }
     producers.into_iter().for_each(|producer| producer.join().unwrap());
-
-    let stats = consumer.snapshot();
-    for (ring, producer) in stats.producers.iter().enumerate() {
-        println!(
-            "ring {ring}: sent {}, received {}, {:?}",
-            producer.sent, producer.received, producer.latency
-        );
-    }
-    assert_eq!(stats.producers.iter().map(|producer| producer.received).sum::<u64>(), received);
-    assert_eq!((received, stats.pending(), stats.closed), (30_000, 0, true));
+    assert_eq!((received, consumer.snapshot().pending()), (30_000, 0));
+    assert!(shown > 0, "each snapshot was of an empty queue");
 }
