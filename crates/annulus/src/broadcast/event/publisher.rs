@@ -4,8 +4,8 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use crate::broadcast::handle::{Handle, Publishing};
 use crate::broadcast::event::reset::Reset;
+use crate::broadcast::handle::{Handle, Publishing};
 use crate::broadcast::single::Single;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
