@@ -108,6 +108,7 @@ pub fn channel<T: Send + Sync>(
 ///     assert_eq!(subscriber.recv().unwrap(), word); // not "onethree"
 /// }
 /// ```
+#[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
 #[must_use]
 #[track_caller]
 pub fn channel_with_reset<T: Send + Sync>(
@@ -169,6 +170,7 @@ pub fn mp_channel<T: Send + Sync>(
 ///     assert_eq!(subscriber.recv().unwrap(), word);
 /// }
 /// ```
+#[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
 #[must_use]
 #[track_caller]
 pub fn mp_channel_with_reset<T: Send + Sync>(

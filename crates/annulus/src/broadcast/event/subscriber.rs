@@ -276,7 +276,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// publisher.publish(|number| *number = 7).unwrap();
     /// subscriber.wait()?;
     /// assert_eq!(*subscriber.peek().unwrap(), 7);
-    /// # Ok::<(), annulus::Closed>(())
+    /// # Ok::<(), annulus::RecvError>(())
     /// ```
     #[inline]
     pub fn wait(&mut self) -> Result<(), RecvError> {
