@@ -72,15 +72,16 @@ fn number(event: &Vec<u64>) -> u64 {
     number
 }
 
-/// A value that was refused comes back as it was.
-fn is_back(number: u64, back: &[u64]) {
-    assert_eq!(back, value(number));
+/// A value that was refused comes back as it was; in the error there is nothing left of it.
+fn back<E>(number: u64, refused: &[u64], error: impl FnOnce(()) -> E) -> E {
+    assert_eq!(refused, value(number));
+    error(())
 }
 
 fn try_sent(number: u64, sent: Result<(), TryPublishError<Vec<u64>>>) -> Result<(), TryPublishError<()>> {
     sent.map_err(|error| match error {
-        TryPublishError::Full(back) => TryPublishError::Full(is_back(number, &back)),
-        TryPublishError::Closed(back) => TryPublishError::Closed(is_back(number, &back)),
+        TryPublishError::Full(refused) => back(number, &refused, TryPublishError::Full),
+        TryPublishError::Closed(refused) => back(number, &refused, TryPublishError::Closed),
     })
 }
 
@@ -93,7 +94,7 @@ fn on_purpose(event: &mut Vec<u64>) {
 impl<R: Finds> Publish for EventPublisher<Vec<u64>, R> {
     fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
         if is_sent(number) {
-            self.send(value(number)).map_err(|error| PublishError(is_back(number, &error.0)))
+            self.send(value(number)).map_err(|error| back(number, &error.0, PublishError))
         } else {
             self.publish(change::<R>(number)).map_err(|_| PublishError(()))
         }
@@ -137,7 +138,7 @@ impl<R: Finds> Publish for EventPublisher<Vec<u64>, R> {
 impl<R: Finds> Publish for MpEventPublisher<Vec<u64>, R> {
     fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
         if is_sent(number) {
-            return self.send(value(number)).map_err(|error| PublishError(is_back(number, &error.0)));
+            return self.send(value(number)).map_err(|error| back(number, &error.0, PublishError));
         }
         self.publish(change::<R>(number))
     }

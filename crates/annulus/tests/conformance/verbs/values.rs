@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use annulus::event::{self, EventPublisher};
@@ -82,44 +81,31 @@ fn what_is_refused_comes_back() {
     assert_eq!((publisher.published(), many.published()), (2, 2));
 }
 
-/// Counts those of them that there are.
-struct Counted(Arc<AtomicUsize>);
-
-impl Counted {
-    fn new(count: &Arc<AtomicUsize>) -> Self {
-        count.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(count))
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 /// A send drops the value a lap before, and no other: there are as many as the ring has places (and one in the hand of each of many publishers).
 #[test]
 fn a_send_drops_what_it_replaces() {
-    let count = Arc::new(AtomicUsize::new(0));
-    let make = {
-        let count = Arc::clone(&count);
-        move || Counted::new(&count)
-    };
-    let (mut publisher, subscribable) = event::channel(4, make.clone());
+    let token = Arc::new(());
+    let make = || Arc::clone(&token);
+    // Without the one that counts.
+    let count = || Arc::strong_count(&token) - 1;
+    let (mut publisher, subscribable) = event::channel(4, make);
     for _ in 0..10 {
         publisher.send(make()).unwrap();
-        assert_eq!(count.load(Ordering::Relaxed), 4);
+        assert_eq!(count(), 4);
     }
     drop((publisher, subscribable));
-    assert_eq!(count.load(Ordering::Relaxed), 0);
-    let (publisher, subscribable) = event::mp_channel(4, make.clone());
+    assert_eq!(count(), 0);
+    let factory = {
+        let token = Arc::clone(&token);
+        move || Arc::clone(&token)
+    };
+    let (publisher, subscribable) = event::mp_channel(4, factory);
     for _ in 0..10 {
         publisher.send(make()).unwrap();
-        assert_eq!(count.load(Ordering::Relaxed), 4 + 1);
+        assert_eq!(count(), 4 + 2, "and that of the publisher, and that of its factory");
     }
-    drop((publisher, subscribable, make));
-    assert_eq!(count.load(Ordering::Relaxed), 0);
+    drop((publisher, subscribable));
+    assert_eq!(count(), 0);
 }
 
 /// A value whose drop panics harms nobody: what replaced it was published before, and the publisher goes on.
