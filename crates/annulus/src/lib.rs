@@ -18,7 +18,8 @@
 //! | a reader that sees a message only after others have processed it | [`Subscriber::after`](broadcast::Subscriber::after), [`DependencyBarrier`](broadcast::DependencyBarrier) |
 //! | a reader on a lossless ring that nobody waits for | [`subscribe_lossy`](broadcast::Subscribable::subscribe_lossy) |
 //!
-//! What is too large to be copied goes into a buffer of a [`pool`], and its 4-byte handle through any of these rings.
+//! What is too large to be copied is an [`event`], filled in place and read by reference; or, where each has one reader, a buffer of a [`pool`], whose 4-byte handle
+//! goes through a [`queue`].
 //!
 //! And where each message is to reach one consumer, a [`queue`]:
 //!

@@ -95,7 +95,8 @@ use bytemuck::NoUninit;
 ///
 /// Any. But a message travels by value: it lies on the stack of the thread that publishes it and of the one that receives it, and in builds without
 /// optimization several times over. Some KiB are no matter; half a MiB can overflow the 2 MiB that a thread has by default. What is so large goes into a ring
-/// of [owned events](crate::event), where it stays in its slot, or into a buffer of a [pool](crate::pool), of which the ring carries the handle.
+/// of [owned events](crate::event), where it stays in its slot, or, where it has one reader, into a buffer of a [pool](crate::pool), whose handle
+/// goes through a [queue](crate::queue).
 ///
 /// # Pointers
 ///

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use std::thread;
 
 use annulus::pool::{Buffer, BufferPool, Handle, HandleError, PoolError};
-use annulus::{Message, TryRecvError};
-use bytemuck::{Pod, Zeroable};
+use annulus::{Message, TryRecvError, spsc};
+use bytemuck::{NoUninit, Pod, Zeroable};
 use proptest::prelude::*;
 use static_assertions::{assert_eq_size, assert_impl_all, assert_not_impl_any, const_assert_eq};
 
@@ -27,17 +27,19 @@ const THREADS: usize = if cfg!(miri) { 3 } else { 8 };
 
 assert_impl_all!(BufferPool: Clone, Send, Sync, core::fmt::Debug);
 assert_impl_all!(Buffer: Send, Sync, Unpin, AsRef<[u8]>, AsMut<[u8]>);
-assert_impl_all!(Handle: Message, Pod, core::hash::Hash, Eq);
+assert_impl_all!(Handle: Copy, Send, Sync, core::hash::Hash, Eq);
+// In a broadcast ring all readers but one would get an error.
+assert_not_impl_any!(Handle: Message, NoUninit);
 assert_not_impl_any!(Buffer: Clone, Copy);
 const_assert_eq!(size_of::<Handle>(), 4);
 assert_eq_size!(Buffer, Option<Buffer>);
 
-/// A handle may be a part of a message.
+/// A handle as a number may be a part of any message: here each subscriber is to have it.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct Packet {
     bytes: u32,
-    handle: Handle,
+    handle: u32,
 }
 
 fn alloc_all(pool: &BufferPool) -> Vec<Buffer> {
@@ -322,7 +324,7 @@ fn every_subscriber_tries_and_one_gets_it() {
                     }
                     Err(TryRecvError::Closed) => return (redeemed, sum),
                 };
-                if let Ok(buffer) = pool.redeem(packet.handle) {
+                if let Ok(buffer) = pool.redeem(Handle::from_bits(packet.handle)) {
                     let bytes = &buffer[..packet.bytes as usize];
                     assert!(bytes.iter().all(|&byte| byte == bytes[0]), "a torn packet");
                     sum += u64::from(bytes[0]);
@@ -344,7 +346,7 @@ fn every_subscriber_tries_and_one_gets_it() {
         buffer[..bytes].fill(round as u8);
         sum += u64::from(round as u8);
         publisher
-            .publish(Packet { bytes: bytes as u32, handle: buffer.into_handle() })
+            .publish(Packet { bytes: bytes as u32, handle: buffer.into_handle().to_bits() })
             .unwrap_or_else(|_| panic!());
     }
     drop(publisher);
@@ -354,34 +356,30 @@ fn every_subscriber_tries_and_one_gets_it() {
     assert_eq!(pool.available(), COUNT, "nothing is lost");
 }
 
-/// From thread to thread round a circle of rings: bytes, and order between threads that share nothing else.
+/// From thread to thread round a circle of queues: bytes, and order between threads that share nothing else.
 #[test]
 fn round_a_circle() {
     const THREADS: usize = if cfg!(miri) { 2 } else { 4 };
     let count = THREADS * 2;
     let pool = BufferPool::new(128, count);
-    let (mut publishers, subscribers): (Vec<_>, Vec<_>) = (0..THREADS)
-        .map(|_| {
-            let (publisher, subscribable) = annulus::broadcast::lossless::<Handle>(count.next_power_of_two());
-            (publisher, subscribable.subscribe())
-        })
-        .unzip();
+    let (mut producers, consumers): (Vec<_>, Vec<_>) =
+        (0..THREADS).map(|_| spsc::channel::<Handle>(count)).unzip();
     for mut buffer in alloc_all(&pool) {
         buffer.fill(0);
-        publishers[0].publish(buffer.into_handle()).unwrap();
+        producers[0].send(buffer.into_handle()).unwrap();
     }
     // The circle's last link leads to the first thread's ring.
-    publishers.rotate_left(1);
+    producers.rotate_left(1);
     let hops = (ROUNDS / 200).max(2) as u32;
-    let threads: Vec<_> = publishers
+    let threads: Vec<_> = producers
         .into_iter()
-        .zip(subscribers)
-        .map(|(mut publisher, mut subscriber)| {
+        .zip(consumers)
+        .map(|(mut producer, mut consumer)| {
             let pool = pool.clone();
             thread::spawn(move || {
                 // Each slab comes round `hops` times; then it is freed here.
                 let mut ended = 0;
-                while let Ok(handle) = subscriber.recv() {
+                while let Ok(handle) = consumer.recv() {
                     let mut buffer = pool.redeem(handle).unwrap();
                     let hop = u32::from_ne_bytes(buffer[..4].try_into().unwrap());
                     assert!(buffer[4..].iter().all(|&byte| byte == hop as u8));
@@ -391,7 +389,7 @@ fn round_a_circle() {
                     } else {
                         buffer.fill((hop + 1) as u8);
                         buffer[..4].copy_from_slice(&(hop + 1).to_ne_bytes());
-                        publisher.publish(buffer.into_handle()).unwrap();
+                        producer.send(buffer.into_handle()).unwrap();
                     }
                     if pool.available() == pool.count() {
                         break;

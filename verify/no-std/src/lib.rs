@@ -79,14 +79,13 @@ pub fn many() -> Option<usize> {
     Some(subscriber.recv().ok()? as usize + reader.process(|event| event[4]).ok()?)
 }
 
-/// A buffer, by its handle through a ring.
+/// A buffer, by its handle through a queue.
 #[must_use]
 pub fn pooled() -> Option<usize> {
     let pool = annulus::pool::BufferPool::new(100, 4);
-    let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
-    let mut subscriber = subscribable.subscribe();
-    publisher.publish(pool.alloc()?.into_handle());
-    let buffer = pool.redeem(subscriber.recv().ok()?).ok()?;
+    let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    producer.send(pool.alloc()?.into_handle()).ok()?;
+    let buffer = pool.redeem(consumer.recv().ok()?).ok()?;
     Some(buffer.len() + pool.available())
 }
 

@@ -32,9 +32,9 @@ const STRATEGIES: &str = "5/20,10/50,20/100,50/200";
 /// each symbol, and runs its share of the strategies. A strategy follows two moving averages of each symbol and places an order
 /// where they cross. All orders go through one queue of many producers to the gateway, a thread that writes them to --output.
 ///
-/// At the end tables show, for each subscriber, how many quotes it received and lost, and how long they took from
+/// At the end it says how many messages a second went through, and tables show, for each subscriber, how many quotes it received and lost, and how long they took from
 /// publication to reception; for each strategy, how many orders it placed, and how long they took from the publication of the
-/// quote to the gateway; then the statistics, the throughput, and the verdict of a check: received + lost = published, every order
+/// quote to the gateway; then the statistics, and the verdict of a check: received + lost = published, every order
 /// reached the gateway, and nothing came twice, out of order or corrupted.
 ///
 /// The publisher never waits for a subscriber. One that falls further behind than the ring is long loses the oldest

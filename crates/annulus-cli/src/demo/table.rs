@@ -37,8 +37,9 @@ pub(super) fn render(report: &Report, setting: &Setting<'_>) -> String {
             pace(setting.rate),
             counted(report.receipts.len() as u64, "subscriber")
         ),
+        throughput(report),
         String::new(),
-        "One-way latency, from publication to reception:".into(),
+        one_way(setting.rate).into(),
         latencies(&report.receipts),
         String::new(),
         "Tick to order, from publication of a quote to reception of the order at the gateway:".into(),
@@ -51,7 +52,6 @@ pub(super) fn render(report: &Report, setting: &Setting<'_>) -> String {
     lines.push(format!("The market as subscriber {number} saw it (of {whole}):"));
     lines.push(market(setting.symbols, &receipt.statistics));
     lines.push(String::new());
-    lines.push(throughput(report));
     if let Some(output) = setting.output.as_ref().filter(|_| report.outcome() != Outcome::Failed) {
         lines.push(format!("Wrote {} to {output}.", counted(report.orders(), "order")));
     }
@@ -69,6 +69,17 @@ fn pace(rate: Option<f64>) -> String {
             format!("at {} messages a second", grouped(rate as u64))
         }
         Some(rate) => format!("at {rate:?} messages a second"),
+    }
+}
+
+/// What the latencies of subscribers are of. At full speed the ring is as full as it can be, and a message waits behind all that were published before it.
+fn one_way(rate: Option<f64>) -> &'static str {
+    match rate {
+        None => {
+            "From publication to reception, in a ring that is flooded: nearly all of it is the wait behind quotes that came before \
+             (`--rate 100000` shows the hand-over alone):"
+        }
+        Some(_) => "One-way latency, from publication to reception:",
     }
 }
 
@@ -169,12 +180,6 @@ fn throughput(report: &Report) -> String {
 /// What may surprise in the figures.
 fn remarks(report: &Report, setting: &Setting<'_>) -> Vec<String> {
     let mut remarks = Vec::new();
-    if setting.rate.is_none() {
-        remarks.push(
-            "At full speed, latency includes the wait in the ring; try `--rate 100000` for an unloaded hand-over."
-                .into(),
-        );
-    }
     if report.receipts.iter().any(|receipt| receipt.ledger.lost > 0) {
         let slots = counted(setting.capacity as u64, "slot");
         remarks.push(format!(
@@ -266,7 +271,8 @@ mod tests {
             "Ring: 16 slots, lossy, 1 publisher at full speed, 1 subscriber",
             "The market as subscriber 1 saw it (of every quote):",
             "Published 10 messages in 2.00 ms: 5,000 messages a second to every subscriber.",
-            "At full speed, latency includes the wait in the ring; try `--rate 100000` for an unloaded hand-over.",
+            "From publication to reception, in a ring that is flooded: nearly all of it is the wait behind quotes that came before \
+             (`--rate 100000` shows the hand-over alone):",
             "Wrote 10 orders to orders.csv.",
             "Check passed: received + lost = published, every order reached the gateway, and nothing came twice, \
              out of order or corrupted.",
@@ -274,13 +280,16 @@ mod tests {
             assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
         }
         assert!(text.ends_with(".\n"));
+        // What it did comes before what it waited for.
+        assert!(text.find("Published 10") < text.find("flooded"), "{text}");
     }
 
     #[test]
     fn a_rate_is_named_and_needs_no_explanation() {
         let text = render(&report(10), &setting(Some(5_000.0)));
         assert!(text.contains("1 publisher at 5,000 messages a second"), "{text}");
-        assert!(!text.contains("full speed"), "{text}");
+        assert!(text.lines().any(|line| line == "One-way latency, from publication to reception:"), "{text}");
+        assert!(!text.contains("full speed") && !text.contains("flooded"), "{text}");
         assert_eq!(pace(Some(0.5)), "at 0.5 messages a second");
         assert_eq!(pace(Some(1e300)), "at 1e300 messages a second");
     }

@@ -1,5 +1,6 @@
 //! [`Builder`]: the one place where rings are made.
 
+use super::event::reset::Reset;
 use super::event::{EventPublisher, EventSubscribable, MpEventPublisher};
 use super::handle::first_two;
 use super::shared::Shared;
@@ -10,13 +11,13 @@ use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Sequence, Strided, Writers}
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
-/// How a ring is to be, and then the ring: each of the last six methods makes one, or says why it can't be. The functions [`lossy`](fn@super::lossy),
+/// How a ring is to be, and then the ring: each method that begins with the name of a ring makes one, or says why it can't be. The functions [`lossy`](fn@super::lossy),
 /// [`lossless`](fn@super::lossless), [`mp_lossy`](super::mp_lossy), [`mp_lossless`](super::mp_lossless),
 /// [`event::channel`](crate::event::channel) and [`event::mp_channel`](crate::event::mp_channel) are short forms, which panic instead.
 ///
 /// # Errors
 ///
-/// Each of those six returns a [`CapacityError`]: `TooSmall` below 2 slots, `TooLarge` where memory has no room for the ring, `Headroom` where that leaves no
+/// Each of those returns a [`CapacityError`]: `TooSmall` below 2 slots, `TooLarge` where memory has no room for the ring, `Headroom` where that leaves no
 /// slot for messages, or was asked of a lossy ring.
 ///
 /// # Examples
@@ -149,9 +150,22 @@ impl Builder {
         self,
         factory: impl FnMut() -> T,
     ) -> Result<(EventPublisher<T>, EventSubscribable<T>), CapacityError> {
-        let (publisher, subscribable) =
-            self.sides(Writers::One, |capacity, _| Owned::new(capacity, factory))?;
-        Ok((EventPublisher::new(publisher), EventSubscribable::new(subscribable)))
+        self.events_that(factory, ())
+    }
+
+    /// A ring of owned events for one publisher, each of which `reset` empties before a closure gets it: see
+    /// [`event::channel_with_reset`](crate::event::channel_with_reset).
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`].
+    #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
+    pub fn events_with_reset<T: Send + Sync>(
+        self,
+        factory: impl FnMut() -> T,
+        reset: fn(&mut T),
+    ) -> Result<(EventPublisher<T, fn(&mut T)>, EventSubscribable<T>), CapacityError> {
+        self.events_that(factory, reset)
     }
 
     /// A ring of owned events for many publishers: see [`event::mp_channel`](crate::event::mp_channel).
@@ -164,10 +178,45 @@ impl Builder {
         self,
         factory: impl Fn() -> T + Send + Sync + 'static,
     ) -> Result<(MpEventPublisher<T>, EventSubscribable<T>), CapacityError> {
+        self.mp_events_that(factory, ())
+    }
+
+    /// A ring of owned events for many publishers, each of which `reset` empties before a closure gets it: see
+    /// [`event::mp_channel_with_reset`](crate::event::mp_channel_with_reset).
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`].
+    #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
+    pub fn mp_events_with_reset<T: Send + Sync>(
+        self,
+        factory: impl Fn() -> T + Send + Sync + 'static,
+        reset: fn(&mut T),
+    ) -> Result<(MpEventPublisher<T, fn(&mut T)>, EventSubscribable<T>), CapacityError> {
+        self.mp_events_that(factory, reset)
+    }
+
+    #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
+    fn events_that<T: Send + Sync, R: Reset<T>>(
+        self,
+        factory: impl FnMut() -> T,
+        reset: R,
+    ) -> Result<(EventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
+        let (publisher, subscribable) =
+            self.sides(Writers::One, |capacity, _| Owned::new(capacity, factory))?;
+        Ok((EventPublisher::new(publisher, reset), EventSubscribable::new(subscribable)))
+    }
+
+    #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
+    fn mp_events_that<T: Send + Sync, R: Reset<T>>(
+        self,
+        factory: impl Fn() -> T + Send + Sync + 'static,
+        reset: R,
+    ) -> Result<(MpEventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
         let (publisher, subscribable) =
             self.sides(Writers::Many, |capacity, _| Owned::new(capacity, &factory))?;
         Ok((
-            MpEventPublisher::new(publisher, alloc::sync::Arc::new(factory)),
+            MpEventPublisher::new(publisher, alloc::sync::Arc::new(factory), reset),
             EventSubscribable::new(subscribable),
         ))
     }

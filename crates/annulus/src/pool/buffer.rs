@@ -74,24 +74,22 @@ impl Buffer {
         Self { shared, index }
     }
 
-    /// Turns the buffer into a 4-byte handle for a ring; [`BufferPool::redeem`](super::BufferPool::redeem) turns that back, on this
+    /// Turns the buffer into a 4-byte handle for a queue; [`BufferPool::redeem`](super::BufferPool::redeem) turns that back, on this
     /// thread or another, and who redeems it sees the bytes as they are now. Never waits.
     ///
-    /// The slab is neither free nor owned until then. If nobody redeems the handle, it stays so until the pool is dropped: on a lossy
-    /// ring a message that is overwritten unread takes its slab along. If the pool is gone already, so is the slab.
+    /// The slab is neither free nor owned until then. If nobody redeems the handle, it stays so until the pool is dropped. If the pool is gone already, so is the slab.
     ///
     /// ```
     /// use annulus::pool::{BufferPool, Handle};
     ///
     /// let pool = BufferPool::new(2048, 16);
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossless::<Handle>(16);
-    /// let mut subscriber = subscribable.subscribe();
+    /// let (mut producer, mut consumer) = annulus::spsc::channel::<Handle>(16);
     ///
     /// let mut packet = pool.alloc().unwrap();
     /// packet[..4].copy_from_slice(b"ping");
-    /// publisher.publish(packet.into_handle()).unwrap();
+    /// producer.send(packet.into_handle()).unwrap();
     ///
-    /// let packet = pool.redeem(subscriber.recv().unwrap()).unwrap();
+    /// let packet = pool.redeem(consumer.recv().unwrap()).unwrap();
     /// assert_eq!(&packet[..4], b"ping");
     /// ```
     ///

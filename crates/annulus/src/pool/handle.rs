@@ -1,13 +1,25 @@
 //! A slab's name in four bytes, and how the four bytes are split.
 
-use bytemuck::{Pod, Zeroable};
-
-/// A [`Buffer`](super::Buffer) on its way: 4 bytes that any ring can carry.
+/// A [`Buffer`](super::Buffer) on its way: 4 bytes that any [queue](crate::queue) carries, alone or as a part of a message.
 ///
 /// Made by [`Buffer::into_handle`](super::Buffer::into_handle), and good for one
-/// [`BufferPool::redeem`](super::BufferPool::redeem). It is a [`Message`](crate::Message) and a [`Pod`], so it may be a field of a
-/// message too. It owns nothing: a handle that is lost, overwritten in a lossy ring, or never redeemed leaves its slab out of the pool
+/// [`BufferPool::redeem`](super::BufferPool::redeem). It owns nothing: a handle that is lost or never redeemed leaves its slab out of the pool
 /// for as long as the pool lives.
+///
+/// # Not for broadcast rings
+///
+/// In a [broadcast ring](crate::broadcast) each subscriber would receive the handle, and all but the first to redeem it would get an error; a lossy one would lose
+/// slabs as well. So a handle is no [`Message`](crate::Message), and this does not compile:
+///
+/// ```compile_fail,E0277
+/// # use annulus::pool::Handle;
+/// let (publisher, subscribable) = annulus::broadcast::lossless::<Handle>(16);
+/// ```
+///
+/// For buffers that many read, use a ring of [events](crate::event#frames-for-many-readers): each frame is an event, filled in place and read by reference. For one reader each,
+/// a queue: [`spsc`](crate::spsc), [`mpsc`](crate::mpsc), [`spmc`](crate::spmc), [`mpmc`](crate::mpmc).
+///
+/// # As a number
 ///
 /// Any four bytes make a handle, and none makes harm: the pool looks at each before it gives a slab away.
 ///
@@ -17,7 +29,7 @@ use bytemuck::{Pod, Zeroable};
 /// let pool = BufferPool::new(256, 4);
 /// let handle = pool.alloc().unwrap().into_handle();
 ///
-/// // A queue of `u32`, a register, a file: whatever carries four bytes.
+/// // A register, a file, a broadcast ring of which it is known who redeems: whatever carries four bytes.
 /// let bits: u32 = handle.to_bits();
 /// assert!(pool.redeem(Handle::from_bits(bits)).is_ok());
 /// assert!(pool.redeem(handle).is_err()); // good once
@@ -26,11 +38,6 @@ use bytemuck::{Pod, Zeroable};
 #[repr(transparent)]
 #[must_use = "a slab whose handle is lost stays out of its pool"]
 pub struct Handle(u32);
-
-// SAFETY: it is a transparent `u32`, of which zero is a value.
-unsafe impl Zeroable for Handle {}
-// SAFETY: it is a transparent `u32`: no padding, any bits are a value, no pointer and no cell inside.
-unsafe impl Pod for Handle {}
 
 impl Handle {
     /// The handle as a number. What the bits mean is the pool's affair.

@@ -1,20 +1,19 @@
 //! Buffers of one size, allocated once, for bytes that go from thread to thread without a copy.
 //!
-//! A message in a ring is copied in and out. What is too large for that goes into a [`Buffer`] of a [`BufferPool`], and only the
-//! buffer's [`Handle`], 4 bytes, goes through the ring:
+//! A message in a queue is moved in and out. What is too large for that goes into a [`Buffer`] of a [`BufferPool`], and only the
+//! buffer's [`Handle`], 4 bytes, goes through the queue:
 //!
 //! ```
 //! use annulus::pool::{BufferPool, Handle};
 //!
 //! let pool = BufferPool::new(9000, 64); // 64 slabs of 9,000 bytes
-//! let (mut publisher, subscribable) = annulus::broadcast::lossless::<Handle>(64);
-//! let mut subscriber = subscribable.subscribe();
+//! let (mut producer, mut consumer) = annulus::spsc::channel::<Handle>(64);
 //!
 //! let reader = std::thread::spawn({
 //!     let pool = pool.clone();
 //!     move || {
 //!         let mut sum = 0;
-//!         while let Ok(handle) = subscriber.recv() {
+//!         while let Ok(handle) = consumer.recv() {
 //!             let frame = pool.redeem(handle).unwrap();
 //!             sum += u64::from(frame[0]);
 //!         } // the frame goes back to the pool
@@ -29,14 +28,15 @@
 //!         }
 //!     };
 //!     frame[0] = number;
-//!     publisher.publish(frame.into_handle()).unwrap();
+//!     producer.send(frame.into_handle()).unwrap();
 //! }
-//! drop(publisher);
+//! drop(producer);
 //! assert_eq!(reader.join().unwrap(), 5050);
 //! assert_eq!(pool.available(), 64);
 //! ```
 //!
-//! On a ring with several subscribers each receives the handle, and one of them can redeem it; the others get an error.
+//! A handle reaches one consumer, who has the buffer to itself. In a broadcast ring each subscriber would receive it, and all but one get an error, so a [`Handle`] does not go
+//! into one: that does not compile. Frames that many threads read are [events](crate::event#frames-for-many-readers).
 //!
 //! # What holds
 //!

@@ -100,6 +100,8 @@ conformance! {
     mpmc_lossless: MpmcLossless,
     events: Events,
     mpmc_events: MpmcEvents,
+    events_reset: ResetEvents,
+    mpmc_events_reset: MpmcResetEvents,
     tap: Tap,
     mpmc_tap: MpmcTap,
     group: Grouped,

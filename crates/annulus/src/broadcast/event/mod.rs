@@ -3,16 +3,24 @@
 //! ```text
 //! publisher     the one who changes them
 //! mp_publisher  one of many, which changes an event of its own and swaps it in
+//! send          whole values, of one publisher and of many
+//! reset         what is done to an event before a closure gets it
 //! subscribable  from which subscribers are made
 //! subscriber    one reader: by closure, by reference, in batches
+//! recv          by value: clones, one by one and as iterators
 //! ```
 
 mod mp_publisher;
 mod publisher;
+mod recv;
+pub(in crate::broadcast) mod reset;
+mod send;
 mod subscribable;
 mod subscriber;
 
 pub use mp_publisher::MpEventPublisher;
 pub use publisher::EventPublisher;
+pub use recv::{IntoIter, Iter, TryIter};
+pub use reset::Reset;
 pub use subscribable::EventSubscribable;
 pub use subscriber::{EventSubscriber, Ref};

@@ -5,6 +5,7 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+use crate::broadcast::event::reset::Reset;
 use crate::broadcast::handle::{Handle, Publishing};
 use crate::broadcast::room::{Claimed, claim, claim_by, claim_now, has_room};
 #[cfg(feature = "std")]
@@ -18,20 +19,25 @@ use crate::wait::WaitStrategy;
 /// `Clone + Send`: clone it for each thread; a clone makes an event of its own with the factory. Publishing hands a closure that event,
 /// and swaps it with the next one of the ring afterwards: the event that the closure gets next is one that was in the ring before.
 ///
+/// A value that is there already goes in whole by [`send`](Self::send), which takes `&self`. `R` is as of
+/// [`EventPublisher`](crate::event::EventPublisher).
+///
 /// Dropping the last one closes the ring: subscribers process what is left, then get `Closed`.
-pub struct MpEventPublisher<T> {
+pub struct MpEventPublisher<T, R = ()> {
     shared: Handle<Owned<T>, Publishing>,
     /// What the next closure changes.
     spare: T,
     factory: Arc<dyn Fn() -> T + Send + Sync>,
+    reset: R,
 }
 
-impl<T: Send + Sync> MpEventPublisher<T> {
+impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     pub(in crate::broadcast) fn new(
         shared: Handle<Owned<T>, Publishing>,
         factory: Arc<dyn Fn() -> T + Send + Sync>,
+        reset: R,
     ) -> Self {
-        Self { shared, spare: factory(), factory }
+        Self { shared, spare: factory(), factory, reset }
     }
 
     /// Lets `change` at an event, then publishes it. The closure runs first, and keeps nobody waiting; if it panics, nothing is published.
@@ -55,10 +61,10 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     /// ```
     #[inline]
     pub fn publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), PublishError<()>> {
-        change(&mut self.spare);
+        self.change(change);
         match claim(&self.shared, 1, true) {
             Ok(Claimed { first, .. }) => {
-                self.swap_in(first);
+                self.publish_spare(first);
                 Ok(())
             }
             Err(_) => Err(PublishError(())),
@@ -76,10 +82,10 @@ impl<T: Send + Sync> MpEventPublisher<T> {
         change: impl FnOnce(&mut T),
         strategy: WaitStrategy,
     ) -> Result<(), PublishError<()>> {
-        change(&mut self.spare);
+        self.change(change);
         match claim_by(&self.shared, 1, true, strategy, None) {
             Ok(Claimed { first, .. }) => {
-                self.swap_in(first);
+                self.publish_spare(first);
                 Ok(())
             }
             Err(_) => Err(PublishError(())),
@@ -123,10 +129,10 @@ impl<T: Send + Sync> MpEventPublisher<T> {
         change: impl FnOnce(&mut T),
         deadline: Option<Instant>,
     ) -> Result<(), PublishTimeoutError<()>> {
-        change(&mut self.spare);
+        self.change(change);
         match claim_by(&self.shared, 1, true, self.shared.strategy, deadline) {
             Ok(Claimed { first, .. }) => {
-                self.swap_in(first);
+                self.publish_spare(first);
                 Ok(())
             }
             Err(refusal) => Err(PublishTimeoutError::of(refusal, ())),
@@ -153,12 +159,12 @@ impl<T: Send + Sync> MpEventPublisher<T> {
     #[inline]
     pub fn try_publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), TryPublishError<()>> {
         let claimed = has_room(&self.shared).and_then(|()| {
-            change(&mut self.spare);
+            self.change(change);
             claim_now(&self.shared, true)
         });
         match claimed {
             Ok(Claimed { first, .. }) => {
-                self.swap_in(first);
+                self.publish_spare(first);
                 Ok(())
             }
             Err(refusal) => Err(TryPublishError::of(refusal, ())),
@@ -183,28 +189,59 @@ impl<T: Send + Sync> MpEventPublisher<T> {
         self.shared.is_abandoned()
     }
 
-    /// Puts the event in the place that was claimed for it, and takes what was there.
+    /// Lets `change` at this publisher's own event.
     #[inline]
-    fn swap_in(&mut self, sequence: Sequence) {
+    fn change(&mut self, change: impl FnOnce(&mut T)) {
+        self.reset.reset(&mut self.spare);
+        change(&mut self.spare);
+    }
+
+    /// Publishes this publisher's own event in the place that was claimed for it, and takes what was there.
+    #[inline]
+    fn publish_spare(&mut self, sequence: Sequence) {
         let (shared, spare) = (&self.shared, &mut self.spare);
-        // SAFETY: the handle keeps the ring alive. Nobody else has claimed `sequence`, the writer of the lap before has left its slot,
-        // and the claim was below the gate's limit, so every subscriber is done with the event a lap before (`gate.rs`).
-        unsafe {
-            shared.slots().change(sequence, |event| core::mem::swap(event, spare));
-            shared.slots().finish(sequence);
-        }
-        shared.published.notify();
+        // SAFETY: the caller has claimed `sequence` for this call.
+        unsafe { put(shared, sequence, |event| core::mem::swap(event, spare)) }
+    }
+
+    /// The handle.
+    #[inline]
+    pub(super) fn shared(&self) -> &Handle<Owned<T>, Publishing> {
+        &self.shared
     }
 }
 
-impl<T: Send + Sync> Clone for MpEventPublisher<T> {
+/// Publishes the event in a place that was claimed, once `change` has returned; returns what that returned. `change` is the library's and does not
+/// panic: a place that is claimed must be filled.
+///
+/// # Safety
+///
+/// The caller has claimed `sequence`, and calls this once for it.
+#[inline]
+pub(super) unsafe fn put<T, C>(
+    shared: &Handle<Owned<T>, Publishing>,
+    sequence: Sequence,
+    change: impl FnOnce(&mut T) -> C,
+) -> C {
+    // SAFETY: the handle keeps the ring alive. Nobody else has claimed `sequence`, the writer of the lap before has left its slot,
+    // and the claim was below the gate's limit, so every subscriber is done with the event a lap before (`gate.rs`).
+    let changed = unsafe {
+        let changed = shared.slots().change(sequence, change);
+        shared.slots().finish(sequence);
+        changed
+    };
+    shared.published.notify();
+    changed
+}
+
+impl<T: Send + Sync, R: Reset<T>> Clone for MpEventPublisher<T, R> {
     /// Another publisher, with an event from the factory.
     fn clone(&self) -> Self {
-        Self::new(self.shared.publisher(), Arc::clone(&self.factory))
+        Self::new(self.shared.publisher(), Arc::clone(&self.factory), self.reset)
     }
 }
 
-impl<T: Send + Sync> fmt::Debug for MpEventPublisher<T> {
+impl<T: Send + Sync, R: Reset<T>> fmt::Debug for MpEventPublisher<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MpEventPublisher")
             .field("published", &self.published())

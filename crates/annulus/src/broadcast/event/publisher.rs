@@ -4,6 +4,7 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+use crate::broadcast::event::reset::Reset;
 use crate::broadcast::handle::{Handle, Publishing};
 use crate::broadcast::single::Single;
 #[cfg(feature = "std")]
@@ -17,14 +18,20 @@ use crate::wait::WaitStrategy;
 /// Publishing hands a closure the event to change; subscribers see it once the closure has returned. If the closure panics, nothing is
 /// published, and the event stays as the closure left it, for the next one to change.
 ///
+/// A value that is there already goes in whole by [`send`](Self::send).
+///
+/// `R` says what is done to an event before a closure gets it: nothing, `()`, or a function that empties it
+/// ([`event::channel_with_reset`](crate::event::channel_with_reset)).
+///
 /// Dropping it closes the ring: subscribers process what is left, then get `Closed`.
-pub struct EventPublisher<T> {
+pub struct EventPublisher<T, R = ()> {
     single: Single<Owned<T>>,
+    reset: R,
 }
 
-impl<T: Send + Sync> EventPublisher<T> {
-    pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Publishing>) -> Self {
-        Self { single: Single::new(shared) }
+impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
+    pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Publishing>, reset: R) -> Self {
+        Self { single: Single::new(shared), reset }
     }
 
     /// Lets `change` at the next event and publishes it. Waits with the [`WaitStrategy`] of the ring while the slowest subscriber has
@@ -51,7 +58,7 @@ impl<T: Send + Sync> EventPublisher<T> {
     pub fn publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), PublishError<F>> {
         match self.single.admit() {
             Ok(()) => {
-                self.put(change);
+                self.change(change);
                 Ok(())
             }
             Err(_) => Err(PublishError(change)),
@@ -71,7 +78,7 @@ impl<T: Send + Sync> EventPublisher<T> {
     ) -> Result<(), PublishError<F>> {
         match self.single.admit_by(strategy, None) {
             Ok(()) => {
-                self.put(change);
+                self.change(change);
                 Ok(())
             }
             Err(_) => Err(PublishError(change)),
@@ -130,7 +137,7 @@ impl<T: Send + Sync> EventPublisher<T> {
     ) -> Result<(), PublishTimeoutError<F>> {
         match self.single.admit_by(self.single.shared.strategy, deadline) {
             Ok(()) => {
-                self.put(change);
+                self.change(change);
                 Ok(())
             }
             Err(refusal) => Err(PublishTimeoutError::of(refusal, change)),
@@ -158,7 +165,7 @@ impl<T: Send + Sync> EventPublisher<T> {
     pub fn try_publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), TryPublishError<F>> {
         match self.single.try_admit() {
             Ok(()) => {
-                self.put(change);
+                self.change(change);
                 Ok(())
             }
             Err(refusal) => Err(TryPublishError::of(refusal, change)),
@@ -186,22 +193,40 @@ impl<T: Send + Sync> EventPublisher<T> {
 
     /// Changes and publishes the next event, for which there is room.
     #[inline(always)]
-    fn put(&mut self, change: impl FnOnce(&mut T)) {
+    fn change(&mut self, change: impl FnOnce(&mut T)) {
+        let reset = self.reset;
+        self.put(|event| {
+            reset.reset(event);
+            change(event);
+        });
+    }
+
+    /// Publishes the next event, for which there is room, once `change` has returned; returns what that returned.
+    #[inline(always)]
+    pub(super) fn put<C>(&mut self, change: impl FnOnce(&mut T) -> C) -> C {
         let Single { shared, next, .. } = &mut self.single;
         let sequence = *next;
         // SAFETY: the handle keeps the ring alive. This is the ring's only publisher, and the event was admitted, so every
         // subscriber is done with the event a lap before (`gate.rs`).
-        unsafe {
-            shared.slots().change(sequence, change);
+        let changed = unsafe {
+            let changed = shared.slots().change(sequence, change);
             shared.slots().finish(sequence);
-        }
+            changed
+        };
         shared.ring.head().passed(sequence);
         *next = sequence.next();
         shared.published.notify();
+        changed
+    }
+
+    /// The handle with its sequence and its limit.
+    #[inline(always)]
+    pub(super) fn single(&mut self) -> &mut Single<Owned<T>> {
+        &mut self.single
     }
 }
 
-impl<T: Send + Sync> fmt::Debug for EventPublisher<T> {
+impl<T: Send + Sync, R: Reset<T>> fmt::Debug for EventPublisher<T, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventPublisher")
             .field("published", &self.published())

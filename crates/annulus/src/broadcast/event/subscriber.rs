@@ -15,6 +15,7 @@ use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError, UpstreamError};
 use crate::hint::unlikely;
 use crate::ring::{Owned, Sequence};
+use crate::sync::mutated;
 use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 
 /// A reading end of a ring of owned events, made by [`EventSubscribable`](crate::event::EventSubscribable).
@@ -438,7 +439,11 @@ impl<T: Send + Sync, M: Mode> Passing<'_, T, M> {
     #[inline]
     fn next(&mut self) -> &T {
         let sequence = self.subscriber.cursor.plus(self.count);
-        self.count += 1;
+        if mutated!("event_passed_before_it_is_read") {
+            self.subscriber.pass(1);
+        } else {
+            self.count += 1;
+        }
         // SAFETY: the handle keeps the ring alive, `poll_next` or `there` found the event there, and the cursor in the gate moves on only
         // when `self`, which the reference borrows, is dropped.
         unsafe { self.subscriber.shared.slots().value(sequence) }

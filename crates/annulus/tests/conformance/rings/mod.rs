@@ -3,7 +3,7 @@
 //! ```text
 //! mod      Ring, Publish, Receive, Verb: what every ring has in common
 //! copied   rings of u64, lossy and lossless, one publisher and many; taps
-//! owned    rings of vectors that are changed in place
+//! owned    rings of vectors that are changed in place, or sent whole
 //! group    three members that receive as one
 //! stage    one that follows nobody, and one that follows another in step
 //! queue    queues, where the property is the same
@@ -22,7 +22,7 @@ use annulus::{CapacityError, LossyTryRecvError, PublishError, RecvError, RecvTim
 
 pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
-pub(crate) use owned::{Events, MpmcEvents};
+pub(crate) use owned::{Events, MpmcEvents, MpmcResetEvents, ResetEvents};
 pub(crate) use queue::{
     Mpmc as MpmcQueue, Mpsc as MpscQueue, Spmc as SpmcQueue, Spsc as SpscQueue,
     SpscHandingOff as SpscQueueHandingOff,

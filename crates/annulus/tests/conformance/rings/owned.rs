@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Lossless, Mode, Staged};
-use annulus::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
+use annulus::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher, Reset};
 use annulus::{
     LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError, TryRecvError, WaitStrategy,
 };
@@ -18,11 +18,48 @@ ring!(MpmcEvents, lossless: true, many: true,
     MpEventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
     |builder| builder.mp_events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
 
+/// Two rings whose closures only add, and rely on the reset.
+type Cleared = fn(&mut Vec<u64>);
+
+ring!(ResetEvents, lossless: true, many: false,
+    EventPublisher<Vec<u64>, Cleared>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
+    |builder| builder.events_with_reset(Vec::new, Vec::clear), |source| source.subscribe(),
+    oldest: |source| Some(source.subscribe_from_oldest()));
+ring!(MpmcResetEvents, lossless: true, many: true,
+    MpEventPublisher<Vec<u64>, Cleared>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
+    |builder| builder.mp_events_with_reset(Vec::new, Vec::clear), |source| source.subscribe(),
+    oldest: |source| Some(source.subscribe_from_oldest()));
+
+/// How the closures of a ring find its events.
+pub(crate) trait Finds: Reset<Vec<u64>> + 'static {
+    const CLEARED: bool;
+}
+
+impl Finds for () {
+    const CLEARED: bool = false;
+}
+
+impl Finds for Cleared {
+    const CLEARED: bool = true;
+}
+
+/// The event of a number, as a value.
+fn value(number: u64) -> Vec<u64> {
+    vec![number; 1 + (number % 4) as usize]
+}
+
+/// Whether this one goes in whole.
+fn is_sent(number: u64) -> bool {
+    number % 3 == 1
+}
+
 /// The event of a number.
-fn change(number: u64) -> impl FnOnce(&mut Vec<u64>) {
+fn change<R: Finds>(number: u64) -> impl FnOnce(&mut Vec<u64>) {
     move |event| {
-        event.clear();
-        event.resize(1 + (number % 4) as usize, number);
+        if !R::CLEARED {
+            event.clear();
+        }
+        event.extend(value(number));
     }
 }
 
@@ -35,19 +72,39 @@ fn number(event: &Vec<u64>) -> u64 {
     number
 }
 
+/// A value that was refused comes back as it was; in the error there is nothing left of it.
+fn back<E>(number: u64, refused: &[u64], error: impl FnOnce(()) -> E) -> E {
+    assert_eq!(refused, value(number));
+    error(())
+}
+
+fn try_sent(number: u64, sent: Result<(), TryPublishError<Vec<u64>>>) -> Result<(), TryPublishError<()>> {
+    sent.map_err(|error| match error {
+        TryPublishError::Full(refused) => back(number, &refused, TryPublishError::Full),
+        TryPublishError::Closed(refused) => back(number, &refused, TryPublishError::Closed),
+    })
+}
+
 /// A closure that leaves the event half-changed and panics.
 fn on_purpose(event: &mut Vec<u64>) {
     event.push(u64::MAX);
     resume_unwind(Box::new("on purpose"))
 }
 
-impl Publish for EventPublisher<Vec<u64>> {
+impl<R: Finds> Publish for EventPublisher<Vec<u64>, R> {
     fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
-        self.publish(change(number)).map_err(|_| PublishError(()))
+        if is_sent(number) {
+            self.send(value(number)).map_err(|error| back(number, &error.0, PublishError))
+        } else {
+            self.publish(change::<R>(number)).map_err(|_| PublishError(()))
+        }
     }
 
     fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
-        self.try_publish(change(number)).map_err(|error| match error {
+        if is_sent(number) {
+            return try_sent(number, self.try_send(value(number)));
+        }
+        self.try_publish(change::<R>(number)).map_err(|error| match error {
             TryPublishError::Full(_) => TryPublishError::Full(()),
             TryPublishError::Closed(_) => TryPublishError::Closed(()),
         })
@@ -78,13 +135,19 @@ impl Publish for EventPublisher<Vec<u64>> {
     }
 }
 
-impl Publish for MpEventPublisher<Vec<u64>> {
+impl<R: Finds> Publish for MpEventPublisher<Vec<u64>, R> {
     fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
-        self.publish(change(number))
+        if is_sent(number) {
+            return self.send(value(number)).map_err(|error| back(number, &error.0, PublishError));
+        }
+        self.publish(change::<R>(number))
     }
 
     fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
-        self.try_publish(change(number))
+        if is_sent(number) {
+            return try_sent(number, self.try_send(value(number)));
+        }
+        self.try_publish(change::<R>(number))
     }
 
     fn publish_batch(&mut self, numbers: &[u64]) -> Result<(), PublishError<()>> {
@@ -214,6 +277,24 @@ where
             "wait_deadline", false, |subscriber| {
                 subscriber.wait_deadline(Instant::now()).map(|()| peek(subscriber).unwrap())
             };
+            "try_recv", false, |subscriber| {
+                subscriber.try_recv().map(|event| number(&event)).map_err(LossyTryRecvError::from)
+            };
+            "recv", true, |subscriber| subscriber.recv().map(|event| number(&event));
+            "recv_by", true, |subscriber| {
+                subscriber.recv_by(WaitStrategy::YieldSpin).map(|event| number(&event))
+            };
+            "recv_timeout", false, |subscriber| subscriber.recv_timeout(Duration::ZERO).map(|event| number(&event));
+            "recv_deadline", false, |subscriber| subscriber.recv_deadline(Instant::now()).map(|event| number(&event));
+            "try_iter", false, |subscriber| {
+                let there = subscriber.try_iter().take(3);
+                let count = there.len();
+                let numbers: Vec<u64> = there.map(|event| number(&event)).collect();
+                assert_eq!(numbers.len(), count);
+                numbers
+            };
+            "iter", true, |subscriber| subscriber.iter().next().map(|event| number(&event));
+            "for", true, |subscriber| subscriber.into_iter().next().map(|event| number(&event));
         }
     }
 }

@@ -18,7 +18,9 @@ assert_impl_all!(MpPublisher<u64>: Clone, Send, Sync);
 assert_impl_all!(MpPublisher<u64, Lossless>: Clone, Send, Sync);
 assert_impl_all!(EventPublisher<String>: Send);
 assert_not_impl_any!(EventPublisher<String>: Clone);
-assert_impl_all!(MpEventPublisher<String>: Clone, Send);
+assert_impl_all!(MpEventPublisher<String>: Clone, Send, Sync);
+assert_impl_all!(EventPublisher<String, fn(&mut String)>: Send);
+assert_impl_all!(MpEventPublisher<String, fn(&mut String)>: Clone, Send, Sync);
 
 assert_impl_all!(Subscribable<u64, Lossless>: Clone, Send, Sync);
 assert_impl_all!(EventSubscribable<String>: Clone, Send, Sync);
@@ -26,8 +28,10 @@ assert_impl_all!(EventSubscribable<String>: Clone, Send, Sync);
 assert_impl_all!(Subscriber<u64, Lossless>: Clone, Send, IntoIterator);
 assert_impl_all!(Subscriber<u64, Staged<Lossy>>: Send, IntoIterator);
 assert_impl_all!(Subscriber<u64, Staged<Lossless>>: Send, IntoIterator);
-assert_impl_all!(EventSubscriber<String>: Clone, Send);
-assert_impl_all!(EventSubscriber<String, Staged<Lossless>>: Send);
+assert_impl_all!(EventSubscriber<String>: Clone, Send, IntoIterator);
+assert_impl_all!(EventSubscriber<String, Staged<Lossless>>: Send, IntoIterator);
+// Only what is `Clone` comes out by value.
+assert_not_impl_any!(EventSubscriber<std::sync::Mutex<u64>>: IntoIterator);
 // Those that follow a stage would not follow its clone.
 assert_not_impl_any!(Subscriber<u64, Staged<Lossy>>: Clone);
 assert_not_impl_any!(Subscriber<u64, Staged<Lossless>>: Clone);

@@ -7,6 +7,7 @@
 //! batches       a batch of one of many publishers stays together
 //! latest        the newest message, beside publishers
 //! events        references, batches, closures inside closures
+//! values        owned events by value: sent, cloned, reset
 //! drops         owned values go exactly once
 //! taps          who is never waited for
 //! clones        made while publishers look at everybody
@@ -31,3 +32,4 @@ mod processed;
 mod room;
 mod stages;
 mod taps;
+mod values;

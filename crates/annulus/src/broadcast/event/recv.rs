@@ -1,0 +1,221 @@
+//! Events by value: each subscriber gets a clone, made while its cursor holds the event in place.
+
+use core::fmt;
+use core::iter::FusedIterator;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use super::EventSubscriber;
+use crate::broadcast::mode::{Lossless, Mode};
+#[cfg(feature = "std")]
+use crate::error::RecvTimeoutError;
+use crate::error::{RecvError, TryRecvError};
+use crate::wait::WaitStrategy;
+
+/// Events by value, where they are `Clone`. Each subscriber clones the event for itself, and publishers wait until it has: then the event counts as
+/// processed, for stages after this one too, though what becomes of the clone is still to come. A stage that is to go first until its work is done
+/// works in [`process`](Self::process). `T::clone` must not wait for room in this ring: see the [type](Self). If it panics, the event counts as processed.
+///
+/// What `clone` allocates, each subscriber allocates for each event. To take turns with one buffer of its own, it says
+/// `subscriber.process(|event| buffer.clone_from(event))`.
+impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
+    /// A clone of the next event, waiting for it with the [`WaitStrategy`] of the ring.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: all publishers are gone and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::RecvError;
+    ///
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.send("hello".to_owned()).unwrap();
+    /// drop(publisher);
+    /// assert_eq!(subscriber.recv(), Ok("hello".to_owned()));
+    /// assert_eq!(subscriber.recv(), Err(RecvError));
+    /// ```
+    #[inline]
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        self.process(T::clone)
+    }
+
+    /// As [`recv`](Self::recv), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv`](Self::recv).
+    #[inline]
+    pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
+        self.process_by(strategy, T::clone)
+    }
+
+    /// A clone of the next event, if it is there. Never waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Empty`](TryRecvError::Empty): nothing new, or, for a stage, nothing that all those before it have processed.
+    /// [`Closed`](TryRecvError::Closed): all publishers are gone and nothing is left.
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        self.try_process(T::clone)
+    }
+
+    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero one still
+    /// receives what is there.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): all publishers are gone
+    /// and nothing is left.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.process_timeout(timeout, T::clone)
+    }
+
+    /// As [`recv_timeout`](Self::recv_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv_timeout`](Self::recv_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
+        self.process_deadline(deadline, T::clone)
+    }
+
+    /// An iterator over clones of the events that are there now. It ends at the newest that was published when this was called,
+    /// however fast the publisher is, and never waits. Dropping it early leaves the rest to be received.
+    ///
+    /// With many publishers it also ends at the first event that is still being published; a stage's ends at what those before it have processed.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// ["a", "b"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    /// let mut there = subscriber.try_iter();
+    /// publisher.send("c".to_owned()).unwrap(); // came later: not part of it
+    /// assert_eq!(there.len(), 2);
+    /// assert_eq!(there.collect::<String>(), "ab");
+    /// ```
+    #[doc(alias = "drain")]
+    pub fn try_iter(&mut self) -> TryIter<'_, T, M> {
+        TryIter { left: self.len(), subscriber: self }
+    }
+
+    /// An iterator over clones of the events that waits for each as [`recv`](Self::recv) does, and ends when all publishers are gone and nothing is left.
+    ///
+    /// `for event in &mut subscriber` and `for event in subscriber` do the same.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// ["a", "b"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    /// drop(publisher);
+    /// assert_eq!(subscriber.iter().collect::<String>(), "ab");
+    /// ```
+    pub fn iter(&mut self) -> Iter<'_, T, M> {
+        Iter { subscriber: self }
+    }
+}
+
+/// Clones of the events that were there when [`EventSubscriber::try_iter`] was called.
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct TryIter<'a, T: Send + Sync, M: Mode = Lossless> {
+    subscriber: &'a mut EventSubscriber<T, M>,
+    left: usize,
+}
+
+impl<T: Clone + Send + Sync, M: Mode> Iterator for TryIter<'_, T, M> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        // Before the clone: where that panics, its event has been processed.
+        self.left = self.left.checked_sub(1)?;
+        self.subscriber.try_recv().ok()
+    }
+
+    /// Exact: nobody takes back what is there.
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<T: Clone + Send + Sync, M: Mode> ExactSizeIterator for TryIter<'_, T, M> {}
+
+impl<T: Clone + Send + Sync, M: Mode> FusedIterator for TryIter<'_, T, M> {}
+
+/// Clones of events, waited for until all publishers are gone; made by [`EventSubscriber::iter`].
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct Iter<'a, T: Send + Sync, M: Mode = Lossless> {
+    subscriber: &'a mut EventSubscriber<T, M>,
+}
+
+impl<T: Clone + Send + Sync, M: Mode> Iterator for Iter<'_, T, M> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.subscriber.recv().ok()
+    }
+}
+
+impl<T: Clone + Send + Sync, M: Mode> FusedIterator for Iter<'_, T, M> {}
+
+/// Clones of events, waited for until all publishers are gone; made from an [`EventSubscriber`] that it owns.
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct IntoIter<T: Send + Sync, M: Mode = Lossless> {
+    subscriber: EventSubscriber<T, M>,
+}
+
+impl<T: Clone + Send + Sync, M: Mode> Iterator for IntoIter<T, M> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        self.subscriber.recv().ok()
+    }
+}
+
+impl<T: Clone + Send + Sync, M: Mode> FusedIterator for IntoIter<T, M> {}
+
+impl<T: Clone + Send + Sync, M: Mode> IntoIterator for EventSubscriber<T, M> {
+    type Item = T;
+    type IntoIter = IntoIter<T, M>;
+
+    fn into_iter(self) -> IntoIter<T, M> {
+        IntoIter { subscriber: self }
+    }
+}
+
+#[allow(clippy::into_iter_without_iter, reason = "`iter` takes `&mut self`: there is no other")]
+impl<'a, T: Clone + Send + Sync, M: Mode> IntoIterator for &'a mut EventSubscriber<T, M> {
+    type Item = T;
+    type IntoIter = Iter<'a, T, M>;
+
+    fn into_iter(self) -> Iter<'a, T, M> {
+        self.iter()
+    }
+}
+
+impl<T: Send + Sync, M: Mode> fmt::Debug for TryIter<'_, T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TryIter").field("subscriber", &self.subscriber).field("left", &self.left).finish()
+    }
+}
+
+impl<T: Send + Sync, M: Mode> fmt::Debug for Iter<'_, T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Iter").field("subscriber", &self.subscriber).finish()
+    }
+}
+
+impl<T: Send + Sync, M: Mode> fmt::Debug for IntoIter<T, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IntoIter").field("subscriber", &self.subscriber).finish()
+    }
+}
