@@ -113,7 +113,7 @@ use bytemuck::NoUninit;
     note = "a struct or an enum of your own: add `#[derive(Clone, Copy, annulus::Message)]` to it (feature `derive` of `annulus`)",
     note = "an `Option`, a tuple, or an array of these: make it a field of such a struct",
     note = "text: `annulus::Text<N>` holds up to `N` bytes; or, as `String`, `Vec`, `Box` and all that owns memory: a ring of owned events (`annulus::event`), or a queue (`annulus::queue`), which moves values",
-    note = "large blocks of bytes: a buffer of an `annulus::pool`, whose handle is a `Message`"
+    note = "large blocks of bytes: for one reader a buffer of an `annulus::pool`, whose handle goes through a queue; for many a ring of owned events (example `video_frames`)"
 )]
 pub trait Message: Copy + Send + 'static {
     /// What lies in the ring.
