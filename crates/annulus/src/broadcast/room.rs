@@ -289,7 +289,8 @@ mod tests {
     #[test]
     fn a_claim_goes_as_far_as_slots_are_left() {
         let shared = shared();
-        let claim = |most| try_claim(&shared, most, false).map(|claimed| (claimed.first.get(), claimed.end.get()));
+        let claim =
+            |most| try_claim(&shared, most, false).map(|claimed| (claimed.first.get(), claimed.end.get()));
         assert!(matches!(claim(10), Ok((0, 4))), "the slot of 4 waits for 0");
         assert!(matches!(claim(1), Err(Obstacle::Slot)));
         write(&shared, 1);
@@ -302,7 +303,9 @@ mod tests {
     #[test]
     fn a_claim_of_a_lossless_ring_goes_as_far_as_the_gate() {
         let shared = shared();
-        assert!(matches!(try_claim(&shared, 10, true), Ok(Claimed { first, end }) if (first, end) == (at(0), at(2))));
+        assert!(
+            matches!(try_claim(&shared, 10, true), Ok(Claimed { first, end }) if (first, end) == (at(0), at(2)))
+        );
         shared.receiver_goes();
         assert!(matches!(try_claim(&shared, 10, true), Err(Obstacle::Closed)));
     }

@@ -146,7 +146,11 @@ mod tests {
         let all = |round: &mut _| core::iter::from_fn(|| hub.roster.next(round)).count();
         let before = listed_bits(&hub.roster);
         hub.roster.thin_out(&hub.sent, |_| {
-            assert_eq!(all(&mut hub.roster.round_beside_others(0, false)), RINGS, "others look at all meanwhile");
+            assert_eq!(
+                all(&mut hub.roster.round_beside_others(0, false)),
+                RINGS,
+                "others look at all meanwhile"
+            );
             true
         });
         assert_eq!((before, listed_bits(&hub.roster)), (RINGS, 1));
@@ -186,7 +190,8 @@ mod tests {
             for at in 0..count {
                 let visits = |all| {
                     let mut round = roster.round(at, all);
-                    core::iter::from_fn(|| roster.next(&mut round).map(|(index, _)| index)).collect::<Vec<_>>()
+                    core::iter::from_fn(|| roster.next(&mut round).map(|(index, _)| index))
+                        .collect::<Vec<_>>()
                 };
                 let in_order = (1..=count).map(|distance| (at + distance) % count);
                 assert!(in_order.clone().eq(visits(true)), "from {at} of {count}");

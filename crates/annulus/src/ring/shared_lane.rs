@@ -339,7 +339,8 @@ mod tests {
         let until = lane.settle(first.wrapping_add(1), first.wrapping_add(3));
         let left = lane.len();
         // SAFETY: the writer has claimed these.
-        (until.wrapping_sub(first)..3).for_each(|count| drop(unsafe { lane.take(first.wrapping_add(count)) }));
+        (until.wrapping_sub(first)..3)
+            .for_each(|count| drop(unsafe { lane.take(first.wrapping_add(count)) }));
         (until.wrapping_sub(first), left)
     }
 
