@@ -129,6 +129,8 @@ mod tests {
                 assert_eq!(place.left(&cells) + 1, place.to_end(&cells));
                 if place.left(&cells) > 0 {
                     assert_eq!(place.next(&cells).pointer(), place.step().pointer());
+                    assert_eq!(place.step().back().pointer(), place.pointer());
+                    assert_eq!(place.step().back().number, place.number);
                 }
                 assert_eq!(
                     place.stretches(count, &cells).map(|range| range.len()).iter().sum::<usize>(),

@@ -140,6 +140,12 @@ mod tests {
     }
 
     #[test]
+    fn a_ring_may_begin_a_good_way_before_the_last_message() {
+        let last = Sequence::LAST_FIRST.plus((1 << 32) - 2);
+        assert_eq!(Stamp::done(last).bits(), u64::MAX - 1);
+    }
+
+    #[test]
     fn distances_never_wrap() {
         let (early, late) = (Sequence::new(7), Sequence::new(9));
         assert_eq!(late.since(early), 2);
