@@ -219,10 +219,7 @@ fn iterators_end_where_they_say() {
     (7..10).for_each(|number| publisher.send(number).unwrap());
     drop(publisher);
     assert!(format!("{:?}", subscriber.iter()).starts_with("Iter { subscriber: EventSubscriber"));
-    for number in &mut subscriber {
-        assert_eq!(number, 7);
-        break;
-    }
+    assert_eq!((&mut subscriber).into_iter().next(), Some(7));
     let mut rest = subscriber.into_iter();
     assert!(format!("{rest:?}").starts_with("IntoIter { subscriber: EventSubscriber"));
     assert_eq!(rest.by_ref().collect::<Vec<_>>(), [8, 9]);
