@@ -163,7 +163,9 @@ mod tests {
     fn times_add_up_and_are_forgotten() {
         let probe = Probe::new();
         assert!(probe.latency().is_none());
-        [7, 1, 4].into_iter().for_each(|ns| probe.record(ns));
+        for ns in [7, 1, 4] {
+            probe.record(ns);
+        }
         assert_eq!(probe.latency(), Some(Latency { samples: 3, min_ns: 1, mean_ns: 4, max_ns: 7 }));
         probe.begin(0, 1);
         probe.forget();
