@@ -72,13 +72,17 @@ fn a_ring_gives_its_memory_back() {
     gives_back("a queue of many producers", || {
         let (producer, mut consumer) = annulus::queue::mpsc::channel(16);
         let producers: Vec<_> = (0..100).map(|_| producer.clone()).collect();
-        producers.into_iter().for_each(|mut producer| producer.send(Box::new(7)).unwrap());
+        for mut producer in producers {
+            producer.send(Box::new(7)).unwrap();
+        }
         assert_eq!(consumer.recv().map(|message| *message), Ok(7));
     });
     gives_back("a queue of many consumers", || {
         let (producer, mut consumer) = annulus::queue::mpmc::channel(16);
         let producers: Vec<_> = (0..100).map(|_| producer.clone()).collect();
-        producers.into_iter().for_each(|mut producer| producer.send(Box::new(7)).unwrap());
+        for mut producer in producers {
+            producer.send(Box::new(7)).unwrap();
+        }
         let consumers: Vec<_> = (0..20).map(|_| consumer.clone()).collect();
         assert_eq!(consumer.recv().map(|message| *message), Ok(7));
         drop(consumers);
