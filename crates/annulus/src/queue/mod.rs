@@ -43,6 +43,7 @@ mod read;
 mod reservation;
 mod room;
 mod roster;
+pub mod shared;
 mod shared_write;
 pub mod spmc;
 pub mod spsc;
