@@ -28,46 +28,18 @@ fn a_message_wakes_a_receiver() {
 fn a_message_for_each_receiver() {
     check_up_to(1, || {
         let (sender, receiver) = shared::channel(2);
-        let readers = [receiver.clone(), receiver].map(|receiver| {
+        let other = receiver.clone();
+        let reader = thread::spawn(move || (other.recv_by(BLOCK).unwrap(), other));
+        let writers = [(sender.clone(), 1), (sender, 2)].map(|(sender, number)| {
             thread::spawn(move || {
-                let number: u64 = receiver.recv_by(BLOCK).unwrap();
-                (number, receiver)
+                sender.try_send(number).unwrap();
+                sender
             })
         });
-        let other = sender.clone();
-        let writer = thread::spawn(move || {
-            other.try_send(1).unwrap();
-            other
-        });
-        sender.try_send(2).unwrap();
-        let received = readers.map(|reader| reader.join().unwrap());
-        assert_eq!(received[0].0 + received[1].0, 3);
-        drop((sender, writer.join().unwrap()));
-    });
-}
-
-/// As above, where a third receiver, which is awake, may take the message whose sender wakes the others.
-#[test]
-fn a_message_beside_one_that_is_awake() {
-    check_up_to(1, || {
-        let (sender, receiver) = shared::channel(2);
-        let other = receiver.clone();
-        let reader = thread::spawn(move || {
-            let number: u64 = other.recv_by(BLOCK).unwrap();
-            (number, other)
-        });
-        let second = sender.clone();
-        let writer = thread::spawn(move || {
-            second.try_send(1).unwrap();
-            second
-        });
-        sender.try_send(2).unwrap();
-        let mine = receiver.try_recv().unwrap_or(0);
+        let mine: u64 = receiver.recv_by(BLOCK).unwrap();
         let (others, other) = reader.join().unwrap();
-        let second = writer.join().unwrap();
-        let rest: u64 = receiver.try_iter().sum();
-        assert_eq!(mine + others + rest, 3);
-        drop((sender, second, other));
+        assert_eq!(mine + others, 3);
+        drop((other, writers.map(|writer| writer.join().unwrap())));
     });
 }
 
@@ -93,54 +65,65 @@ fn a_slot_for_each_sender() {
     check_up_to(1, || {
         let (sender, receiver) = shared::channel(2);
         assert_eq!(sender.try_send_batch(&[1, 2]), 2);
-        let writers = [(sender.clone(), 3), (sender, 4)].map(|(sender, number)| {
+        let readers = [receiver.clone(), receiver].map(|receiver| {
             thread::spawn(move || {
-                sender.send_by(number, BLOCK).unwrap();
-                sender
+                let number: u64 = receiver.try_recv().unwrap();
+                (number, receiver)
             })
         });
-        let other = receiver.clone();
-        let reader = thread::spawn(move || other.try_recv().unwrap());
-        let mine = receiver.try_recv().unwrap();
-        assert_eq!(mine + reader.join().unwrap(), 3);
-        let senders = writers.map(|writer| writer.join().unwrap());
-        assert_eq!(receiver.try_iter().sum::<u64>(), 7);
-        drop(senders);
+        let other = sender.clone();
+        let writer = thread::spawn(move || {
+            other.send_by(3, BLOCK).unwrap();
+            other
+        });
+        sender.send_by(4, BLOCK).unwrap();
+        let other = writer.join().unwrap();
+        let readers = readers.map(|reader| reader.join().unwrap());
+        assert_eq!(readers[0].0 + readers[1].0, 3);
+        assert_eq!(readers[0].1.try_iter().sum::<u64>(), 7);
+        drop((sender, other));
     });
 }
 
 /// Several slots that are left at once wake as many senders.
 #[test]
 fn a_batch_wakes_two_senders() {
-    check_up_to(1, || {
+    check_up_to(2, || {
         let (sender, receiver) = shared::channel(2);
         assert_eq!(sender.try_send_batch(&[1, 2]), 2);
-        let writers = [(sender.clone(), 3), (sender, 4)].map(|(sender, number)| {
-            thread::spawn(move || {
-                sender.send_by(number, BLOCK).unwrap();
-                sender
-            })
+        let reader = thread::spawn(move || {
+            let mut places = [0; 2];
+            assert_eq!(receiver.try_recv_batch(&mut places), 2);
+            receiver
         });
-        let mut places = [0; 2];
-        assert_eq!(receiver.try_recv_batch(&mut places), 2);
-        let senders = writers.map(|writer| writer.join().unwrap());
+        let other = sender.clone();
+        let writer = thread::spawn(move || {
+            other.send_by(3, BLOCK).unwrap();
+            other
+        });
+        sender.send_by(4, BLOCK).unwrap();
+        let other = writer.join().unwrap();
+        let receiver = reader.join().unwrap();
         assert_eq!(receiver.try_iter().sum::<u64>(), 7);
-        drop(senders);
+        drop((sender, other));
     });
 }
 
-/// Several messages that are sent at once wake as many receivers.
+/// Several messages that are sent at once wake as many receivers, also where the first is taken before their sender looks for how many there are.
 #[test]
 fn a_batch_wakes_two_receivers() {
-    check_up_to(1, || {
+    check_up_to(2, || {
         let (sender, receiver) = shared::channel(2);
-        let readers = [receiver.clone(), receiver].map(|receiver| {
-            thread::spawn(move || (receiver.recv_by(BLOCK).unwrap(), receiver))
+        let other = receiver.clone();
+        let reader = thread::spawn(move || (other.recv_by(BLOCK).unwrap(), other));
+        let writer = thread::spawn(move || {
+            assert_eq!(sender.try_send_batch(&[1, 2]), 2);
+            sender
         });
-        assert_eq!(sender.try_send_batch(&[1, 2]), 2);
-        let received: [(u64, _); 2] = readers.map(|reader| reader.join().unwrap());
-        assert_eq!(received[0].0 + received[1].0, 3);
-        drop(sender);
+        let mine: u64 = receiver.recv_by(BLOCK).unwrap();
+        let (others, other) = reader.join().unwrap();
+        assert_eq!(mine + others, 3);
+        drop((other, writer.join().unwrap()));
     });
 }
 

@@ -98,7 +98,12 @@ impl<T> ClaimedLane<T> {
 
     /// V4: how many messages in a row were written, from number `first` on, also where they were taken meanwhile. O(messages that overtook `first`).
     pub(crate) fn written_from(&self, first: u64) -> usize {
-        self.count_from(first, |number| self.slots.was_written(number))
+        self.count_from(first, |number| {
+            if mutated!("claimed_forgets_what_is_taken") {
+                return self.slots.is_full(number);
+            }
+            self.slots.was_written(number)
+        })
     }
 
     /// V1: how many slots in a row were left, from that of message `first` on, also where they were written meanwhile. O(slots that were left before that of `first`).

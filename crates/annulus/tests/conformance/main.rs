@@ -122,4 +122,5 @@ conformance! { queues:
     mpsc: MpscQueue,
     spmc: SpmcQueue,
     mpmc_queue: MpmcQueue,
+    one_order_queue: OneOrderQueue,
 }

@@ -7,10 +7,12 @@
 //! group    three members that receive as one
 //! stage    one that follows nobody, and one that follows another in step
 //! queue    queues, where the property is the same
+//! one_order  the same, of the shared queue
 //! ```
 
 mod copied;
 mod group;
+mod one_order;
 mod owned;
 mod queue;
 mod stage;
@@ -23,6 +25,7 @@ use annulus::{
 
 pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
+pub(crate) use one_order::OneOrder as OneOrderQueue;
 pub(crate) use owned::{Events, MpmcEvents};
 pub(crate) use queue::{
     Mpmc as MpmcQueue, Mpsc as MpscQueue, Spmc as SpmcQueue, Spsc as SpscQueue,
