@@ -190,7 +190,7 @@ impl<T> Stamped<T> {
     }
 }
 
-/// V5, and P1 of `claimed_lane.rs`: moves `counter` behind up to `most` messages, from where it is on, of which `is_ready` says that they are the
+/// V5, and Q1 of `claimed_lane.rs`: moves `counter` behind up to `most` messages, from where it is on, of which `is_ready` says that they are the
 /// caller's once that was done. Returns the first and how many; where there was none, which would be the first.
 #[inline(always)]
 pub(super) fn claim(
@@ -211,7 +211,7 @@ pub(super) fn claim(
                 return Ok((first, count));
             }
             let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-            // The stamps order the messages. Acquire and Release: pair with E3, and on with the next claim; and with P4.
+            // The stamps order the messages. Acquire and Release: pair with E3, and on with the next claim; and with Q2.
             match counter.compare_exchange_weak(first, first.wrapping_add(count as u64), success, failure) {
                 Ok(_) => return Ok((first, count)),
                 Err(now) => now,
