@@ -13,7 +13,10 @@ pub fn rows() -> [Row; 4] {
         ),
         row::<2>("queue with one order, two producers", "the same with two producers, which share a core"),
         row::<4>("queue with one order, four producers", "the same with four producers, which share a core"),
-        row::<8>("queue with one order, eight producers", "the same with eight producers, which share a core"),
+        row::<8>(
+            "queue with one order, eight producers",
+            "the same with eight producers, which share a core",
+        ),
     ]
 }
 

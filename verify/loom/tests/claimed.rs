@@ -65,7 +65,12 @@ fn check_shares(shares: &[&[u64]], sent: &[Vec<u64>]) {
 }
 
 /// `senders` and `receivers`, of which each tries so often, over a wrap; main is the first receiver.
-fn over_a_wrap<const S: usize, const R: usize>(capacity: usize, ready: usize, sends: [usize; S], takes: [usize; R]) {
+fn over_a_wrap<const S: usize, const R: usize>(
+    capacity: usize,
+    ready: usize,
+    sends: [usize; S],
+    takes: [usize; R],
+) {
     let tokens = Arc::new(());
     // The numbers wrap, too.
     let (sender, receiver) = shared::Builder::new(capacity).first(u64::MAX).build().unwrap();

@@ -28,18 +28,21 @@ fn a_message_wakes_a_receiver() {
 fn a_message_for_each_receiver() {
     check_up_to(1, || {
         let (sender, receiver) = shared::channel(2);
-        let other = receiver.clone();
-        let reader = thread::spawn(move || (other.recv_by(BLOCK).unwrap(), other));
-        let writers = [(sender.clone(), 1), (sender, 2)].map(|(sender, number)| {
+        let readers = [receiver.clone(), receiver].map(|receiver| {
             thread::spawn(move || {
-                sender.try_send(number).unwrap();
-                sender
+                let number: u64 = receiver.recv_by(BLOCK).unwrap();
+                (number, receiver)
             })
         });
-        let mine: u64 = receiver.recv_by(BLOCK).unwrap();
-        let (others, other) = reader.join().unwrap();
-        assert_eq!(mine + others, 3);
-        drop((other, writers.map(|writer| writer.join().unwrap())));
+        let other = sender.clone();
+        let writer = thread::spawn(move || {
+            other.try_send(1).unwrap();
+            other
+        });
+        sender.try_send(2).unwrap();
+        let received = readers.map(|reader| reader.join().unwrap());
+        assert_eq!(received[0].0 + received[1].0, 3);
+        drop((sender, writer.join().unwrap()));
     });
 }
 
@@ -63,22 +66,21 @@ fn a_taken_message_wakes_a_sender() {
 #[test]
 fn a_slot_for_each_sender() {
     check_up_to(1, || {
-        // (Handles that loom does not count.)
         let (sender, receiver) = shared::channel(2);
-        let (sender, receiver) = (Arc::new(sender), Arc::new(receiver));
         assert_eq!(sender.try_send_batch(&[1, 2]), 2);
-        let readers = [(); 2].map(|()| {
-            let receiver = Arc::clone(&receiver);
-            thread::spawn(move || assert!(receiver.try_recv().is_ok()))
+        let writers = [(sender.clone(), 3), (sender, 4)].map(|(sender, number)| {
+            thread::spawn(move || {
+                sender.send_by(number, BLOCK).unwrap();
+                sender
+            })
         });
-        let other = Arc::clone(&sender);
-        let writer = thread::spawn(move || other.send_by(3_u64, BLOCK).unwrap());
-        sender.send_by(4, BLOCK).unwrap();
-        writer.join().unwrap();
-        for reader in readers {
-            reader.join().unwrap();
-        }
-        assert_eq!(receiver.len(), 2);
+        let other = receiver.clone();
+        let reader = thread::spawn(move || other.try_recv().unwrap());
+        let mine = receiver.try_recv().unwrap();
+        assert_eq!(mine + reader.join().unwrap(), 3);
+        let senders = writers.map(|writer| writer.join().unwrap());
+        assert_eq!(receiver.try_iter().sum::<u64>(), 7);
+        drop(senders);
     });
 }
 

@@ -47,8 +47,10 @@ impl<T> ClaimedLane<T> {
     #[inline(always)]
     pub(crate) fn claim_room(&self, most: usize) -> Result<(u64, usize), Refusal> {
         // (No slot is ever free for a message behind the end.)
-        stamped::claim(&self.tail.0, most, |number| self.slots.is_free(number) || mutated!("claimed_overwrites"))
-            .map_err(|tail| if self.slots.is_over(tail) { Refusal::Closed } else { Refusal::Full })
+        stamped::claim(&self.tail.0, most, |number| {
+            self.slots.is_free(number) || mutated!("claimed_overwrites")
+        })
+        .map_err(|tail| if self.slots.is_over(tail) { Refusal::Closed } else { Refusal::Full })
     }
 
     /// V2 and V3.

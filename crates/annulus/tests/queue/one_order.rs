@@ -169,7 +169,10 @@ fn what_was_sent_before_is_received_before() {
         // From the last on: none of those behind was over before this one began.
         let mut earliest = u64::MAX;
         for &(message, before) in received.iter().rev() {
-            assert!(earliest > before, "a message whose send was over before that of {message:x} began came after it");
+            assert!(
+                earliest > before,
+                "a message whose send was over before that of {message:x} began came after it"
+            );
             earliest = earliest.min(after[(message >> 32) as usize][message as u32 as usize]);
         }
     });
@@ -229,7 +232,13 @@ fn a_close_beside_everything() {
             let writers: Vec<_> = (0..3)
                 .map(|_| {
                     let (sender, alive) = (sender.clone(), Arc::clone(&alive));
-                    spawn(move || (0..).take_while(|&number| sender.send(Counted::new(number, &alive)).is_ok()).count())
+                    spawn(move || {
+                        let mut sent = 0;
+                        while sender.send(Counted::new(sent, &alive)).is_ok() {
+                            sent += 1;
+                        }
+                        sent
+                    })
                 })
                 .collect();
             let readers: Vec<_> = (0..2)
@@ -240,9 +249,13 @@ fn a_close_beside_everything() {
                 .collect();
             // Not a synchronisation.
             (0..round % 10).for_each(|_| thread::yield_now());
-            if round % 2 == 0 { sender.close() } else { receiver.close() }
+            if round % 2 == 0 {
+                sender.close();
+            } else {
+                receiver.close();
+            }
             let (sent, received) = (join(writers), join(readers));
-            assert_eq!(sent.iter().sum::<usize>(), received.iter().sum::<usize>());
+            assert_eq!(sent.iter().sum::<u64>(), received.iter().sum::<usize>() as u64);
             assert_eq!(alive.load(Ordering::Relaxed), 0);
         }
     });
@@ -272,7 +285,11 @@ fn what_nobody_receives_is_dropped_at_once() {
             receiver.iter().take(round % 20).for_each(drop);
             drop(receiver);
             join(writers);
-            assert_eq!(alive.load(Ordering::Relaxed), 0, "a message lies in a queue that nobody receives from");
+            assert_eq!(
+                alive.load(Ordering::Relaxed),
+                0,
+                "a message lies in a queue that nobody receives from"
+            );
             drop(sender);
         }
     });
@@ -299,7 +316,9 @@ fn a_destructor_that_panics_is_the_only_one_that_is_missing() {
     assert!(panics(receive).is_some());
     assert_eq!(receiver.len(), 1);
     assert!(sender.try_send(Grumpy(Counted::new(5, &alive))).is_ok(), "the slots are free");
-    places.iter_mut().for_each(|place| place.0.number = 0);
+    for place in &mut places {
+        place.0.number = 0;
+    }
     drop((places, receiver, sender));
     assert_eq!(alive.load(Ordering::Relaxed), 0);
 }
@@ -354,7 +373,8 @@ fn a_timeout_gives_the_value_back() {
 fn a_batch_that_is_closed_gives_back_the_rest() {
     without_standing_still(|| {
         let (sender, receiver) = shared::channel(2);
-        let writer = spawn(move || sender.send_batch(&[1, 2, 3, 4]).map_err(|error| error.into_inner().to_vec()));
+        let writer =
+            spawn(move || sender.send_batch(&[1, 2, 3, 4]).map_err(|error| error.into_inner().to_vec()));
         let mut got = vec![receiver.recv().unwrap()];
         receiver.close();
         got.extend(receiver.iter());

@@ -103,7 +103,10 @@ pub(crate) fn run(capacity: usize, first: u64, turns: impl IntoIterator<Item = T
                 assert_eq!(receiver.is_closed(), closed);
                 assert_eq!(receiver.is_fully_drained(), closed && there == 0);
                 if let Some(sender) = &senders[whose] {
-                    assert_eq!((sender.len(), sender.is_empty(), sender.is_closed()), (there, there == 0, closed));
+                    assert_eq!(
+                        (sender.len(), sender.is_empty(), sender.is_closed()),
+                        (there, there == 0, closed)
+                    );
                 }
             }
             Step::Close => {
