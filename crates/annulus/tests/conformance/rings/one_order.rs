@@ -1,7 +1,7 @@
 //! The shared queue, as a lossless ring with one subscriber.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use annulus::queue::shared;
@@ -18,6 +18,8 @@ pub(crate) struct OneOrder;
 pub(crate) struct Counting {
     sender: shared::Sender<u64>,
     sent: u64,
+    /// While one of its side has it, the queue is open.
+    open: Arc<()>,
 }
 
 /// A receiver that counts.
@@ -29,7 +31,10 @@ pub(crate) struct Reader {
 
 /// The receiver, until it is asked for.
 #[derive(Clone)]
-pub(crate) struct Once(Arc<Mutex<Option<Reader>>>);
+pub(crate) struct Once {
+    reader: Arc<Mutex<Option<Reader>>>,
+    open: Weak<()>,
+}
 
 impl Ring for OneOrder {
     const LOSSLESS: bool = true;
@@ -45,19 +50,21 @@ impl Ring for OneOrder {
     fn begin(capacity: usize, first: u64) -> (Counting, Once) {
         let (sender, receiver) = shared::Builder::new(capacity).first(first).build().unwrap();
         let reader = Reader { receiver, start: first, received: 0 };
-        (Counting { sender, sent: 0 }, Once(Arc::new(Mutex::new(Some(reader)))))
+        let open = Arc::new(());
+        let once = Once { reader: Arc::new(Mutex::new(Some(reader))), open: Arc::downgrade(&open) };
+        (Counting { sender, sent: 0, open }, once)
     }
 
     fn subscribe(source: &Once) -> Reader {
-        source.0.lock().unwrap().take().expect("a queue has one subscriber here")
+        source.reader.lock().unwrap().take().expect("a queue has one subscriber here")
     }
 
     fn from_oldest(_: &Once) -> Option<Reader> {
         None
     }
 
-    fn is_closed(_: &Once) -> bool {
-        unreachable!("no property of queues asks the source")
+    fn is_closed(source: &Once) -> bool {
+        source.open.strong_count() == 0
     }
 }
 
@@ -110,7 +117,7 @@ impl Publish for Counting {
     }
 
     fn another(&self) -> Option<Self> {
-        Some(Self { sender: self.sender.clone(), sent: 0 })
+        Some(Self { sender: self.sender.clone(), sent: 0, open: Arc::clone(&self.open) })
     }
 }
 
