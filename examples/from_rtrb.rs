@@ -10,8 +10,8 @@ const BLOCK: usize = 64;
 const BLOCKS: usize = 1_000;
 
 fn main() {
-    // rtrb: RingBuffer::<f32>::new(4 * BLOCK)
-    let (mut producer, mut consumer) = spsc::channel::<f32>(4 * BLOCK);
+    // rtrb: RingBuffer::<u32>::new(4 * BLOCK)
+    let (mut producer, mut consumer) = spsc::channel::<u32>(4 * BLOCK);
 
     let synthesizer = thread::spawn(move || {
         let mut phase = 0;
@@ -21,7 +21,7 @@ fn main() {
                 Some(room) => {
                     let count = room.len();
                     // rtrb: chunk.fill_from_iter(…)
-                    phase += room.write_iter((phase..phase + count).map(|i| i as f32));
+                    phase += room.write_iter((phase..phase + count).map(|i| i as u32));
                 }
                 None => thread::yield_now(),
             }
@@ -34,7 +34,7 @@ fn main() {
         // rtrb: consumer.read_chunk(…)?.as_slices(): there may be two; here it is one.
         let samples = consumer.peek_many(BLOCK);
         for (i, &sample) in samples.iter().enumerate() {
-            assert!(sample == (played + i) as f32, "a sample is lost");
+            assert!(sample == (played + i) as u32, "a sample is lost");
         }
         let count = samples.len();
         played += count;

@@ -41,9 +41,9 @@ pub use group::AnnulusGroup;
 pub use lossless::{AnnulusLossless, PhotonRingBounded};
 pub use lossy::{Annulus, PhotonRing};
 pub use queues::{
-    AnnulusCopied, AnnulusInPlace, AnnulusMany, AnnulusManyToMany, AnnulusQueue, AnnulusTried, BatchReceiver,
-    BatchSender, Crossbeam, CrossbeamTried, Kanal, KanalTried, Queue, Receiver, Rtrb, RtrbCopied,
-    RtrbInPlace, Sender, StdSync, StdUnbounded,
+    AnnulusCopied, AnnulusInPlace, AnnulusMany, AnnulusManyToMany, AnnulusOneOrder, AnnulusQueue,
+    AnnulusTried, BatchReceiver, BatchSender, Crossbeam, CrossbeamTried, Crossfire, Flume, Kanal, KanalTried,
+    Queue, Receiver, Rtrb, RtrbCopied, RtrbInPlace, Sender, StdSync, StdUnbounded,
 };
 pub use shared::{AnnulusShared, PhotonRingShared};
 pub use tokio::Tokio;
@@ -128,13 +128,15 @@ pub trait BatchReader: Send {
 }
 
 /// All the libraries here but the standard one.
-pub const PACKAGES: [&str; 9] = [
+pub const PACKAGES: [&str; 11] = [
     Annulus::NAME,
     PhotonRing::NAME,
     Disruptor::NAME,
     Rtrb::NAME,
     Crossbeam::NAME,
     Kanal::NAME,
+    Crossfire::NAME,
+    Flume::NAME,
     Tokio::NAME,
     Bus::NAME,
     AsyncBroadcast::NAME,
@@ -283,11 +285,14 @@ mod tests {
         works::<AnnulusQueue>();
         works::<AnnulusMany>();
         works::<AnnulusManyToMany>();
+        works::<AnnulusOneOrder>();
         works::<Rtrb>();
         works::<CrossbeamTried>();
         works::<Crossbeam>();
         works::<KanalTried>();
         works::<Kanal>();
+        works::<Crossfire>();
+        works::<Flume>();
         works::<StdSync>();
         works::<StdUnbounded>();
     }

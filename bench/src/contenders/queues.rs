@@ -6,6 +6,7 @@
 use std::hint::spin_loop;
 use std::sync::mpsc as std_mpsc;
 
+use annulus::queue::shared;
 use annulus::{mpmc, mpsc, spsc};
 
 use super::{Annulus, BATCH, Named, Tried, Waiting};
@@ -191,6 +192,27 @@ receives!(Tried<KanalReceiver>, |receiver| receiver.try_recv().expect(THERE));
 queue!(Kanal, "kanal", Waiting<KanalSender, KanalReceiver>, kanal::bounded);
 sends!(Waiting<KanalSender>, |sender, message| sender.send(message).is_ok());
 receives!(Waiting<KanalReceiver>, |receiver| receiver.recv().ok());
+
+queue!(
+    /// One ring for all producers: as all the rivals with a bound.
+    AnnulusOneOrder, Annulus::NAME, Waiting<shared::Sender<u64>, shared::Receiver<u64>>, shared::channel
+);
+sends!(Waiting<shared::Sender<u64>>, |sender, message| sender.send(message).is_ok());
+receives!(Waiting<shared::Receiver<u64>>, |receiver| receiver.recv().ok());
+
+type CrossfireSender = crossfire::MTx<crossfire::mpsc::Array<u64>>;
+type CrossfireReceiver = crossfire::Rx<crossfire::mpsc::Array<u64>>;
+
+queue!(
+    /// Its queue for one consumer, the fastest that it has for many producers.
+    Crossfire, "crossfire", Waiting<CrossfireSender, CrossfireReceiver>, crossfire::mpsc::bounded_blocking
+);
+sends!(Waiting<CrossfireSender>, |sender, message| sender.send(message).is_ok());
+receives!(Waiting<CrossfireReceiver>, |receiver| receiver.recv().ok());
+
+queue!(Flume, "flume", Waiting<flume::Sender<u64>, flume::Receiver<u64>>, flume::bounded);
+sends!(Waiting<flume::Sender<u64>>, |sender, message| sender.send(message).is_ok());
+receives!(Waiting<flume::Receiver<u64>>, |receiver| receiver.recv().ok());
 
 queue!(
     StdSync,

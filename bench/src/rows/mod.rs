@@ -23,6 +23,7 @@ mod queue_blocks;
 mod queue_many;
 mod queue_many_blocks;
 mod queue_one;
+mod queue_one_order;
 mod queue_shared;
 mod queue_wake;
 mod quote;
@@ -239,6 +240,7 @@ pub fn all() -> Vec<Row> {
     of(Group::QueueOne, queue_one::rows().into());
     of(Group::QueueOne, queue_blocks::rows().into());
     of(Group::QueueMany, queue_many::rows().into());
+    of(Group::QueueMany, queue_one_order::rows().into());
     of(Group::QueueMany, queue_many_blocks::rows());
     of(Group::QueueMany, queue_shared::rows().into());
     of(Group::Latency, vec![round_trip::row(), wake_up::row()]);

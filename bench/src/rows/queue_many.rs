@@ -65,7 +65,7 @@ fn entries<const PRODUCERS: u64>() -> [Entry; 5] {
 
 /// All producers on the other core, the consumer on this one.
 #[inline(never)]
-fn produce<Q: Queue<Sender: Sender + Clone, Receiver: Receiver>, const PRODUCERS: u64>(
+pub(super) fn produce<Q: Queue<Sender: Sender + Clone, Receiver: Receiver>, const PRODUCERS: u64>(
     plan: &Plan,
 ) -> Sample {
     let (sender, mut receiver) = Q::queue(plan.capacity);

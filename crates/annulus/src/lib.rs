@@ -29,6 +29,10 @@
 //! | many, who come and go | one | a ring for each producer, so that none is in another's way | [`mpsc::channel`] |
 //! | one | many, who come and go | one ring, from which consumers take what they claim | [`spmc::channel`] |
 //! | many | many | a ring for each producer, and consumers who take from whichever has something | [`mpmc::channel`] |
+//! | many | many | one ring, one order and one bound for all, handles that are shared by reference or cloned for each message | [`queue::shared::channel`] |
+//!
+//! A ring for each producer is the fastest, and takes the memory: 64 producers of an `mpmc` queue with 65,536 slots of `[u64; 8]` have 64 rings, a quarter of a gigabyte; the last one takes 5 MB. Where
+//! producers come and go by the thousand, or messages of different producers must keep their order, take that.
 //!
 //! # Ten lines
 //!
@@ -63,7 +67,7 @@
 //!
 //! | nothing | a place for its cursor, if none is free | something of its own |
 //! | --- | --- | --- |
-//! | lossy subscribers, and lossy taps; clones of publishers, of consumers, of [`Subscribable`](broadcast::Subscribable), of a pool, of [`Shutdown`] | lossless subscribers, of events too, their clones, and a group's members that [pause](broadcast::SubscriberGroup::pause) there | stages, [`subscribe_tracked`](broadcast::Subscribable::subscribe_tracked) and [`DependencyBarrier`](broadcast::DependencyBarrier): their progress; [`SubscriberGroup`](broadcast::SubscriberGroup): its readers; producers of [`mpsc`] and [`mpmc`]: a ring, and what the queue keeps of each |
+//! | lossy subscribers, and lossy taps; clones of publishers, of consumers, of both handles of [`queue::shared`], of [`Subscribable`](broadcast::Subscribable), of a pool, of [`Shutdown`] | lossless subscribers, of events too, their clones, and a group's members that [pause](broadcast::SubscriberGroup::pause) there | stages, [`subscribe_tracked`](broadcast::Subscribable::subscribe_tracked) and [`DependencyBarrier`](broadcast::DependencyBarrier): their progress; [`SubscriberGroup`](broadcast::SubscriberGroup): its readers; producers of [`mpsc`] and [`mpmc`]: a ring, and what the queue keeps of each |
 //!
 //! The allocator may take locks of its own. `tests/allocation.rs` holds this list against the code.
 //!

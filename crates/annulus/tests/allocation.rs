@@ -380,6 +380,22 @@ fn queues_of_many_consumers_allocate_nothing() {
 }
 
 #[test]
+fn the_shared_queue_allocates_nothing() {
+    let (sender, receiver) = annulus::queue::shared::channel::<u64>(16);
+    let mut buffer = [0; 8];
+    steady(|round| {
+        let (another, other) = (sender.clone(), receiver.clone());
+        sender.send_batch(&[round; 15]).unwrap();
+        another.send(round).unwrap();
+        assert!(sender.try_send(round).is_err() && another.send_timeout(round, NOW).is_err());
+        assert_eq!((receiver.try_recv(), other.recv()), (Ok(round), Ok(round)));
+        assert_eq!((other.recv_timeout(NOW), receiver.recv_batch(&mut buffer)), (Ok(round), Ok(8)));
+        assert_eq!(other.consume_up_to(1, drop) + other.try_recv_batch(&mut buffer[..2]), 3);
+        assert_eq!(receiver.try_iter().count(), 2);
+    });
+}
+
+#[test]
 fn buffers_allocate_nothing() {
     let pool = annulus::pool::BufferPool::new(256, 2);
     let (mut producer, mut consumer) = annulus::spsc::channel(2);
@@ -430,6 +446,7 @@ fn who_joins_needs_what_is_listed_here() {
     let (lossy_reader, lossless_reader) = (lossy.subscribe(), lossless.subscribe());
     let (spmc_producer, spmc) = annulus::spmc::channel::<u64>(16);
     let (_mpmc_producer, mpmc) = annulus::mpmc::channel::<u64>(16);
+    let one_order = annulus::queue::shared::channel::<u64>(16);
     let pool = annulus::pool::BufferPool::new(64, 1);
     let shutdown = annulus::Shutdown::new();
     let nothing = [
@@ -444,6 +461,8 @@ fn who_joins_needs_what_is_listed_here() {
         needs(|| many_events.clone()),
         needs(|| spmc.clone()),
         needs(|| mpmc.clone()),
+        needs(|| one_order.0.clone()),
+        needs(|| one_order.1.clone()),
         needs(|| pool.clone()),
         needs(|| shutdown.clone()),
     ];

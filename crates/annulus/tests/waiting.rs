@@ -93,6 +93,11 @@ fn who_is_not_told_waits_by_the_strategy_of_the_ring() {
     producer.send(1).unwrap();
     spins(&mut || assert!(producer.send_timeout(2, WHILE).is_err()));
 
+    let (sender, receiver) = annulus::queue::shared::Builder::new(1).wait_strategy(spin).build().unwrap();
+    spins(&mut || assert!(receiver.recv_timeout(WHILE).is_err()));
+    sender.send(1).unwrap();
+    spins(&mut || assert!(sender.send_timeout(2, WHILE).is_err()));
+
     // And a batch, and a verb without a deadline.
     let (mut publisher, subscribable) = broadcast::Builder::new(2).wait_strategy(spin).lossless().unwrap();
     let mut late = subscribable.subscribe();

@@ -7,7 +7,9 @@
 //! copied      storage for messages that are copied through words (slot: the seqlock; copy: words and vectors)
 //! owned       storage for messages that stay in their slots and are changed in place
 //! lane        a queue between one writer and one reader, without stamps (cells: its storage; place: where a message lies in it)
-//! shared_lane a queue between one writer and many readers, with a stamp in each slot
+//! shared_lane a queue between one writer and many readers
+//! claimed_lane a queue between many writers and many readers
+//! stamped     what these two have in common: slots with stamps, and claims
 //! index       sequence → slot number, for any capacity, without a division
 //! sequence    the numbers of messages, and the encoding of a stamp
 //! ```
@@ -15,6 +17,7 @@
 //! Arrows point down. The families (`broadcast`, later `queue`) add who may write, who waits, and when it closes.
 
 mod cells;
+mod claimed_lane;
 mod copied;
 mod copy;
 mod gate;
@@ -28,6 +31,7 @@ mod registry;
 mod sequence;
 mod shared_lane;
 mod slot;
+mod stamped;
 mod storage;
 
 use core::ptr::NonNull;
@@ -36,6 +40,7 @@ use crate::error::CapacityError;
 use crate::hint::unlikely;
 use crate::sync::{AtomicU64, Ordering, mutated};
 use cells::Cells;
+pub(crate) use claimed_lane::ClaimedLane;
 pub(crate) use copied::Copied;
 pub(crate) use gate::Gate;
 use head::Head;

@@ -72,7 +72,7 @@ impl Event {
     /// Wakes everybody who registered before a poll could see the caller's last store.
     #[inline]
     pub(crate) fn notify(&self) {
-        if unlikely(!self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)) {
+        if unlikely(self.may_have_sleepers()) {
             self.wake();
         }
     }
@@ -83,6 +83,18 @@ impl Event {
     #[inline(always)]
     pub(crate) fn is_calm(&self) -> bool {
         self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Mark::Over as u32)
+    }
+
+    /// N2 and N3: whether somebody may sleep here who has not seen the caller's last store; it then calls [`notify`](Self::notify) or its like.
+    #[inline(always)]
+    pub(crate) fn may_have_sleepers(&self) -> bool {
+        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)
+    }
+
+    /// N3 by itself, after a fence of the caller's.
+    pub(crate) fn has_sleepers(&self) -> bool {
+        // Relaxed: the fence and S2 decide what it sees.
+        self.word.load(Ordering::Relaxed) & SLEEPER != 0
     }
 
     #[inline(always)]
@@ -119,7 +131,7 @@ impl Event {
     /// than that, as far as that can be told. Whoever is woken must look for all such stores, not for one of them.
     #[cfg_attr(not(annulus_loom), inline)]
     pub(crate) fn notify_some(&self, count: usize) {
-        if unlikely(!self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)) {
+        if unlikely(self.may_have_sleepers()) {
             self.wake_some(count);
         }
     }

@@ -26,6 +26,17 @@ impl Event {
     #[inline]
     pub(crate) fn notify_some(&self, _count: usize) {}
 
+    /// Nobody does.
+    #[inline]
+    pub(crate) fn may_have_sleepers(&self) -> bool {
+        false
+    }
+
+    /// Nobody does.
+    pub(crate) fn has_sleepers(&self) -> bool {
+        false
+    }
+
     /// Nobody sleeps; whether [`Mark::Over`] is not set. Pairs with [`barrier`](Self::barrier): a full fence, because nobody can make up for a
     /// lighter one here.
     #[inline]

@@ -124,4 +124,5 @@ conformance! { queues:
     mpsc: MpscQueue,
     spmc: SpmcQueue,
     mpmc_queue: MpmcQueue,
+    one_order_queue: OneOrderQueue,
 }

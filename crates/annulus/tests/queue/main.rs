@@ -7,6 +7,7 @@ mod dice;
 mod edges;
 mod fairness;
 mod model;
+mod one_order;
 #[path = "../support/mod.rs"]
 mod support;
 mod threads;

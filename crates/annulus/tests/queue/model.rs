@@ -1,6 +1,7 @@
 //! Every verb mixed with every other, against `VecDeque`.
 
 mod one_consumer;
+mod one_order;
 mod shared;
 mod step;
 
@@ -38,5 +39,10 @@ proptest! {
     #[test]
     fn many_of_both(capacity in 1..5_usize, first in firsts(), turns in turns()) {
         shared::run::<mpmc::Mpmc>(|producer| producer.register().ok(), capacity, first, turns);
+    }
+
+    #[test]
+    fn one_order(capacity in 1..9_usize, first in firsts(), turns in turns()) {
+        one_order::run(capacity, first, turns);
     }
 }

@@ -7,10 +7,12 @@
 //! group    three members that receive as one
 //! stage    one that follows nobody, and one that follows another in step
 //! queue    queues, where the property is the same
+//! one_order  the same, of the shared queue
 //! ```
 
 mod copied;
 mod group;
+mod one_order;
 mod owned;
 mod queue;
 mod stage;
@@ -22,6 +24,7 @@ use annulus::{CapacityError, LossyTryRecvError, PublishError, RecvError, RecvTim
 
 pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
+pub(crate) use one_order::OneOrder as OneOrderQueue;
 pub(crate) use owned::{Events, MpmcEvents, MpmcResetEvents, ResetEvents};
 pub(crate) use queue::{
     Mpmc as MpmcQueue, Mpsc as MpscQueue, Spmc as SpmcQueue, Spsc as SpscQueue,

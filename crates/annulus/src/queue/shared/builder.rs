@@ -1,0 +1,90 @@
+//! [`Builder`].
+
+use alloc::sync::Arc;
+
+use super::state::State;
+use super::{Receiver, Sender};
+use crate::error::CapacityError;
+use crate::os::numa::Node;
+use crate::ring::ClaimedLane;
+use crate::sync::mutated;
+use crate::wait::WaitStrategy;
+
+/// How a shared queue is to be; [`channel`](super::channel) is its short form.
+///
+/// ```
+/// use annulus::CapacityError;
+/// use annulus::queue::shared;
+///
+/// let (sender, receiver) = shared::Builder::new(100).build()?;
+/// sender.send(1).unwrap();
+/// assert_eq!(receiver.recv(), Ok(1));
+///
+/// let error = shared::Builder::new(0).build::<u8>().unwrap_err();
+/// assert_eq!(error, CapacityError::TooSmall { capacity: 0, minimum: 1 });
+/// # Ok::<(), CapacityError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Builder {
+    capacity: usize,
+    /// The number of the first message.
+    first: u64,
+    /// Where the slots are to lie.
+    node: Node,
+    strategy: WaitStrategy,
+}
+
+impl Builder {
+    /// A queue of exactly `capacity` slots. Any number from 1 up will do, and none is rounded; powers of two are a little faster.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self { capacity, first: 0, node: None, strategy: WaitStrategy::default() }
+    }
+
+    /// The slots lie in memory of this NUMA node, whoever touches them first. Making the queue fails where the system has no such node, has no memory
+    /// there, or is not Linux.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{CapacityError, queue::shared};
+    ///
+    /// let missing = shared::Builder::new(64).numa_node(1_000_000).build::<u64>();
+    /// assert!(matches!(missing, Err(CapacityError::NumaNode { node: 1_000_000, .. })));
+    /// ```
+    #[cfg(feature = "numa")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
+    #[must_use]
+    pub fn numa_node(mut self, node: usize) -> Self {
+        self.node = Some(node);
+        self
+    }
+
+    /// How the handles of this queue wait, in verbs that are not told (as those that end in `_by` are). [`WaitStrategy::default`] unless it is said.
+    #[must_use]
+    pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
+        if !mutated!("builder_strategy_unheard") {
+            self.strategy = strategy;
+        }
+        self
+    }
+
+    /// The number of the first message, which nothing shows: the tests begin before the numbers wrap.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn first(mut self, first: u64) -> Self {
+        self.first = first;
+        self
+    }
+
+    /// Makes the queue, for messages of type `T`. Allocates all its slots, and touches them.
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots.
+    pub fn build<T: Send>(self) -> Result<(Sender<T>, Receiver<T>), CapacityError> {
+        let lane = ClaimedLane::new(self.capacity, self.first, self.node)?;
+        let state = Arc::new(State::new(lane, self.strategy));
+        Ok((Sender { state: Arc::clone(&state) }, Receiver { state }))
+    }
+}

@@ -1,0 +1,367 @@
+//! [`Receiver`].
+
+use alloc::sync::Arc;
+use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use super::iter::{IntoIter, Iter, TryIter};
+use super::state::State;
+#[cfg(feature = "std")]
+use crate::error::RecvTimeoutError;
+use crate::error::{RecvError, TryRecvError};
+#[cfg(feature = "std")]
+use crate::wait::Deadline;
+use crate::wait::WaitStrategy;
+
+/// Receives from a [shared queue](super): each message reaches one receiver.
+///
+/// It may be cloned, or shared by reference, at any time: all verbs take `&self`, and may be mixed at will.
+pub struct Receiver<T: Send> {
+    pub(super) state: Arc<State<T>>,
+}
+
+impl<T: Send> Receiver<T> {
+    /// Receives the next message if it is there. Never waits for anybody, allocates nothing; O(`size_of::<T>()`), and once more for each other receiver that
+    /// was faster.
+    ///
+    /// # Errors
+    ///
+    /// [`Empty`](TryRecvError::Empty): nothing is there, or the next message is still being written (see [who waits for whom](super#who-waits-for-whom)).
+    /// [`Closed`](TryRecvError::Closed): the queue is closed, and everything that was sent was received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::TryRecvError;
+    /// use annulus::queue::shared;
+    ///
+    /// let (sender, receiver) = shared::channel(4);
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Empty));
+    /// sender.send(5).unwrap();
+    /// drop(sender);
+    /// assert_eq!(receiver.try_recv(), Ok(5));
+    /// assert_eq!(receiver.try_recv(), Err(TryRecvError::Closed));
+    /// ```
+    #[inline]
+    pub fn try_recv(&self) -> Result<T, TryRecvError> {
+        self.state.poll()
+    }
+
+    /// Receives the next message. Waits for one with the [`WaitStrategy`] of the queue.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// let writer = std::thread::spawn(move || sender.send("hello"));
+    /// assert_eq!(receiver.recv(), Ok("hello"));
+    /// writer.join().unwrap().unwrap();
+    /// assert_eq!(receiver.recv(), Err(annulus::RecvError));
+    /// ```
+    #[inline]
+    pub fn recv(&self) -> Result<T, RecvError> {
+        self.receive(None)
+    }
+
+    /// As [`recv`](Self::recv), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{WaitStrategy, queue::shared};
+    ///
+    /// let (sender, receiver) = shared::channel(4);
+    /// sender.send(7).unwrap();
+    /// assert_eq!(receiver.recv_by(WaitStrategy::BusySpin), Ok(7));
+    /// ```
+    #[inline]
+    pub fn recv_by(&self, strategy: WaitStrategy) -> Result<T, RecvError> {
+        self.receive(Some(strategy))
+    }
+
+    /// Receives, waiting by `strategy`, or by that of the queue.
+    #[inline(always)]
+    fn receive(&self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
+        match self.state.take() {
+            Some(value) => Ok(value),
+            None => {
+                let strategy = strategy.unwrap_or(self.state.strategy);
+                self.state.take_late(strategy, None).unwrap_or(Err(RecvError))
+            }
+        }
+    }
+
+    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero
+    /// one still receives what is there.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (sender, receiver) = annulus::queue::shared::channel::<u32>(4);
+    /// let error = receiver.recv_timeout(Duration::from_millis(1)).unwrap_err();
+    /// assert_eq!(error, annulus::RecvTimeoutError::Timeout);
+    /// # drop(sender);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
+        self.recv_until(Instant::now().checked_add(timeout))
+    }
+
+    /// As [`recv_timeout`](Self::recv_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv_timeout`](Self::recv_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn recv_deadline(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
+        self.recv_until(Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn recv_until(&self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
+        match self.state.take_late(self.state.strategy, deadline) {
+            Some(found) => found.map_err(RecvTimeoutError::from),
+            None => Err(RecvTimeoutError::Timeout),
+        }
+    }
+
+    /// Receives messages into `values`, from its start on, as many as are there and fit, and returns how many. Never waits. What was in
+    /// these places before is dropped. 0 where nothing is there, closed or not. There is one claim for as many as lie there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// let mut values = [0; 2];
+    /// assert_eq!(receiver.try_recv_batch(&mut values), 2);
+    /// assert_eq!(values, [1, 2]);
+    /// assert_eq!(receiver.try_recv_batch(&mut values), 1);
+    /// ```
+    #[inline]
+    pub fn try_recv_batch(&self, values: &mut [T]) -> usize {
+        self.state.take_into(values)
+    }
+
+    /// As [`try_recv_batch`](Self::try_recv_batch), but waits for a first message with the [`WaitStrategy`] of the queue; so it returns 0 only for no places.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(sender);
+    /// let mut values = [0; 8];
+    /// assert_eq!(receiver.recv_batch(&mut values), Ok(3));
+    /// assert_eq!(values[..3], [1, 2, 3]);
+    /// assert_eq!(receiver.recv_batch(&mut values), Err(annulus::RecvError));
+    /// ```
+    #[inline]
+    pub fn recv_batch(&self, values: &mut [T]) -> Result<usize, RecvError> {
+        let Some((first, others)) = values.split_first_mut() else { return Ok(0) };
+        let received = self.state.take_into(core::slice::from_mut(first));
+        if received == 0 {
+            *first = self.recv()?;
+        }
+        Ok(1 + self.state.take_into(others))
+    }
+
+    /// Hands every message that was there when it began to `handler`, as long as no other receiver takes them, and returns how many that were. Never waits.
+    ///
+    /// `handler` must not wait for room in this queue, which may be full of messages that only this receiver takes. If `handler` panics, the
+    /// messages that it got count as received, the one it panicked with too, and the others stay.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// let mut sum = 0;
+    /// assert_eq!(receiver.consume(|number| sum += number), 3);
+    /// assert_eq!(sum, 6);
+    /// ```
+    #[inline]
+    pub fn consume(&self, handler: impl FnMut(T)) -> usize {
+        self.consume_up_to(self.len(), handler)
+    }
+
+    /// As [`consume`](Self::consume), but up to `most` messages, also of those that come meanwhile.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// let mut taken = Vec::new();
+    /// assert_eq!(receiver.consume_up_to(2, |number| taken.push(number)), 2);
+    /// assert_eq!(taken, [1, 2]);
+    /// ```
+    #[inline]
+    pub fn consume_up_to(&self, most: usize, handler: impl FnMut(T)) -> usize {
+        self.state.take_up_to(most, handler)
+    }
+
+    /// Drops up to `most` messages, as [`try_recv`](Self::try_recv) would take them, and returns how many were there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(receiver.skip(2), 2);
+    /// assert_eq!(receiver.recv(), Ok(3));
+    /// assert_eq!(receiver.skip(2), 0);
+    /// ```
+    pub fn skip(&self, most: usize) -> usize {
+        self.consume_up_to(most, drop)
+    }
+
+    /// The messages that are there now: as many as there were when it was made, as long as no other receiver takes them. Never waits, and ends, however
+    /// fast the senders are. What is not asked for stays in the queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// assert_eq!(receiver.try_iter().next(), None);
+    /// ```
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter::new(self)
+    }
+
+    /// Every message, waited for until the queue is closed and empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(sender);
+    /// assert_eq!(receiver.iter().sum::<i32>(), 6);
+    /// ```
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter::new(self)
+    }
+
+    /// How many messages have been sent, by all senders, and not received; one that is being written counts. A snapshot, and never above the capacity. O(1).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.state.lane.len()
+    }
+
+    /// Whether nothing is there. A snapshot: a sender may have sent something when it returns. O(1).
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many messages the queue holds: what was asked for, exactly.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.state.lane.capacity()
+    }
+
+    /// Closes the queue, and wakes everybody who waits. Sends fail from now on; what was sent before can still be received. No effect on
+    /// a closed queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send(1).unwrap();
+    /// receiver.close();
+    /// assert!(sender.send(2).is_err());
+    /// assert_eq!(receiver.iter().collect::<Vec<_>>(), [1]);
+    /// ```
+    pub fn close(&self) {
+        self.state.close();
+    }
+
+    /// Whether the queue is closed. There may be messages left.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.state.lane.is_ended()
+    }
+
+    /// Whether the queue is closed, and everything that was sent was received. If so, it stays so.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send(1).unwrap();
+    /// drop(sender);
+    /// assert!(receiver.is_closed() && !receiver.is_fully_drained());
+    /// receiver.recv().unwrap();
+    /// assert!(receiver.is_fully_drained());
+    /// ```
+    #[must_use]
+    pub fn is_fully_drained(&self) -> bool {
+        self.state.lane.is_done()
+    }
+}
+
+/// Another receiver of the queue. Stops nobody, allocates nothing.
+impl<T: Send> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        self.state.receivers.one_more();
+        Self { state: Arc::clone(&self.state) }
+    }
+}
+
+impl<T: Send> Drop for Receiver<T> {
+    fn drop(&mut self) {
+        self.state.receiver_goes();
+    }
+}
+
+impl<'r, T: Send> IntoIterator for &'r Receiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'r, T>;
+
+    fn into_iter(self) -> Iter<'r, T> {
+        self.iter()
+    }
+}
+
+impl<T: Send> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter::new(self)
+    }
+}
+
+impl<T: Send> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver")
+            .field("kind", &"shared")
+            .field("len", &self.len())
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}

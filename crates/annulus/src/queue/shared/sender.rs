@@ -1,0 +1,273 @@
+//! [`Sender`].
+
+use alloc::sync::Arc;
+use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use super::state::State;
+#[cfg(feature = "std")]
+use crate::error::SendTimeoutError;
+use crate::error::{SendError, TrySendError};
+#[cfg(feature = "std")]
+use crate::wait::Deadline;
+use crate::wait::WaitStrategy;
+
+/// Sends messages to a [shared queue](super), each of which reaches one receiver.
+///
+/// It may be cloned, or shared by reference, at any time: all verbs take `&self`, and all senders have one bound and one order.
+pub struct Sender<T: Send> {
+    pub(super) state: Arc<State<T>>,
+}
+
+impl<T: Send> Sender<T> {
+    /// Sends `value` if there is room. Never waits, allocates nothing; O(`size_of::<T>()`), and once more for each other sender that was faster.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`](TrySendError::Full): the queue holds as many messages as its capacity, or a receiver has not left the next slot yet (see
+    /// [who waits for whom](super#who-waits-for-whom)). [`Closed`](TrySendError::Closed): the queue is closed. Both give the value back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::TrySendError;
+    /// use annulus::queue::shared;
+    ///
+    /// let (sender, receiver) = shared::channel(1);
+    /// assert!(sender.try_send("one").is_ok());
+    /// assert!(sender.clone().try_send("two") == Err(TrySendError::Full("two")));
+    /// assert_eq!(receiver.recv(), Ok("one"));
+    /// drop(receiver);
+    /// assert!(sender.try_send("two") == Err(TrySendError::Closed("two")));
+    /// ```
+    #[inline]
+    pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        self.state.try_put(value).map_err(|(refusal, value)| TrySendError::of(refusal, value))
+    }
+
+    /// Sends `value`. Waits with the [`WaitStrategy`] of the queue while the queue is full.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] gives the value back: the queue is closed, or was closed while this waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::queue::shared;
+    ///
+    /// let (sender, receiver) = shared::channel(2);
+    /// let reader = std::thread::spawn(move || receiver.into_iter().sum::<u64>());
+    /// for number in 1..=100 {
+    ///     sender.send(number)?; // waits for the reader
+    /// }
+    /// drop(sender);
+    /// assert_eq!(reader.join().unwrap(), 5050);
+    /// # Ok::<(), annulus::SendError<u64>>(())
+    /// ```
+    #[inline]
+    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        self.send_as(value, None)
+    }
+
+    /// As [`send`](Self::send), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`send`](Self::send).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{WaitStrategy, queue::shared};
+    ///
+    /// let (sender, receiver) = shared::channel(2);
+    /// sender.send_by('a', WaitStrategy::BusySpin)?;
+    /// assert_eq!(receiver.recv(), Ok('a'));
+    /// # Ok::<(), annulus::SendError<char>>(())
+    /// ```
+    #[inline]
+    pub fn send_by(&self, value: T, strategy: WaitStrategy) -> Result<(), SendError<T>> {
+        self.send_as(value, Some(strategy))
+    }
+
+    /// Sends, waiting by `strategy`, or by that of the queue.
+    #[inline(always)]
+    fn send_as(&self, value: T, strategy: Option<WaitStrategy>) -> Result<(), SendError<T>> {
+        let Err((_, value)) = self.state.try_put(value) else {
+            return Ok(());
+        };
+        let strategy = strategy.unwrap_or(self.state.strategy);
+        self.state.put_late(value, strategy, None).map_err(|(_, value)| SendError(value))
+    }
+
+    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero
+    /// one still sends where there is room.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as [`send`](Self::send). Both give
+    /// the value back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::{SendTimeoutError, queue::shared};
+    /// use std::time::Duration;
+    ///
+    /// let (sender, receiver) = shared::channel(1);
+    /// sender.send(1).unwrap();
+    /// let error = sender.send_timeout(2, Duration::from_millis(1)).unwrap_err();
+    /// assert!(error == SendTimeoutError::Timeout(2));
+    /// # drop(receiver);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn send_timeout(&self, value: T, timeout: Duration) -> Result<(), SendTimeoutError<T>> {
+        self.send_until(value, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`send_timeout`](Self::send_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`send_timeout`](Self::send_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn send_deadline(&self, value: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
+        self.send_until(value, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn send_until(&self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
+        self.state
+            .put_late(value, self.state.strategy, deadline)
+            .map_err(|(refusal, value)| SendTimeoutError::of(refusal, value))
+    }
+
+    /// Sends as many of `values` as there is room for, from the first on, and returns how many; 0 also where the queue is closed. Never waits.
+    ///
+    /// Up to 64 at a time are received without another sender's messages between them: there is one claim for as many.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(3);
+    /// assert_eq!(sender.try_send_batch(&[1, 2, 3, 4]), 3);
+    /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// ```
+    #[inline]
+    pub fn try_send_batch(&self, values: &[T]) -> usize
+    where
+        T: Copy,
+    {
+        self.state.try_put_some(values).unwrap_or(0)
+    }
+
+    /// Sends all of `values`, in order, waiting for room with the [`WaitStrategy`] of the queue as often as it takes. They may be more than the
+    /// queue holds. Messages of other senders may come between them.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] gives back those that were not sent: the queue is closed, or was closed meanwhile.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(2);
+    /// let reader = std::thread::spawn(move || receiver.into_iter().collect::<Vec<_>>());
+    /// sender.send_batch(&[1, 2, 3, 4, 5]).unwrap();
+    /// drop(sender);
+    /// assert_eq!(reader.join().unwrap(), [1, 2, 3, 4, 5]);
+    /// ```
+    #[inline]
+    pub fn send_batch<'v>(&self, values: &'v [T]) -> Result<(), SendError<&'v [T]>>
+    where
+        T: Copy,
+    {
+        self.state.put_all(values).map_err(|left| SendError(&values[values.len() - left..]))
+    }
+
+    /// How many messages have been sent, by all senders, and not received; one that is being written counts. A snapshot, and never above the capacity. O(1).
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.state.lane.len()
+    }
+
+    /// Whether everything has been received. A snapshot: others may have sent something when it returns. O(1).
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the queue is full. A snapshot: others may have sent or received something when it returns. O(1).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(1);
+    /// assert!(!sender.is_full());
+    /// sender.send(1).unwrap();
+    /// assert!(sender.is_full());
+    /// receiver.recv().unwrap();
+    /// assert!(!sender.is_full());
+    /// ```
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.len() == self.capacity()
+    }
+
+    /// How many messages the queue holds: what was asked for, exactly.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.state.lane.capacity()
+    }
+
+    /// Closes the queue for all its senders, and wakes everybody who waits. Receivers receive what was sent before. No effect on a closed queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send(1).unwrap();
+    /// sender.close();
+    /// assert_eq!(sender.send(2).unwrap_err().into_inner(), 2);
+    /// assert_eq!(receiver.recv(), Ok(1));
+    /// assert_eq!(receiver.recv(), Err(annulus::RecvError));
+    /// ```
+    pub fn close(&self) {
+        self.state.close();
+    }
+
+    /// Whether the queue is closed: every send fails from now on.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.state.lane.is_ended()
+    }
+}
+
+/// Another sender of the queue. Stops nobody, allocates nothing.
+impl<T: Send> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        self.state.senders.one_more();
+        Self { state: Arc::clone(&self.state) }
+    }
+}
+
+impl<T: Send> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.state.sender_goes();
+    }
+}
+
+impl<T: Send> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender")
+            .field("kind", &"shared")
+            .field("len", &self.len())
+            .field("capacity", &self.capacity())
+            .field("closed", &self.is_closed())
+            .finish()
+    }
+}

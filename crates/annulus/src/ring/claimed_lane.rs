@@ -1,0 +1,157 @@
+//! A claimed lane: a queue between many writers and many readers, with one order and one bound.
+//!
+//! Its slots, and the steps V1 to V6 by which messages come and go, are those of `stamped.rs`; writers claim as readers do:
+//!
+//! ```text
+//! V1  stamp of the tail = free(n)?   Acquire
+//! Q1  tail: n → n + 1, if nobody was faster
+//! V2  move the message in
+//! V3  stamp := full(n)               Release
+//! ```
+//!
+//! This is Vyukov's bounded queue. Messages are received in the order in which Q1 moved the tail, and there are no more of them than slots, because V1 comes first: a slot
+//! that is free for message n was left by message n − capacity, and by all the laps before.
+//!
+//! *Who holds up whom.* A writer that stops between Q1 and V3 holds up all readers at its message, though not other writers; once these are a lap
+//! further, they find no room either. A reader that stops between V5 and V6 holds up writers a lap later, and no other reader.
+//!
+//! *The end.* Whoever closes the lane puts the tail where no message will ever be (Q2). So each message was claimed before the close, and is received, or
+//! it was not claimed, and never will be: there is nothing to take back. Readers are done once the head is where the tail was then.
+
+use super::stamped::{self, OVER, Stamped};
+use crate::error::{CapacityError, Refusal};
+use crate::os::numa::Node;
+use crate::ring::lane::Alone;
+use crate::sync::{AtomicU64, Ordering, mutated};
+
+/// One queue. Anybody may write, and anybody may read.
+#[repr(C)]
+pub(crate) struct ClaimedLane<T> {
+    slots: Stamped<T>,
+    /// The next message to be claimed by a writer; where the lane is ended, far behind it.
+    tail: Alone,
+}
+
+impl<T> ClaimedLane<T> {
+    /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
+    pub(crate) fn new(capacity: usize, first: u64, node: Node) -> Result<Self, CapacityError> {
+        Ok(Self { slots: Stamped::new(capacity, first, node)?, tail: Alone(AtomicU64::new(first)) })
+    }
+
+    #[inline(always)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.slots.capacity()
+    }
+
+    /// V1 and Q1: claims up to `most` free slots, and returns the first message's number and how many.
+    #[inline(always)]
+    pub(crate) fn claim_room(&self, most: usize) -> Result<(u64, usize), Refusal> {
+        // (No slot is ever free for a message behind the end.)
+        stamped::claim(&self.tail.0, most, |number| {
+            self.slots.is_free(number) || mutated!("claimed_overwrites")
+        })
+        .map_err(|tail| if self.slots.is_over(tail) { Refusal::Closed } else { Refusal::Full })
+    }
+
+    /// V2 and V3.
+    ///
+    /// # Safety
+    ///
+    /// The caller has claimed room for message `number`, and writes it once.
+    #[inline(always)]
+    pub(crate) unsafe fn write(&self, number: u64, value: T) {
+        // SAFETY: the caller's promise; V1 came before Q1.
+        unsafe { self.slots.write(number, value) };
+    }
+
+    /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where the next one is not there.
+    #[inline(always)]
+    pub(crate) fn claim(&self, most: usize) -> Option<(u64, usize)> {
+        self.slots.claim(most)
+    }
+
+    /// V6.
+    ///
+    /// # Safety
+    ///
+    /// The caller has claimed message `number`, and moves it out once.
+    #[inline(always)]
+    pub(crate) unsafe fn take(&self, number: u64) -> T {
+        // SAFETY: the caller's promise.
+        unsafe { self.slots.take(number) }
+    }
+
+    /// V1: how many slots a writer would find free: 0, or 1, or `handful` where there seem to be as many.
+    pub(crate) fn room(&self, handful: u64) -> u64 {
+        // Acquire: as in `stamped::claim`.
+        let mut tail = self.tail.0.load(Ordering::Acquire);
+        loop {
+            if self.slots.is_free(tail) {
+                // Readers come by in order, more or less.
+                return if self.slots.is_free(tail.wrapping_add(handful - 1)) { handful } else { 1 };
+            }
+            let now = self.tail.0.load(Ordering::Acquire);
+            if now == tail {
+                return 0;
+            }
+            tail = now;
+        }
+    }
+
+    /// V4: how many messages in a row were written, from number `first` on, also where they were taken meanwhile. O(messages that overtook `first`).
+    pub(crate) fn written_from(&self, first: u64) -> usize {
+        self.count_from(first, |number| {
+            if mutated!("claimed_forgets_what_is_taken") {
+                return self.slots.is_full(number);
+            }
+            self.slots.was_written(number)
+        })
+    }
+
+    /// V1: how many slots in a row were left, from that of message `first` on, also where they were written meanwhile. O(slots that were left before that of `first`).
+    pub(crate) fn left_from(&self, first: u64) -> usize {
+        self.count_from(first, |number| self.slots.was_left(number))
+    }
+
+    fn count_from(&self, first: u64, holds: impl Fn(u64) -> bool) -> usize {
+        (0..self.capacity()).take_while(|&count| holds(first.wrapping_add(count as u64))).count()
+    }
+
+    /// Q2: no message can be claimed from now on.
+    pub(crate) fn end(&self) {
+        let mut tail = self.tail.0.load(Ordering::Relaxed);
+        while !self.slots.is_over(tail) {
+            let over = tail.wrapping_add(OVER);
+            let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+            // Release: pairs with the Acquire of `is_ended`, `is_done` and Q1; who closes comes before who sees it.
+            match self.tail.0.compare_exchange_weak(tail, over, success, failure) {
+                Ok(_) => return,
+                Err(now) => tail = now,
+            }
+        }
+    }
+
+    /// Whether the lane is ended.
+    pub(crate) fn is_ended(&self) -> bool {
+        // Acquire: pairs with Q2.
+        self.slots.is_over(self.tail.0.load(Ordering::Acquire))
+    }
+
+    /// Whether the lane is ended, and readers have claimed all its messages.
+    pub(crate) fn is_done(&self) -> bool {
+        // Acquire: pairs with Q2.
+        let tail = self.tail.0.load(Ordering::Acquire);
+        // Acquire: pairs with V5; what its reader has seen comes before.
+        self.slots.is_over(tail) && self.slots.head.0.load(Ordering::Acquire) == tail.wrapping_sub(OVER)
+    }
+
+    /// How many messages are claimed by writers and not by readers. A snapshot, never above the capacity.
+    pub(crate) fn len(&self) -> usize {
+        // In this order: the tail is never before the head. Acquire: as in `stamped::claim`.
+        let head = self.slots.head.0.load(Ordering::Acquire);
+        let tail = self.tail.0.load(Ordering::Acquire);
+        let tail = if self.slots.is_over(tail) { tail.wrapping_sub(OVER) } else { tail };
+        // More, where readers went on between the two.
+        tail.wrapping_sub(head).min(self.capacity() as u64) as usize
+    }
+}

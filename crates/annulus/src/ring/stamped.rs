@@ -1,0 +1,238 @@
+//! Slots with stamps, and claims: what [`SharedLane`](super::SharedLane) and [`ClaimedLane`](super::ClaimedLane) have in common.
+//!
+//! ```text
+//! writer                                      reader
+//! V1  stamp = free(n)?          Acquire       V4  stamp of the head = full(n)?   Acquire
+//! V2  move the message in                     V5  head: n → n + 1, if nobody was faster
+//! V3  stamp := full(n)          Release       V6  move the message out; stamp := free(n + count)   Release
+//! ```
+//!
+//! After Vyukov's bounded queue. A reader claims messages before it moves them, several at once where they are full, so nothing is read that
+//! another one may move, and any type will do. A reader that is held up between V5 and V6 holds up only the slots that it has claimed: other readers
+//! go on behind it, and writers until they come round to them.
+//!
+//! *Why no slot has two users.* A full slot is the writer's no more (V3), and goes to the one reader whose V5 moved the head past its
+//! number; the head only grows, so that happens once. V6 and V1 give it back. Where there are many writers, they claim free slots as readers claim
+//! full ones.
+
+use core::mem::MaybeUninit;
+
+use super::lane::Alone;
+use super::{Cells, Index, Sequence};
+use crate::error::CapacityError;
+use crate::os::numa::Node;
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
+
+/// A slot, with a word that says for which message it is free, or with which it is full.
+struct Slot<T> {
+    stamp: AtomicU64,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+/// Free for message `number`.
+fn free(number: u64) -> u64 {
+    number.wrapping_mul(2)
+}
+
+/// Full with message `number`.
+fn full(number: u64) -> u64 {
+    free(number).wrapping_add(1)
+}
+
+/// How far a counter is moved that is to end: behind every message that there will ever be.
+pub(super) const OVER: u64 = 1 << 61;
+
+/// A difference of two numbers, the first of which may be the earlier one.
+#[allow(clippy::cast_possible_wrap, reason = "that is what it is for")]
+pub(super) fn signed(difference: u64) -> i64 {
+    difference as i64
+}
+
+/// The slots, and the head.
+#[repr(C)]
+pub(super) struct Stamped<T> {
+    /// Each holds a [`Slot`], from here to the drop.
+    slots: Cells<Slot<T>>,
+    index: Index,
+    /// The number of the first message. Constant.
+    pub(super) first: u64,
+    /// The next message to be claimed by a reader.
+    pub(super) head: Alone,
+}
+
+// SAFETY: messages move in on one thread and out on another, or are dropped there: that takes `T: Send`.
+unsafe impl<T: Send> Send for Stamped<T> {}
+// SAFETY: as above; no two threads ever look at a slot at once.
+unsafe impl<T: Send> Sync for Stamped<T> {}
+
+impl<T> Stamped<T> {
+    /// `capacity` free slots in memory of `node`; the first message is number `first`.
+    pub(super) fn new(capacity: usize, first: u64, node: Node) -> Result<Self, CapacityError> {
+        if capacity == 0 {
+            return Err(CapacityError::TooSmall { capacity, minimum: 1 });
+        }
+        let slots = Cells::new(capacity, node)?;
+        for count in 0..capacity {
+            let stamp = AtomicU64::new(free(first.wrapping_add(count as u64)));
+            // SAFETY: below the capacity, and nobody else has them yet.
+            unsafe { slots.write(count, Slot { stamp, value: UnsafeCell::new(MaybeUninit::uninit()) }) };
+        }
+        Ok(Self { slots, index: Index::new(capacity), first, head: Alone(AtomicU64::new(first)) })
+    }
+
+    #[inline(always)]
+    pub(super) fn capacity(&self) -> usize {
+        self.slots.count()
+    }
+
+    #[inline(always)]
+    fn slot(&self, number: u64) -> &Slot<T> {
+        let index = self.index.of(Sequence::new(number.wrapping_sub(self.first)));
+        // SAFETY: the index is below the capacity; the slots are there as long as this is.
+        unsafe { self.slots.value(index) }
+    }
+
+    /// V1: whether the slot of message `number` is empty; it is the writer's then, or the one's who claims the number.
+    #[inline(always)]
+    pub(super) fn is_free(&self, number: u64) -> bool {
+        let ordering = if mutated!("shared_free_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        // Acquire: pairs with V6; what was there is moved out.
+        self.slot(number).stamp.load(ordering) == free(number)
+    }
+
+    /// V2 and V3.
+    ///
+    /// # Safety
+    ///
+    /// The caller saw [`is_free`](Self::is_free) of message `number`, and nobody but the caller may write it.
+    #[inline(always)]
+    pub(super) unsafe fn write(&self, number: u64, value: T) {
+        let slot = self.slot(number);
+        // SAFETY: a free slot is the writer's alone.
+        slot.value.with_mut(|place| unsafe { (*place).write(value) });
+        let ordering = if mutated!("shared_full_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // V3. Release: pairs with V4.
+        slot.stamp.store(full(number), ordering);
+    }
+
+    /// V4: whether message `number` is there, or was.
+    #[inline(always)]
+    pub(super) fn is_full(&self, number: u64) -> bool {
+        let ordering = if mutated!("shared_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        // Acquire: pairs with V3.
+        self.slot(number).stamp.load(ordering) == full(number)
+    }
+
+    /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where nothing is there.
+    #[inline]
+    pub(super) fn claim(&self, most: usize) -> Option<(u64, usize)> {
+        let most = most.min(self.capacity());
+        claim(&self.head.0, most, |number| self.is_full(number)).ok()
+    }
+
+    /// V4: whether nothing is there, for certain: where another reader was faster, it may say that something is.
+    pub(super) fn is_empty(&self) -> bool {
+        // Acquire: as in `claim`.
+        let head = self.head.0.load(Ordering::Acquire);
+        !self.is_full(head) && self.head.0.load(Ordering::Acquire) == head
+    }
+
+    /// V6.
+    ///
+    /// # Safety
+    ///
+    /// The caller has claimed message `number`, and moves it out once.
+    #[inline(always)]
+    pub(super) unsafe fn take(&self, number: u64) -> T {
+        let slot = self.slot(number);
+        // SAFETY: it is full, and the caller's alone.
+        let value = slot.value.with_mut(|place| unsafe { (*place).assume_init_read() });
+        let ordering = if mutated!("shared_taken_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        // Release: pairs with V1.
+        slot.stamp.store(free(number.wrapping_add(self.capacity() as u64)), ordering);
+        value
+    }
+
+    /// Whether message `number` was written, now or earlier.
+    pub(super) fn was_written(&self, number: u64) -> bool {
+        self.has_come_to(number, full(number))
+    }
+
+    /// Whether the slot of message `number` was left by the message before, now or earlier.
+    pub(super) fn was_left(&self, number: u64) -> bool {
+        self.has_come_to(number, free(number))
+    }
+
+    /// Whether the stamp of the slot of message `number` is that one, or a later one.
+    fn has_come_to(&self, number: u64, stamp: u64) -> bool {
+        // Relaxed: what is decided by it is only how many are counted, or woken.
+        signed(self.slot(number).stamp.load(Ordering::Relaxed).wrapping_sub(stamp)) >= 0
+    }
+
+    /// How many messages wait to be claimed. A snapshot, never above the capacity. O(log capacity): nobody stores a count of what is written, so this
+    /// looks for the first slot that is not full.
+    pub(super) fn len(&self) -> usize {
+        // Acquire: as in `claim`.
+        let head = self.head.0.load(Ordering::Acquire);
+        let was_sent = |count: u64| self.was_written(head.wrapping_add(count));
+        let (mut low, mut high) = (0, self.capacity() as u64);
+        while low < high {
+            let middle = low.midpoint(high);
+            if was_sent(middle) { low = middle + 1 } else { high = middle }
+        }
+        low as usize
+    }
+
+    /// Whether `counter` is where it was moved to end it.
+    #[inline(always)]
+    pub(super) fn is_over(&self, counter: u64) -> bool {
+        counter.wrapping_sub(self.first) >= OVER
+    }
+}
+
+/// V5, and Q1 of `claimed_lane.rs`: moves `counter` behind up to `most` messages, from where it is on, of which `is_ready` says that they are the
+/// caller's once that was done. Returns the first and how many; where there was none, which would be the first.
+#[inline(always)]
+pub(super) fn claim(
+    counter: &AtomicU64,
+    most: usize,
+    is_ready: impl Fn(u64) -> bool,
+) -> Result<(u64, usize), u64> {
+    // Acquire: as a failure below.
+    let mut first = counter.load(Ordering::Acquire);
+    loop {
+        let count = (0..most as u64).take_while(|&count| is_ready(first.wrapping_add(count))).count();
+        let now = if count == 0 {
+            // Nothing, if the number was not an old one.
+            counter.load(Ordering::Acquire)
+        } else {
+            if mutated!("shared_claim_not_atomic") {
+                counter.store(first.wrapping_add(count as u64), Ordering::Release);
+                return Ok((first, count));
+            }
+            let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+            // The stamps order the messages. Acquire and Release: pair with E3, and on with the next claim; and with Q2.
+            match counter.compare_exchange_weak(first, first.wrapping_add(count as u64), success, failure) {
+                Ok(_) => return Ok((first, count)),
+                Err(now) => now,
+            }
+        };
+        if count == 0 && now == first {
+            return Err(first);
+        }
+        first = now;
+    }
+}
+
+impl<T> Drop for Stamped<T> {
+    fn drop(&mut self) {
+        while let Some((number, _)) = self.claim(1) {
+            // SAFETY: claimed just now.
+            drop(unsafe { self.take(number) });
+        }
+        for index in 0..self.capacity() {
+            // SAFETY: made in `new`, and nobody uses them any more.
+            let _: Slot<T> = unsafe { self.slots.take(index) };
+        }
+    }
+}
