@@ -13,7 +13,7 @@ struct Request {
 }
 
 fn serve(requests: &Receiver<Request>) {
-    for request in requests.iter() {
+    for request in requests {
         // Who asked may be gone.
         let _ = request.reply.send(request.number * request.number);
     }
@@ -48,6 +48,8 @@ fn main() {
     });
     assert!(server.is_empty());
     drop(server);
-    servers.into_iter().for_each(|server| server.join().unwrap());
+    for server in servers {
+        server.join().unwrap();
+    }
     println!("400 questions answered");
 }

@@ -35,7 +35,9 @@ fn main() {
             }
         }
     }
-    producers.into_iter().for_each(|producer| producer.join().unwrap());
+    for producer in producers {
+        producer.join().unwrap();
+    }
     assert_eq!((received, consumer.snapshot().pending()), (30_000, 0));
     assert!(shown > 0, "each snapshot was of an empty queue");
 }

@@ -20,7 +20,7 @@ fn main() {
     let mut counter = subscribable.subscribe();
     let counter = thread::spawn(move || {
         let mut letters = 0;
-        while let Ok(count) = counter.process(|line| line.len()) {
+        while let Ok(count) = counter.process(String::len) {
             letters += count;
         }
         letters

@@ -181,6 +181,26 @@ fn beside_a_fast_publisher(mut read: impl FnMut(&mut annulus::broadcast::Subscri
     assert_eq!(subscriber.total_received() + subscriber.total_lagged(), published);
 }
 
+/// What could be received, also after a lag, and of events.
+#[test]
+fn a_length_is_what_can_be_received() {
+    let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
+    let mut subscriber = subscribable.subscribe();
+    assert!(subscriber.is_empty());
+    publisher.publish_batch(&[0, 1, 2, 3, 4, 5]);
+    assert_eq!((subscriber.len(), subscriber.is_empty()), (4, false));
+    assert_eq!(subscriber.try_iter().count(), 4);
+    assert!(subscriber.is_empty());
+
+    let (mut publisher, subscribable) = annulus::event::channel(4, || 0);
+    let mut subscriber = subscribable.subscribe();
+    assert!(subscriber.is_empty());
+    publisher.publish(|event| *event = 7).unwrap();
+    assert_eq!((subscriber.len(), subscriber.is_empty()), (1, false));
+    assert_eq!(subscriber.process(|event| *event), Ok(7));
+    assert!(subscriber.is_empty());
+}
+
 /// A receive that waits, and says what was lost instead of going on: at once, and where it was lapped while it waited.
 #[test]
 fn a_lag_is_said() {

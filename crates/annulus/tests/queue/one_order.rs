@@ -414,6 +414,11 @@ fn handles_go_and_are_shown() {
     let mut none = [];
     assert_eq!(receiver.recv_batch(&mut none), Ok(0));
     assert_eq!((&receiver).into_iter().next().map(|cell| cell.get()), Some(1));
-    assert!(format!("{:?}", receiver.into_iter()).starts_with("IntoIter(Receiver"));
+    sender.send(std::cell::Cell::new(2)).unwrap();
+    let mut rest = receiver.into_iter();
+    assert!(format!("{rest:?}").starts_with("IntoIter(Receiver"));
+    sender.close();
+    assert_eq!((rest.next().map(|cell| cell.get()), rest.next().is_none()), (Some(2), true));
+    drop(rest);
     assert!(sender.is_closed());
 }

@@ -91,13 +91,11 @@ impl<T: Send> Receiver<T> {
     /// Receives, waiting by `strategy`, or by that of the queue.
     #[inline(always)]
     fn receive(&self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
-        match self.state.take() {
-            Some(value) => Ok(value),
-            None => {
-                let strategy = strategy.unwrap_or(self.state.strategy);
-                self.state.take_late(strategy, None).unwrap_or(Err(RecvError))
-            }
+        if let Some(value) = self.state.take() {
+            return Ok(value);
         }
+        let strategy = strategy.unwrap_or(self.state.strategy);
+        self.state.take_late(strategy, None).unwrap_or(Err(RecvError))
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero
