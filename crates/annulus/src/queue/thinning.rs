@@ -176,7 +176,9 @@ mod tests {
     /// From wherever it begins a round visits each ring of the list once, in their order.
     #[test]
     fn a_round_visits_all_that_are_listed() {
-        for count in [1, 2, 63, 64, 65, 130] {
+        // (Under Miri a round of 130 rings from each of them would take minutes.)
+        let counts: &[usize] = if cfg!(miri) { &[1, 2, 3] } else { &[1, 2, 63, 64, 65, 130] };
+        for &count in counts {
             let (first, consumer) = mpmc::channel::<u8>(1);
             let mut producers: Vec<_> = (1..count).map(|_| first.clone()).collect();
             for number in [5, 70, 127, 128] {
