@@ -133,7 +133,7 @@ impl<T: Message> Publisher<T, Lossless> {
 
     #[cfg(feature = "std")]
     fn publish_until(&mut self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        match self.single.admit_by(self.single.shared.strategy, deadline) {
+        match self.single.admit_until(deadline) {
             Ok(()) => {
                 self.put(&message);
                 Ok(())

@@ -55,6 +55,12 @@ impl<S: Strided> Single<S> {
         Ok(())
     }
 
+    /// As [`admit`](Self::admit); [`Refusal::Full`] once `deadline` has passed.
+    #[cfg(feature = "std")]
+    pub(super) fn admit_until(&mut self, deadline: Deadline) -> Result<(), Refusal> {
+        self.admit_by(self.shared.strategy, deadline)
+    }
+
     /// As [`admit`](Self::admit), without waiting.
     #[inline(always)]
     pub(super) fn try_admit(&mut self) -> Result<(), Refusal> {

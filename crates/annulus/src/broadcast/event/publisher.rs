@@ -135,7 +135,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         change: F,
         deadline: Option<Instant>,
     ) -> Result<(), PublishTimeoutError<F>> {
-        match self.single.admit_by(self.single.shared.strategy, deadline) {
+        match self.single.admit_until(deadline) {
             Ok(()) => {
                 self.change(change);
                 Ok(())

@@ -110,8 +110,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 
     #[cfg(feature = "std")]
     fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        let strategy = self.single().shared.strategy;
-        match self.single().admit_by(strategy, deadline) {
+        match self.single().admit_until(deadline) {
             Ok(()) => {
                 drop(self.put(|event| replace(event, value)));
                 Ok(())

@@ -178,10 +178,7 @@ impl<T: Send> Receiver<T> {
     #[inline]
     pub fn recv_batch(&self, values: &mut [T]) -> Result<usize, RecvError> {
         let Some((first, others)) = values.split_first_mut() else { return Ok(0) };
-        let received = self.state.take_into(core::slice::from_mut(first));
-        if received == 0 {
-            *first = self.recv()?;
-        }
+        *first = self.recv()?;
         Ok(1 + self.state.take_into(others))
     }
 
