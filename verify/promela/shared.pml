@@ -1,4 +1,4 @@
-/* Shared lanes: claims by many consumers, stealing, lanes taken over, and the end for all (ring/shared_lane.rs, queue/shared_write.rs, claim.rs).
+/* Shared lanes: claims by many consumers, stealing, lanes taken over, and the end for all (lane/shared_lane.rs, queue/shared_write.rs, claim.rs).
  *
  * Two consumers, of which the first claims two messages at once where two are there, and somebody who may close the queue at any moment. One lane of two
  * slots, whose producer sends three messages, two of them at once where there is room. Nobody sleeps in there; SLEEP has two messages, and consumers

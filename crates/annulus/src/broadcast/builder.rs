@@ -7,7 +7,8 @@ use super::shared::Shared;
 use super::{Lossless, Lossy, MpPublisher, Publisher, Subscribable};
 use crate::error::CapacityError;
 use crate::message::Message;
-use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Sequence, Strided, Writers};
+use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Strided, Writers};
+use crate::sequence::Sequence;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 

@@ -7,7 +7,8 @@ use core::ops::Deref;
 
 use super::shared::Shared;
 use crate::message::Message;
-use crate::ring::{Copied, Missing, Owned, Pass, Run, Sequence, Slots, Store, Strided, Whole, Writers};
+use crate::ring::{Copied, Missing, Owned, Pass, Run, Slots, Store, Strided, Whole, Writers};
+use crate::sequence::Sequence;
 use crate::sync::mutated;
 
 /// What a handle is to its ring, and what ends with it.

@@ -5,7 +5,7 @@ use core::iter::FusedIterator;
 
 use super::{Lossy, Mode, Subscriber};
 use crate::message::Message;
-use crate::ring::Sequence;
+use crate::sequence::Sequence;
 use crate::sync::mutated;
 
 /// The messages that were there when [`Subscriber::try_iter`] was called.

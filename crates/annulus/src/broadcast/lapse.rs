@@ -5,7 +5,8 @@
 //! before half a ring was read goes on a 64th of the ring later, the next twice as far, up to the middle.
 
 use super::shared::Shared;
-use crate::ring::{Sequence, Store};
+use crate::ring::Store;
+use crate::sequence::Sequence;
 
 /// A lapse that happened. Two words, so that it travels in registers.
 #[derive(Clone, Copy)]

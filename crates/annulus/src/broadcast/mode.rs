@@ -5,7 +5,8 @@ use core::error::Error;
 use super::handle::{Receiving, Role, Seated};
 use super::shared::Shared;
 use crate::error::{LossyTryRecvError, TryRecvError};
-use crate::ring::{Sequence, Store};
+use crate::ring::Store;
+use crate::sequence::Sequence;
 use crate::sync::mutated;
 use crate::wait::Event;
 

@@ -16,7 +16,8 @@ use super::{Lossless, Lossy, Mode};
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, Refusal, TryPublishError};
 use crate::message::Message;
-use crate::ring::{Copied, Sequence, Writers};
+use crate::ring::{Copied, Writers};
+use crate::sequence::Sequence;
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 

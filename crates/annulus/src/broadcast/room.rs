@@ -8,7 +8,8 @@
 
 use super::shared::Shared;
 use crate::error::Refusal;
-use crate::ring::{Sequence, Stamp, Strided};
+use crate::ring::Strided;
+use crate::sequence::{Sequence, Stamp};
 use crate::sync::{mutated, pause};
 use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_until};
 

@@ -2,7 +2,8 @@
 
 use alloc::sync::Arc;
 
-use crate::ring::{Gate, Ring, Sequence, Stamp, Store};
+use crate::ring::{Gate, Ring, Store};
+use crate::sequence::{Sequence, Stamp};
 use crate::side::Side;
 use crate::sync::mutated;
 use crate::wait::{Event, WaitStrategy};

@@ -3,7 +3,8 @@
 use super::handle::{Handle, Publishing};
 use super::room::{look_for_room, wait_for_room, wait_for_room_by};
 use crate::error::Refusal;
-use crate::ring::{Sequence, Store, Strided};
+use crate::ring::{Store, Strided};
+use crate::sequence::Sequence;
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 

@@ -25,7 +25,8 @@ use super::mode::{Hooks, Mode, Unstaged};
 use super::shared::{Identity, Shared};
 use crate::error::UpstreamError;
 use crate::message::Message;
-use crate::ring::{Sequence, Store};
+use crate::ring::Store;
+use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, mutated};
 use crate::wait::Event;
 

@@ -5,7 +5,8 @@ use core::fmt;
 use super::handle::{Handle, Receiving};
 use super::{DependencyBarrier, Lossless, Lossy, Mode, Staged, Subscriber, SubscriberGroup};
 use crate::message::Message;
-use crate::ring::{Copied, Sequence};
+use crate::ring::Copied;
+use crate::sequence::Sequence;
 
 /// Makes subscribers of one ring, at any time and on any thread, without stopping the publishers.
 ///

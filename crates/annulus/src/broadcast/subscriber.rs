@@ -18,7 +18,8 @@ use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
 use crate::hint::unlikely;
 use crate::message::Message;
-use crate::ring::{Copied, Missing, Sequence, Whole};
+use crate::ring::{Copied, Missing, Whole};
+use crate::sequence::Sequence;
 use crate::sync::mutated;
 use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 

@@ -1,4 +1,4 @@
-//! A consumer among many, of one shared lane or of many: V4 to V6 of `ring/shared_lane.rs`.
+//! A consumer among many, of one shared lane or of many: V4 to V6 of `lane/shared_lane.rs`.
 //!
 //! Each consumer goes round the lanes on the [roster's](super::roster) list by itself, and takes at most a budget of messages of one before it looks
 //! at the others. So a lane with a message has its turn after one turn of every other, with each consumer that goes on.
@@ -10,7 +10,7 @@ use super::hub::{Hub, Member};
 use super::kind::Read;
 use super::roster::Round;
 use super::thinning::Thinning;
-use crate::ring::SharedLane;
+use crate::lane::SharedLane;
 use crate::sync::mutated;
 use crate::wait::Event;
 

@@ -12,7 +12,7 @@ use super::kind::{Read, take_up_to};
 use super::read::ReadEnd;
 use super::roster::{Quiet, Round};
 use super::thinning::Thinning;
-use crate::ring::Lane;
+use crate::lane::Lane;
 use crate::sync::mutated;
 use crate::wait::{Event, Pace};
 

@@ -1,11 +1,11 @@
-//! The producer's end of a lane whose consumer may ask for messages (`ring/hand_off.rs`). An end of its own: others pay nothing for it.
+//! The producer's end of a lane whose consumer may ask for messages (`lane/hand_off.rs`). An end of its own: others pay nothing for it.
 
 use super::hub::Hub;
 use super::kind::Write;
 use super::write::WriteEnd;
 use crate::error::Refusal;
 use crate::hint::unlikely;
-use crate::ring::Lane;
+use crate::lane::Lane;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The one producer of such a lane. But for single messages it is a [`WriteEnd`].

@@ -17,11 +17,11 @@ use super::roster::{Quiet, Roster};
 use super::stats::ProducerStats;
 use crate::error::CapacityError;
 use crate::free_list::END;
+use crate::lane::{Lane, SharedLane};
 use crate::os::numa::Node;
-use crate::ring::{Lane, SharedLane};
 use crate::side::Side;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, mutated};
-use crate::wait::{Event, Mark, WaitStrategy};
+use crate::wait::{Event, Mark, Marked, WaitStrategy};
 
 /// What all handles of a queue share.
 #[repr(C, align(128))]
@@ -50,7 +50,7 @@ pub(crate) struct Plan {
     pub(super) first: u64,
     /// Where its slots are to lie.
     pub(super) node: Node,
-    /// Whether a consumer that waits asks for the next message (`ring/hand_off.rs`).
+    /// Whether a consumer that waits asks for the next message (`lane/hand_off.rs`).
     pub(super) hand_off: bool,
     /// Whether its producer and its consumer measure how long messages take.
     pub(super) statistics: bool,

@@ -28,7 +28,7 @@ use super::hub::{Plan, Start};
 use super::kind::{Divide, Join, Joinable, Kind, Parts, Shared, channels};
 use super::shared_write::SharedWriteEnd;
 use crate::error::CapacityError;
-use crate::ring::SharedLane;
+use crate::lane::SharedLane;
 
 /// Many producers, many consumers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -24,7 +24,7 @@ use super::read::ReadEnd;
 use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
-use crate::ring::Lane;
+use crate::lane::Lane;
 
 /// Many producers, one consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! The consumer's end of a lane: L5 to L8 of `ring/lane.rs`.
+//! The consumer's end of a lane: L5 to L8 of `lane/lane.rs`.
 
 use alloc::sync::Arc;
 use core::mem::ManuallyDrop;
@@ -9,7 +9,7 @@ use super::hub::{Hub, Member};
 use super::kind::Read;
 use super::roster::Round;
 use crate::hint::unlikely;
-use crate::ring::{Lane, Place};
+use crate::lane::{Lane, Place};
 use crate::sync::mutated;
 use crate::wait::{Event, Pace};
 

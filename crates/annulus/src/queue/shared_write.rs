@@ -1,4 +1,4 @@
-//! The producer's end of a shared lane: V1 to V3 of `ring/shared_lane.rs`.
+//! The producer's end of a shared lane: V1 to V3 of `lane/shared_lane.rs`.
 
 use alloc::sync::Arc;
 use core::mem::ManuallyDrop;
@@ -9,7 +9,7 @@ use super::kind::Write;
 use super::room::wait_for_room;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
-use crate::ring::SharedLane;
+use crate::lane::SharedLane;
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 

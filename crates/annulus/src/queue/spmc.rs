@@ -25,7 +25,7 @@ use super::hub::{Plan, Start};
 use super::kind::{Divide, Kind, Parts, Shared, channels};
 use super::shared_write::SharedWriteEnd;
 use crate::error::CapacityError;
-use crate::ring::SharedLane;
+use crate::lane::SharedLane;
 
 /// One producer, many consumers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

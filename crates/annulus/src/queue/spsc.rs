@@ -19,7 +19,7 @@ use super::read::{One, ReadEnd};
 use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
-use crate::ring::Lane;
+use crate::lane::Lane;
 
 /// One producer, one consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! The producer's end of a lane: L1 to L4 of `ring/lane.rs`.
+//! The producer's end of a lane: L1 to L4 of `lane/lane.rs`.
 
 use alloc::sync::Arc;
 use core::mem::{self, ManuallyDrop, MaybeUninit};
@@ -9,7 +9,7 @@ use super::kind::Write;
 use super::room::wait_for_room;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
-use crate::ring::{Lane, Place};
+use crate::lane::{Lane, Place};
 use crate::sync::{Ordering, mutated};
 use crate::wait::{Deadline, WaitStrategy};
 

@@ -6,9 +6,10 @@ use core::ptr::NonNull;
 
 use super::slot::{self, Run, Slot};
 use super::storage::Storage;
-use super::{Missing, Sequence, Slots, Store, Strided, Whole, Writers};
+use super::{Missing, Slots, Store, Strided, Whole, Writers};
 use crate::error::CapacityError;
 use crate::message::Message;
+use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, mutated};
 
 /// Slots of a stride of words each.

@@ -27,8 +27,8 @@
 //!
 //! A subscriber that is slow to get from J1 to J4 holds the publisher at the early cursor, as any slow subscriber does.
 
-use super::Sequence;
 use super::registry::{FREE, Pass, Registry};
+use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, fence, mutated};
 
 /// The gate of one ring. In a ring whose publishers never wait it stays empty.

@@ -9,10 +9,8 @@
 //! the walk.
 
 use crate::hint::unlikely;
+use crate::sequence::{Sequence, Stamp, State};
 use crate::sync::{AtomicU64, Ordering, mutated, pause};
-
-use super::sequence::State;
-use super::{Sequence, Stamp};
 
 /// Who writes to a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

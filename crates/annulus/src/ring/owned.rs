@@ -15,8 +15,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr::NonNull;
 
-use super::{Sequence, Slots, Stamp, Store, Strided, Writers};
+use super::{Slots, Store, Strided, Writers};
 use crate::error::CapacityError;
+use crate::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
 
 /// A slot: the stamp, and the value that lives there.

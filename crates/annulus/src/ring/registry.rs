@@ -35,7 +35,7 @@
 use alloc::boxed::Box;
 use core::ptr::NonNull;
 
-use super::Sequence;
+use crate::sequence::Sequence;
 use crate::sync::{AtomicPtr, AtomicU64, Ordering, mutated, pause};
 
 /// In a cell: nobody's.

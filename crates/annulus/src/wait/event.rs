@@ -36,7 +36,7 @@
 
 use super::Deadline;
 use super::fence;
-use super::mark::Mark;
+use super::mark::{Mark, Marked};
 use super::park::Parking;
 use crate::hint::unlikely;
 use crate::sync::{AtomicU32, Ordering, mutated};
@@ -62,6 +62,13 @@ pub(crate) struct Ticket {
 const SLEEPER: u32 = 1;
 const FENCE_BOTH_SIDES: u32 = 2;
 const WAKE_UP: u32 = 16;
+
+impl Marked for Event {
+    #[inline(always)]
+    fn word(&self) -> &AtomicU32 {
+        &self.word
+    }
+}
 
 impl Event {
     pub(crate) fn new() -> Self {

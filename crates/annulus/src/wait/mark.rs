@@ -1,7 +1,6 @@
 //! [`Mark`], and how an event is marked, with `std` or without.
 
-use super::event::Event;
-use crate::sync::Ordering;
+use crate::sync::{AtomicU32, Ordering};
 
 /// What whoever has an event may set in its word, for good.
 #[derive(Clone, Copy)]
@@ -18,22 +17,26 @@ impl Mark {
     pub(super) const ALL: u32 = Self::Over as u32 | Self::Other as u32;
 }
 
-impl Event {
+/// What has marks in its word: both events.
+pub(crate) trait Marked {
+    /// The word.
+    fn word(&self) -> &AtomicU32;
+
     /// Sets `mark` for good, and says it to all who look, as a store with `ordering` would. A sleeper looks again.
-    pub(crate) fn mark(&self, mark: Mark, ordering: Ordering) {
-        self.word.fetch_or(mark as u32, ordering);
+    fn mark(&self, mark: Mark, ordering: Ordering) {
+        self.word().fetch_or(mark as u32, ordering);
     }
 
     /// Whether `mark` is set, by a load with `ordering`. (What comes after it in the word are exchanges, so who sees one of those sees the mark's
     /// Release.)
     #[inline(always)]
-    pub(crate) fn is_marked(&self, mark: Mark, ordering: Ordering) -> bool {
-        self.word.load(ordering) & mark as u32 != 0
+    fn is_marked(&self, mark: Mark, ordering: Ordering) -> bool {
+        self.word().load(ordering) & mark as u32 != 0
     }
 
     /// Whether any mark is set: a hint.
     #[inline(always)]
-    pub(crate) fn has_marks(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & Mark::ALL != 0
+    fn has_marks(&self) -> bool {
+        self.word().load(Ordering::Relaxed) & Mark::ALL != 0
     }
 }

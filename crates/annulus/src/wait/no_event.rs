@@ -1,7 +1,7 @@
 //! Without `std` nobody sleeps, so nobody has to be woken.
 
 use super::Deadline;
-use super::mark::Mark;
+use super::mark::{Mark, Marked};
 use crate::sync::{AtomicU32, Ordering, fence};
 
 /// An eventcount that wakes nobody: what is left of it are its marks. No strategy sleeps here.
@@ -11,6 +11,13 @@ pub(crate) struct Event {
 
 /// Nothing to remember.
 pub(super) struct Ticket;
+
+impl Marked for Event {
+    #[inline(always)]
+    fn word(&self) -> &AtomicU32 {
+        &self.word
+    }
+}
 
 #[allow(clippy::unused_self, reason = "the same shape as the one that sleeps")]
 impl Event {

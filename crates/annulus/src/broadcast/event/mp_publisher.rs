@@ -11,7 +11,8 @@ use crate::broadcast::room::{Claimed, claim, claim_by, claim_now, has_room};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, TryPublishError};
-use crate::ring::{Owned, Sequence};
+use crate::ring::Owned;
+use crate::sequence::Sequence;
 use crate::wait::WaitStrategy;
 
 /// A writing end of a ring of owned events with many publishers, made by [`event::mp_channel`](crate::event::mp_channel).

@@ -10,7 +10,7 @@ use crate::broadcast::room::{Claimed, claim, claim_by, claim_now};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, TryPublishError};
-use crate::ring::Sequence;
+use crate::sequence::Sequence;
 use crate::sync::mutated;
 #[cfg(feature = "std")]
 use crate::wait::Deadline;

@@ -14,7 +14,8 @@ use crate::broadcast::stage::{DependencyBarrier, StageProgress, Staged, Tracked,
 use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError, UpstreamError};
 use crate::hint::unlikely;
-use crate::ring::{Owned, Sequence};
+use crate::ring::Owned;
+use crate::sequence::Sequence;
 use crate::sync::mutated;
 use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 

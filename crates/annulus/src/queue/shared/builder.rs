@@ -5,8 +5,8 @@ use alloc::sync::Arc;
 use super::state::State;
 use super::{Receiver, Sender};
 use crate::error::CapacityError;
+use crate::lane::ClaimedLane;
 use crate::os::numa::Node;
-use crate::ring::ClaimedLane;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 

@@ -6,7 +6,7 @@
 //! where somebody sleeps): the writer of 7 sees 8, or whoever is woken for 8 sees 7. With slots it is the same: who leaves one looks how many are free in
 //! a row.
 //!
-//! *The end.* A close puts the tail where no message will be (`ring/claimed_lane.rs`), so a send that comes later is refused, and one that came earlier
+//! *The end.* A close puts the tail where no message will be (`lane/claimed_lane.rs`), so a send that comes later is refused, and one that came earlier
 //! is received. What is claimed and not yet written when the queue is closed is written soon, and its sender then wakes all: they receive it, or see that nothing is left.
 //!
 //! Where no receiver is left, what lies in the queue is dropped by the last of them, and what is written later by whoever writes it: a message may hold what its
@@ -14,10 +14,10 @@
 
 use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::hint::unlikely;
-use crate::ring::ClaimedLane;
+use crate::lane::ClaimedLane;
 use crate::side::Side;
 use crate::sync::{Ordering, fence, mutated};
-use crate::wait::{Deadline, Event, Look, Mark, Patience, Wait, WaitStrategy, wait_until};
+use crate::wait::{Deadline, Event, Look, Mark, Marked, Patience, Wait, WaitStrategy, wait_until};
 
 /// Slots that a batch claims at once: what is claimed and not yet written holds up all receivers.
 const PIECE: usize = if cfg!(annulus_loom) { 2 } else { 64 };

@@ -17,10 +17,12 @@
 
 use core::mem::MaybeUninit;
 
+use super::Cells;
 use super::lane::Alone;
-use super::{Cells, Index, Sequence};
 use crate::error::CapacityError;
+use crate::index::Index;
 use crate::os::numa::Node;
+use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
 
 /// A slot, with a word that says for which message it is free, or with which it is full.

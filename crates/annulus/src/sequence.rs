@@ -86,12 +86,12 @@ impl Stamp {
     }
 
     #[inline]
-    pub(super) const fn from_bits(bits: u64) -> Self {
+    pub(crate) const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
     #[inline]
-    pub(super) const fn bits(self) -> u64 {
+    pub(crate) const fn bits(self) -> u64 {
         self.0
     }
 

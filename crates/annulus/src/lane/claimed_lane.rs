@@ -18,10 +18,11 @@
 //! *The end.* Whoever closes the lane puts the tail where no message will ever be (Q2). So each message was claimed before the close, and is received, or
 //! it was not claimed, and never will be: there is nothing to take back. Readers are done once the head is where the tail was then.
 
+use super::lane::Alone;
 use super::stamped::{self, OVER, Stamped};
 use crate::error::{CapacityError, Refusal};
 use crate::os::numa::Node;
-use crate::ring::lane::Alone;
+
 use crate::sync::{AtomicU64, Ordering, mutated};
 
 /// One queue. Anybody may write, and anybody may read.

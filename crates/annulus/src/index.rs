@@ -1,6 +1,6 @@
 //! Sequence → slot number, for any capacity, without a division.
 
-use super::Sequence;
+use crate::sequence::Sequence;
 use crate::sync::mutated;
 
 /// Maps a sequence to its slot, which is `sequence mod capacity`.
@@ -11,7 +11,7 @@ use crate::sync::mutated;
 /// one word.) An index kept beside the sequence would do without the two multiplications, but it is one more store
 /// for each message, and stores are what a publisher with a live reader pays for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Index {
+pub(crate) struct Index {
     /// The capacity less one where that masks, so for a power of two from 2 up; otherwise 0.
     mask: u64,
     /// At least 1.
@@ -21,7 +21,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    pub(super) fn new(capacity: usize) -> Self {
+    pub(crate) fn new(capacity: usize) -> Self {
         let capacity = capacity as u64;
         debug_assert!(capacity >= 1);
         let mask = if capacity.is_power_of_two() { capacity - 1 } else { 0 };
@@ -30,18 +30,18 @@ impl Index {
     }
 
     #[inline]
-    pub(super) fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.capacity as usize
     }
 
     /// What masks a sequence to its slot, or 0 where that takes [`of`](Self::of).
-    pub(super) fn mask(&self) -> u64 {
+    pub(crate) fn mask(&self) -> u64 {
         self.mask
     }
 
     /// The slot of `sequence`: always below the capacity.
     #[inline]
-    pub(super) fn of(&self, sequence: Sequence) -> usize {
+    pub(crate) fn of(&self, sequence: Sequence) -> usize {
         let sequence = sequence.get();
         if self.mask != 0 {
             return (sequence & self.mask) as usize;

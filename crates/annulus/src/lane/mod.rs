@@ -1,0 +1,16 @@
+//! Lanes, which queues are made of: each message in a lane is moved in by one thread and out by one. A lane knows nothing of waiting.
+
+mod cells;
+mod claimed_lane;
+mod hand_off;
+#[expect(clippy::module_inception, reason = "it is the lane")]
+mod lane;
+mod place;
+mod shared_lane;
+mod stamped;
+
+use cells::Cells;
+pub(crate) use claimed_lane::ClaimedLane;
+pub(crate) use lane::Lane;
+pub(crate) use place::Place;
+pub(crate) use shared_lane::SharedLane;

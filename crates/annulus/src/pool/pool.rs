@@ -1,0 +1,210 @@
+//! [`BufferPool`], the public handle.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::fmt;
+use core::ptr::NonNull;
+
+use super::shared::Shared;
+use super::{Buffer, Handle, HandleError, PoolError};
+
+/// A fixed number of slabs of one size. Clones are handles of the same pool, for other threads.
+///
+/// The memory goes when the last clone and the last [`Buffer`] are gone. Slabs in handles do not keep it: without a pool nobody could
+/// redeem them. Dropping the last clone takes a step for each slab.
+///
+/// ```
+/// use annulus::pool::BufferPool;
+///
+/// let pool = BufferPool::new(1500, 2);
+/// let first = pool.alloc().unwrap();
+/// let second = pool.alloc().unwrap();
+/// assert!(pool.alloc().is_none());
+///
+/// drop(first);
+/// assert!(pool.alloc().is_some());
+/// # drop(second);
+/// ```
+#[derive(Clone)]
+pub struct BufferPool {
+    owner: Arc<Owner>,
+}
+
+/// All clones of a pool together.
+struct Owner {
+    /// From a box, which ends when this and all buffers have ended.
+    shared: NonNull<Shared>,
+}
+
+// SAFETY: a reference to what is `Sync`, and the right to close it, which any thread may use.
+unsafe impl Send for Owner {}
+// SAFETY: as above; a shared owner closes nothing.
+unsafe impl Sync for Owner {}
+
+const _: () = {
+    const fn sync<T: Send + Sync>() {}
+    sync::<Shared>();
+};
+
+impl Owner {
+    #[inline]
+    fn shared(&self) -> &Shared {
+        // SAFETY: it lives until it is closed, in the drop of this owner, or longer.
+        unsafe { self.shared.as_ref() }
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // SAFETY: the last clone of the pool is gone, so nobody can allocate or redeem; a drop comes once.
+        unsafe { Shared::close(self.shared) };
+    }
+}
+
+impl BufferPool {
+    /// `count` slabs of `slab_bytes` bytes each, all zero.
+    ///
+    /// Writes every byte. A slab takes its bytes, rounded up to whole lines of 64, and one line more.
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_new`](Self::try_new) returns an error.
+    ///
+    /// ```
+    /// let pool = annulus::pool::BufferPool::new(4096, 256);
+    /// assert_eq!((pool.slab_bytes(), pool.count()), (4096, 256));
+    /// ```
+    #[must_use]
+    pub fn new(slab_bytes: usize, count: usize) -> Self {
+        match Self::try_new(slab_bytes, count) {
+            Ok(pool) => pool,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// As [`new`](Self::new), without its panic.
+    ///
+    /// # Errors
+    ///
+    /// [`PoolError`] if `slab_bytes` or `count` is 0, `count` is more than 2^24, or there is no such memory.
+    ///
+    /// ```
+    /// use annulus::pool::{BufferPool, PoolError};
+    ///
+    /// assert!(BufferPool::try_new(4096, 0).is_err());
+    /// let error = BufferPool::try_new(1, 20_000_000).unwrap_err();
+    /// assert_eq!(error, PoolError::TooMany { count: 20_000_000, largest: 1 << 24 });
+    /// ```
+    pub fn try_new(slab_bytes: usize, count: usize) -> Result<Self, PoolError> {
+        let shared = Box::new(Shared::new(slab_bytes, count)?);
+        Ok(Self { owner: Arc::new(Owner { shared: NonNull::from(Box::leak(shared)) }) })
+    }
+
+    /// A slab that nobody has, or `None` if at that moment every slab had an owner or was in a handle. Never waits.
+    ///
+    /// The buffer holds what its last owner left. One compare-exchange, repeated only if another thread was faster.
+    ///
+    /// ```
+    /// # let pool = annulus::pool::BufferPool::new(64, 1);
+    /// let mut buffer = pool.alloc().expect("it is the first");
+    /// buffer.fill(7);
+    /// assert!(pool.alloc().is_none());
+    /// ```
+    #[must_use = "a buffer that is dropped goes back to its pool"]
+    #[inline]
+    pub fn alloc(&self) -> Option<Buffer> {
+        let index = self.owner.shared().alloc()?;
+        // SAFETY: `alloc` made this thread the owner.
+        Some(unsafe { Buffer::new(self.owner.shared, index) })
+    }
+
+    /// Turns a handle back into the buffer that it was made of. Never waits: one compare-exchange, not repeated.
+    ///
+    /// Each handle is good once. If several threads try, one gets the buffer.
+    ///
+    /// # Errors
+    ///
+    /// [`HandleError`] if the handle was redeemed before, is of another pool, or was made of thin air; the
+    /// [module](super#how-sure-a-handle-is) says how sure that is.
+    ///
+    /// ```
+    /// use annulus::pool::{BufferPool, Handle, HandleError};
+    ///
+    /// let pool = BufferPool::new(64, 3);
+    /// let handle = pool.alloc().unwrap().into_handle();
+    ///
+    /// let buffer = pool.redeem(handle).unwrap();
+    /// assert!(matches!(pool.redeem(handle), Err(HandleError::Stale { .. })));
+    /// drop(buffer);
+    /// assert!(matches!(pool.redeem(handle), Err(HandleError::Stale { .. })));
+    /// assert_eq!(pool.redeem(Handle::from_bits(3)).unwrap_err(), HandleError::NoSuchSlab { slab: 3, count: 3 });
+    /// ```
+    #[inline]
+    pub fn redeem(&self, handle: Handle) -> Result<Buffer, HandleError> {
+        let index = self.owner.shared().redeem(handle)?;
+        // SAFETY: `redeem` made this thread the owner.
+        Ok(unsafe { Buffer::new(self.owner.shared, index) })
+    }
+
+    /// How many bytes a [`Buffer`] has.
+    ///
+    /// ```
+    /// let pool = annulus::pool::BufferPool::new(100, 4);
+    /// assert_eq!(pool.slab_bytes(), 100);
+    /// assert_eq!(pool.alloc().unwrap().len(), 100);
+    /// ```
+    #[must_use]
+    pub fn slab_bytes(&self) -> usize {
+        self.owner.shared().slabs().slab_bytes()
+    }
+
+    /// How many slabs there are, whoever has them.
+    ///
+    /// ```
+    /// let pool = annulus::pool::BufferPool::new(100, 4);
+    /// assert_eq!(pool.count(), 4);
+    /// ```
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.owner.shared().count()
+    }
+
+    /// How many slabs are free: not in a buffer, and not in a handle.
+    ///
+    /// Exact while no other thread allocates or frees; otherwise each slab is looked at once, at a time of its own, so it may be a number
+    /// that was never the true one. A look at every slab, which the way of a message does not pay for: for monitoring and tests.
+    ///
+    /// ```
+    /// let pool = annulus::pool::BufferPool::new(100, 4);
+    /// let buffer = pool.alloc().unwrap();
+    /// assert_eq!(pool.available(), 3);
+    /// let handle = buffer.into_handle();
+    /// assert_eq!(pool.available(), 3);
+    /// drop(pool.redeem(handle));
+    /// assert_eq!(pool.available(), 4);
+    /// ```
+    #[must_use]
+    pub fn available(&self) -> usize {
+        self.owner.shared().available()
+    }
+
+    /// How many bits of a handle are its generation: 32 less those of the last index, so from 8, with 2^24 slabs, to 32, with one.
+    ///
+    /// ```
+    /// let pool = annulus::pool::BufferPool::new(100, 1024);
+    /// assert_eq!(pool.generation_bits(), 22);
+    /// ```
+    #[must_use]
+    pub fn generation_bits(&self) -> u32 {
+        self.owner.shared().split().generation_bits()
+    }
+}
+
+impl fmt::Debug for BufferPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BufferPool")
+            .field("slab_bytes", &self.slab_bytes())
+            .field("count", &self.count())
+            .finish_non_exhaustive()
+    }
+}

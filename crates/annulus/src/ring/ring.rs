@@ -1,0 +1,122 @@
+//! The ring: its slots, and how far its publishers have come.
+
+use super::head::{Frontier, Head, Writers};
+use super::{Slots, Store, Strided};
+use crate::error::CapacityError;
+use crate::index::Index;
+use crate::sequence::{Sequence, Stamp};
+use crate::sync::Ordering;
+
+/// A ring of stamped slots.
+///
+/// Everything but `head` and the slots is constant after construction, so its line stays shared between all caches.
+pub(crate) struct Ring<S> {
+    store: S,
+    index: Index,
+    /// Of the store: units from one slot to the next.
+    stride: usize,
+    /// The sequence of the ring's first message.
+    first: Sequence,
+    head: Head,
+}
+
+/// The smallest ring in which a reader can read one slot while the writer writes another.
+pub(crate) const MIN_CAPACITY: usize = 2;
+
+impl<S: Store> Ring<S> {
+    /// A ring around the store that `make` makes for `capacity` slots of a stride, whose first message is number `first`.
+    pub(crate) fn new(
+        capacity: usize,
+        first: Sequence,
+        writers: Writers,
+        make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
+    ) -> Result<Self, CapacityError>
+    where
+        S: Strided,
+    {
+        if capacity < MIN_CAPACITY {
+            return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
+        }
+        let stride = S::stride(writers);
+        let store = make(capacity, stride)?;
+        let head = Head::new(capacity, first, writers);
+        let ring = Self { store, index: Index::new(capacity), stride, first, head };
+        if first > Sequence::FIRST {
+            // As if all laps before had been written.
+            for sequence in (0..capacity as u64).map(|slot| first.plus(slot)) {
+                let stamp = Stamp::of_the_lap_before(sequence, capacity);
+                // SAFETY: the ring lives. Relaxed: nobody else has it yet.
+                unsafe { ring.slots().stamp_word(sequence) }.store(stamp.bits(), Ordering::Relaxed);
+            }
+        }
+        Ok(ring)
+    }
+
+    #[inline]
+    pub(crate) fn capacity(&self) -> usize {
+        self.index.capacity()
+    }
+
+    /// The sequence of the ring's first message.
+    pub(crate) fn first(&self) -> Sequence {
+        self.first
+    }
+
+    /// Where the slots are, for a handle that keeps the ring alive.
+    pub(crate) fn slots(&self) -> Slots<S> {
+        Slots::new(self.store.start(), &self.index, self.stride, self.head.writers())
+    }
+
+    /// The stamp of the slot that `sequence` uses (Acquire).
+    pub(crate) fn stamp(&self, sequence: Sequence) -> Stamp {
+        // SAFETY: the ring lives as long as this borrow of it.
+        unsafe { self.slots().stamp(sequence) }
+    }
+
+    /// As [`Slots::is_left`]; the ring is for many writers.
+    pub(crate) fn is_left(&self, sequence: Sequence) -> bool
+    where
+        S: Strided,
+    {
+        // SAFETY: the ring lives as long as this borrow of it.
+        unsafe { self.slots().is_left(sequence, self.capacity()) }
+    }
+
+    /// How far the publishers have come.
+    #[inline]
+    pub(crate) fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// How far the publishers have come; `known` is a bound the caller already has, as from a stamp it saw.
+    ///
+    /// Of one publisher it counts at least every message whose publication happens before this call. It takes a bounded number of
+    /// steps, however fast publishers run: of many, at most two looks at each slot.
+    pub(crate) fn frontier(&self, known: Sequence) -> Frontier {
+        let (capacity, stamp) = (self.capacity(), |sequence| self.stamp(sequence));
+        let frontier = match self.head.writers() {
+            Writers::One => self.head.walk(known, capacity, stamp),
+            Writers::Many => self.head.survey(known, self.first, capacity, stamp),
+        };
+        Frontier { oldest: frontier.oldest.max(self.first), ..frontier }
+    }
+
+    /// The end of what is published, or about to be: every message whose publication happens before this call lies before it.
+    pub(crate) fn end(&self, known: Sequence) -> Sequence {
+        match self.head.writers() {
+            Writers::One => self.frontier(known).head,
+            Writers::Many => self.head.claimed(),
+        }
+    }
+
+    /// The newest message from `from` on that stands whole.
+    pub(crate) fn newest(&self, from: Sequence) -> Option<Sequence> {
+        match self.head.writers() {
+            Writers::One => {
+                let head = self.frontier(from).head;
+                (head > from).then(|| head.back(1))
+            }
+            Writers::Many => self.head.newest(from, self.capacity(), |sequence| self.stamp(sequence)),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Where the slots of a ring are, as each of its handles knows it.
+
+use core::ptr::NonNull;
+
+use super::{Store, Strided, Writers};
+use crate::hint::unlikely;
+use crate::index::Index;
+use crate::sequence::{Sequence, Stamp};
+use crate::sync::{AtomicU64, Ordering, mutated};
+
+/// Where the slots of a ring are. Each handle has a copy, so that it finds a slot without a look at shared memory, and may keep
+/// that copy in registers.
+pub(crate) struct Slots<S: Store> {
+    /// The block of the ring's store.
+    pub(super) start: NonNull<S::Unit>,
+    /// As [`Index::mask`].
+    mask: u64,
+    /// The ring's. A pointer rather than a copy: its multiplications are then not carried out in advance.
+    index: NonNull<Index>,
+    /// As [`Ring`](super::Ring) has it.
+    pub(super) stride: usize,
+    pub(super) writers: Writers,
+}
+
+// SAFETY: it stands for a shared borrow of the store's slots and of a constant, which may go where a borrow of the store may go;
+// whoever uses it promises that the ring lives.
+unsafe impl<S: Store + Sync> Send for Slots<S> {}
+// SAFETY: as above.
+unsafe impl<S: Store + Sync> Sync for Slots<S> {}
+
+impl<S: Store> Clone for Slots<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Store> Copy for Slots<S> {}
+
+impl<S: Store> Slots<S> {
+    /// The slots of the ring with this block, this index and this stride.
+    pub(super) fn new(start: NonNull<S::Unit>, index: &Index, stride: usize, writers: Writers) -> Self {
+        Self { start, mask: index.mask(), index: NonNull::from(index), stride, writers }
+    }
+
+    /// The number of the slot that message `sequence` uses: always below the capacity.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives.
+    #[inline]
+    pub(super) unsafe fn index_of(self, sequence: Sequence) -> usize {
+        if unlikely(self.mask == 0) {
+            // SAFETY: the ring lives, and nobody writes its index.
+            unsafe { self.index.as_ref() }.of(sequence)
+        } else {
+            (sequence.get() & self.mask) as usize
+        }
+    }
+
+    /// The same slots, for a caller that knows by its type who writes: the stride is then a constant to the optimiser.
+    ///
+    /// # Safety
+    ///
+    /// The ring is for these `writers`.
+    #[inline]
+    pub(super) unsafe fn of(self, writers: Writers) -> Self
+    where
+        S: Strided,
+    {
+        debug_assert_eq!(writers, self.writers);
+        Self { stride: S::stride(writers), ..self }
+    }
+
+    /// The stamp word of the slot that `sequence` uses.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives for `'a`.
+    #[inline]
+    pub(super) unsafe fn stamp_word<'a>(self, sequence: Sequence) -> &'a AtomicU64 {
+        // SAFETY: the caller's promise; the index is below the capacity, and the store has a stride for each.
+        unsafe { S::stamp(self.start, self.index_of(sequence) * self.stride) }
+    }
+
+    /// The stamp of the slot that `sequence` uses. Acquire: pairs with W4, so what came before that message's publication is visible.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives.
+    #[inline]
+    pub(crate) unsafe fn stamp(self, sequence: Sequence) -> Stamp {
+        let ordering = if mutated!("stamp_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        // SAFETY: the caller's promise.
+        Stamp::from_bits(unsafe { self.stamp_word(sequence) }.load(ordering))
+    }
+
+    /// C2: whether the slot of `sequence` was left by the writer of the lap before, so that the one who claimed `sequence` may write.
+    ///
+    /// Acquire: pairs with W4, so everything that writer did to the slot comes before what the caller does to it.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives, has that `capacity`, and is for many writers.
+    #[inline]
+    pub(crate) unsafe fn is_left(self, sequence: Sequence, capacity: usize) -> bool
+    where
+        S: Strided,
+    {
+        // SAFETY: the caller's promise.
+        unsafe { self.of(Writers::Many).stamp(sequence) == Stamp::of_the_lap_before(sequence, capacity) }
+    }
+}

@@ -1,0 +1,28 @@
+//! What a ring keeps its messages in.
+
+use core::ptr::NonNull;
+
+use super::Writers;
+use crate::sync::AtomicU64;
+
+/// What a ring keeps its messages in: a block of units, a slot of which has a stamp.
+pub(crate) trait Store {
+    /// What the block consists of.
+    type Unit;
+
+    /// The first unit; the block lives as long as the store.
+    fn start(&self) -> NonNull<Self::Unit>;
+
+    /// The stamp of the slot that begins with unit number `at`.
+    ///
+    /// # Safety
+    ///
+    /// `start` is that of a store that lives for `'a`, and `at` is a multiple of its stride, below its number of units.
+    unsafe fn stamp<'a>(start: NonNull<Self::Unit>, at: usize) -> &'a AtomicU64;
+}
+
+/// How far its slots lie from each other.
+pub(crate) trait Strided: Store {
+    /// Units from one slot to the next.
+    fn stride(writers: Writers) -> usize;
+}

@@ -1,0 +1,150 @@
+//! [`wait_until`]: poll, spin, sleep, whichever family asks.
+
+use super::deadline::{Deadline, has_passed};
+use super::spin::Spin;
+use super::{Event, WaitStrategy};
+use crate::sync::mutated;
+
+/// Somebody who may have to wait.
+pub(crate) trait Wait {
+    /// What is waited for.
+    type Found;
+
+    /// Where to sleep; only a poll changes it. Whoever makes [`poll`](Self::poll) succeed calls [`Event::notify`] on it *after* the store that `poll`
+    /// looks for.
+    fn event(&self) -> &Event;
+
+    /// Looks whether it is there.
+    fn poll(&mut self) -> Look<Self::Found>;
+}
+
+/// What a poll found.
+pub(crate) enum Look<F> {
+    /// What is waited for.
+    Found(F),
+    /// Nothing is there; whoever brings something notifies.
+    Nothing,
+    /// Something may be there, and its notify may be long over: look again, and do not sleep.
+    Again,
+}
+
+/// Waits until a poll finds something, and returns that; `None` once `deadline` has passed and a [last look](last_look) found nothing.
+#[cold]
+#[inline(never)]
+pub(crate) fn wait_until<W: Wait>(
+    waiter: &mut W,
+    strategy: WaitStrategy,
+    deadline: Deadline,
+) -> Option<W::Found> {
+    let mut spin = Spin::new(strategy);
+    loop {
+        let look = waiter.poll();
+        if let Look::Found(found) = look {
+            return Some(found);
+        }
+        if has_passed(deadline) {
+            return last_look(waiter);
+        }
+        if matches!(look, Look::Again) || spin.turn() {
+            continue;
+        }
+        let event = core::ptr::from_ref(waiter.event());
+        let ticket = waiter.event().register();
+        // The second look: a notify that missed the registration came after a store that this poll sees.
+        if !mutated!("event_no_second_look") {
+            match waiter.poll() {
+                Look::Found(found) => return Some(found),
+                Look::Again if !mutated!("lapped_and_asleep") => continue,
+                Look::Nothing | Look::Again => {}
+            }
+        }
+        // Where the second look changed what is waited for, it has to be registered for that.
+        if core::ptr::eq(event, waiter.event()) {
+            waiter.event().sleep(ticket, deadline);
+        }
+    }
+}
+
+/// How often who is told to look again does so after its deadline: about a millisecond at most. Beside a publisher at full speed a subscriber of a
+/// ring of 64 slots was lapped 64 times one after the other, once in a million receives.
+const LAST_LOOKS: u32 = 1_000;
+
+/// What is there once the time has passed. Where a poll says that something may be there it is asked again, as often as it takes, within reason.
+fn last_look<W: Wait>(waiter: &mut W) -> Option<W::Found> {
+    let looks = if mutated!("one_last_look") { 1 } else { LAST_LOOKS };
+    for _ in 0..looks {
+        match waiter.poll() {
+            Look::Found(found) => return Some(found),
+            Look::Nothing => break,
+            Look::Again => {}
+        }
+    }
+    None
+}
+
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    /// Finds something at the poll after so many that say "again", and nothing where there are none.
+    struct After(Option<u32>, Event);
+
+    impl Wait for After {
+        type Found = ();
+
+        fn event(&self) -> &Event {
+            &self.1
+        }
+
+        fn poll(&mut self) -> Look<()> {
+            match &mut self.0 {
+                None => Look::Nothing,
+                Some(0) => Look::Found(()),
+                Some(left) => {
+                    *left -= 1;
+                    Look::Again
+                }
+            }
+        }
+    }
+
+    /// Finds something at the poll after so many that say "nothing".
+    struct Late(u32, Event);
+
+    impl Wait for Late {
+        type Found = ();
+
+        fn event(&self) -> &Event {
+            &self.1
+        }
+
+        fn poll(&mut self) -> Look<()> {
+            match self.0.checked_sub(1) {
+                None => Look::Found(()),
+                Some(left) => {
+                    self.0 = left;
+                    Look::Nothing
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn who_spins_does_not_say_that_it_sleeps() {
+        for strategy in [WaitStrategy::BusySpin, WaitStrategy::YieldSpin, WaitStrategy::BackoffSpin] {
+            let mut waiter = Late(10, Event::new());
+            let word = waiter.1.word.load(crate::sync::Ordering::Relaxed);
+            assert_eq!(wait_until(&mut waiter, strategy, None), Some(()));
+            assert_eq!(waiter.1.word.load(crate::sync::Ordering::Relaxed), word, "{strategy:?}");
+        }
+    }
+
+    #[test]
+    fn what_stands_is_found_after_the_deadline_too() {
+        let now = Some(std::time::Instant::now());
+        let wait = |after| wait_until(&mut After(after, Event::new()), WaitStrategy::default(), now);
+        assert_eq!([0, 1, 2, 3, 100].map(|after| wait(Some(after))), [Some(()); 5]);
+        assert_eq!(wait(None), None);
+        assert_eq!(wait(Some(1_000_000)), None, "it ends all the same");
+    }
+}
