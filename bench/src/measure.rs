@@ -71,6 +71,8 @@ pub fn run_here(name: &str, order: Order, cores: Cores) -> Result<(), String> {
         eprintln!("error: {name}: not done after {} s", PATIENCE.as_secs());
         process::exit(1);
     });
+    // A round is so short that what a process pays once, at its first sleep or at the end of its first queue, would be most of it.
+    annulus::prepare();
     cores::pin(cores.here);
     let plan = Plan { capacity: row.capacity, messages: row.messages, cores };
     let round = Round::run(&row, &plan, order, || floor::ping_pong(cores, ROUND_TRIPS));

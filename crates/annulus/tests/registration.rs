@@ -84,9 +84,26 @@ fn a_process_registers_at_its_first_sleep() {
     });
     assert!(pool.redeem(taker.try_recv().unwrap()).is_ok());
     assert!(!is_registered(), "rings on which nobody slept");
+    a_few_quiet_rings();
+    assert!(!is_registered(), "a consumer that spins, with quiet producers");
 
     publishers_were_there_before();
     assert!(is_registered(), "somebody slept");
+}
+
+/// A consumer finds nothing in eight rings, often enough to take them off its list where barriers are cheap, and not so often that it would register.
+fn a_few_quiet_rings() {
+    const POLLS: usize = if cfg!(debug_assertions) { 12 } else { 10_000 };
+    let (first, mut consumer) = annulus::mpsc::channel::<u64>(4);
+    let mut producers: Vec<_> = (0..8).map(|_| first.clone()).collect();
+    // A ring is on the list from its first message on.
+    producers.iter_mut().for_each(|producer| producer.try_send(1).unwrap());
+    (0..8).for_each(|_| assert_eq!(consumer.try_recv(), Ok(1)));
+    for _ in 0..POLLS {
+        assert!(consumer.try_recv().is_err());
+    }
+    // The end of a queue is settled by a barrier, too.
+    std::mem::forget((first, producers, consumer));
 }
 
 /// Publishers and their threads begin while nobody has registered, and learn nothing of it when the first sleeper does: it is woken all the same.

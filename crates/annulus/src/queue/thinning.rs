@@ -2,7 +2,7 @@
 
 use super::hub::Member;
 use super::roster::{Quiet, Roster};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, mutated};
 use crate::wait::Event;
 
 /// Rings that stay on the list where nothing is found at all, though they are quiet: nobody gains by taking them off.
@@ -18,8 +18,20 @@ pub(super) const PRICE: usize = if cfg!(annulus_loom) {
     2048
 };
 
+/// The same where the process has not registered for barriers yet: the barrier then takes some milliseconds, a few thousand times as long. So a
+/// consumer with a few quiet rings never pays for it, and one with a thousand does after as much time spent in looks.
+const PRICE_OF_THE_FIRST: usize = if cfg!(annulus_loom) {
+    1
+} else if cfg!(debug_assertions) {
+    128
+} else {
+    1 << 22
+};
+
 /// What one consumer has seen since it last took rings off.
 pub(super) struct Thinning {
+    /// In looks in vain.
+    price: usize,
     /// Looks in vain, but for those at the rings that stay anyway.
     vain: usize,
     /// Whether a search has found something.
@@ -28,7 +40,7 @@ pub(super) struct Thinning {
 
 impl Thinning {
     pub(super) fn new() -> Self {
-        Self { vain: 0, found: false }
+        Self { price: PRICE, vain: 0, found: false }
     }
 
     /// After a search that found something in `member`, and nothing in so many rings before it.
@@ -51,13 +63,17 @@ impl Thinning {
     /// Takes rings off, where that is due.
     #[inline(always)]
     pub(super) fn thin_out<L: Quiet>(&mut self, roster: &Roster<L>, sent: &Event) {
-        if self.vain >= PRICE {
+        if self.vain >= self.price {
             self.thin_out_now(roster, sent);
         }
     }
 
     #[cold]
     fn thin_out_now<L: Quiet>(&mut self, roster: &Roster<L>, sent: &Event) {
+        if self.price == PRICE && !sent.has_cheap_barriers() && !mutated!("thinning_registers") {
+            self.price = if mutated!("thinning_never") { usize::MAX } else { PRICE_OF_THE_FIRST };
+            return;
+        }
         let mut stay = if self.found || cfg!(annulus_loom) { 0 } else { KEPT };
         roster.thin_out(sent, |member| {
             // (Loom does not get that far. Whether a ring may leave is not for this to say.)
@@ -71,7 +87,7 @@ impl Thinning {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
     use alloc::vec::Vec;
 
@@ -84,6 +100,8 @@ mod tests {
 
     /// A queue with so many rings, in each of which a search has found something. (Twice, because the first message in the first ring needs no search.)
     fn used<K: Joinable>() -> (Vec<Producer<u8, K>>, Consumer<u8, K>) {
+        // Or the first rings would leave later than the others.
+        crate::wait::prepare();
         let (first, mut consumer) = Builder::<K>::new(4).build().unwrap();
         let mut producers: Vec<_> = (1..RINGS).map(|_| first.clone()).collect();
         producers.insert(0, first);

@@ -126,6 +126,12 @@ impl Event {
         fence::heavy(self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0)
     }
 
+    /// Whether a [`barrier`](Self::barrier) would take microseconds; where not, the process would register for it first, which takes
+    /// milliseconds.
+    pub(crate) fn has_cheap_barriers(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 || fence::is_registered()
+    }
+
     /// As [`barrier`](Self::barrier), for who can't go without. Where the system refuses it (a sandbox that forbids itself the system call
     /// after it made its rings), it waits a millisecond instead, in which a processor carries out what it has begun.
     pub(crate) fn barrier_at_any_price(&self) {

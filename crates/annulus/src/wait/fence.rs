@@ -38,7 +38,7 @@ pub(super) fn is_asymmetric() -> bool {
 /// On Linux that takes some milliseconds, once in a process, as soon as it has a second thread; on other systems nothing. Without this call the
 /// first to need it pays for it: the first thread that sleeps in a blocking call ([`WaitStrategy::Block`](crate::WaitStrategy::Block), the default), which
 /// may thus come back from a timeout that much later; the first end of a [queue](crate::queue), by `close` or by the drop of its
-/// consumers, while producers are there; or, with several producers of one [`mpsc`](crate::mpsc) or [`mpmc`](crate::mpmc) queue, a receive that stops looking at idle ones. Who makes, publishes to and
+/// consumers, while producers are there; or, with several producers of one [`mpsc`](crate::mpsc) or [`mpmc`](crate::mpmc) queue, a receive that stops looking at idle ones, after it has looked at them millions of times. Who makes, publishes to and
 /// receives from rings by spinning pays nothing, and needs no call. So this is for programs that can't have a few milliseconds' pause later: they call
 /// it when they begin, best before they start threads, when it takes no time.
 ///
@@ -69,6 +69,11 @@ pub(super) fn full() {
 pub(super) fn heavy(asymmetric: bool) -> bool {
     fence(Ordering::SeqCst);
     !asymmetric || system::barrier()
+}
+
+/// Whether the process has registered, or has no need to. Where it has, this is a barrier, too.
+pub(super) fn is_registered() -> bool {
+    system::barrier_if_registered()
 }
 
 /// When to look again without the heavy fence: soon, so that a wake-up that is missed comes late by a nap.
@@ -102,8 +107,13 @@ mod system {
     /// A barrier on every core that runs a thread of this process; false where it is refused to those who registered, too. (The kernel keeps who did,
     /// so there is no flag that could differ from what it knows.)
     pub(super) fn barrier() -> bool {
-        let ask = || membarrier(MembarrierCommand::PrivateExpedited).is_ok();
-        ask() || (!mutated!("barrier_registers_never") && register() && ask())
+        barrier_if_registered()
+            || (!mutated!("barrier_registers_never") && register() && barrier_if_registered())
+    }
+
+    /// The same, and false where the process has not registered.
+    pub(super) fn barrier_if_registered() -> bool {
+        membarrier(MembarrierCommand::PrivateExpedited).is_ok()
     }
 }
 
@@ -117,6 +127,10 @@ mod system {
     pub(super) fn register() {}
 
     pub(super) fn barrier() -> bool {
+        true
+    }
+
+    pub(super) fn barrier_if_registered() -> bool {
         true
     }
 }

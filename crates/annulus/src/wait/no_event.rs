@@ -63,6 +63,11 @@ impl Event {
         true
     }
 
+    /// A fence is all it is.
+    pub(crate) fn has_cheap_barriers(&self) -> bool {
+        true
+    }
+
     /// As [`barrier`](Self::barrier).
     pub(crate) fn barrier_at_any_price(&self) {
         fence(Ordering::SeqCst);
