@@ -3,10 +3,10 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::hub::Plan;
 #[cfg(feature = "std")]
 use super::kind::InPlace;
 use super::kind::Kind;
+use super::plan::Plan;
 use super::{Consumer, Producer};
 use crate::error::CapacityError;
 use crate::sync::mutated;

@@ -4,10 +4,10 @@
 //! at the others. So a lane with a message has its turn after one turn of every other, with each consumer that goes on.
 
 use alloc::sync::Arc;
-use core::ptr::NonNull;
 
-use super::hub::{Hub, Member};
-use super::kind::Read;
+use super::ends::Read;
+use super::hub::Hub;
+use super::member::MemberRef;
 use super::roster::Round;
 use super::thinning::Thinning;
 use crate::lane::SharedLane;
@@ -21,7 +21,7 @@ const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 pub(crate) struct Claimer<T> {
     pub(super) hub: Arc<Hub<SharedLane<T>>>,
     /// The lane whose turn it is.
-    local: NonNull<Member<SharedLane<T>>>,
+    local: MemberRef<SharedLane<T>>,
     /// Its number in the roster.
     turn: usize,
     /// Messages that it may take from there before it looks at others.
@@ -40,7 +40,7 @@ unsafe impl<T: Send> Sync for Claimer<T> {}
 
 impl<T> Claimer<T> {
     /// The first consumer of `hub`, which begins with `local`, its first lane. It counts as a consumer of the hub already.
-    pub(super) fn new(hub: Arc<Hub<SharedLane<T>>>, local: NonNull<Member<SharedLane<T>>>) -> Self {
+    pub(super) fn new(hub: Arc<Hub<SharedLane<T>>>, local: MemberRef<SharedLane<T>>) -> Self {
         Self { hub, local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
     }
 
@@ -51,12 +51,6 @@ impl<T> Claimer<T> {
         let mut round = self.hub.roster.round(self.turn, true);
         other.next_in_round(&mut round);
         other
-    }
-
-    #[inline(always)]
-    fn local(&self) -> &Member<SharedLane<T>> {
-        // SAFETY: a member lives as long as its hub, in which this is a share.
-        unsafe { self.local.as_ref() }
     }
 
     /// Claims up to `most` messages of one lane, which is the local one then; returns the first and how many.
@@ -72,7 +66,7 @@ impl<T> Claimer<T> {
         if budget == 0 {
             return None;
         }
-        let (first, count) = self.local().lane.claim(most.min(budget))?;
+        let (first, count) = self.local.lane.claim(most.min(budget))?;
         self.budget = self.budget.saturating_sub(count);
         Some((first, count))
     }
@@ -90,8 +84,7 @@ impl<T> Claimer<T> {
         let mut looked = 0;
         while self.next_in_round(&mut round) {
             if let Some(claimed) = self.claim_here(most) {
-                // SAFETY: a member lives as long as its hub, in which this is a share.
-                self.thinning.found(unsafe { self.local.as_ref() }, looked);
+                self.thinning.found(&self.local, looked);
                 return Some(claimed);
             }
             looked += 1;
@@ -107,7 +100,7 @@ impl<T> Claimer<T> {
     /// This end has claimed it, and does so once.
     #[inline(always)]
     unsafe fn take(&self, number: u64) -> T {
-        let local = self.local();
+        let local = &*self.local;
         // SAFETY: the caller's promise.
         let value = unsafe { local.lane.take(number) };
         if !mutated!("shared_take_wakes_nobody") {
@@ -187,7 +180,7 @@ impl<T> Read<T> for Claimer<T> {
     /// From the local lane only: a round that went on elsewhere, where others were faster, would pass lanes over.
     #[inline]
     fn take_here(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
-        let Some((number, _)) = self.local().lane.claim(most.min(1)) else { return 0 };
+        let Some((number, _)) = self.local.lane.claim(most.min(1)) else { return 0 };
         // SAFETY: claimed just now.
         each(unsafe { self.take(number) });
         1
@@ -215,13 +208,14 @@ impl<T> Read<T> for Claimer<T> {
     #[inline]
     fn next_in_round(&mut self, round: &mut Round) -> bool {
         let Some((turn, member)) = self.hub.roster.next(round) else { return false };
-        self.local = NonNull::from(member);
+        // SAFETY: this end has a share in the hub.
+        self.local = unsafe { MemberRef::new(member) };
         (self.turn, self.budget) = (turn, BUDGET);
         true
     }
 
     fn here(&mut self) -> usize {
-        self.local().lane.len()
+        self.local.lane.len()
     }
 
     #[cold]

@@ -6,8 +6,9 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::apart::apart;
+use super::ends::{Read, take_up_to};
 use super::iter::{IntoIter, Iter, TryIter};
-use super::kind::{InPlace, Joinable, Kind, Read, Shared, take_up_to};
+use super::kind::{InPlace, Joinable, Kind, Shared};
 use super::stats::ChannelStats;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;

@@ -5,12 +5,12 @@
 //! of every other. What it knows of a lane it forgets with the turn: the lane's head says where it was.
 
 use alloc::sync::Arc;
-use core::ptr::NonNull;
 
+use super::ends::{Read, take_up_to};
 use super::hub::Hub;
-use super::kind::{Read, take_up_to};
+use super::member::{MemberRef, Quiet};
 use super::read::ReadEnd;
-use super::roster::{Quiet, Round};
+use super::roster::Round;
 use super::thinning::Thinning;
 use crate::lane::Lane;
 use crate::sync::mutated;
@@ -61,7 +61,7 @@ impl<T> FanIn<T> {
         while self.next_lane(&mut round, &mut looked) {
             let budget = if mutated!("turn_without_end") { usize::MAX } else { BUDGET };
             if self.current.learn(budget) {
-                self.thinning.found(self.current.member(), looked);
+                self.thinning.found(&self.current.member, looked);
                 if looked == 0 && round.is_over() {
                     self.rest();
                 }
@@ -79,10 +79,10 @@ impl<T> FanIn<T> {
     #[inline(always)]
     fn next_lane(&mut self, round: &mut Round, looked: &mut usize) -> bool {
         while let Some((index, member)) = self.hub.roster.next(round) {
-            let member = NonNull::from(member);
+            // SAFETY: this end has a share in the hub.
+            let member = unsafe { MemberRef::new(member) };
             if member != self.current.member {
-                // SAFETY: a member lives as long as its hub, in which this is a share.
-                if unsafe { member.as_ref() }.lane.is_quiet() {
+                if member.lane.is_quiet() {
                     *looked += 1;
                     continue;
                 }
@@ -180,7 +180,7 @@ impl<T> Read<T> for FanIn<T> {
 
     fn here(&mut self) -> usize {
         if self.current.look(usize::MAX) {
-            self.thinning.found(self.current.member(), 0);
+            self.thinning.found(&self.current.member, 0);
         }
         self.current.known()
     }
@@ -195,7 +195,8 @@ impl<T> Read<T> for FanIn<T> {
             self.settled = true;
             // A producer that joins from now on sees the close before it sends.
             for member in self.hub.members() {
-                ReadEnd::new(NonNull::from(member)).seal();
+                // SAFETY: this end has a share in the hub.
+                ReadEnd::new(unsafe { MemberRef::new(member) }).seal();
             }
             self.current.seal();
         }

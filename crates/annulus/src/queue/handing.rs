@@ -1,7 +1,7 @@
 //! The producer's end of a lane whose consumer may ask for messages (`lane/hand_off.rs`). An end of its own: others pay nothing for it.
 
+use super::ends::Write;
 use super::hub::Hub;
-use super::kind::Write;
 use super::write::WriteEnd;
 use crate::error::Refusal;
 use crate::hint::unlikely;

@@ -12,16 +12,16 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ptr::NonNull;
 
+use super::member::{Member, MemberRef};
+use super::plan::Plan;
 use super::probe::Probe;
-use super::roster::{Quiet, Roster};
+use super::roster::Roster;
 use super::stats::ProducerStats;
 use crate::error::CapacityError;
-use crate::free_list::END;
-use crate::lane::{Lane, SharedLane};
-use crate::os::numa::Node;
+use crate::lane::Lane;
 use crate::side::Side;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, mutated};
-use crate::wait::{Event, Mark, Marked, WaitStrategy};
+use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::wait::{Event, Mark, Marked};
 
 /// What all handles of a queue share.
 #[repr(C, align(128))]
@@ -41,48 +41,6 @@ const CLOSED: Mark = Mark::Over;
 
 /// Constant, as in the [`Plan`]: here too, so that one look before a send tells both.
 const HANDS_OFF: Mark = Mark::Other;
-
-/// How lanes are to be. Constant.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    pub(super) capacity: usize,
-    /// The number of a lane's first message.
-    pub(super) first: u64,
-    /// Where its slots are to lie.
-    pub(super) node: Node,
-    /// Whether a consumer that waits asks for the next message (`lane/hand_off.rs`).
-    pub(super) hand_off: bool,
-    /// Whether its producer and its consumer measure how long messages take.
-    pub(super) statistics: bool,
-    /// How handles wait where a verb does not say.
-    pub(super) strategy: WaitStrategy,
-}
-
-/// A lane in its hub.
-#[repr(C)]
-pub(crate) struct Member<L> {
-    pub(super) lane: L,
-    /// The hub, with the right to give back a share in it. Constant.
-    pub(super) hub: NonNull<Hub<L>>,
-    /// Where its producer sleeps.
-    pub(super) taken: Event,
-    /// Whether its producer may go by it that consumers look at this lane. If not, it [lists](Roster::list) the lane.
-    pub(super) listed: AtomicBool,
-    /// Whether a consumer has found something here since rings were last taken off the list: a hint, which consumers write.
-    pub(super) active: AtomicBool,
-    /// Its number in the roster. Constant.
-    pub(super) index: u32,
-    /// The number of the ring below it on the free list.
-    pub(super) link: AtomicU32,
-    /// Which producer this is; counted in the order of joining.
-    pub(super) id: AtomicU64,
-    /// The number of its producer's first message.
-    pub(super) base: AtomicU64,
-    /// Whether a producer has it.
-    taken_over: AtomicBool,
-    /// Where that is asked for: what measures how long messages take.
-    pub(super) probe: Option<Probe>,
-}
 
 // SAFETY: the pointers are to members, which are shared like borrows and freed with the hub.
 unsafe impl<L: Send + Sync> Send for Hub<L> {}
@@ -111,17 +69,21 @@ impl<L> Hub<L> {
     pub(super) fn join(
         self: &Arc<Self>,
         make: impl FnOnce(Plan) -> Result<L, CapacityError>,
-    ) -> Result<NonNull<Member<L>>, CapacityError> {
+    ) -> Result<MemberRef<L>, CapacityError> {
         // Relaxed: it only has to be different for each.
         let id = self.joined.fetch_add(1, Ordering::Relaxed);
         let free = if mutated!("rings_for_all_who_come") { None } else { self.roster.take_free() };
         if let Some(member) = free {
             member.id.store(id, Ordering::Relaxed);
             member.taken_over.store(true, Ordering::Relaxed);
-            return Ok(NonNull::from(member));
+            // SAFETY: the caller has a share.
+            return Ok(unsafe { MemberRef::new(member) });
         }
         let lane = make(self.plan)?;
-        Ok(self.roster.add(|index| Box::new(Member::new(lane, index, id, self))))
+        let hub = NonNull::new(Arc::as_ptr(self).cast_mut().cast()).expect("an Arc points to something");
+        let member = self.roster.add(|index| Box::new(Member::new(lane, index, id, hub, &self.plan)));
+        // SAFETY: as above.
+        Ok(unsafe { MemberRef::new(member) })
     }
 
     /// The producer of `member` leaves. From now on the lane may be another one's.
@@ -129,6 +91,23 @@ impl<L> Hub<L> {
         member.taken_over.store(false, Ordering::Relaxed);
         self.roster.give_back(member);
         self.producer_goes();
+    }
+
+    /// The hub that `member` is of.
+    #[inline(always)]
+    pub(super) fn of(member: &Member<L>) -> &Self {
+        // SAFETY: `join` put the hub's address there, and whoever borrows a member keeps its hub alive.
+        unsafe { member.hub.cast().as_ref() }
+    }
+
+    /// A share in the hub that `member` is of.
+    ///
+    /// # Safety
+    ///
+    /// The caller has one that it gave up without dropping it (`mem::forget`), and has it back by this.
+    pub(super) unsafe fn share(member: &Member<L>) -> Arc<Self> {
+        // SAFETY: the pointer is that of the `Arc` in `join`; the rest is the caller's promise.
+        unsafe { Arc::from_raw(member.hub.as_ptr().cast()) }
     }
 
     /// All lanes there ever were.
@@ -232,50 +211,10 @@ impl<T> Hub<Lane<T>> {
     }
 }
 
-impl<T> Quiet for Lane<T> {
-    #[inline(always)]
-    fn is_quiet(&self) -> bool {
-        self.tail() == self.head()
-    }
-}
-
-impl<T> Quiet for SharedLane<T> {
-    fn is_quiet(&self) -> bool {
-        self.is_empty()
-    }
-}
-
-impl<L> Member<L> {
-    fn new(lane: L, index: u32, id: u64, hub: &Arc<Hub<L>>) -> Self {
-        let plan = hub.plan;
-        Self {
-            lane,
-            // SAFETY: it points to something.
-            hub: unsafe { NonNull::new_unchecked(Arc::as_ptr(hub).cast_mut()) },
-            taken: Event::new(),
-            listed: AtomicBool::new(false),
-            active: AtomicBool::new(false),
-            index,
-            link: AtomicU32::new(END),
-            id: AtomicU64::new(id),
-            base: AtomicU64::new(plan.first),
-            taken_over: AtomicBool::new(true),
-            probe: plan.statistics.then(Probe::new),
-        }
-    }
-
-    /// Whether consumers look at this lane.
-    #[inline(always)]
-    pub(super) fn is_listed(&self) -> bool {
-        // Relaxed: the fence before it, and that of who takes it off the list, decide what it sees.
-        self.listed.load(Ordering::Relaxed)
-    }
-}
-
 /// What a new queue's handles start from.
 pub(super) struct Start<L> {
     pub(super) hub: Arc<Hub<L>>,
-    pub(super) member: NonNull<Member<L>>,
+    pub(super) member: MemberRef<L>,
 }
 
 impl<L> Start<L> {
@@ -286,8 +225,7 @@ impl<L> Start<L> {
     ) -> Result<Self, CapacityError> {
         let hub = Arc::new(Hub::new(plan));
         let member = hub.join(make)?;
-        // SAFETY: a member lives as long as its hub.
-        hub.roster.list(unsafe { member.as_ref() });
+        hub.roster.list(&member);
         Ok(Self { hub, member })
     }
 }

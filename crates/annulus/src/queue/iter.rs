@@ -4,7 +4,8 @@ use core::fmt;
 use core::iter::FusedIterator;
 
 use super::Consumer;
-use super::kind::{Kind, Read};
+use super::ends::Read;
+use super::kind::Kind;
 use super::roster::Round;
 
 /// The messages that are there now; made by [`Consumer::try_iter`].

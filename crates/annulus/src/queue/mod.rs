@@ -33,15 +33,20 @@
 
 mod apart;
 mod builder;
+mod channels;
 mod claim;
 mod consumer;
+mod ends;
 mod fan_in;
 mod handing;
 mod hub;
 mod iter;
 mod kind;
+mod member;
 pub mod mpmc;
 pub mod mpsc;
+mod one;
+mod plan;
 mod probe;
 mod producer;
 mod read;

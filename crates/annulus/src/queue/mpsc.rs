@@ -17,9 +17,11 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::channels::channels;
 use super::fan_in::FanIn;
-use super::hub::{Plan, Start};
-use super::kind::{InPlace, Join, Joinable, Kind, Lanes, Parts, channels};
+use super::hub::Start;
+use super::kind::{InPlace, Join, Joinable, Kind, Lanes, Parts};
+use super::plan::Plan;
 use super::read::ReadEnd;
 use super::stats::ProducerStats;
 use super::write::WriteEnd;

@@ -5,7 +5,8 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::apart::apart;
-use super::kind::{InPlace, Joinable, Kind, Write};
+use super::ends::Write;
+use super::kind::{InPlace, Joinable, Kind};
 use super::reservation::Reservation;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;

@@ -1,26 +1,17 @@
 //! The consumer's end of a lane: L5 to L8 of `lane/lane.rs`.
 
-use alloc::sync::Arc;
-use core::mem::ManuallyDrop;
-use core::ptr::{self, NonNull};
+use core::ptr;
 
-use super::apart::apart;
-use super::hub::{Hub, Member};
-use super::kind::Read;
-use super::roster::Round;
+use super::member::MemberRef;
 use crate::hint::unlikely;
 use crate::lane::{Lane, Place};
 use crate::sync::mutated;
-use crate::wait::{Event, Pace};
-
-/// So many messages, or an eighth of a lane, are a backlog.
-const BACKLOG: usize = 512;
 
 /// The one consumer of a lane. It is good as long as the hub of its lane lives, which is up to who has it.
 pub(crate) struct ReadEnd<T> {
-    pub(super) member: NonNull<Member<Lane<T>>>,
+    pub(super) member: MemberRef<Lane<T>>,
     /// The next message.
-    head: Place<T>,
+    pub(super) head: Place<T>,
     /// There is something before this one; there may be more.
     limit: u64,
     /// Before this one, which is no further than `limit`, nor than the last slot, a message takes nothing but a step to the next slot. As of
@@ -32,9 +23,8 @@ pub(crate) struct ReadEnd<T> {
 
 impl<T> ReadEnd<T> {
     /// The consumer of `member`, a lane that nobody else receives from.
-    pub(super) fn new(member: NonNull<Member<Lane<T>>>) -> Self {
-        // SAFETY: a member lives as long as its hub.
-        let lane = unsafe { &member.as_ref().lane };
+    pub(super) fn new(member: MemberRef<Lane<T>>) -> Self {
+        let lane = &member.lane;
         let head = lane.place(lane.head());
         Self { member, head, limit: head.number, stop: head.number, end: None }
     }
@@ -46,14 +36,8 @@ impl<T> ReadEnd<T> {
     }
 
     #[inline(always)]
-    pub(super) fn member(&self) -> &Member<Lane<T>> {
-        // SAFETY: who has this end keeps the hub alive.
-        unsafe { self.member.as_ref() }
-    }
-
-    #[inline(always)]
-    fn lane(&self) -> &Lane<T> {
-        &self.member().lane
+    pub(super) fn lane(&self) -> &Lane<T> {
+        &self.member.lane
     }
 
     /// How many messages are known to be there.
@@ -77,8 +61,8 @@ impl<T> ReadEnd<T> {
 
     /// The caller is about to take what it has learned of. Returns where who takes one message after the other is to learn anew.
     #[inline(always)]
-    fn measure(&self) -> u64 {
-        match &self.member().probe {
+    pub(super) fn measure(&self) -> u64 {
+        match &self.member.probe {
             None => self.limit,
             Some(probe) => probe.end(self.head.number, self.limit),
         }
@@ -159,7 +143,7 @@ impl<T> ReadEnd<T> {
         self.head = head;
         self.lane().release(self.head.number);
         if !mutated!("lane_release_wakes_nobody") {
-            self.member().taken.notify();
+            self.member.taken.notify();
         }
     }
 
@@ -314,184 +298,5 @@ impl<T> Drop for Taken<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.end.pass(self.count);
-    }
-}
-
-/// The consumer of a queue that has one lane.
-pub(crate) struct One<T> {
-    /// A share, which [`leave`] gives back: dropped like other fields, it would have an address.
-    pub(super) hub: ManuallyDrop<Arc<Hub<Lane<T>>>>,
-    pub(super) end: ReadEnd<T>,
-    pace: Pace,
-    /// Whether it has asked for the next message (A1), and has not seen it.
-    asked: bool,
-}
-
-// SAFETY: a share in a hub and a member of it, which may go where messages may go.
-unsafe impl<T: Send> Send for One<T> {}
-// SAFETY: what a shared reference allows is atomic.
-unsafe impl<T: Send> Sync for One<T> {}
-
-impl<T> One<T> {
-    /// The one consumer of `hub`, whose lane `end` reads.
-    pub(super) fn new(hub: Arc<Hub<Lane<T>>>, end: ReadEnd<T>) -> Self {
-        Self { hub: ManuallyDrop::new(hub), end, pace: Pace::new(), asked: false }
-    }
-
-    /// Whether something is there.
-    #[inline(always)]
-    pub(super) fn has_some(&mut self) -> bool {
-        self.end.known() != 0 || self.look(true)
-    }
-
-    /// Looks, and looks again after a rest where that pays.
-    #[inline(always)]
-    fn look(&mut self, one_by_one: bool) -> bool {
-        if !self.end.learn(usize::MAX) {
-            self.pace.found_nothing();
-            return false;
-        }
-        if unlikely(self.asked) {
-            self.asked = mutated!("hand_off_taken_twice");
-            // SAFETY: it was asked for, it lies before the tail (L5), and whoever comes here again has not asked again.
-            unsafe { self.end.lane().accept(self.end.head) };
-        }
-        let backlog = BACKLOG.min(self.end.lane().capacity() / 8);
-        let end = &mut self.end;
-        self.pace.found(end.known(), backlog, || {
-            end.learn(usize::MAX);
-            end.known()
-        });
-        if one_by_one {
-            end.begin_one_by_one();
-        } else {
-            end.measure();
-        }
-        true
-    }
-
-    /// Looks for all that there is.
-    #[inline(always)]
-    pub(super) fn look_for_all(&mut self) {
-        self.look(false);
-    }
-}
-
-impl<T> Read<T> for One<T> {
-    type Lane = Lane<T>;
-
-    #[inline(always)]
-    fn hub(&self) -> &Hub<Lane<T>> {
-        &self.hub
-    }
-
-    fn event(&self) -> &Event {
-        &self.hub.sent
-    }
-
-    fn expect(&mut self) {
-        self.pace.hurry();
-        // What is asked for comes with the tail.
-        if !self.asked {
-            self.end.expect();
-        }
-    }
-
-    fn ask(&mut self) {
-        if self.hub.plan.hand_off && !self.asked && self.end.known() == 0 && !self.end.is_sealed() {
-            self.asked = true;
-            self.end.lane().ask_for(self.end.head);
-        }
-    }
-
-    #[inline(always)]
-    fn take_plainly(&mut self) -> Option<T> {
-        self.end.take_on()
-    }
-
-    fn try_take(&mut self) -> Option<T> {
-        // SAFETY: something is there.
-        self.has_some().then(|| unsafe { self.end.take() })
-    }
-
-    #[inline]
-    fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize {
-        if self.end.known() < most {
-            self.look_for_all();
-        }
-        self.end.take_some(most, each)
-    }
-
-    /// There is one ring, and one look at it: a second would take the tail's line from the producer, for the little that came meanwhile.
-    #[inline]
-    fn take_up_to(&mut self, most: usize, each: impl FnMut(T)) -> usize {
-        self.take_some(most, each)
-    }
-
-    /// One look, too.
-    #[inline]
-    fn take_into(&mut self, places: &mut [T]) -> usize {
-        if self.end.known() < places.len() {
-            self.look_for_all();
-        }
-        self.end.move_some(places)
-    }
-
-    fn begin_round(&mut self) -> Round {
-        self.hub.roster.round(0, true)
-    }
-
-    fn next_in_round(&mut self, round: &mut Round) -> bool {
-        self.hub.roster.next(round).is_some()
-    }
-
-    fn here(&mut self) -> usize {
-        self.look_for_all();
-        self.end.known()
-    }
-
-    #[cold]
-    fn settle(&mut self) -> bool {
-        if self.end.is_sealed() {
-            return !self.has_some();
-        }
-        if self.hub.is_closed() {
-            self.hub.await_sends();
-            self.end.seal();
-        }
-        false
-    }
-
-    fn len(&self) -> usize {
-        self.end.member().lane.len()
-    }
-}
-
-impl<T> Drop for One<T> {
-    fn drop(&mut self) {
-        apart(self, leave);
-    }
-}
-
-/// The consumer goes, and with it what is left.
-#[cold]
-#[inline(never)]
-fn leave<T>(one: &mut One<T>) {
-    /// Gives the share back, whatever the messages' destructors do.
-    struct Leaving<'a, T>(&'a mut One<T>);
-
-    impl<T> Drop for Leaving<'_, T> {
-        fn drop(&mut self) {
-            // SAFETY: once, here: `leave` is called by the consumer's drop.
-            unsafe { ManuallyDrop::drop(&mut self.0.hub) };
-        }
-    }
-
-    let Leaving(one) = &mut Leaving(one);
-    one.hub.consumer_goes();
-    one.hub.await_sends();
-    one.end.seal();
-    while one.here() != 0 {
-        one.end.drop_some(one.end.known());
     }
 }

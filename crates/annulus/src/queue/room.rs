@@ -1,8 +1,7 @@
 //! How a producer waits for room in its ring, whichever kind of lane that is.
 
-use core::ptr::NonNull;
-
-use super::hub::{Hub, Member};
+use super::hub::Hub;
+use super::member::Member;
 use crate::error::Refusal;
 use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_until};
 
@@ -12,14 +11,12 @@ use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_unti
 #[inline(never)]
 pub(super) fn wait_for_room<L>(
     hub: &Hub<L>,
-    member: NonNull<Member<L>>,
+    member: &Member<L>,
     handful: u64,
     room: impl Fn(&L) -> u64,
     strategy: WaitStrategy,
     deadline: Deadline,
 ) -> Result<u64, Refusal> {
-    // SAFETY: a member lives as long as its hub.
-    let member = unsafe { member.as_ref() };
     let patience = Patience::new(handful, deadline);
     wait_until(&mut Room { hub, member, free: room, patience }, strategy, deadline)
         .unwrap_or(Err(Refusal::Full))

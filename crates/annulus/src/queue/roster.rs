@@ -31,7 +31,7 @@
 use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 
-use super::hub::Member;
+use super::member::{Member, Quiet};
 use crate::free_list::{END, Head};
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::Event;
@@ -82,11 +82,6 @@ impl Round {
     pub(super) fn is_over(&self) -> bool {
         self.left == 0
     }
-}
-
-/// Whether nothing lies in a lane, for a consumer of it.
-pub(super) trait Quiet {
-    fn is_quiet(&self) -> bool;
 }
 
 /// The bucket of a block, and where it is in there.
@@ -161,7 +156,7 @@ impl<L> Roster<L> {
     }
 
     /// Adds the ring that `make` makes of its number.
-    pub(super) fn add(&self, make: impl FnOnce(u32) -> Box<Member<L>>) -> NonNull<Member<L>> {
+    pub(super) fn add(&self, make: impl FnOnce(u32) -> Box<Member<L>>) -> &Member<L> {
         // Relaxed: it only has to be different for each; the stores below publish the ring.
         let index = self.count.fetch_add(1, Ordering::Relaxed);
         let (bucket, _) = bucket_of(index / RINGS);
@@ -182,8 +177,8 @@ impl<L> Roster<L> {
         let block = self.block(index / RINGS).expect("its bucket is there");
         // Release: pairs with the Acquire in `member`.
         block.members[index % RINGS].store(member, Ordering::Release);
-        // SAFETY: a box is never null.
-        unsafe { NonNull::new_unchecked(member) }
+        // SAFETY: just made; nobody borrows it otherwise than shared, and it is freed with the roster.
+        unsafe { &*member }
     }
 
     /// Consumers look at `member` from now on. Whoever wakes one that sleeps does so after this.

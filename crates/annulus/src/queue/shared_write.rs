@@ -2,10 +2,10 @@
 
 use alloc::sync::Arc;
 use core::mem::ManuallyDrop;
-use core::ptr::NonNull;
 
-use super::hub::{Hub, Member};
-use super::kind::Write;
+use super::ends::Write;
+use super::hub::Hub;
+use super::member::MemberRef;
 use super::room::wait_for_room;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
@@ -16,7 +16,7 @@ use crate::wait::{Deadline, WaitStrategy};
 /// The one producer of a shared lane. As of [`WriteEnd`](super::write::WriteEnd), what is rare takes and returns values.
 pub(crate) struct SharedWriteEnd<T> {
     hub: ManuallyDrop<Arc<Hub<SharedLane<T>>>>,
-    member: NonNull<Member<SharedLane<T>>>,
+    member: MemberRef<SharedLane<T>>,
     /// The next message.
     next: u64,
 }
@@ -28,9 +28,8 @@ unsafe impl<T: Send> Sync for SharedWriteEnd<T> {}
 
 impl<T> SharedWriteEnd<T> {
     /// The producer of `member`, a lane that nobody else sends on. It counts as a producer of the hub already.
-    pub(super) fn new(hub: Arc<Hub<SharedLane<T>>>, member: NonNull<Member<SharedLane<T>>>) -> Self {
-        // SAFETY: a member lives as long as its hub.
-        let next = unsafe { member.as_ref() }.lane.left_at();
+    pub(super) fn new(hub: Arc<Hub<SharedLane<T>>>, member: MemberRef<SharedLane<T>>) -> Self {
+        let next = member.lane.left_at();
         Self { hub: ManuallyDrop::new(hub), member, next }
     }
 
@@ -47,8 +46,7 @@ impl<T> SharedWriteEnd<T> {
 
     #[inline(always)]
     fn lane(&self) -> &SharedLane<T> {
-        // SAFETY: a member lives as long as its hub, in which this is a share.
-        &unsafe { self.member.as_ref() }.lane
+        &self.member.lane
     }
 
     /// After `count` messages were sent: looks who needs to know, and returns how many of them are the consumers'.
@@ -57,10 +55,8 @@ impl<T> SharedWriteEnd<T> {
         let first = self.next;
         let end = first.wrapping_add(count as u64);
         self.next = end;
-        // SAFETY: a member lives as long as its hub, in which this is a share.
-        let ring = unsafe { self.member.as_ref() };
         // The fence of the first look comes before the second, too.
-        if unlikely(!(self.hub.sent.is_calm() && ring.is_listed())) {
+        if unlikely(!(self.hub.sent.is_calm() && self.member.is_listed())) {
             let until = attend(&self.hub, self.member, first, end);
             return until.wrapping_sub(first) as usize;
         }
@@ -76,19 +72,16 @@ impl<T> SharedWriteEnd<T> {
 /// What [`SharedWriteEnd::sent`] does where something is to be done. Returns before which message they are the consumers'.
 #[cold]
 #[inline(never)]
-fn attend<T>(hub: &Hub<SharedLane<T>>, member: NonNull<Member<SharedLane<T>>>, first: u64, end: u64) -> u64 {
+fn attend<T>(hub: &Hub<SharedLane<T>>, member: MemberRef<SharedLane<T>>, first: u64, end: u64) -> u64 {
     hub.sent.fence();
-    // SAFETY: a member lives as long as its hub.
-    let ring = unsafe { member.as_ref() };
-    let lane = &ring.lane;
     // E3.
     let until = if hub.may_be_closed() && !mutated!("shared_close_unsettled") {
-        lane.settle(first, end)
+        member.lane.settle(first, end)
     } else {
         end
     };
     if !mutated!("call_nobody") {
-        hub.roster.list(ring);
+        hub.roster.list(&member);
     }
     let count = until.wrapping_sub(first) as usize;
     hub.sent.notify_some(if mutated!("wakes_too_few") { count.min(1) } else { count });
@@ -167,7 +160,7 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         let next = self.next;
         let room = move |lane: &SharedLane<T>| u64::from(lane.is_free(next));
-        wait_for_room(&self.hub, self.member, 1, room, strategy, deadline).map(drop)
+        wait_for_room(&self.hub, &self.member, 1, room, strategy, deadline).map(drop)
     }
 
     fn len(&self) -> usize {
@@ -185,10 +178,8 @@ impl<T> Drop for SharedWriteEnd<T> {
 /// By value, so that an end has no address (see `docs/ARCHITECTURE.md`).
 #[cold]
 #[inline(never)]
-fn leave<T>(hub: Arc<Hub<SharedLane<T>>>, member: NonNull<Member<SharedLane<T>>>, next: u64) {
-    // SAFETY: a member lives as long as its hub.
-    let left = unsafe { member.as_ref() };
-    left.lane.leave_at(next);
-    hub.leave(left);
+fn leave<T>(hub: Arc<Hub<SharedLane<T>>>, member: MemberRef<SharedLane<T>>, next: u64) {
+    member.lane.leave_at(next);
+    hub.leave(&member);
     drop(hub);
 }

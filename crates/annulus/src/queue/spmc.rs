@@ -20,9 +20,11 @@
 
 use alloc::sync::Arc;
 
+use super::channels::channels;
 use super::claim::Claimer;
-use super::hub::{Plan, Start};
-use super::kind::{Divide, Kind, Parts, Shared, channels};
+use super::hub::Start;
+use super::kind::{Divide, Kind, Parts, Shared};
+use super::plan::Plan;
 use super::shared_write::SharedWriteEnd;
 use crate::error::CapacityError;
 use crate::lane::SharedLane;

@@ -12,10 +12,13 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::channels::channels;
 use super::handing::Handing;
-use super::hub::{Plan, Start};
-use super::kind::{InPlace, Kind, Lanes, Parts, channels};
-use super::read::{One, ReadEnd};
+use super::hub::Start;
+use super::kind::{InPlace, Kind, Lanes, Parts};
+use super::one::One;
+use super::plan::Plan;
+use super::read::ReadEnd;
 use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;

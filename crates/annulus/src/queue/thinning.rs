@@ -1,7 +1,7 @@
 //! When quiet rings leave the list that consumers look at.
 
-use super::hub::Member;
-use super::roster::{Quiet, Roster};
+use super::member::{Member, Quiet};
+use super::roster::Roster;
 use crate::sync::{Ordering, mutated};
 use crate::wait::Event;
 
@@ -92,7 +92,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::queue::kind::Read;
+    use crate::queue::ends::Read;
     use crate::queue::{Builder, Consumer, Joinable, Producer, mpmc, mpsc};
 
     /// Rings of these tests.
@@ -160,7 +160,7 @@ mod tests {
     }
 
     /// What lies in a ring keeps it on the list, however idle it seems; and one consumer at a time takes rings off.
-    fn rings_with_messages_stay<L: super::super::roster::Quiet>(hub: &super::super::hub::Hub<L>) {
+    fn rings_with_messages_stay<L: Quiet>(hub: &super::super::hub::Hub<L>) {
         let all = |round: &mut _| core::iter::from_fn(|| hub.roster.next(round)).count();
         let before = listed_bits(&hub.roster);
         hub.roster.thin_out(&hub.sent, |_| {
@@ -205,7 +205,7 @@ mod tests {
                 }
             }
             let roster = &consumer.end.hub().roster;
-            let listed: Vec<_> = roster.members().map(super::super::hub::Member::is_listed).collect();
+            let listed: Vec<_> = roster.members().map(Member::is_listed).collect();
             assert_eq!(listed.len(), count);
             for at in 0..count {
                 let visits = |all| {

@@ -2,10 +2,11 @@
 
 use alloc::sync::Arc;
 use core::mem::{self, ManuallyDrop, MaybeUninit};
-use core::ptr::{self, NonNull};
+use core::ptr;
 
-use super::hub::{Hub, Member};
-use super::kind::Write;
+use super::ends::Write;
+use super::hub::Hub;
+use super::member::{Member, MemberRef};
 use super::room::wait_for_room;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
@@ -24,7 +25,7 @@ use crate::wait::{Deadline, WaitStrategy};
 /// slots, half as many of which would then be under way at once.
 pub(crate) struct WriteEnd<T> {
     /// With a share in its hub.
-    member: NonNull<Member<Lane<T>>>,
+    member: MemberRef<Lane<T>>,
     /// The next message.
     tail: Place<T>,
     /// The run ends before this one, which is no further than the room that is known of, nor than the last slot.
@@ -38,9 +39,8 @@ unsafe impl<T: Send> Sync for WriteEnd<T> {}
 
 impl<T> WriteEnd<T> {
     /// The producer of `member`, a lane that nobody else sends on. It counts as a producer of the hub already.
-    pub(super) fn new(hub: Arc<Hub<Lane<T>>>, member: NonNull<Member<Lane<T>>>) -> Self {
-        // SAFETY: a member lives as long as its hub.
-        let lane = unsafe { &member.as_ref().lane };
+    pub(super) fn new(hub: Arc<Hub<Lane<T>>>, member: MemberRef<Lane<T>>) -> Self {
+        let lane = &member.lane;
         // Nobody else writes it; whoever had it before gave it up (Release, Acquire).
         let tail = lane.place(lane.tail());
         let mut end = Self { member, tail, stop: tail.number };
@@ -53,12 +53,12 @@ impl<T> WriteEnd<T> {
     /// Another producer, with a lane of its own. On a closed queue all its sends fail.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
         // SAFETY: this end has a share, which it keeps.
-        let hub = ManuallyDrop::new(unsafe { Arc::from_raw(self.member().hub.as_ptr()) });
+        let hub = ManuallyDrop::new(unsafe { Hub::share(&self.member) });
         let member = hub.join(|plan| Lane::new(plan.capacity, plan.first, plan.node))?;
         hub.producer_comes();
         let end = Self::new(Arc::clone(&hub), member);
-        end.member().base.store(end.tail.number, Ordering::Relaxed);
-        if let Some(probe) = &end.member().probe {
+        end.member.base.store(end.tail.number, Ordering::Relaxed);
+        if let Some(probe) = &end.member.probe {
             probe.forget();
         }
         // The consumer that ends the queue comes by every lane that it sees. If it may not have seen this one, its producer sees the close
@@ -71,18 +71,12 @@ impl<T> WriteEnd<T> {
 
     #[inline(always)]
     fn hub(&self) -> &Hub<Lane<T>> {
-        hub_of(self.member())
-    }
-
-    #[inline(always)]
-    fn member(&self) -> &Member<Lane<T>> {
-        // SAFETY: a member lives as long as its hub, in which this is a share.
-        unsafe { self.member.as_ref() }
+        Hub::of(&self.member)
     }
 
     #[inline(always)]
     fn lane(&self) -> &Lane<T> {
-        &self.member().lane
+        &self.member.lane
     }
 
     /// How many slots are known to be free.
@@ -105,7 +99,7 @@ impl<T> WriteEnd<T> {
     fn look(&mut self) -> u64 {
         let until = self.lane().room_until();
         self.know_room(until);
-        match &self.member().probe {
+        match &self.member.probe {
             None => until,
             Some(probe) => probe.begin(self.tail.number, until),
         }
@@ -189,12 +183,11 @@ impl<T> WriteEnd<T> {
         after: Place<T>,
         value: T,
         is_lone: bool,
-        attend: impl FnOnce(NonNull<Member<Lane<T>>>, Place<T>) -> Result<(), T>,
+        attend: impl FnOnce(MemberRef<Lane<T>>, Place<T>) -> Result<(), T>,
     ) -> Result<(), T> {
-        // SAFETY: a member lives as long as its hub.
-        let ring = unsafe { self.member.as_ref() };
-        // Before the stores, from which it may be another for all that a compiler knows.
-        let hub = hub_of(ring);
+        let ring = &*self.member;
+        // Read before the stores: after them the compiler would have to read it again.
+        let hub = Hub::of(ring);
         // SAFETY: there is room, so the slot is this end's alone.
         unsafe { ring.lane.cells().write_at(self.tail, value) };
         // Before the look: so nothing is left to do after it. (Where the message is given back, this end sends nothing any more.)
@@ -290,13 +283,6 @@ impl<T> WriteEnd<T> {
     }
 }
 
-/// What all handles of the queue share.
-#[inline(always)]
-fn hub_of<T>(member: &Member<Lane<T>>) -> &Hub<Lane<T>> {
-    // SAFETY: who has a member keeps its hub alive.
-    unsafe { member.hub.as_ref() }
-}
-
 /// L4: whether nothing is to be done after L3.
 #[inline(always)]
 fn is_calm<T>(hub: &Hub<Lane<T>>, member: &Member<Lane<T>>, is_lone: bool) -> bool {
@@ -306,30 +292,26 @@ fn is_calm<T>(hub: &Hub<Lane<T>>, member: &Member<Lane<T>>, is_lone: bool) -> bo
 
 /// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was closed meanwhile.
 #[inline(always)]
-fn publish<T>(member: NonNull<Member<Lane<T>>>, tail: Place<T>, after: Place<T>) -> bool {
-    // SAFETY: a member lives as long as its hub.
-    let ring = unsafe { member.as_ref() };
-    ring.lane.publish(after.number);
-    !unlikely(!is_calm(hub_of(ring), ring, false)) || attend(member, tail.number, after.number)
+fn publish<T>(member: MemberRef<Lane<T>>, tail: Place<T>, after: Place<T>) -> bool {
+    member.lane.publish(after.number);
+    !unlikely(!is_calm(Hub::of(&member), &member, false)) || attend(member, tail.number, after.number)
 }
 
 /// L4, where something is to be done. Returns whether the messages from `first` to `tail` are sent; if not, the queue was closed before.
 #[cold]
 #[inline(never)]
-fn attend<T>(member: NonNull<Member<Lane<T>>>, first: u64, tail: u64) -> bool {
-    // SAFETY: a member lives as long as its hub.
-    let ring = unsafe { member.as_ref() };
-    let hub = hub_of(ring);
+fn attend<T>(member: MemberRef<Lane<T>>, first: u64, tail: u64) -> bool {
+    let hub = Hub::of(&member);
     hub.sent.fence();
     // E2. Messages up to the end are the consumer's; the end is behind all of these or before the first.
-    let sent = !hub.may_be_closed() || mutated!("close_unsettled") || ring.lane.seal(tail) == tail;
+    let sent = !hub.may_be_closed() || mutated!("close_unsettled") || member.lane.seal(tail) == tail;
     if !mutated!("call_nobody") {
-        hub.roster.list(ring);
+        hub.roster.list(&member);
     }
     hub.sent.notify();
     if !sent {
         // The consumer will not look any more, and nobody else goes by the tail, but it counts.
-        ring.lane.publish(first);
+        member.lane.publish(first);
     }
     sent
 }
@@ -341,12 +323,12 @@ fn attend<T>(member: NonNull<Member<Lane<T>>>, first: u64, tail: u64) -> bool {
 /// The message lies in its slot.
 #[cold]
 #[inline(never)]
-unsafe fn attend_to_one<T>(member: NonNull<Member<Lane<T>>>, at: Place<T>) -> Result<(), T> {
+unsafe fn attend_to_one<T>(member: MemberRef<Lane<T>>, at: Place<T>) -> Result<(), T> {
     if attend(member, at.number, at.number.wrapping_add(1)) {
         return Ok(());
     }
-    // SAFETY: the caller's promise for the message; the lane ends before it. A member lives as long as its hub.
-    Err(unsafe { member.as_ref().lane.cells().take_at(at) })
+    // SAFETY: the caller's promise; the lane ends before the message.
+    Err(unsafe { member.lane.cells().take_at(at) })
 }
 
 /// [`attend_to_one`] where the message lies just before `after`. So the loop that sends needs a register for one of the two places.
@@ -356,7 +338,7 @@ unsafe fn attend_to_one<T>(member: NonNull<Member<Lane<T>>>, at: Place<T>) -> Re
 /// The message lies in its slot, and `after` is a step from there.
 #[cold]
 #[inline(never)]
-unsafe fn attend_behind<T>(member: NonNull<Member<Lane<T>>>, after: Place<T>) -> Result<(), T> {
+unsafe fn attend_behind<T>(member: MemberRef<Lane<T>>, after: Place<T>) -> Result<(), T> {
     // SAFETY: the caller's promise.
     unsafe { attend_to_one(member, after.back()) }
 }
@@ -368,11 +350,9 @@ unsafe fn attend_behind<T>(member: NonNull<Member<Lane<T>>>, after: Place<T>) ->
 /// They were written, and nobody else looks at them.
 #[cold]
 #[inline(never)]
-unsafe fn drop_unsent<T>(member: NonNull<Member<Lane<T>>>, tail: Place<T>, count: usize) {
-    // SAFETY: a member lives as long as its hub.
-    let cells = unsafe { member.as_ref().lane.cells() };
+unsafe fn drop_unsent<T>(member: MemberRef<Lane<T>>, tail: Place<T>, count: usize) {
     // SAFETY: the caller's promise: they were written, and are this end's alone.
-    let unsent = ptr::from_mut(unsafe { cells.uninit_at(tail, count) });
+    let unsent = ptr::from_mut(unsafe { member.lane.cells().uninit_at(tail, count) });
     // SAFETY: as above. One whose destructor panics does not keep the others from being dropped.
     unsafe { (unsent as *mut [T]).drop_in_place() };
 }
@@ -443,7 +423,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         let tail = self.tail.number;
         let handful = (self.hub().plan.capacity as u64 / 8).max(1);
         let room = |lane: &Lane<T>| lane.room_until().wrapping_sub(tail);
-        let room = wait_for_room(self.hub(), self.member, handful, room, strategy, deadline)?;
+        let room = wait_for_room(self.hub(), &self.member, handful, room, strategy, deadline)?;
         self.know_room(tail.wrapping_add(room));
         Ok(())
     }
@@ -462,12 +442,10 @@ impl<T> Drop for WriteEnd<T> {
 /// By value, so that an end has no address (see `docs/ARCHITECTURE.md`).
 #[cold]
 #[inline(never)]
-fn leave<T>(member: NonNull<Member<Lane<T>>>) {
-    // SAFETY: a member lives as long as its hub.
-    let lane = unsafe { member.as_ref() };
+fn leave<T>(member: MemberRef<Lane<T>>) {
     // SAFETY: the share of `new`, given back once: the end is being dropped.
-    let hub = unsafe { Arc::from_raw(lane.hub.as_ptr()) };
-    hub.leave(lane);
+    let hub = unsafe { Hub::share(&member) };
+    hub.leave(&member);
     drop(hub);
 }
 

@@ -1,0 +1,28 @@
+//! What is the same in the modules of the four kinds.
+
+/// What the module of each kind has: names for its handles, and short forms of its builder. `holds` says what a capacity is the capacity of.
+macro_rules! channels {
+    ($kind:ident, holds: $holds:literal) => {
+        /// A producer of such a queue.
+        pub type Producer<T> = super::Producer<T, $kind>;
+
+        /// A consumer of such a queue.
+        pub type Consumer<T> = super::Consumer<T, $kind>;
+
+        /// How such a queue is to be.
+        pub type Builder = super::Builder<$kind>;
+
+        #[doc = $holds]
+        ///
+        /// # Panics
+        ///
+        /// If `capacity` is 0, or memory has no room for so many; [`Builder::build`] says so instead.
+        #[doc(alias = "try_channel")]
+        #[must_use]
+        #[track_caller]
+        pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {
+            Builder::new(capacity).build_or_panic()
+        }
+    };
+}
+pub(super) use channels;

@@ -1,0 +1,20 @@
+//! How the lanes of a queue are to be.
+
+use crate::os::numa::Node;
+use crate::wait::WaitStrategy;
+
+/// How lanes are to be. Constant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    pub(super) capacity: usize,
+    /// The number of a lane's first message.
+    pub(super) first: u64,
+    /// Where its slots are to lie.
+    pub(super) node: Node,
+    /// Whether a consumer that waits asks for the next message (`lane/hand_off.rs`).
+    pub(super) hand_off: bool,
+    /// Whether its producer and its consumer measure how long messages take.
+    pub(super) statistics: bool,
+    /// How handles wait where a verb does not say.
+    pub(super) strategy: WaitStrategy,
+}
