@@ -101,6 +101,7 @@ impl<T> ReadEnd<T> {
     /// Gets the line of the next message.
     #[inline(always)]
     pub(super) fn expect(&self) {
+        // Decision 0052: beside the look at the tail.
         self.head.prefetch_to_read();
     }
 
@@ -237,6 +238,7 @@ impl<T> ReadEnd<T> {
         if count == 0 {
             return 0;
         }
+        // Decision 0048: copied whole.
         let (before, behind) = places[..count].split_at_mut(beside);
         // SAFETY: the run has as many, or it is just so bounded. There is nothing to drop in a `T`, and all are passed below.
         unsafe { self.copy_out(self.head, before) };
@@ -300,6 +302,7 @@ impl<T> ReadEnd<T> {
 /// Apart, so that nobody who advances has `count` in memory, for the text.
 #[cold]
 #[inline(never)]
+// Decision 0049: `advance` is inlined, this is not.
 fn refuse_to_advance(count: usize, there: usize) -> ! {
     panic!("can't advance by {count} messages: {there} are readable");
 }
@@ -425,6 +428,7 @@ impl<T> Read<T> for One<T> {
     /// There is one ring, and one look at it: a second would take the tail's line from the producer, for the little that came meanwhile.
     #[inline]
     fn take_up_to(&mut self, most: usize, each: impl FnMut(T)) -> usize {
+        // Decision 0047: one look fills a buffer.
         self.take_some(most, each)
     }
 

@@ -182,7 +182,7 @@ impl<T> Drop for SharedWriteEnd<T> {
     }
 }
 
-/// By value, so that an end has no address (see `docs/ARCHITECTURE.md`).
+/// By value, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
 fn leave<T>(hub: Arc<Hub<SharedLane<T>>>, member: NonNull<Member<SharedLane<T>>>, next: u64) {
