@@ -29,6 +29,7 @@ pub(crate) fn of_struct(
     let types: Vec<_> = data.fields.iter().map(|field| &field.ty).collect();
     let count = members.len();
     let (name_text, numbers) = (name.to_string(), 0..count);
+    // Decision 0064: padding is refused.
     let checks = data.fields.iter().zip(&members).zip(numbers).map(|((field, member), number)| {
         let member_text = member.to_token_stream().to_string();
         let place = field.ident.as_ref().map_or(field.ty.span(), Spanned::span);

@@ -23,6 +23,7 @@ impl<'a> Shape<'a> {
                 Self::Message(element) if is_primitive(element) => Self::Message(ty),
                 element => Self::Array(Box::new(element), &array.len),
             },
+            // Decision 0063: as it is written.
             _ => match inside_option(ty) {
                 Some(inner) => Self::Option(Box::new(Self::of(inner))),
                 None => Self::Message(ty),

@@ -46,6 +46,7 @@ impl Index {
         if self.mask != 0 {
             return (sequence & self.mask) as usize;
         }
+        // Decision 0007: two multiplications instead of a stored index.
         let quotient = ((u128::from(sequence) * u128::from(self.reciprocal)) >> 64) as u64;
         let remainder = sequence - quotient * self.capacity;
         let corrected = remainder < self.capacity || mutated!("index_uncorrected");

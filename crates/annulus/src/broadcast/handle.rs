@@ -56,7 +56,7 @@ impl Role for Seated {
 ///
 /// The drop of a plain `Arc` hands its address to a function that is not inlined. A publisher or subscriber that holds one
 /// then has an address too, so its cursor lives in memory, and a publisher pays for that with a second store beside each
-/// message (see `docs/ARCHITECTURE.md`). With this, a handle whose methods are inlined lives in registers.
+/// message (decision 0002). With this, a handle whose methods are inlined lives in registers.
 pub(crate) struct Handle<S: Store, R: Role> {
     shared: ManuallyDrop<Arc<Shared<S>>>,
     /// Of the ring in `shared`, and therefore alive as long as this handle.

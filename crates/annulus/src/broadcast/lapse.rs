@@ -33,6 +33,7 @@ impl Lapse {
     pub(super) fn next<S: Store>(self, shared: &Shared<S>, cursor: Sequence) -> Self {
         let half = shared.ring.capacity() as u64 / 2;
         let again = self.margin != Self::NEVER && cursor.since(self.resume) < half;
+        // Decision 0010: each time further from the edge.
         let margin = if again { (2 * self.margin).max(half / 32).clamp(1, half) } else { 0 };
         let frontier = shared.ring.frontier(cursor);
         // The walk may end before it comes to what overwrote the cursor's message: that one is lost all the same.

@@ -91,6 +91,7 @@ impl<T: Message> Subscriber<T> {
     /// ```
     pub fn skip_to_latest(&mut self) -> u64 {
         match self.shared.ring.newest(self.cursor) {
+            // Decision 0013: counts as lagged.
             Some(newest) => self.skip_to(newest),
             None => 0,
         }

@@ -61,6 +61,7 @@ impl Mode for Lossless {
 }
 
 /// What a subscriber does at each step, by its mode. What a mode has no use for is nothing at all.
+// Decision 0016: empty where a mode has no use for one.
 pub(crate) trait Hooks: Sized + 'static {
     /// What a subscriber's handle is to the ring.
     type Seat: Role + Send + Sync;

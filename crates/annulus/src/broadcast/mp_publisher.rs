@@ -42,6 +42,7 @@ pub struct MpPublisher<T, M: Mode = Lossy> {
 
 /// The most messages that are claimed at once. What others publish is behind them in the ring until they are written, so the fewer the better;
 /// and so many are enough for the claim to cost nothing beside them.
+// Decision 0028: not the whole batch at once.
 const PART: usize = 64;
 
 impl<T: Message, M: Mode> MpPublisher<T, M> {
@@ -237,6 +238,7 @@ impl<T: Message> MpPublisher<T> {
 
     /// Writes message `sequence`, which this publisher claimed, as soon as its slot is left.
     #[inline(always)]
+    // Decision 0039: no prefetch of the slot.
     fn put_claimed(&self, sequence: Sequence, message: &T) {
         if !self.shared.is_left(sequence) {
             wait_for_slot(&self.shared, sequence);
@@ -403,6 +405,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
         let mut rest = messages;
         while !rest.is_empty() {
             let most = rest.len().min(self.part()) as u64;
+            // Decision 0030: what fits, not the whole part.
             match claim_by(&self.shared, most, true, strategy, deadline) {
                 Ok(Claimed { first, end }) => {
                     // At most as many as were asked for.

@@ -19,6 +19,7 @@ use crate::sync::mutated;
 /// has not received. Either way, waking a subscriber that sleeps costs one system call, however many messages come before it runs.
 ///
 /// Dropping it closes the ring: subscribers receive what is left, then `Closed`.
+// Decision 0005: what it costs where this lies in memory.
 pub struct Publisher<T, M: Mode = Lossy> {
     pub(super) single: Single<Copied<T>>,
     mode: core::marker::PhantomData<fn() -> M>,

@@ -21,6 +21,7 @@ use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_unti
 #[cold]
 #[inline(never)]
 pub(super) fn wait_for_room<S: Strided>(shared: &Shared<S>, next: Sequence) -> Result<Sequence, Refusal> {
+    // Decision 0035: slow paths take no strategy.
     wait_for_room_by(shared, next, shared.strategy, None)
 }
 
@@ -33,6 +34,7 @@ pub(super) fn wait_for_room_by<S: Strided>(
     strategy: WaitStrategy,
     deadline: Deadline,
 ) -> Result<Sequence, Refusal> {
+    // Decision 0034: nothing detects a handler that waits here.
     let patience = Patience::new(shared.gate.handful(), deadline);
     wait_until(&mut Room { shared, next, patience }, strategy, deadline).unwrap_or(Err(Refusal::Full))
 }
@@ -125,6 +127,7 @@ fn try_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Resul
                 continue;
             }
         }
+        // Decision 0021: a compare-exchange, not a fetch-add.
         if head.claim_at(first, end.since(first)) {
             return Ok(Claimed { first, end });
         }

@@ -17,6 +17,7 @@ pub(crate) struct Shared<S> {
     /// Where those sleep who wait for a message.
     pub(super) published: Event,
     /// Where those sleep who wait for a cursor to move: publishers at the gate, stages behind others.
+    // Decision 0020: one event for all cursors.
     pub(super) moved: Event,
     /// How handles wait where a verb does not say.
     pub(super) strategy: WaitStrategy,

@@ -32,6 +32,7 @@ use crate::wait::Event;
 
 /// The mode of a [`Subscriber`] that follows others, is followed by others, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+// Decision 0032: such a subscriber has no clone.
 pub struct Staged<M>(core::marker::PhantomData<M>, core::convert::Infallible);
 
 /// How far a stage is.
@@ -285,6 +286,7 @@ impl<R> StageSeat<R> {
     fn tell<S: Store>(&mut self, shared: &Shared<S>, cursor: Sequence) {
         if self.told != cursor {
             self.told = cursor;
+            // Decision 0031: processed is not received.
             self.progress.0.reach(cursor.get());
             if !mutated!("stage_done_wakes_nobody") {
                 shared.moved.notify();
@@ -388,6 +390,7 @@ impl<M: Unstaged> Hooks for Staged<M> {
     fn event<'a, S: Store>(seat: &Self::Seat, shared: &'a Shared<S>, cursor: Sequence) -> &'a Event {
         // What those before it have processed may still have to be published: one that joined beside many publishers began behind what
         // others had claimed and not yet written.
+        // Decision 0027: where the missing message will be announced.
         if cursor.get() < seat.allowed && !mutated!("stage_sleeps_at_the_wrong_event") {
             &shared.published
         } else {
@@ -514,6 +517,7 @@ pub(super) fn stage<M: Unstaged, S: Store>(
     cursor: Sequence,
     barrier: &DependencyBarrier,
 ) -> Result<Handle<S, StageSeat<M::Seat>>, UpstreamError> {
+    // Decision 0026: what a stage may follow.
     barrier.check_ring(&handle.identity)?;
     if M::LOSSLESS {
         barrier.check_lossless()?;

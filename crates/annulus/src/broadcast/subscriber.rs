@@ -63,6 +63,7 @@ pub struct Subscriber<T, M: Mode = Lossy> {
 const RELEASE_EVERY: usize = 64;
 
 /// The longest run of messages that is read at once. It passes over the stack.
+// Decision 0041: why runs, and why sixteen.
 const RUN: usize = 16;
 
 /// The largest message of which runs are read, in bytes: for a larger one a look at its stamp costs little.
@@ -444,6 +445,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
         let start = M::start(self.seat(), self.cursor);
         // As in `go_on`.
+        // Decision 0033: what would be received.
         let start = if start < frontier.oldest { self.lapse.next(&self.shared, start).resume } else { start };
         end.since(start)
     }

@@ -34,6 +34,7 @@ pub(super) struct Alone(pub(super) AtomicU64);
 
 /// What the writer writes and a reader that waits looks at: one line. On the next one, what the writer has for itself.
 #[repr(C, align(128))]
+// Decision 0054: what else was tried with this line.
 struct Front<T> {
     tail: AtomicU64,
     hand_off: HandOff<T>,
@@ -43,6 +44,7 @@ struct Front<T> {
 
 /// One queue. Which handle writes and which reads is the business of whoever makes it.
 #[repr(C)]
+// Decision 0042: no stamps.
 pub(crate) struct Lane<T> {
     cells: Cells<T>,
     /// The number of its first message. Constant.

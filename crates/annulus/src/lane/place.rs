@@ -1,4 +1,4 @@
-//! [`Place`].
+//! [`Place`]: where a message of a lane lies, counted from an origin.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;

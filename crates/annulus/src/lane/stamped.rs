@@ -176,6 +176,7 @@ impl<T> Stamped<T> {
     pub(super) fn len(&self) -> usize {
         // Acquire: as in `claim`.
         let head = self.head.0.load(Ordering::Acquire);
+        // Decision 0044: no stored count.
         let was_sent = |count: u64| self.was_written(head.wrapping_add(count));
         let (mut low, mut high) = (0, self.capacity() as u64);
         while low < high {

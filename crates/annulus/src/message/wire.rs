@@ -11,6 +11,7 @@ use crate::sync::mutated;
 /// One behind the other, without padding.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
+// Decision 0062: what a wire form is made of.
 pub struct Both<A, B>(pub A, pub B);
 
 // SAFETY: both have no uninitialised byte, and packed there is nothing between them or behind them.

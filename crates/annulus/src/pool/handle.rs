@@ -37,6 +37,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 #[must_use = "a slab whose handle is lost stays out of its pool"]
+// Decision 0025: not a `Message`.
 pub struct Handle(u32);
 
 impl Handle {

@@ -19,6 +19,7 @@ impl Seed {
         if mutated!("pool_seed_by_address") {
             return Self(address);
         }
+        // Decision 0038: random, not the address.
         Self(of_this_pool(address))
     }
 

@@ -39,6 +39,7 @@ pub(super) struct Shared {
     slabs: Slabs,
     split: Split,
     /// Counts in K4. Until a pool is closed nobody looks at it.
+    // Decision 0036: settled at the end, not counted on the way.
     present: AtomicUsize,
     /// Loom fails an execution in which this is never dropped.
     #[cfg(annulus_loom)]
@@ -92,6 +93,7 @@ impl Shared {
     }
 
     pub(super) fn available(&self) -> usize {
+        // Decision 0037: nobody counts them.
         self.words.iter().filter(|line| line.0.is_free()).count()
     }
 

@@ -76,6 +76,7 @@ impl<T> Claimer<T> {
     #[inline(never)]
     fn claim_elsewhere(&mut self, most: usize) -> Option<(u64, usize)> {
         if self.budget != 0 && self.hub.roster.count() == 1 {
+            // Decision 0051: no look at how full it is.
             // Nothing was there, and there is no other.
             return None;
         }
@@ -168,6 +169,7 @@ impl<T> Read<T> for Claimer<T> {
         if most == 0 {
             return 0;
         }
+        // Decision 0045: one by one for a handler.
         match self.try_take() {
             Some(value) => {
                 each(value);

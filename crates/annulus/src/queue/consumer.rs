@@ -1,4 +1,4 @@
-//! [`Consumer`].
+//! [`Consumer`]: the receiving verbs, for all kinds of queue.
 
 use alloc::vec::Vec;
 use core::fmt;

@@ -9,6 +9,7 @@ use crate::lane::Lane;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The one producer of such a lane. But for single messages it is a [`WriteEnd`].
+// Decision 0053: an end of its own, off by default.
 pub(crate) struct Handing<T> {
     pub(super) end: WriteEnd<T>,
 }

@@ -89,6 +89,7 @@ impl<L> Hub<L> {
     /// The producer of `member` leaves. From now on the lane may be another one's.
     pub(super) fn leave(&self, member: &Member<L>) {
         member.taken_over.store(false, Ordering::Relaxed);
+        // Decision 0056: at once, with its messages.
         self.roster.give_back(member);
         self.producer_goes();
     }

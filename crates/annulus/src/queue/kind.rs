@@ -42,6 +42,7 @@ pub trait Joinable: Kind + Join {}
 pub trait Shared: Kind + Divide {}
 
 /// What a queue of a kind is made of.
+// Decision 0043: the handles are written once.
 pub(crate) trait Parts: Sized + 'static {
     /// A producer's end.
     type Write<T: Send>: Write<T> + Send + Sync;

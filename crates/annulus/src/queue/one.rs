@@ -124,6 +124,7 @@ impl<T> Read<T> for One<T> {
     /// There is one ring, and one look at it: a second would take the tail's line from the producer, for the little that came meanwhile.
     #[inline]
     fn take_up_to(&mut self, most: usize, each: impl FnMut(T)) -> usize {
+        // Decision 0047: one look fills a buffer.
         self.take_some(most, each)
     }
 

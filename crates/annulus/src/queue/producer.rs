@@ -1,4 +1,4 @@
-//! [`Producer`].
+//! [`Producer`]: the sending verbs, for all kinds of queue.
 
 use core::fmt;
 #[cfg(feature = "std")]

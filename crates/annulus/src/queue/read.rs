@@ -85,6 +85,7 @@ impl<T> ReadEnd<T> {
     /// Gets the line of the next message.
     #[inline(always)]
     pub(super) fn expect(&self) {
+        // Decision 0052: beside the look at the tail.
         self.head.prefetch_to_read();
     }
 
@@ -221,6 +222,7 @@ impl<T> ReadEnd<T> {
         if count == 0 {
             return 0;
         }
+        // Decision 0048: copied whole.
         let (before, behind) = places[..count].split_at_mut(beside);
         // SAFETY: the run has as many, or it is just so bounded. There is nothing to drop in a `T`, and all are passed below.
         unsafe { self.copy_out(self.head, before) };
@@ -284,6 +286,7 @@ impl<T> ReadEnd<T> {
 /// Apart, so that nobody who advances has `count` in memory, for the text.
 #[cold]
 #[inline(never)]
+// Decision 0049: `advance` is inlined, this is not.
 fn refuse_to_advance(count: usize, there: usize) -> ! {
     panic!("can't advance by {count} messages: {there} are readable");
 }

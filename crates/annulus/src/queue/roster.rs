@@ -240,12 +240,14 @@ impl<L> Roster<L> {
             let from = if round.at + 1 < round.rings { round.at + 1 } else { 0 };
             // So far the word goes, and the round.
             let most = (RINGS - from % RINGS).min(round.rings - from).min(round.left);
+            // Decision 0059: bits, not lanes.
             let listed = match self.block(from / RINGS) {
                 // Acquire: pairs with the Release in `set_bit` and `clear_bit`.
                 Some(block) if !round.all => block.listed.load(Ordering::Acquire) >> (from % RINGS),
                 Some(_) => u64::MAX,
                 None => 0,
             };
+            // Decision 0057: round and round, by bits.
             let before = listed.trailing_zeros() as usize;
             if before >= most {
                 round.at = from + most - 1;
@@ -276,6 +278,7 @@ impl<L> Roster<L> {
     where
         L: Quiet,
     {
+        // Decision 0058: one consumer at a time.
         let number = self.thinning.load(Ordering::Relaxed);
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
         // Acquire: pairs with the Release below. Before the bits are cleared, each of which releases it.

@@ -175,7 +175,7 @@ impl<T> Drop for SharedWriteEnd<T> {
     }
 }
 
-/// By value, so that an end has no address (see `docs/ARCHITECTURE.md`).
+/// By value, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
 fn leave<T>(hub: Arc<Hub<SharedLane<T>>>, member: MemberRef<SharedLane<T>>, next: u64) {

@@ -10,6 +10,7 @@ const KEPT: usize = if cfg!(annulus_loom) { 1 } else { 3 };
 
 /// What it takes to take rings off, in looks at rings in vain: a barrier is some microseconds, on the producers' cores too. After as many, those
 /// leave in which nothing was found since the last time. (Sooner in debug builds, so that tests and fuzzers come by there in a few steps.)
+// Decision 0055: neither sooner nor later.
 pub(super) const PRICE: usize = if cfg!(annulus_loom) {
     1
 } else if cfg!(debug_assertions) {

@@ -23,6 +23,7 @@ use crate::wait::{Deadline, WaitStrategy};
 /// What it knows of the room beyond the run is in the lane, and its hub is reached by the member: the fewer numbers a handle is, the
 /// more likely they, and those of the loop that sends, all have registers. A store to the stack for each message would wait in line with those to the
 /// slots, half as many of which would then be under way at once.
+// Decision 0004: no more than four numbers.
 pub(crate) struct WriteEnd<T> {
     /// With a share in its hub.
     member: MemberRef<Lane<T>>,
@@ -207,6 +208,7 @@ impl<T> WriteEnd<T> {
 
     /// Begins a run: as far as there is known to be room, and slots lie beside each other.
     fn begin_run(&mut self) {
+        // Decision 0003: single messages go in runs.
         let beside = self.room().min(self.tail.left(self.lane().cells()));
         self.stop = self.tail.number.wrapping_add(beside as u64);
     }
@@ -243,6 +245,7 @@ impl<T> WriteEnd<T> {
     where
         T: Copy,
     {
+        // Decision 0050: no prefetch ahead.
         // SAFETY: the caller's promise; with room (L1), the slots are this end's alone.
         let free = unsafe { self.lane().cells().uninit_at(place, values.len()) };
         // SAFETY: both are as long. A `T` is a `MaybeUninit<T>`.
@@ -439,7 +442,7 @@ impl<T> Drop for WriteEnd<T> {
     }
 }
 
-/// By value, so that an end has no address (see `docs/ARCHITECTURE.md`).
+/// By value, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
 fn leave<T>(member: MemberRef<Lane<T>>) {

@@ -68,6 +68,7 @@ pub(super) fn store<T: NoUninit>(words: &[AtomicU64], message: &T) {
     }
     let bytes = bytemuck::bytes_of(message);
     if by_vector::<T>() {
+        // Decision 0009: what else was tried for large messages.
         // SAFETY: `words` has room for `size_of::<T>()` bytes, at least `VECTOR_FLOOR`; all accesses to a payload of
         // this type go through this module, so they are atomic on both sides.
         unsafe { vector::copy(words.as_ptr().cast_mut().cast(), bytes.as_ptr(), bytes.len()) };

@@ -56,6 +56,7 @@ impl Gate {
         debug_assert!(headroom < capacity);
         let room = (capacity - headroom) as u64;
         // Half the room: who joins at the oldest message then finds at least half of what stands.
+        // Decision 0017: not the whole ring.
         let window = (room / 2).max(1);
         Self {
             scanned: AtomicU64::new(first.get()),

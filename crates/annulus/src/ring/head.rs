@@ -90,6 +90,7 @@ impl Head {
     #[inline]
     pub(crate) fn passed(&self, sequence: Sequence) {
         let next = sequence.next();
+        // Decision 0001: only the slot is stored for each message.
         if unlikely(next.get() & self.interval_mask == 0) {
             let next = if mutated!("head_one_too_far") { next.next() } else { next };
             // Release: pairs with the Acquire in `walk`. Who sees the bound sees the stamps before it.
@@ -128,6 +129,7 @@ impl Head {
                 }
                 // A later lap. W1 of a message may be seen before W4 of the one before it, but not before W2 of that
                 // one, and so not before W4 of any earlier: those are done, and the next turn looks at this one.
+                // Decision 0011: back by one, because the stamp is a relaxed store.
                 State::Writing(sequence) if sequence > head => head = sequence.back(1),
                 _ => break,
             }
@@ -148,6 +150,7 @@ impl Head {
         stamp: impl Fn(Sequence) -> Stamp,
     ) -> Frontier {
         let capacity = capacity as u64;
+        // Decision 0029: no count of what is written.
         let claimed = self.claimed().max(known);
         let known = known.max(first);
         let mut head = claimed;

@@ -42,6 +42,7 @@ use crate::sync::{AtomicPtr, AtomicU64, Ordering, mutated, pause};
 pub(super) const FREE: u64 = u64::MAX;
 
 /// The cells of a gate.
+// Decision 0018: a tree that counts, not a list that grows.
 pub(super) struct Registry {
     /// Null until somebody comes.
     top: Link<Node>,

@@ -89,6 +89,7 @@ pub(super) struct Slot<'a, T> {
 impl<'a, T: Message> Slot<'a, T> {
     /// Where the payload begins: beside the stamp, or, where vectors copy it, on the next line, so that none of them
     /// straddles two.
+    // Decision 0008: beside the stamp, or on the next line.
     const PAYLOAD_AT: usize = if copy::by_vector::<T::Wire>() { LINE_WORDS } else { 1 };
 
     /// Words in use: the stamp and the payload, its last word padded.
@@ -104,6 +105,7 @@ impl<'a, T: Message> Slot<'a, T> {
 
     /// Words from one slot to the next where many write: no more than two to a line. Two at once write slots beside each other, and take
     /// a shared line from each other for every message; but readers and batches would rather have few lines.
+    // Decision 0040: two to a line, not four and not one.
     pub(super) const STRIDE_OF_MANY: usize =
         if Self::STRIDE < LINE_WORDS / 2 { LINE_WORDS / 2 } else { Self::STRIDE };
 

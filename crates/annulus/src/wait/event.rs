@@ -60,6 +60,7 @@ pub(crate) struct Ticket {
 }
 
 const SLEEPER: u32 = 1;
+// Decision 0006: in the same word, so that one load decides.
 const FENCE_BOTH_SIDES: u32 = 2;
 const WAKE_UP: u32 = 16;
 
@@ -178,6 +179,7 @@ impl Event {
             return;
         }
         // N5.
+        // Decision 0060: the bit stays for the others.
         if self.parking.wake(&self.word, count) < count && !mutated!("event_keeps_its_sleepers") {
             // N6 and N7.
             if self.count_wake_up(true) {

@@ -49,6 +49,7 @@ pub(super) fn is_asymmetric() -> bool {
 /// ```
 pub fn prepare() {
     if !mutated!("prepare_does_nothing") {
+        // Decision 0014: not before it is needed.
         system::register();
     }
 }

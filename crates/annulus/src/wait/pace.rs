@@ -33,6 +33,7 @@ const FIRST: u32 = 8;
 const MOST: u32 = 1024;
 
 /// Pause instructions of a rest: half a microsecond, or one.
+// Decision 0046: why a reader rests, and when.
 const REST: u32 = 32;
 
 /// Messages that are worth one: a stream of one in twenty or thirty nanoseconds.

@@ -18,6 +18,7 @@ pub(crate) struct Patience {
 }
 
 /// Looks of a writer that may wait for ever.
+// Decision 0019: why, and for how long.
 const LOOKS: u32 = 8;
 
 /// The longest pause between two looks, in pause instructions: about a microsecond.

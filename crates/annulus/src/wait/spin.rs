@@ -77,6 +77,7 @@ fn pauses(count: u32) {
 
 /// Lets another thread have the core, where there is somebody to ask.
 fn give_way() {
+    // Decision 0012: spinning gives up its time slice.
     #[cfg(all(feature = "std", not(annulus_loom)))]
     std::thread::yield_now();
 }

@@ -1,4 +1,4 @@
-//! [`WaitStrategy`].
+//! [`WaitStrategy`]: how a thread waits, as its user chooses.
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;

@@ -200,6 +200,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// Publishes this publisher's own event in the place that was claimed for it, and takes what was there.
     #[inline]
     fn publish_spare(&mut self, sequence: Sequence) {
+        // Decision 0022: swapped in, not changed in place.
         let (shared, spare) = (&self.shared, &mut self.spare);
         // SAFETY: the caller has claimed `sequence` for this call.
         unsafe { put(shared, sequence, |event| core::mem::swap(event, spare)) }

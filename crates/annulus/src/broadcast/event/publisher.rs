@@ -196,6 +196,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     fn change(&mut self, change: impl FnOnce(&mut T)) {
         let reset = self.reset;
         self.put(|event| {
+            // Decision 0023: now, not when the last reader leaves.
             reset.reset(event);
             change(event);
         });

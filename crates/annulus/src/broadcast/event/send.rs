@@ -234,6 +234,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 
 /// Puts `value` in the event's place, and returns what was there.
 #[inline]
+// Decision 0024: the caller drops it after the publication.
 fn replace<T>(event: &mut T, value: T) -> T {
     if mutated!("event_send_keeps_the_old") { value } else { core::mem::replace(event, value) }
 }

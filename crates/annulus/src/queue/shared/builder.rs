@@ -1,4 +1,4 @@
-//! [`Builder`].
+//! [`Builder`]: the one place where such queues are made.
 
 use alloc::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! [`Receiver`].
+//! [`Receiver`]: the receiving verbs.
 
 use alloc::sync::Arc;
 use core::fmt;

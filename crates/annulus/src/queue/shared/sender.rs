@@ -1,4 +1,4 @@
-//! [`Sender`].
+//! [`Sender`]: the sending verbs.
 
 use alloc::sync::Arc;
 use core::fmt;
