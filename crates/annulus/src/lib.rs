@@ -53,8 +53,8 @@
 //! - **Loss is counted exactly.** What a subscriber received and what it lost add up to how far it has come.
 //!   On a lossless ring nothing is lost, and the error types say so.
 //! - **A message allocates nothing and frees nothing.** No lock is taken to send, to receive, to join or to
-//!   leave. Only sleeping, and waking a sleeper, use the operating system: a futex on Linux, a lock and a
-//!   condition variable elsewhere.
+//!   leave. Only to sleep, and to wake a sleeper, a thread uses the means of the operating system: a futex on
+//!   Linux, a lock and a condition variable elsewhere.
 //! - **Queues move any `Send` type** and drop each message exactly once. A send that runs at the same time as
 //!   a close either succeeds, or gives its value back.
 //! - **Close is seen.** No handle waits for a peer that is gone.

@@ -30,8 +30,7 @@
 //! # A queue moves values
 //!
 //! A queue takes any `Send` type. The value is moved in and moved out; what it owns stays where it is. A
-//! value that nobody received is dropped with the queue, or soon after the last receiver of a
-//! [`queue::shared`](crate::queue::shared) is gone.
+//! value that nobody receives is dropped, exactly once.
 //!
 //! ```
 //! let (mut producer, mut consumer) = annulus::spsc::channel::<Vec<u8>>(8);
@@ -43,7 +42,7 @@
 //!
 //! An event ring keeps one value in each slot. The publisher changes the value in place, and readers get a
 //! reference to it. Nothing is copied or allocated for a message, so a `String` keeps its buffer from lap to
-//! lap. For the same reason, a closure finds what was published in that slot one lap before.
+//! lap. For the same reason, a closure finds the content of an earlier message.
 //! [`channel_with_reset`](crate::event::channel_with_reset) clears it first:
 //!
 //! ```

@@ -11,8 +11,8 @@
 //! | Promela models, checked by spin | every interleaving of larger cases, on a model | memory orderings |
 //! | litmus tests | every outcome that C11, `AArch64` and RISC-V allow for a few accesses | anything larger |
 //! | Miri | undefined behaviour, in some executions | most executions |
-//! | stress tests and soaks | real threads on a real machine | what this machine does not do |
-//! | conformance tests, fuzzing | each ring against a simple model, step by step | concurrency |
+//! | stress, conformance, soaks | real threads on a real machine | what this machine does not do |
+//! | model tests, fuzzing | each ring beside a simple model, step by step | interleavings |
 //! | sanitizers | use after free, leaks; data races in queues and the pool | what is not executed; fences |
 //!
 //! # A check that cannot fail proves nothing
@@ -20,8 +20,8 @@
 //! Each important check has a *seeded bug*: a small mistake in the code that a compiler flag turns on. An
 //! ordering is too weak, a fence is missing, a second look is left out. `ci/mutations` turns on one after the
 //! other and fails unless the check finds it. Litmus tests and Promela models have such twins as well.
-//! Another program makes small changes all over the source, and `verify/mutants.md` lists those that no test
-//! finds, each with its reason.
+//! Another program makes small changes all over the source, and a test must fail with each.
+//! `verify/mutants.md` lists the exceptions, each with its reason.
 //!
 //! # What the code promises to its reader
 //!

@@ -78,7 +78,7 @@ const BLOCK: (u32, u32) = (64, 32);
 const ADAPTIVE: (u32, u32) = (64, 64);
 
 impl WaitStrategy {
-    /// [`Block`](Self::Block) after a brief spin of some microseconds: the default with `std`.
+    /// [`Block`](Self::Block) after a brief spin: the default with `std`.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
