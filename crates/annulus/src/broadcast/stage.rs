@@ -408,12 +408,12 @@ impl<M: Unstaged> Hooks for Staged<M> {
 
 /// Stages: see [`Subscriber::after`].
 impl<T: Message, M: Mode> Subscriber<T, M> {
-    /// Turns the subscriber into a stage. A stage sees a message only after all of `upstreams` have *processed* it,
-    /// and other subscribers can follow the stage in turn. Without upstreams it waits for nobody, and can only be
-    /// followed. The subscriber keeps its place and its counters.
+    /// Turns the subscriber into a stage. A stage sees a message only after all of `upstreams` have
+    /// *processed* it, and other subscribers can follow the stage in turn. Without upstreams it waits for
+    /// nobody, and can only be followed. The subscriber keeps its place and its counters.
     ///
-    /// A stage follows the upstreams that it was made with. A second `after` does not compile, so stages cannot
-    /// wait for each other in a circle.
+    /// A stage follows the upstreams that it was made with. A second `after` does not compile, so stages
+    /// cannot wait for each other in a circle.
     ///
     /// ```compile_fail,E0277
     /// let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
