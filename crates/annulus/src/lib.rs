@@ -105,12 +105,14 @@ compile_error!(
     "annulus needs 64-bit atomics (a stamp is 64 bits wide), and this target has none: `target_has_atomic = \"64\"` is not set"
 );
 
+// Pages of documentation, and no code.
+#[cfg(any(doc, doctest))]
+pub mod guide;
+
 pub mod broadcast;
 mod error;
 pub mod event;
 mod free_list;
-#[cfg(any(doc, doctest))]
-pub mod guide;
 mod hint;
 mod message;
 mod os;
