@@ -1,8 +1,8 @@
 //! [`SubscriberGroup`]: several logical consumers on one thread, for one read of the ring.
 //!
-//! Members that stand at the same message share one subscriber, the *lead*; receiving moves it and nothing
-//! else, so it costs the same for one member as for a thousand. A member that pauses gets a subscriber of its
-//! own at that place, and gives it up when it has caught up with the lead again.
+//! Members that stand at the same message share one subscriber, the *lead*; receiving moves it and nothing else, so it costs the same
+//! for one member as for a thousand. A member that pauses gets a subscriber of its own at that place, and gives it up when it has caught
+//! up with the lead again.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -17,17 +17,15 @@ use crate::hint::unlikely;
 use crate::message::Message;
 use crate::wait::WaitStrategy;
 
-/// `N` subscribers of one ring on one thread, which reads each message once for all of them. Made by
+/// `N` subscribers of one ring that one thread polls for the price of one, made by
 /// [`subscribe_group`](crate::broadcast::Subscribable::subscribe_group).
 ///
-/// The subscribers are called *members*. All members begin *aligned*: each receive of the group is a receive
-/// of every aligned member, and reads the ring once. A member may [`pause`](Self::pause). It then keeps its
-/// place while the others go on, and on a lossy ring it may lag alone. It catches up by
-/// [`try_recv_member`](Self::try_recv_member). When it has reached the place of the group, it is aligned
-/// again.
+/// All members begin *aligned*: each receive of the group is a receive of every aligned member, and reads the ring once. A member may
+/// [`pause`](Self::pause): it keeps its place while the others go on, and on a lossy ring it may lag alone. It catches up by
+/// [`try_recv_member`](Self::try_recv_member), and is aligned again once it has come to where the group is.
 ///
-/// Members are numbered from 0. Each has counters of its own. On a lossless ring publishers wait for the
-/// slowest member, even if it is paused.
+/// Members are numbered from 0. Each has counters of its own. On a lossless ring publishers wait for the slowest member, a paused one
+/// too.
 ///
 /// ```
 /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
@@ -55,8 +53,7 @@ pub struct SubscriberGroup<T, const N: usize, M: Mode = Lossy> {
 struct Member<T, M: Mode> {
     /// The messages that it received apart from the lead, less those that the lead received without it …
     received_apart: u64,
-    /// … and the same for those that it lost. Both wrap: only their sum with the lead's counters means
-    /// something.
+    /// … and the same for those that it lost. Both wrap: only their sum with the lead's counters means something.
     lagged_apart: u64,
     /// Its own subscriber, while it is not aligned.
     apart: Option<Apart<T, M>>,
@@ -79,13 +76,11 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         Self { lead, aligned: N, members }
     }
 
-    /// Receives the next message for all aligned members. Never waits. Costs as much as
-    /// [`Subscriber::try_recv`], whatever `N` is.
+    /// Receives the next message for all aligned members. Never waits; costs what [`Subscriber::try_recv`] costs, whatever `N` is.
     ///
     /// # Errors
     ///
-    /// As of [`Subscriber::try_recv`]. A lag is counted for each aligned member. Also `Empty` if no member is
-    /// aligned.
+    /// As of [`Subscriber::try_recv`]; a lag is counted for each aligned member. `Empty` too where no member is aligned.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
         if unlikely(self.aligned == 0) {
@@ -94,8 +89,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.lead.try_recv()
     }
 
-    /// Receives the next message for all aligned members. Waits for it with the [`WaitStrategy`] of the ring.
-    /// Goes on after a lag.
+    /// Receives the next message for all aligned members, waiting for it with the [`WaitStrategy`] of the ring. Goes on after a lag.
     ///
     /// # Errors
     ///
@@ -103,7 +97,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     ///
     /// # Panics
     ///
-    /// If no member is aligned, because then nobody would receive the message.
+    /// If no member is aligned: it would wait for nobody.
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.someone_is_aligned();
@@ -158,14 +152,14 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.lead.recv_deadline(deadline)
     }
 
-    /// Receives up to `buffer.len()` messages for all aligned members, like [`Subscriber::try_recv_batch`].
-    /// Never waits. Returns 0 if no member is aligned.
+    /// Receives up to `buffer.len()` messages for all aligned members, as [`Subscriber::try_recv_batch`]. Never waits; 0 too where no member
+    /// is aligned.
     #[doc(alias = "recv_batch")]
     pub fn try_recv_batch(&mut self, buffer: &mut [T]) -> usize {
         if self.aligned == 0 { 0 } else { self.lead.try_recv_batch(buffer) }
     }
 
-    /// How many members are aligned.
+    /// How many members are aligned: each receive of the group is theirs.
     #[inline]
     #[must_use]
     pub fn aligned_count(&self) -> usize {
@@ -182,8 +176,8 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.member(member).apart.is_none()
     }
 
-    /// Keeps `member` where it is while the others go on. No effect if it is paused already. On a lossless
-    /// ring this may allocate a place for the member's cursor.
+    /// Keeps `member` where it is while the others go on. No effect if it is apart already. On a lossless ring it may
+    /// allocate a place for the member's cursor.
     ///
     /// # Panics
     ///
@@ -197,17 +191,16 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         }
     }
 
-    /// Receives the next message for `member` alone, which was paused before. If the member then is at the
-    /// place of the group, it is aligned again. Never waits.
+    /// Receives the next message for `member` alone, which paused before. When that brings it to where the group is, it is aligned
+    /// again. Never waits.
     ///
-    /// A member never goes past the group. If publishers overwrote so much that the member would have to,
-    /// they have lapped the group as well. Then the member lags up to the place of the group and is aligned,
-    /// and the rest of the loss is reported by the next receive of the group.
+    /// A member never goes past the group: where a lapse would take it further, the group was lapped as well. The member then lags up to
+    /// the group's place and is aligned; the rest of the loss comes with the group's next receive.
     ///
     /// # Errors
     ///
-    /// As of [`Subscriber::try_recv`], for this member. Also `Empty` if the member is at the place of the
-    /// group: it is aligned then, and its next message comes with the group's.
+    /// As of [`Subscriber::try_recv`], for this member. `Empty` too where it is at the group's place: it is aligned then, and its next
+    /// message comes with the group's.
     ///
     /// # Panics
     ///
@@ -228,7 +221,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         if after > lead { Err(M::lagged(lead - before)) } else { result }
     }
 
-    /// The sequence number of the message that comes next for `member`.
+    /// The sequence of the message that comes next for `member`.
     ///
     /// # Panics
     ///
@@ -253,7 +246,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         now.wrapping_add(*received_apart)
     }
 
-    /// How many messages `member` has lost.
+    /// How many messages `member` has passed without receiving them.
     ///
     /// # Panics
     ///
@@ -268,8 +261,8 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         now.wrapping_add(*lagged_apart)
     }
 
-    /// How many messages `member` could receive now, as [`Subscriber::len`]. (A paused member that was lapped
-    /// may come to receive other ones: it never goes past the group.)
+    /// How many messages `member` could receive now, as [`Subscriber::len`]. (A paused member that was lapped may come to receive other ones: it
+    /// never goes past the group.)
     ///
     /// # Panics
     ///
@@ -279,13 +272,13 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.of(member).pending()
     }
 
-    /// How many messages the ring holds: the number given to its constructor.
+    /// How many of the latest messages stand in the ring: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.lead.capacity()
     }
 
-    /// Whether all publishers are gone. There may be messages left to receive.
+    /// Whether all publishers are gone. Messages may still be left to receive.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.lead.is_closed()
