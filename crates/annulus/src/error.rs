@@ -13,15 +13,15 @@ pub use refused::{PublishTimeoutError, SendTimeoutError};
 /// Why [`try_recv`](crate::broadcast::Subscriber::try_recv) returned no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LossyTryRecvError {
-    /// Nothing new is there; the publisher lives.
+    /// There is no new message. The ring is not closed.
     Empty,
-    /// The publisher lapped this subscriber. `skipped` messages were overwritten before they were read; the next
-    /// receive continues at the oldest one that still stood. Each lost message is reported exactly once.
+    /// The publisher overwrote `skipped` messages before this subscriber read them. The next receive goes on
+    /// with the oldest message that was still in the ring. Each lost message is reported exactly once.
     Lagged {
         /// How many messages were lost since the last receive, at least one.
         skipped: u64,
     },
-    /// The publisher is gone and everything it published was received (or counted as lagged).
+    /// All publishers are gone, and everything they published was received or counted as lagged.
     Closed,
 }
 
@@ -39,12 +39,12 @@ impl fmt::Display for LossyTryRecvError {
 
 impl Error for LossyTryRecvError {}
 
-/// Why there is no next message on a ring that loses none.
+/// Why there is no next message, on a ring that loses none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TryRecvError {
-    /// Nothing new is there; a publisher lives.
+    /// There is no new message. The ring is not closed.
     Empty,
-    /// All publishers are gone, and everything they published was received.
+    /// The other side is gone, or closed the ring, and every message was received.
     Closed,
 }
 
@@ -68,7 +68,7 @@ impl From<TryRecvError> for LossyTryRecvError {
     }
 }
 
-/// The other side is gone, and nothing is left to receive.
+/// The other side is gone, or closed the ring, and nothing is left to receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RecvError;
 
@@ -94,7 +94,7 @@ pub enum LossyRecvError {
         /// How many messages were lost since the last receive, at least one.
         skipped: u64,
     },
-    /// The publisher is gone and everything it published was received (or counted as lagged).
+    /// All publishers are gone, and everything they published was received or counted as lagged.
     Closed,
 }
 
@@ -121,15 +121,15 @@ impl From<RecvError> for LossyRecvError {
     }
 }
 
-/// Why [`recv_timeout`](crate::broadcast::Subscriber::recv_timeout) or [`recv_deadline`](crate::broadcast::Subscriber::recv_deadline)
-/// returned no message.
+/// Why [`recv_timeout`](crate::broadcast::Subscriber::recv_timeout) or
+/// [`recv_deadline`](crate::broadcast::Subscriber::recv_deadline) returned no message.
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RecvTimeoutError {
-    /// The time passed and nothing came.
+    /// No message came in time.
     Timeout,
-    /// The publisher is gone and everything it published was received (or counted as lagged).
+    /// All publishers are gone, and everything they published was received or counted as lagged.
     Closed,
 }
 
@@ -153,48 +153,50 @@ impl From<RecvError> for RecvTimeoutError {
     }
 }
 
-/// Why a ring of the asked-for capacity can't be made.
+/// Why a ring with the requested settings can't be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CapacityError {
-    /// A broadcast ring needs at least two slots: one to read while the other is written.
+    /// The ring needs more slots. A broadcast ring needs at least two: one can be read while the other is
+    /// written. A queue needs at least one.
     TooSmall {
-        /// What was asked for.
+        /// The value that was requested.
         capacity: usize,
-        /// The smallest capacity that would do.
+        /// The smallest capacity that is allowed.
         minimum: usize,
     },
-    /// That many slots of this message do not fit into memory.
+    /// Memory has no room for so many slots of this message.
     TooLarge {
-        /// What was asked for.
+        /// The value that was requested.
         capacity: usize,
         /// What one slot takes, in bytes.
         slot_bytes: usize,
     },
-    /// A headroom keeps slots free, and at least one must be left for messages.
+    /// The headroom leaves no slot for messages. It must be smaller than the capacity.
     Headroom {
-        /// What was asked for.
+        /// The value that was requested.
         headroom: usize,
-        /// The capacity, which must be larger.
+        /// The capacity.
         capacity: usize,
     },
-    /// A lossy ring has no use for free slots: its publisher waits for nobody.
+    /// A headroom was requested of a lossy ring, which has no use for it: its publisher waits for nobody.
     LossyHeadroom {
-        /// What was asked for.
+        /// The value that was requested.
         headroom: usize,
     },
     /// The ring's memory can't be on that NUMA node.
     NumaNode {
-        /// What was asked for.
+        /// The value that was requested.
         node: usize,
-        /// The system's error number (`EINVAL` for a node that it does not have); `None` where it can't be asked.
+        /// The system's error number (`EINVAL` if there is no such node). `None` if the system has no such
+        /// request.
         os_error: Option<i32>,
     },
-    /// The numbers of messages would run out.
+    /// The first message's number is so large that the numbers would run out.
     FirstSequence {
-        /// What was asked for.
+        /// The value that was requested.
         first: u64,
-        /// The largest that would do.
+        /// The largest number that is allowed.
         largest: u64,
     },
 }
@@ -249,19 +251,20 @@ impl fmt::Display for CapacityError {
 
 impl Error for CapacityError {}
 
-/// Why a subscriber can't follow an upstream that was given to [`after`](crate::broadcast::Subscriber::after) or to a
-/// [`DependencyBarrier`](crate::broadcast::DependencyBarrier).
+/// Why a subscriber can't follow an upstream that was given to [`after`](crate::broadcast::Subscriber::after)
+/// or to a [`DependencyBarrier`](crate::broadcast::DependencyBarrier).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UpstreamError {
-    /// It belongs to another ring: sequences of different rings have nothing to do with each other.
+    /// The upstream belongs to another ring. A subscriber can only follow subscribers of its own ring.
     AnotherRing {
-        /// Which one, in the order given.
+        /// The position of the upstream in the list that was given.
         index: usize,
     },
-    /// It may lose messages, and who follows it may not: what an upstream lost it has not processed.
+    /// The upstream may lose messages, and the subscriber that is to follow it may not. A lost message is
+    /// never processed, so the subscriber could not see every message.
     Lossy {
-        /// Which one, in the order given.
+        /// The position of the upstream in the list that was given.
         index: usize,
     },
 }
@@ -288,9 +291,9 @@ impl Error for UpstreamError {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// The queue is closed: nobody will receive what it would send.
+    /// The queue is closed, so nothing can be sent.
     Closed,
-    /// There is no memory for its ring.
+    /// There is no memory for the producer's ring.
     Capacity(CapacityError),
 }
 

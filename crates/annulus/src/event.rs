@@ -1,6 +1,8 @@
-//! Owned events: messages of any type, changed in place by publishers and read by reference, always lossless.
+//! Owned events: messages of any type that stay in the ring. Publishers change them in place, and subscribers
+//! read them by reference. Rings of events are always lossless.
 //!
-//! Nothing is copied, moved or allocated on the way, so `T` may be anything: strings, vectors, large structs of which a few fields change.
+//! In place, nothing is copied, moved or allocated for a message. So an event may be a string, a vector, or a
+//! large struct of which a few fields change.
 //!
 //! ```
 //! use annulus::event;
@@ -11,7 +13,7 @@
 //! assert_eq!(subscriber.process(|text| text.len()), Ok(5));
 //! ```
 //!
-//! Values that are there already go in whole, and come out as clones, where `T` is `Clone`:
+//! A value that exists already goes in whole. If `T` is `Clone`, each subscriber can receive a clone:
 //!
 //! ```
 //! let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
@@ -23,32 +25,46 @@
 //! | | publisher | subscriber | for each event |
 //! | --- | --- | --- | --- |
 //! | in place | [`publish`](EventPublisher::publish) | [`process`](EventSubscriber::process), [`peek`](EventSubscriber::peek) | nothing is copied, allocated or freed |
-//! | by value | [`send`](EventPublisher::send) | [`recv`](EventSubscriber::recv), [`iter`](EventSubscriber::iter) | a move, a drop of the value a lap before, and a clone for each subscriber |
+//! | by value | [`send`](EventPublisher::send) | [`recv`](EventSubscriber::recv), [`iter`](EventSubscriber::iter) | the value is moved in, the value of one lap before is dropped, and each subscriber makes a clone |
 //!
-//! The two go together: one side may work in place and the other by value.
+//! One side may work in place and the other by value.
 //!
 //! # What the last lap left
 //!
-//! An event in the ring is used again and again, so a closure of [`publish`](EventPublisher::publish) finds what was published there `capacity` events ago. That is how
-//! buffers are used again, and a trap for a closure that only adds. [`channel_with_reset`] takes a function, as `String::clear`, that runs before each
-//! closure; the publisher then has a type that says so, and publishers without one have no step more. Or the closure clears first.
+//! The events of a ring are used again and again. So a closure of [`publish`](EventPublisher::publish) finds
+//! the event that was published in this slot `capacity` events ago. This keeps buffers in use, but it is a
+//! trap for a closure that only adds. Either the closure clears the event first, or the ring does:
+//! [`channel_with_reset`] takes a function, such as `String::clear`, that runs before each closure. Its
+//! publisher has a type of its own, so publishers without such a function have no extra step.
 //!
 //! # Frames for many readers
 //!
-//! Large buffers that many threads read are events: made once, filled in place by `publish`, read by reference by `process`. Each is filled again when the slowest
-//! reader is done with it. The example `video_frames` does that. (A [`pool`](crate::pool) is for buffers that have *one* reader at a time.)
+//! Large buffers that many threads read are events. Each is made once, filled in place by `publish`, and read
+//! by reference by `process`. It is filled again when the slowest reader is done with it. The example
+//! `video_frames` does that. (A [`pool`](crate::pool) is for buffers that have *one* reader at a time.)
 //!
 //! # Why there is no lossy ring of owned values
 //!
-//! In a lossy ring the publisher never waits, so it writes while a reader may still read. A copied message survives that: its bytes are read through atomic words, and thrown
-//! away where the stamp has changed. Of a value that owns something the reader would follow a pointer that the writer is about to free: a data race, however short. The ways
-//! round that give up what the ring is for. A reference count for each reader lets a slow reader pin what the publisher wants to write next, so it must allocate another (or wait, which is
-//! lossless); to swap pointers and free what nobody reads any more takes an allocation for each message, and a scheme that knows who still reads. What to use instead:
+//! In a lossy ring the publisher never waits, so it writes while a reader may still read. A copied message
+//! survives that: its bytes are read through atomic words, and thrown away if the stamp has changed. A value
+//! that owns memory does not survive it: the reader would follow a pointer that the writer is about to free,
+//! which is a data race, however short. There are ways around that, and each gives up the advantage of the
+//! ring:
 //!
-//! - This ring, with subscribers that do little: they take what they need and leave the rest to a thread of their own. The publisher drops what finds no room
-//!   ([`try_publish`](EventPublisher::try_publish), [`try_send`](EventPublisher::try_send)): the newest are lost then, for all.
-//! - A lossy ring of what can be copied ([`broadcast::lossy`](crate::broadcast::lossy)): text as an array of bytes and its length, numbers instead of names.
-//! - `Arc<T>` as the event, where a subscriber wants to keep values for long: [`recv`](EventSubscriber::recv) then clones the `Arc` alone, and the publisher allocates for each message.
+//! - With a reference count, a slow reader pins the value that the publisher wants to write next. So the
+//!   publisher must allocate another value, or wait, which is lossless.
+//! - Swapping pointers takes an allocation for each message, and a scheme that knows who still reads the old
+//!   value.
+//!
+//! Use one of these instead:
+//!
+//! - **This ring, with subscribers that do little.** They take what they need, and leave the rest to another
+//!   thread. The publisher drops events that find no room ([`try_publish`](EventPublisher::try_publish),
+//!   [`try_send`](EventPublisher::try_send)). Then the newest events are lost, for all subscribers.
+//! - **A lossy ring of copied messages** ([`broadcast::lossy`](fn@crate::broadcast::lossy)), with text as
+//!   [`Text`](crate::Text), and numbers instead of names.
+//! - **`Arc<T>` as the event**, if a subscriber keeps values for long. [`recv`](EventSubscriber::recv) then
+//!   clones only the `Arc`, and the publisher allocates for each message.
 
 #[doc(inline)]
 pub use crate::broadcast::event::{
@@ -57,16 +73,17 @@ pub use crate::broadcast::event::{
 
 use crate::broadcast::{Builder, ends_of};
 
-/// Makes a broadcast ring of `capacity` owned events, each made by `factory`: one publisher changes them in place, any number of
-/// subscribers read them by reference.
+/// Makes a broadcast ring of `capacity` owned events, each made by `factory`. One publisher changes them in
+/// place, and any number of subscribers read them by reference.
 ///
-/// It is lossless: the publisher waits for its slowest subscriber before it changes what that one has not processed. An event keeps
-/// what was in it a lap before until it is changed, so buffers in it are used again; [`channel_with_reset`] empties it first.
+/// The ring is lossless: the publisher does not change an event before the slowest subscriber has processed
+/// it. An event keeps its content of one lap before until the publisher changes it, so its buffers are used
+/// again. [`channel_with_reset`] empties it first.
 ///
 /// # Panics
 ///
-/// If `capacity` is below 2, or memory has no room for the ring; [`Builder::events`] returns an error instead. And if `factory`
-/// panics.
+/// If `capacity` is below 2, or memory has no room for the ring; [`Builder::events`] returns an error
+/// instead. Also if `factory` panics.
 ///
 /// # Examples
 ///
@@ -86,15 +103,17 @@ pub fn channel<T: Send + Sync>(
     ends_of("event::channel", Builder::new(capacity).events(factory))
 }
 
-/// Makes a broadcast ring of `capacity` owned events for one publisher, whose closures find each event as `reset` left it.
+/// Makes a broadcast ring of `capacity` owned events for one publisher. `reset` empties each event before the
+/// publisher's closure gets it.
 ///
-/// As [`channel`], but `reset` runs on the event before each closure of [`publish`](EventPublisher::publish) and its kin, so nobody receives what was in it a
-/// lap before. It is to empty the event and keep its memory, as `String::clear` and `Vec::clear` do. [`send`](EventPublisher::send) has no use for it. If it panics,
-/// nothing is published.
+/// Like [`channel`], but `reset` runs on the event before each closure of
+/// [`publish`](EventPublisher::publish) and similar verbs. So nobody receives what was in the event one lap
+/// before. `reset` should empty the event and keep its memory, as `String::clear` and `Vec::clear` do.
+/// [`send`](EventPublisher::send) does not call it. If it panics, nothing is published.
 ///
 /// # Panics
 ///
-/// As [`channel`]. [`Builder::events_with_reset`] returns an error instead.
+/// Like [`channel`]. [`Builder::events_with_reset`] returns an error instead.
 ///
 /// # Examples
 ///
@@ -121,13 +140,14 @@ pub fn channel_with_reset<T: Send + Sync>(
 
 /// Makes a broadcast ring of `capacity` owned events for any number of publishers.
 ///
-/// As [`channel`], but the publisher is `Clone + Send`. Each has an event of its own, which it changes first and then swaps with the
-/// one in the ring: so its closure runs before it claims a place, and whether it panics or takes its time, nobody waits for it. The
-/// price is that an event is moved (`size_of::<T>()` bytes, three times) for each message; what it owns is not.
+/// Like [`channel`], but the publisher is `Clone + Send`. Each publisher has an event of its own. It changes
+/// that event first and then swaps it with the one in the ring. So its closure runs before it claims a slot:
+/// if the closure panics or is slow, nobody waits for it. The price is that each message moves an event
+/// (`size_of::<T>()` bytes, three times). The memory that the event owns is not moved.
 ///
 /// # Panics
 ///
-/// As [`channel`]. [`Builder::mp_events`] returns an error instead.
+/// Like [`channel`]. [`Builder::mp_events`] returns an error instead.
 ///
 /// # Examples
 ///
@@ -150,13 +170,15 @@ pub fn mp_channel<T: Send + Sync>(
     ends_of("event::mp_channel", Builder::new(capacity).mp_events(factory))
 }
 
-/// Makes a broadcast ring of `capacity` owned events for any number of publishers, whose closures find each event as `reset` left it.
+/// Makes a broadcast ring of `capacity` owned events for any number of publishers. `reset` empties each event
+/// before a publisher's closure gets it.
 ///
-/// [`mp_channel`] and [`channel_with_reset`] together. `reset` runs before the closure, on the publisher's own event.
+/// This is [`mp_channel`] and [`channel_with_reset`] together. `reset` runs on the publisher's own event,
+/// before the closure.
 ///
 /// # Panics
 ///
-/// As [`channel`]. [`Builder::mp_events_with_reset`] returns an error instead.
+/// Like [`channel`]. [`Builder::mp_events_with_reset`] returns an error instead.
 ///
 /// # Examples
 ///

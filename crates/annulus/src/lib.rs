@@ -1,92 +1,97 @@
-//! Messages between threads, through rings that are allocated when they are made.
-//!
-//! # Which ring?
-//!
-//! | you have | you want | ring | made by |
-//! | --- | --- | --- | --- |
-//! | one writer | every reader sees every message; the writer never waits; who is too slow loses the oldest and knows how many | lossy broadcast | [`broadcast::lossy`](fn@broadcast::lossy) |
-//! | one writer | every reader sees every message; nobody loses any; the writer waits for the slowest | lossless broadcast | [`broadcast::lossless`](fn@broadcast::lossless) |
-//! | many writers | the same, lossy | lossy broadcast, one order for all | [`broadcast::mp_lossy`] |
-//! | many writers | the same, lossless | lossless broadcast, one order for all | [`broadcast::mp_lossless`] |
-//! | messages that own something, or are large | changed in place, read by reference, nobody loses any | owned events | [`event::channel`], [`event::mp_channel`] |
-//!
-//! And for readers:
-//!
-//! | you want | use |
-//! | --- | --- |
-//! | several consumers on one thread for the price of one | [`SubscriberGroup`](broadcast::SubscriberGroup) |
-//! | a reader that sees a message only after others have processed it | [`Subscriber::after`](broadcast::Subscriber::after), [`DependencyBarrier`](broadcast::DependencyBarrier) |
-//! | a reader on a lossless ring that nobody waits for | [`subscribe_lossy`](broadcast::Subscribable::subscribe_lossy) |
-//!
-//! What is too large to be copied is an [`event`], filled in place and read by reference; or, where each has one reader, a buffer of a [`pool`], whose 4-byte handle
-//! goes through a [`queue`].
-//!
-//! And where each message is to reach one consumer, a [`queue`]:
-//!
-//! | producers | consumers | ring | made by |
-//! | --- | --- | --- | --- |
-//! | one | one | the fastest way from thread to thread; written and read in place | [`spsc::channel`] |
-//! | many, who come and go | one | a ring for each producer, so that none is in another's way | [`mpsc::channel`] |
-//! | one | many, who come and go | one ring, from which consumers take what they claim | [`spmc::channel`] |
-//! | many | many | a ring for each producer, and consumers who take from whichever has something | [`mpmc::channel`] |
-//! | many | many | one ring, one order and one bound for all, handles that are shared by reference or cloned for each message | [`queue::shared::channel`] |
-//!
-//! A ring for each producer is the fastest, and takes the memory: 64 producers of an `mpmc` queue with 65,536 slots of `[u64; 8]` have 64 rings, a quarter of a gigabyte; the last one takes 5 MB. Where
-//! producers come and go by the thousand, or messages of different producers must keep their order, take that.
-//!
-//! # Ten lines
+//! Messages between threads, through rings that are allocated once. In a *broadcast* ring every subscriber
+//! sees every message; in a *queue* each message reaches one consumer.
 //!
 //! ```
 //! let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(1024);
 //! let mut subscriber = subscribable.subscribe();
 //!
 //! let reader = std::thread::spawn(move || {
-//!     let sum: u64 = subscriber.iter().sum(); // waits; ends when the publisher is gone
+//!     let sum: u64 = subscriber.iter().sum(); // waits for messages; ends when the publisher is gone
 //!     (sum, subscriber.total_lagged())
 //! });
 //! for number in 1..=1000 {
 //!     publisher.publish(number);
 //! }
 //! drop(publisher);
-//! assert_eq!(reader.join().unwrap(), (500_500, 0));
+//! assert_eq!(reader.join().unwrap(), (500_500, 0)); // nothing was lost
 //! ```
 //!
-//! # What holds for every ring here
+//! ```
+//! let (producer, mut consumer) = annulus::mpsc::channel::<String>(64);
+//! for name in ["ada", "grace"] {
+//!     let mut producer = producer.clone(); // a ring of its own
+//!     std::thread::spawn(move || producer.send(format!("hello from {name}")).unwrap());
+//! }
+//! drop(producer); // the queue closes with its last producer
+//! assert_eq!(consumer.iter().count(), 2);
+//! ```
 //!
-//! - **No data race**, by the letter of Rust's memory model. Payloads are copied through relaxed atomic words (or, when
-//!   large, by an `asm!` block that stands for them), and become a value only once the slot's stamp has proved them whole.
-//! - **Loss is counted**, exactly: received + lagged is how far a subscriber has come. On a lossless ring there is none, and the types say so.
-//! - **Nothing is allocated** on the way of a message, nor freed, and no lock is taken to send, to receive, to join or to leave. To sleep, and to wake
-//!   a sleeper, takes the system's means: a futex on Linux, a lock and a condition variable elsewhere.
-//! - **Queues move any `Send` type**, and drop each message exactly once. A send beside a close is received, or gives its value back.
-//! - **Close is seen**: no handle waits for a peer that is gone.
-//! - **Waiting can cost nothing**: a subscriber in [`recv`](broadcast::Subscriber::recv) sleeps in the kernel, and its publisher pays
-//!   one load for that until it does. See [`WaitStrategy`].
+//! # Which ring?
 //!
-//! # Who joins may allocate
+//! | writers | readers | what happens | made by |
+//! | --- | --- | --- | --- |
+//! | one | many, each sees all | the writer never waits; a slow reader loses the oldest messages and is told how many | [`broadcast::lossy`](fn@broadcast::lossy) |
+//! | one | many, each sees all | nobody loses a message; the writer waits for the slowest reader | [`broadcast::lossless`](fn@broadcast::lossless) |
+//! | many | many, each sees all | the same two, with one order for all writers | [`broadcast::mp_lossy`], [`broadcast::mp_lossless`] |
+//! | one or many | many, each sees all | messages stay in the ring: changed in place, read by reference; nobody loses one | [`event::channel`], [`event::mp_channel`] |
+//! | one | one | a queue, written and read in place | [`spsc::channel`] |
+//! | many | one | a queue; each producer has a ring of its own | [`mpsc::channel`] |
+//! | one | many, each message to one | a queue; consumers claim messages from one ring | [`spmc::channel`] |
+//! | many | many, each message to one | a queue; each producer has a ring of its own | [`mpmc::channel`] |
+//! | many | many, each message to one | a queue with one ring, one order and one bound; handles are shared or cloned freely | [`queue::shared::channel`] |
+//! | | | buffers of one size, for bytes that are too large to copy; their 4-byte handles go through a queue | [`pool::BufferPool`] |
 //!
-//! | nothing | a place for its cursor, if none is free | something of its own |
-//! | --- | --- | --- |
-//! | lossy subscribers, and lossy taps; clones of publishers, of consumers, of both handles of [`queue::shared`], of [`Subscribable`](broadcast::Subscribable), of a pool, of [`Shutdown`] | lossless subscribers, of events too, their clones, and a group's members that [pause](broadcast::SubscriberGroup::pause) there | stages, [`subscribe_tracked`](broadcast::Subscribable::subscribe_tracked) and [`DependencyBarrier`](broadcast::DependencyBarrier): their progress; [`SubscriberGroup`](broadcast::SubscriberGroup): its readers; producers of [`mpsc`] and [`mpmc`]: a ring, and what the queue keeps of each |
+//! Readers of a broadcast ring can share one read ([`SubscriberGroup`](broadcast::SubscriberGroup)), or
+//! follow each other ([`Subscriber::after`](broadcast::Subscriber::after)). The [guide] helps to choose, and
+//! says what follows from the choice.
 //!
-//! The allocator may take locks of its own. `tests/allocation.rs` holds this list against the code.
+//! # What holds for every ring
+//!
+//! - **There is no data race**, by the letter of Rust's memory model. A copied message is read through
+//!   relaxed atomic words. (Large messages use an `asm!` block that stands for such words.) The words become
+//!   a value only after the slot's stamp has proved that they belong to one message.
+//! - **Loss is counted exactly.** What a subscriber received and what it lost add up to how far it has come.
+//!   On a lossless ring nothing is lost, and the error types say so.
+//! - **A message allocates nothing and frees nothing.** No lock is taken to send, to receive, to join or to
+//!   leave. Only to sleep, and to wake a sleeper, a thread uses the means of the operating system: a futex on
+//!   Linux, a lock and a condition variable elsewhere.
+//! - **Queues move any `Send` type** and drop each message exactly once. A send that runs at the same time as
+//!   a close either succeeds, or gives its value back.
+//! - **Close is seen.** No handle waits for a peer that is gone.
+//! - **Waiting can cost nothing.** A subscriber in [`recv`](broadcast::Subscriber::recv) sleeps in the
+//!   kernel, and until it sleeps its publisher pays one load for it. See [`WaitStrategy`].
+//!
+//! # Which handles allocate
+//!
+//! Making a ring allocates its memory. Later, making another handle may allocate too:
+//!
+//! | what joins | what it allocates |
+//! | --- | --- |
+//! | lossy subscribers and taps; clones of publishers, of consumers, of [`queue::shared`] handles, of [`Subscribable`](broadcast::Subscribable), of a pool, of [`Shutdown`] | nothing |
+//! | lossless subscribers, subscribers of events, their clones, and members of a group that [pause](broadcast::SubscriberGroup::pause) on a lossless ring | a place for the cursor, unless one is free |
+//! | stages, [`subscribe_tracked`](broadcast::Subscribable::subscribe_tracked), [`DependencyBarrier`](broadcast::DependencyBarrier) | their progress |
+//! | a [`SubscriberGroup`](broadcast::SubscriberGroup) | its members |
+//! | producers of [`mpsc`] and [`mpmc`] | a ring, unless one is free, and what the queue keeps for each ring |
+//!
+//! The allocator may take locks of its own. `tests/allocation.rs` checks this table.
 //!
 //! # What does not hold
 //!
-//! - **A thread that stops in the middle of a write** (a debugger, a priority that starves it) holds up who needs that message. Of many publishers, the one whose
-//!   claim falls on the same slot a lap later waits for it and does not write its own, so in turn it holds up who needs that: each lap takes one more, until
-//!   the thread goes on.
-//! - **`fork()`** copies a ring; it does not share it. The handles that threads of the parent have never move in the child, so a lossless publisher waits for them for
-//!   ever there. Use no handle in the child before `exec`.
-//! - **Real-time priorities**: strategies that spin, also those that yield, can keep a thread of lower priority off the core for which they wait. See
-//!   [`WaitStrategy`].
-//! - **Large messages by value**: they lie on the stacks of both sides, some times over in builds without optimization. See [`Message`].
+//! - **A thread that stops in the middle of a write** holds up everyone who needs that message. (A debugger
+//!   can stop it, or a priority that starves it.) With many publishers it also holds up the publisher that
+//!   claims the same slot one lap later, and so on, one publisher more each lap, until the thread goes on.
+//! - **`fork()`** copies a ring; it does not share it. In the child, the other handles never move, so a
+//!   lossless publisher waits for ever. Use no handle in the child before `exec`.
+//! - **Real-time priorities**: a strategy that spins, even one that yields, can keep the thread it waits for
+//!   off the core. See [`WaitStrategy`].
+//! - **Large messages by value** lie on the stacks of both threads, several times over in builds without
+//!   optimization. See [`Message`].
 //!
 //! # Features
 //!
-//! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines. Without it the crate needs `alloc` and 64-bit
-//!   atomics only, and blocking calls spin.
-//! - `derive`: `#[derive(annulus::Message)]`, for structs and enums of your own. See [`Message`].
+//! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines. Without it the crate needs `alloc` and
+//!   64-bit atomics only, and blocking calls spin.
+//! - `derive`: `#[derive(annulus::Message)]`, for your own structs and enums. See [`Message`].
 //! - `numa`: `queue::Builder::numa_node`, on Linux.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
@@ -99,6 +104,10 @@ extern crate std;
 compile_error!(
     "annulus needs 64-bit atomics (a stamp is 64 bits wide), and this target has none: `target_has_atomic = \"64\"` is not set"
 );
+
+// Pages of documentation, and no code.
+#[cfg(any(doc, doctest))]
+pub mod guide;
 
 pub mod broadcast;
 mod error;

@@ -1,4 +1,4 @@
-//! What may be sent as a copied message.
+//! Which types can be copied through a ring.
 
 #[cfg(feature = "derive")]
 pub(crate) mod padding;
@@ -11,21 +11,22 @@ use bytemuck::NoUninit;
 
 /// A message that is copied into a ring and out of it: [`Copy`], `'static` and [`Send`].
 ///
-/// Nothing is to be implemented by hand. Derive it, with the feature `derive`: `#[derive(Clone, Copy, annulus::Message)]`. Every type that implements
-/// [`bytemuck::NoUninit`] is a message too, whoever derived that.
+/// Do not implement this trait by hand. Derive it, with the feature `derive`:
+/// `#[derive(Clone, Copy, annulus::Message)]`. Every type that implements [`bytemuck::NoUninit`] is a message
+/// too.
 ///
 /// # What to write
 ///
 /// | your type | what to write |
 /// | --- | --- |
 /// | integers, floats, `bool`, `char`, `NonZero*`; arrays of numbers | nothing: they are messages |
-/// | a struct | the derive. If it has padding, the compiler names the field and the bytes: add a field for them, or `#[message(packed)]` |
+/// | a struct | the derive. If the struct has padding, the compiler names the field before it and the number of bytes: add a field for them, or `#[message(packed)]` |
 /// | an enum, with data or without | the derive |
-/// | an `Option`, a tuple, an array of anything else | make it a field of a struct with the derive and `#[message(packed)]`, or of an enum |
+/// | an `Option`, a tuple, an array of anything else | make it a field of an enum with the derive, or of a struct with the derive and `#[message(packed)]` |
 /// | text of limited length | [`Text<N>`](crate::Text), by itself or as a field |
-/// | `String`, `Vec`, `Box`: what owns memory | owned [events](crate::event), where many readers see each; a [queue](crate::queue), where one receives it |
-/// | references | what they refer to, by value; or an index; or an `Arc` through a queue |
-/// | large blocks of bytes | a buffer of a [pool](crate::pool), and its handle through any ring |
+/// | `String`, `Vec`, `Box`: types that own memory | owned [events](crate::event), if many readers see each value; a [queue](crate::queue), if one reader receives it |
+/// | references | send the value itself, or an index, or an `Arc` through a queue |
+/// | large blocks of bytes | if one reader receives each: a buffer of a [pool](crate::pool), whose handle goes through a [queue](crate::queue). If many read it: owned [events](crate::event) |
 ///
 /// ```
 /// # #[cfg(feature = "derive")] {
@@ -73,40 +74,50 @@ use bytemuck::NoUninit;
 ///
 /// # Padding
 ///
-/// Padding bytes have no value, so they can't be copied through atomic words. A struct without padding lies in the ring as it is, and is copied at once.
-/// One that has some does not compile: the error says which field it follows, and how many bytes it has. `#[repr(C)]` is not needed, because messages never
+/// Padding bytes have no value, so they can't be copied through atomic words. A struct without padding lies
+/// in the ring as it is, and is copied at once. A struct with padding does not compile: the error says which
+/// field the padding follows, and how many bytes it has. `#[repr(C)]` is not needed, because messages never
 /// leave the program: the macro asks the compiler for the layout that it chose.
 ///
-/// # What is packed
+/// # Packed messages
 ///
-/// With `#[message(packed)]`, and of an enum always, the fields lie in the ring beside each other, and what is sent is taken apart and put together again.
-/// Of an enum there is the number of the variant (a byte; two where there are more than 256), and room for the largest. An `Option` takes one byte more than what is in it. (A fieldless enum with `#[repr(u8)]`
-/// or its like lies there as it is.) `Option`s, tuples and arrays are recognized as they are written, so an alias of one is no message.
-/// Only what is packed may be generic.
+/// A struct with `#[message(packed)]` is packed, and so is every enum. (A fieldless enum with `#[repr(u8)]`
+/// or a similar attribute is not: it lies in the ring as it is.) A packed message is taken apart when it is
+/// sent, and put together again when it is received. In the ring its fields lie side by side, without
+/// padding. An enum takes the number of its variant (one byte, or two if there are more than 256 variants)
+/// and the room of its largest variant. An `Option` takes one byte more than its value.
 ///
-/// *The cost*, of small messages: about as many instructions as a copy of the same fields with their padding (a struct), a sixth more (an enum of three variants with data). A large array in
-/// it is copied once more on each side. A packed message may take fewer words in the ring.
+/// The macro recognizes `Option`s, tuples and arrays by how they are written, so an alias of one is not a
+/// message. Only packed types may be generic.
+///
+/// *The cost*, for small messages: a packed struct takes about as many instructions as a copy of the same
+/// fields with their padding. An enum of three variants with data takes a sixth more. A large array inside a
+/// packed message is copied once more on each side. A packed message may take fewer words in the ring.
 ///
 /// # Another name for the library
 ///
-/// Where the library is not called `annulus`, or is used through another crate, say where it is: `#[message(crate = "path::to::annulus")]`.
+/// If the library is not called `annulus`, or you use it through another crate, say where it is:
+/// `#[message(crate = "path::to::annulus")]`.
 ///
 /// # Size
 ///
-/// Any. But a message travels by value: it lies on the stack of the thread that publishes it and of the one that receives it, and in builds without
-/// optimization several times over. Some KiB are no matter; half a MiB can overflow the 2 MiB that a thread has by default. What is so large goes into a ring
-/// of [owned events](crate::event), where it stays in its slot, or, where it has one reader, into a buffer of a [pool](crate::pool), whose handle
-/// goes through a [queue](crate::queue).
+/// Any size is allowed. But a message travels by value: it lies on the stacks of the threads that publish and
+/// receive it, several times over in builds without optimization. Some KiB do not matter. Half a MiB can
+/// overflow the 2 MiB that a thread has by default. Put such a block into a ring of [owned
+/// events](crate::event), where it stays in its slot, or, if it has one reader, into a buffer of a
+/// [pool](crate::pool), whose handle goes through a [queue](crate::queue).
 ///
 /// # Pointers
 ///
-/// Messages are copied as plain words, so a pointer inside one loses its provenance on the way. No macro derives such a type;
-/// whoever implements `NoUninit` by hand for a pointer must not read through what comes out.
+/// Messages are copied as plain words, so a pointer inside a message loses its provenance on the way. No
+/// macro derives such a type. If you implement `NoUninit` by hand for a type with a pointer, do not read
+/// through the pointer that comes out of a ring.
 ///
 /// # Why a torn value is never a `T`
 ///
-/// A reader copies words into memory that is no `T` yet, and makes a `T` of them only after the slot's stamp has proved
-/// that no writer touched them, so that they are those of one message. That is why types with invalid bit patterns (`bool`, `char`, enums) are allowed.
+/// A reader copies words into memory that is not a `T` yet. It makes a `T` of them only after the slot's
+/// stamp has proved that no writer touched them meanwhile, so all of them belong to one message. That is why
+/// types with invalid bit patterns (`bool`, `char`, enums) are allowed.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be copied through a ring: it is not an `annulus::Message`",
     label = "this type is not a `Message`",
@@ -133,7 +144,7 @@ pub trait Message: Copy + Send + 'static {
     unsafe fn decode(wire: *const Self::Wire) -> Self;
 }
 
-/// What has no padding lies in the ring as it is.
+/// A type without padding lies in the ring as it is.
 #[diagnostic::do_not_recommend]
 impl<T: NoUninit + Send> Message for T {
     type Wire = T;

@@ -10,9 +10,11 @@ use bytemuck::NoUninit;
 
 use crate::sync::mutated;
 
-/// Text of up to `N` bytes of UTF-8, kept in place: it is [`Copy`], has no padding, and so is a [`Message`](crate::Message), by itself or as a field.
+/// Text of up to `N` bytes of UTF-8, stored in place. It is [`Copy`] and has no padding, so it is a
+/// [`Message`](trait@crate::Message), by itself or as a field. It dereferences to [`str`].
 ///
-/// It takes `N + 2` bytes, all of which are copied, so choose `N` as the longest text needs it; at most 65,535, or it does not compile. It reads as a [`str`].
+/// A text takes `N + 2` bytes, and all of them are copied. So choose `N` no larger than the longest text. `N`
+/// is at most 65,535; a larger one does not compile.
 ///
 /// ```
 /// use annulus::Text;
@@ -41,18 +43,18 @@ pub struct Text<const N: usize> {
 // SAFETY: arrays of bytes, beside each other.
 unsafe impl<const N: usize> NoUninit for Text<N> {}
 
-/// A text is longer than the [`Text`] that it was meant for.
+/// The error for a text that is longer than the [`Text`] it was meant for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextTooLong {
-    /// The bytes of the text.
+    /// The length of the text, in bytes.
     pub length: usize,
-    /// The bytes that there is room for.
+    /// How many bytes fit.
     pub capacity: usize,
 }
 
 impl<const N: usize> Text<N> {
-    /// As much of the beginning of `text` as there is room for: whole characters.
+    /// As many whole characters from the beginning of `text` as fit.
     #[must_use]
     pub fn truncated(text: &str) -> Self {
         const { assert!(N <= u16::MAX as usize, "a Text has at most 65,535 bytes") }

@@ -1,4 +1,4 @@
-//! [`Builder`]: the one place where rings are made.
+//! [`Builder`]: makes broadcast rings.
 
 use super::event::reset::Reset;
 use super::event::{EventPublisher, EventSubscribable, MpEventPublisher};
@@ -12,14 +12,18 @@ use crate::sequence::Sequence;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
-/// How a ring is to be, and then the ring: each method that begins with the name of a ring makes one, or says why it can't be. The functions [`lossy`](fn@super::lossy),
-/// [`lossless`](fn@super::lossless), [`mp_lossy`](super::mp_lossy), [`mp_lossless`](super::mp_lossless),
-/// [`event::channel`](crate::event::channel) and [`event::mp_channel`](crate::event::mp_channel) are short forms, which panic instead.
+/// Settings of a broadcast ring, and the verbs that make one.
+///
+/// The verbs are [`lossy`](Self::lossy), [`lossless`](Self::lossless), [`mp_lossy`](Self::mp_lossy),
+/// [`mp_lossless`](Self::mp_lossless), [`events`](Self::events) and [`mp_events`](Self::mp_events). The
+/// functions [`broadcast::lossy`](fn@super::lossy), [`event::channel`](crate::event::channel) and so on are
+/// short forms, which panic instead of returning an error.
 ///
 /// # Errors
 ///
-/// Each of those returns a [`CapacityError`]: `TooSmall` below 2 slots, `TooLarge` where memory has no room for the ring, `Headroom` where that leaves no
-/// slot for messages, or was asked of a lossy ring.
+/// Each verb that makes a ring returns a [`CapacityError`]: `TooSmall` below 2 slots, `TooLarge` if memory
+/// has no room for the ring, `Headroom` if the headroom leaves no slot for messages, `LossyHeadroom` if a
+/// lossy ring is to have one.
 ///
 /// # Examples
 ///
@@ -51,22 +55,26 @@ type Sides<S> =
     (super::handle::Handle<S, super::handle::Publishing>, super::handle::Handle<S, super::handle::Receiving>);
 
 impl Builder {
-    /// A ring of exactly `capacity` slots: any number from 2 up, none is rounded.
+    /// A ring of exactly `capacity` slots. Any number from 2 up is allowed; none is rounded.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self { capacity, headroom: 0, strategy: WaitStrategy::default(), first: 0 }
     }
 
-    /// Slots that a lossless ring keeps free of messages that somebody still needs; 0 unless it is said, and below the capacity. The publisher waits while its
-    /// slowest subscriber is `capacity − headroom` messages behind: it is held up earlier, and a
-    /// [tap](Subscribable::subscribe_lossy), or who joins at the oldest message, finds more of what has been.
+    /// How many slots of a lossless ring are kept free of messages that a subscriber still needs. 0 by
+    /// default; must be smaller than the capacity.
+    ///
+    /// The publisher waits while its slowest subscriber is `capacity − headroom` messages behind. So it waits
+    /// earlier, and the ring keeps more old messages for [taps](Subscribable::subscribe_lossy), and for
+    /// subscribers that join at the oldest message.
     #[doc(alias = "watermark")]
     #[must_use]
     pub fn headroom(self, slots: usize) -> Self {
         Self { headroom: slots, ..self }
     }
 
-    /// How the handles of this ring wait, in verbs that are not told (as those that end in `_by` are). [`WaitStrategy::default`] unless it is said.
+    /// How the handles of this ring wait. Verbs that end in `_by` use the strategy of their argument instead.
+    /// Without this setting it is [`WaitStrategy::default`].
     ///
     /// ```
     /// use annulus::{WaitStrategy, broadcast::Builder};
@@ -84,7 +92,7 @@ impl Builder {
         Self { strategy, ..self }
     }
 
-    /// The number of the first message: the tests begin before the numbers wrap.
+    /// The number of the first message; tests begin shortly before the numbers wrap.
     #[doc(hidden)]
     #[must_use]
     pub fn first(self, first: u64) -> Self {
@@ -154,7 +162,7 @@ impl Builder {
         self.events_that(factory, ())
     }
 
-    /// A ring of owned events for one publisher, each of which `reset` empties before a closure gets it: see
+    /// A ring of owned events for one publisher. `reset` empties each event before a closure gets it: see
     /// [`event::channel_with_reset`](crate::event::channel_with_reset).
     ///
     /// # Errors
@@ -182,7 +190,7 @@ impl Builder {
         self.mp_events_that(factory, ())
     }
 
-    /// A ring of owned events for many publishers, each of which `reset` empties before a closure gets it: see
+    /// A ring of owned events for many publishers. `reset` empties each event before a closure gets it: see
     /// [`event::mp_channel_with_reset`](crate::event::mp_channel_with_reset).
     ///
     /// # Errors

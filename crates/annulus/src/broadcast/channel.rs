@@ -1,4 +1,4 @@
-//! The short forms of [`Builder`], which panic where it returns an error.
+//! The short forms of [`Builder`]. They panic instead of returning an error.
 
 use super::builder::Builder;
 use super::{Lossless, MpPublisher, Publisher, Subscribable};
@@ -11,20 +11,22 @@ pub(crate) fn ends_of<E>(name: &str, ends: Result<E, CapacityError>) -> E {
     ends.unwrap_or_else(|error| panic!("annulus::{name}: {error}"))
 }
 
-/// Makes a lossy broadcast ring of `capacity` slots: one publisher, any number of subscribers, each of which sees every
-/// message.
+/// Makes a lossy broadcast ring of `capacity` slots: one publisher, any number of subscribers, and every
+/// subscriber sees every message.
 ///
-/// The publisher never waits. A subscriber that falls more than `capacity` messages behind loses the oldest, is told how
-/// many, and goes on with the oldest that still stands. `capacity` may be any number from 2 up and is kept as it is; a
-/// power of two finds its slots with one instruction less.
+/// The publisher never waits. A subscriber that falls more than `capacity` messages behind loses the oldest
+/// messages, is told how many, and goes on with the oldest message that is still in the ring. `capacity` may
+/// be any number from 2 up, and is not rounded. With a power of two, finding a slot takes one instruction
+/// less.
 ///
-/// Memory for the whole ring is taken and touched here; no message allocates anything later, and [stages and groups](crate#who-joins-may-allocate) alone do when they
-/// join. A slot takes `size_of::<T>()` + 8
-/// bytes, rounded up to a power of two up to 64 and to a multiple of 64 above; messages of 256 bytes and more begin on a line of
-/// their own, and their slots take 64 bytes and the message, rounded up to a multiple of 64.
+/// This function allocates and touches the memory of the whole ring. Messages allocate nothing later. Of the
+/// subscribers, only [stages and groups](crate#which-handles-allocate) allocate when they join. A slot takes
+/// `size_of::<T>()` + 8 bytes, rounded up to a power of two (up to 64 bytes) or to a multiple of 64 (above).
+/// A message of 256 bytes or more begins on a cache line of its own: its slot takes 64 bytes and the message,
+/// rounded up to a multiple of 64.
 ///
-/// The ring belongs to this process: see the [front page](crate#what-does-not-hold) on `fork()`. What the first sleep of a process takes more than others,
-/// `prepare` takes in advance.
+/// The ring belongs to this process: see the [front page](crate#what-does-not-hold) on `fork()`. The first
+/// sleep of a process takes longer than others; `prepare` does that work in advance.
 ///
 /// # Panics
 ///
@@ -51,20 +53,22 @@ pub fn lossy<T: Message>(capacity: usize) -> (Publisher<T>, Subscribable<T>) {
     ends_of("broadcast::lossy", Builder::new(capacity).lossy())
 }
 
-/// Makes a lossless broadcast ring of `capacity` slots: one publisher, any number of subscribers, and nobody loses a message.
+/// Makes a lossless broadcast ring of `capacity` slots: one publisher, any number of subscribers, and nobody
+/// loses a message.
 ///
-/// The publisher waits while its slowest subscriber is `capacity` messages behind ([`Builder::headroom`] lets it wait earlier). With no
-/// subscriber it never waits. Subscribers join and leave at any time; taps
-/// ([`subscribe_lossy`](Subscribable::subscribe_lossy)) are never waited for.
+/// The publisher waits while its slowest subscriber is `capacity` messages behind. ([`Builder::headroom`]
+/// makes it wait earlier.) With no subscriber it never waits. Subscribers join and leave at any time. The
+/// publisher does not wait for taps ([`subscribe_lossy`](Subscribable::subscribe_lossy)).
 ///
-/// It waits for every subscriber there is, whatever became of it: one that was forgotten (`mem::forget`), or whose thread is not in this process after
-/// a `fork()`, holds it up for ever.
+/// The publisher waits for every subscriber that was not dropped. A subscriber that was forgotten
+/// (`mem::forget`), or whose thread is not in this process after a `fork()`, holds it up for ever.
 ///
-/// Memory is taken as by [`lossy`](fn@lossy); subscribers also allocate places for their cursors where none is free, which later ones use again.
+/// The memory of the ring is allocated as by [`lossy`](fn@lossy). A subscriber that joins also allocates a
+/// place for its cursor, unless one is free. Places are used again.
 ///
 /// # Panics
 ///
-/// As [`lossy`](fn@lossy). [`Builder::lossless`] returns an error instead.
+/// Like [`lossy`](fn@lossy). [`Builder::lossless`] returns an error instead.
 ///
 /// # Examples
 ///
@@ -88,12 +92,13 @@ pub fn lossless<T: Message>(capacity: usize) -> (Publisher<T, Lossless>, Subscri
 
 /// Makes a lossy broadcast ring of `capacity` slots for any number of publishers.
 ///
-/// As [`lossy`](fn@lossy), but the publisher is `Clone + Send + Sync`, and all subscribers see all messages in one order. A publisher takes
-/// one atomic addition more for each message. One that stops in the middle of a write can hold up others: see [`MpPublisher`].
+/// Like [`lossy`](fn@lossy), but the publisher is `Clone + Send + Sync`, and all subscribers see all messages
+/// in one order. Each message takes one atomic addition more. A publisher that stops in the middle of a write
+/// can hold up others: see [`MpPublisher`].
 ///
 /// # Panics
 ///
-/// As [`lossy`](fn@lossy). [`Builder::mp_lossy`] returns an error instead.
+/// Like [`lossy`](fn@lossy). [`Builder::mp_lossy`] returns an error instead.
 ///
 /// # Examples
 ///
@@ -116,11 +121,12 @@ pub fn mp_lossy<T: Message>(capacity: usize) -> (MpPublisher<T>, Subscribable<T>
 
 /// Makes a lossless broadcast ring of `capacity` slots for any number of publishers.
 ///
-/// As [`lossless`](fn@lossless), but the publisher is `Clone + Send + Sync`, and all subscribers see all messages in one order.
+/// Like [`lossless`](fn@lossless), but the publisher is `Clone + Send + Sync`, and all subscribers see all
+/// messages in one order.
 ///
 /// # Panics
 ///
-/// As [`lossy`](fn@lossy). [`Builder::mp_lossless`] returns an error instead.
+/// Like [`lossy`](fn@lossy). [`Builder::mp_lossless`] returns an error instead.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! The iterators over a subscriber's messages: one that ends where it began, two that wait.
+//! The iterators over a subscriber's messages: one ends with what was there at the start, two wait for more.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -8,7 +8,7 @@ use crate::message::Message;
 use crate::sequence::Sequence;
 use crate::sync::mutated;
 
-/// The messages that were there when [`Subscriber::try_iter`] was called.
+/// An iterator over the messages that were there when [`Subscriber::try_iter`] was called.
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct TryIter<'a, T, M: Mode = Lossy> {
     subscriber: &'a mut Subscriber<T, M>,
@@ -38,7 +38,8 @@ impl<T: Message, M: Mode> Iterator for TryIter<'_, T, M> {
         message
     }
 
-    /// At most what lies between the cursor and the end; fewer where the publisher overwrites some of them.
+    /// At most the messages between the cursor and the end. There are fewer if the publisher overwrites some
+    /// of them.
     fn size_hint(&self) -> (usize, Option<usize>) {
         // 0 where it has ended.
         let left = self.end.get().saturating_sub(self.subscriber.cursor());
@@ -48,7 +49,7 @@ impl<T: Message, M: Mode> Iterator for TryIter<'_, T, M> {
 
 impl<T: Message, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 
-/// Messages, waited for until the publisher is gone; made by [`Subscriber::iter`].
+/// An iterator that waits for messages until all publishers are gone; made by [`Subscriber::iter`].
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct Iter<'a, T, M: Mode = Lossy> {
     subscriber: &'a mut Subscriber<T, M>,
@@ -71,7 +72,7 @@ impl<T: Message, M: Mode> Iterator for Iter<'_, T, M> {
 
 impl<T: Message, M: Mode> FusedIterator for Iter<'_, T, M> {}
 
-/// Messages, waited for until the publisher is gone; made from a [`Subscriber`] that it owns.
+/// An iterator like [`Iter`] that owns its [`Subscriber`].
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct IntoIter<T, M: Mode = Lossy> {
     subscriber: Subscriber<T, M>,

@@ -11,17 +11,18 @@ use crate::message::Message;
 use crate::wait::{Deadline, WaitStrategy};
 
 impl<T: Message> Publisher<T, Lossless> {
-    /// Publishes `message` to every subscriber. Waits with the [`WaitStrategy`] of the ring while the slowest subscriber is
-    /// `capacity − headroom` messages behind; never while there is none. Allocates nothing; O(`size_of::<T>()`), and once in
-    /// half a ring also O(subscribers that are there).
+    /// Publishes `message` to every subscriber. Waits with the [`WaitStrategy`] of the ring while the slowest
+    /// subscriber is `capacity − headroom` messages behind. Never waits while there is no subscriber.
+    /// Allocates nothing. Takes O(`size_of::<T>()`), and once in half a ring also O(subscribers).
     ///
-    /// Not for closures in which a stage of the same ring processes a message: those that follow the stage wait for the closure, so in a full ring this would
-    /// wait for ever. There, use [`try_publish`](Self::try_publish) or `publish_timeout`.
+    /// Do not call it in a closure in which a stage of the same ring processes a message. The followers of
+    /// the stage wait for the closure, so in a full ring this would wait for ever. Use
+    /// [`try_publish`](Self::try_publish) or `publish_timeout` there.
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the message back where nobody is left to receive it: every subscriber is gone, and every
-    /// [`Subscribable`](crate::broadcast::Subscribable) too.
+    /// [`PublishError`] gives the message back if nobody is left to receive it: every subscriber is gone, and
+    /// every [`Subscribable`](crate::broadcast::Subscribable) too.
     ///
     /// # Examples
     ///
@@ -74,8 +75,8 @@ impl<T: Message> Publisher<T, Lossless> {
         }
     }
 
-    /// Publishes what `make` returns, as [`publish`](Self::publish). It runs first: if it panics, nothing is published and the
-    /// ring is as it was.
+    /// Publishes the message that `make` returns, like [`publish`](Self::publish). `make` runs first: if it
+    /// panics, nothing is published, and the ring is unchanged.
     ///
     /// # Errors
     ///
@@ -93,8 +94,8 @@ impl<T: Message> Publisher<T, Lossless> {
         self.publish(make())
     }
 
-    /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no
-    /// timeout; a zero one still publishes where there is room.
+    /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. A timeout that is
+    /// too long for the clock means no timeout. A timeout of zero still publishes if there is room.
     ///
     /// # Errors
     ///
@@ -146,8 +147,9 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`Full`](TryPublishError::Full): the slowest subscriber is `capacity − headroom` messages behind, or a subscriber is just
-    /// joining that far behind. [`Closed`](TryPublishError::Closed): as [`publish`](Self::publish). Both give the message back.
+    /// [`Full`](TryPublishError::Full): the slowest subscriber is `capacity − headroom` messages behind, or a
+    /// subscriber that far behind is just joining. [`Closed`](TryPublishError::Closed): as
+    /// [`publish`](Self::publish). Both give the message back.
     ///
     /// # Examples
     ///
@@ -175,12 +177,12 @@ impl<T: Message> Publisher<T, Lossless> {
         }
     }
 
-    /// Publishes all of `messages`, in order, waiting for room as often as it takes. The same as publishing them one by one, but
-    /// cheaper. The batch may be larger than the ring.
+    /// Publishes all of `messages`, in order. Waits for room as often as necessary. This is the same as
+    /// publishing them one by one, but cheaper. The batch may be larger than the ring.
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives back what was not published: nobody is left to receive it.
+    /// [`PublishError`] gives back the part that was not published: nobody is left to receive it.
     ///
     /// # Examples
     ///
@@ -209,11 +211,12 @@ impl<T: Message> Publisher<T, Lossless> {
         self.put_with_room(messages, strategy, None).map_err(|(rest, _)| PublishError(rest))
     }
 
-    /// As [`publish_batch`](Self::publish_batch), but gives up after `timeout`, with a part of the batch published.
+    /// As [`publish_batch`](Self::publish_batch), but gives up after `timeout`. A part of the batch is
+    /// published then.
     ///
     /// # Errors
     ///
-    /// [`PublishTimeoutError`] gives back what was not published, from the first such message on.
+    /// [`PublishTimeoutError`] gives back the part that was not published.
     ///
     /// # Examples
     ///
@@ -262,7 +265,7 @@ impl<T: Message> Publisher<T, Lossless> {
             .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
     }
 
-    /// Whether nobody is left to receive: publishing will fail from now on.
+    /// Whether nobody is left to receive. If so, publishing fails from now on.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.single.shared.is_abandoned()

@@ -10,13 +10,14 @@ use crate::sync::{mutated, pause};
 use crate::wait::{Event, Look, Wait, wait_until};
 
 impl<T: Message> Subscriber<T> {
-    /// Receives the next message, waiting for it as [`recv`](Self::recv) does, but says so where it was lapped, as [`try_recv`](Self::try_recv) does, instead of going
-    /// on in silence. After a lag the next call goes on with the oldest message that still stands.
+    /// Receives the next message. Waits for it like [`recv`](Self::recv), but reports a lag like
+    /// [`try_recv`](Self::try_recv). After a lag the next call goes on with the oldest message that is still
+    /// in the ring.
     ///
     /// # Errors
     ///
-    /// [`Lagged`](LossyRecvError::Lagged): so many messages were lost since the last receive. [`Closed`](LossyRecvError::Closed): the publisher is gone and nothing is
-    /// left.
+    /// [`Lagged`](LossyRecvError::Lagged): messages were lost since the last receive. It says how many.
+    /// [`Closed`](LossyRecvError::Closed): all publishers are gone and nothing is left.
     ///
     /// # Examples
     ///
@@ -50,10 +51,10 @@ impl<T: Message> Subscriber<T> {
         }
     }
 
-    /// Receives the newest message and passes over those before it, which count as lagged. `None` where nothing has come
-    /// since the last receive. Never goes back, never delivers a message twice. It looks again if publishers overwrite
-    /// the message while it copies, and waits for nothing else: with many publishers, messages that are still being written
-    /// are passed over too, however many those are, and it looks at the slot of each.
+    /// Receives the newest message and skips the messages before it, which count as lagged. `None` if no
+    /// message has come since the last receive. Never goes back, and never delivers a message twice. It tries
+    /// again if publishers overwrite the message while it copies, and waits for nothing else. With many
+    /// publishers it also skips messages that are still being written, and looks at the slot of each.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
@@ -78,9 +79,9 @@ impl<T: Message> Subscriber<T> {
         }
     }
 
-    /// Passes over all messages before the newest, which the next receive returns if it was not overwritten by then, and says how
-    /// many: they count as lagged. With many publishers, messages that are still being written are passed over too. Never goes back; 0 where
-    /// at most one message is pending.
+    /// Skips all messages before the newest, and returns how many. They count as lagged. The next receive
+    /// returns the newest message, unless it was overwritten by then. With many publishers this also skips
+    /// messages that are still being written. Never goes back. Returns 0 if at most one message is pending.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);

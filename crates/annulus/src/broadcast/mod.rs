@@ -1,11 +1,16 @@
 //! Broadcast: every subscriber sees every message.
 //!
-//! | publishers | nobody waits for a slow subscriber, which loses the oldest and is told how many | nobody loses any: publishers wait for the slowest |
+//! | publishers | lossy | lossless |
 //! | --- | --- | --- |
 //! | one | [`lossy`](fn@lossy) | [`lossless`](fn@lossless) |
 //! | many, in one order | [`mp_lossy`] | [`mp_lossless`] |
 //!
-//! These copy messages that are [`Message`](crate::Message). What owns something, or is large, goes through a ring of [events](crate::event).
+//! On a *lossy* ring publishers wait for no subscriber. A subscriber that falls behind loses the oldest
+//! messages and is told how many. On a *lossless* ring publishers wait for the slowest subscriber, and nobody
+//! loses a message.
+//!
+//! These rings copy their messages, which are of any type that is a [`Message`](trait@crate::Message). Values
+//! that own memory, or are large, go through a ring of [events](crate::event).
 //!
 //! ```
 //! use annulus::broadcast;

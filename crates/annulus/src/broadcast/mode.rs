@@ -1,4 +1,5 @@
-//! Whether a ring loses messages, and how a subscriber is bound to others: decided by types, so that who is not bound pays nothing.
+//! Whether a ring loses messages, and how a subscriber is bound to others: decided by types, so that who is
+//! not bound pays nothing.
 
 use core::error::Error;
 
@@ -10,12 +11,13 @@ use crate::sequence::Sequence;
 use crate::sync::mutated;
 use crate::wait::Event;
 
-/// How a ring or a subscriber is bound: [`Lossy`], [`Lossless`], or a [`Staged`](crate::broadcast::Staged) one of these.
+/// Who waits for whom: [`Lossy`], [`Lossless`], or [`Staged`](crate::broadcast::Staged) over one of these.
 ///
-/// There are no others: the trait can't be implemented outside this crate.
+/// There are no other modes: the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Mode: Hooks {
-    /// Why `try_recv` returns no message: [`LossyTryRecvError`] where messages can be lost, [`TryRecvError`] where they can't.
+    /// Why `try_recv` returns no message: [`LossyTryRecvError`] if messages can be lost, [`TryRecvError`] if
+    /// they can't.
     type TryRecvError: Error + From<TryRecvError> + PartialEq + Send + Sync + 'static;
 
     /// What `try_recv` says of a lapse. Never called where nothing can be lost.
@@ -23,7 +25,8 @@ pub trait Mode: Hooks {
     fn lagged(skipped: u64) -> Self::TryRecvError;
 }
 
-/// A mode that binds a subscriber to no other: [`Lossy`] or [`Lossless`]. Such a one can become a stage, once, and can be cloned.
+/// The mode of a subscriber that follows nobody: [`Lossy`] or [`Lossless`]. Such a subscriber can become a
+/// stage, once, and can be cloned.
 #[diagnostic::on_unimplemented(
     message = "this subscriber is a stage already",
     note = "give it all upstreams at once: `subscriber.after(&[&first, &second])`",
@@ -35,11 +38,12 @@ pub trait Unstaged: Mode + Fork {}
 impl Unstaged for Lossy {}
 impl Unstaged for Lossless {}
 
-/// Publishers never wait for subscribers; who is too slow loses the oldest messages and is told how many.
+/// Publishers never wait for subscribers. A subscriber that falls behind loses the oldest messages and is
+/// told how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lossy {}
 
-/// Publishers wait for the slowest subscriber; nobody loses anything.
+/// Publishers wait for the slowest subscriber. Nobody loses a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lossless {}
 
@@ -69,7 +73,8 @@ pub(crate) trait Hooks: Sized + 'static {
     /// Whether publishers wait for it, so that nothing is overwritten before it is received.
     const LOSSLESS: bool;
 
-    /// Whether it is a stage. Its look at those before it takes the seat's address, so it lives in memory whatever else is done.
+    /// Whether it is a stage. Its look at those before it takes the seat's address, so it lives in memory
+    /// whatever else is done.
     const STAGED: bool = false;
 
     /// A subscriber at `cursor` begins another receive: it is done with what it received before.
@@ -88,13 +93,15 @@ pub(crate) trait Hooks: Sized + 'static {
         most
     }
 
-    /// From where on those before this subscriber have processed everything; the first sequence where they lost nothing.
+    /// From where on those before this subscriber have processed everything; the first sequence where they
+    /// lost nothing.
     #[inline(always)]
     fn floor(_: &Self::Seat) -> Sequence {
         Sequence::FIRST
     }
 
-    /// As [`floor`](Self::floor), for the floor of this moment: it may have risen since it was looked at last.
+    /// As [`floor`](Self::floor), for the floor of this moment: it may have risen since it was looked at
+    /// last.
     #[inline(always)]
     fn new_floor(_: &mut Self::Seat) -> Sequence {
         Sequence::FIRST

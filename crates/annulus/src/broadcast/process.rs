@@ -1,7 +1,7 @@
 //! Stages by closure: a message counts as processed when the closure that got it returns.
 //!
-//! The same as to receive, handle, and say [`done`](Subscriber::done), but nothing can be forgotten: a stage that received a message and then has a
-//! rest holds up those that follow it.
+//! The same as to receive, handle, and say [`done`](Subscriber::done), but nothing can be forgotten: a stage
+//! that received a message and then has a rest holds up those that follow it.
 
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -14,14 +14,15 @@ use crate::message::Message;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
-/// By closure, as an [`EventSubscriber`](crate::event::EventSubscriber) processes its events.
+/// Verbs that take a closure, like those of an [`EventSubscriber`](crate::event::EventSubscriber).
 impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
-    /// Hands the next message to `look`, if it is there, and returns what that returns. Never waits.
+    /// Hands the next message to `look`, if there is one, and returns the result of `look`. Never waits.
     ///
-    /// The message counts as processed when `look` returns or panics: at once, not when the stage comes back. Until then those that follow this stage
-    /// do not see it. It is a copy, so publishers do not wait for `look` itself; but on a lossless ring they wait for those that follow. So *`look` must
-    /// not wait for room in the ring that it gets its messages from*: a `publish` there may wait for this very closure, for ever. Use
-    /// [`try_publish`](crate::broadcast::Publisher::try_publish), or `publish_timeout`.
+    /// The message counts as processed as soon as `look` returns or panics. Until then the followers of this
+    /// stage do not see it. The message is a copy, so publishers do not wait for `look` itself. But on a
+    /// lossless ring they wait for the followers. So *`look` must not wait for room in the ring that its
+    /// messages come from*: a `publish` there may wait for this very closure, for ever. Use
+    /// [`try_publish`](crate::broadcast::Publisher::try_publish) or `publish_timeout`.
     ///
     /// # Errors
     ///
@@ -54,14 +55,15 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         Ok(look(&message))
     }
 
-    /// As [`try_process`](Self::try_process), but waits for the next message with the [`WaitStrategy`] of the ring. After a lag it goes on with the oldest
-    /// message that still stands, as [`recv`](Self::recv).
+    /// Like [`try_process`](Self::try_process), but waits for the next message with the [`WaitStrategy`] of
+    /// the ring. After a lag it goes on with the oldest message that is still in the ring, like
+    /// [`recv`](Self::recv).
     ///
     /// `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: the publisher is gone and nothing is left.
+    /// [`RecvError`]: all publishers are gone and nothing is left.
     ///
     /// # Examples
     ///
@@ -88,7 +90,8 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         Ok(look(&message))
     }
 
-    /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
+    /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in the same ring:
+    /// see [`try_process`](Self::try_process).
     ///
     /// # Errors
     ///
@@ -104,12 +107,14 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         Ok(look(&message))
     }
 
-    /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock; a zero one still processes what is there. `look` must not wait
-    /// for room in the same ring: see [`try_process`](Self::try_process).
+    /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock. A timeout of zero
+    /// still processes a message that is there. `look` must not wait for room in the same ring: see
+    /// [`try_process`](Self::try_process).
     ///
     /// # Errors
     ///
-    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): the publisher is gone and nothing is left.
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
+    /// the publisher is gone and nothing is left.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn process_timeout<R>(
@@ -122,8 +127,8 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         Ok(look(&message))
     }
 
-    /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`. `look` must not wait for room in the same ring: see
-    /// [`try_process`](Self::try_process).
+    /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`. `look` must not wait for
+    /// room in the same ring: see [`try_process`](Self::try_process).
     ///
     /// # Errors
     ///
@@ -140,17 +145,21 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         Ok(look(&message))
     }
 
-    /// Hands up to `most` messages that are there to `look`, one after the other, with a flag that is true for the last of them, and returns how many: at
-    /// most the ring's capacity, however fast the publisher is. Those that follow this stage see all of them as processed at its end. Never waits.
+    /// Hands up to `most` messages that are there to `look`, one after the other, and returns how many they
+    /// were. The flag that `look` gets is true for the last message of the batch. A batch has at most as many
+    /// messages as the ring has slots, however fast the publisher is. All messages of the batch count as
+    /// processed at its end. Never waits.
     ///
-    /// A batch ends early where the publisher overwrites its next message; the next call says so. If `look` panics, the messages up to and including that
-    /// one count as processed. A `most` of 0 returns `Ok(0)` at once.
+    /// The batch ends early if the publisher overwrites the next message; the next call reports the loss. If
+    /// `look` panics, all messages up to the one that it got count as processed. With a `most` of 0, it
+    /// returns `Ok(0)` at once.
     ///
     /// `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
     ///
     /// # Errors
     ///
-    /// As of [`try_process`](Self::try_process): there is no message at all, or the first one was overwritten.
+    /// As of [`try_process`](Self::try_process), if there is no message at all, or the first one was
+    /// overwritten.
     ///
     /// # Examples
     ///
@@ -171,8 +180,9 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         self.process_batch_after(most, look, Self::try_recv)
     }
 
-    /// As [`try_process_batch`](Self::try_process_batch), but waits with the [`WaitStrategy`] of the ring until there is a message, as [`process`](Self::process)
-    /// does. `look` must not wait for room in the same ring: see [`try_process`](Self::try_process).
+    /// As [`try_process_batch`](Self::try_process_batch), but waits with the [`WaitStrategy`] of the ring
+    /// until there is a message, as [`process`](Self::process) does. `look` must not wait for room in the
+    /// same ring: see [`try_process`](Self::try_process).
     ///
     /// # Errors
     ///
@@ -181,8 +191,8 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         self.process_batch_after(most, look, Self::recv)
     }
 
-    /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in the same ring: see
-    /// [`try_process`](Self::try_process).
+    /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in the
+    /// same ring: see [`try_process`](Self::try_process).
     ///
     /// # Errors
     ///
@@ -196,8 +206,8 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         self.process_batch_after(most, look, |stage| stage.recv_by(strategy))
     }
 
-    /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock. `look` must not wait for room in the same ring: see
-    /// [`try_process`](Self::try_process).
+    /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock. `look`
+    /// must not wait for room in the same ring: see [`try_process`](Self::try_process).
     ///
     /// # Errors
     ///
@@ -213,8 +223,8 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         self.process_batch_after(most, look, |stage| stage.recv_timeout(timeout))
     }
 
-    /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`. `look` must not wait for room in the same ring: see
-    /// [`try_process`](Self::try_process).
+    /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`. `look` must not
+    /// wait for room in the same ring: see [`try_process`](Self::try_process).
     ///
     /// # Errors
     ///

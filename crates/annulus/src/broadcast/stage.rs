@@ -1,9 +1,11 @@
-//! Stages: subscribers that see a message only after others have *processed* it, and tell others how far they are.
+//! Stages: subscribers that see a message only after others have *processed* it, and tell others how far they
+//! are.
 //!
-//! Each stage has its progress, on a line of its own: `processed`, the end of what it is done with, and `floor`, from where on
-//! it lost nothing. A message counts as processed when the closure that got it returns ([`process`](Subscriber::process)), or, where it was received, when
-//! the stage comes back for the next one, or says [`done`](Subscriber::done).
-//! Who follows may see what lies from the highest floor to the lowest `processed` of those before it.
+//! Each stage has its progress, on a line of its own: `processed`, the end of what it is done with, and
+//! `floor`, from where on it lost nothing. A message counts as processed when the closure that got it returns
+//! ([`process`](Subscriber::process)), or, where it was received, when the stage comes back for the next one,
+//! or says [`done`](Subscriber::done). Who follows may see what lies from the highest floor to the lowest
+//! `processed` of those before it.
 //!
 //! ```text
 //! stage before                            stage after
@@ -12,7 +14,8 @@
 //! P3  notify                              P6  look only from floor to processed
 //! ```
 //!
-//! P4 and P2 make the floor that P5 sees at least as new as `processed`, so what lies between the two was processed in one go.
+//! P4 and P2 make the floor that P5 sees at least as new as `processed`, so what lies between the two was
+//! processed in one go.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -30,7 +33,7 @@ use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, mutated};
 use crate::wait::Event;
 
-/// The mode of a [`Subscriber`] that follows others, is followed by others, or both.
+/// The mode of a [`Subscriber`] that follows others, or is followed by others, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 // Decision 0032: such a subscriber has no clone.
 pub struct Staged<M>(core::marker::PhantomData<M>, core::convert::Infallible);
@@ -38,7 +41,8 @@ pub struct Staged<M>(core::marker::PhantomData<M>, core::convert::Infallible);
 /// How far a stage is.
 #[repr(C, align(128))]
 struct Progress {
-    /// The end of what it is done with: processed from the floor on, processed or lost before. `OPEN` once it is gone.
+    /// The end of what it is done with: processed from the floor on, processed or lost before. `OPEN` once it
+    /// is gone.
     processed: AtomicU64,
     /// Its latest skip ended here: what it passed over before was not processed.
     floor: AtomicU64,
@@ -87,10 +91,12 @@ impl Progress {
     }
 }
 
-/// A stage that others can follow: what [`Subscriber::after`] and [`DependencyBarrier::new`] take. Sealed.
+/// A stage that others can follow. [`Subscriber::after`] and [`DependencyBarrier::new`] take such stages.
+/// Sealed.
 ///
-/// A plain lossy or lossless [`Subscriber`] is none, because it does not tell when it has processed a message. Make it one by
-/// [`subscribe_tracked`](crate::broadcast::Subscribable::subscribe_tracked), or by `subscriber.after(&[])`.
+/// A plain lossy or lossless [`Subscriber`] is not a stage, because it does not tell when it has processed a
+/// message. Make a stage by [`subscribe_tracked`](crate::broadcast::Subscribable::subscribe_tracked), or by
+/// `subscriber.after(&[])`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be followed: it does not tell what it has processed",
     label = "not an `Upstream`",
@@ -108,9 +114,11 @@ pub(crate) trait Tracked {
 #[derive(Clone)]
 pub(crate) struct StageProgress(Arc<Progress>);
 
-/// Stages that somebody waits for: what is looked at was processed by all of them.
+/// A list of stages to wait for. A subscriber behind the barrier sees a message only after all of them have
+/// processed it.
 ///
-/// It can be given to several subscribers by [`Subscriber::after_barrier`]; a stage that is dropped no longer counts.
+/// [`Subscriber::after_barrier`] gives one barrier to several subscribers. A stage that is dropped no longer
+/// counts.
 ///
 /// ```
 /// use annulus::broadcast::DependencyBarrier;
@@ -135,22 +143,23 @@ pub struct DependencyBarrier {
 }
 
 impl DependencyBarrier {
-    /// Waits for all of `upstreams`. None is allowed too: nobody is waited for.
+    /// A barrier that waits for all of `upstreams`. The list may be empty: then the barrier waits for nobody.
     ///
     /// # Panics
     ///
-    /// If they are stages of different rings; [`try_new`](Self::try_new) returns an error instead.
+    /// If the upstreams belong to different rings. [`try_new`](Self::try_new) returns an error instead.
     #[must_use]
     #[track_caller]
     pub fn new(upstreams: &[&dyn Upstream]) -> Self {
         Self::try_new(upstreams).unwrap_or_else(|error| panic!("DependencyBarrier::new: {error}"))
     }
 
-    /// As [`new`](Self::new), but returns an error where that panics.
+    /// Like [`new`](Self::new), but returns an error instead of a panic.
     ///
     /// # Errors
     ///
-    /// [`UpstreamError::AnotherRing`]: they are stages of different rings; it says which is the first of another ring than the first.
+    /// [`UpstreamError::AnotherRing`] if the upstreams belong to different rings. It says which upstream is
+    /// the first that does not belong to the ring of the first upstream.
     pub fn try_new(upstreams: &[&dyn Upstream]) -> Result<Self, UpstreamError> {
         let barrier = Self::of(upstreams);
         if let Some(first) = barrier.upstreams.first() {
@@ -184,17 +193,18 @@ impl DependencyBarrier {
         }
     }
 
-    /// How many stages it was made from, also those that are gone.
+    /// How many stages it was made from, including those that are gone.
     #[must_use]
     pub fn upstream_count(&self) -> usize {
         self.upstreams.len()
     }
 
-    /// The messages that all of the stages have processed, by their sequences: the latest of them without a gap. `None` where no stage is left to
-    /// wait for.
+    /// The sequence numbers of the messages that all of the stages have processed: the latest range without a
+    /// gap. `None` if no stage is left to wait for.
     ///
-    /// They end where the slowest stage is; that end only grows. What one of the stages lost, or what was published before it became a stage, is not
-    /// among them: the range begins behind the latest of that. So it may be empty.
+    /// The range ends where the slowest stage is, and this end only grows. Messages that a stage lost, or
+    /// that were published before it became a stage, are not in the range: it begins after the last of them.
+    /// So it may be empty.
     ///
     /// ```
     /// use annulus::broadcast::DependencyBarrier;
@@ -242,7 +252,8 @@ struct Processed {
     end: u64,
     /// The highest floor.
     floor: Sequence,
-    /// The latest start. What came before it is none of that stage's concern, so it is behind the gate, but not processed.
+    /// The latest start. What came before it is none of that stage's concern, so it is behind the gate, but
+    /// not processed.
     start: Sequence,
 }
 
@@ -401,10 +412,12 @@ impl<M: Unstaged> Hooks for Staged<M> {
 
 /// Stages: see [`Subscriber::after`].
 impl<T: Message, M: Mode> Subscriber<T, M> {
-    /// Turns it into a stage that sees a message only after all of `upstreams` have *processed* it, and that others can follow in
-    /// turn. With no upstreams it waits for nobody, and only can be followed. It keeps its place and its counters.
+    /// Turns the subscriber into a stage. A stage sees a message only after all of `upstreams` have
+    /// *processed* it, and other subscribers can follow the stage in turn. Without upstreams it waits for
+    /// nobody, and can only be followed. The subscriber keeps its place and its counters.
     ///
-    /// A stage follows those that it was made with: a second `after` does not compile, and so no circle can be made.
+    /// A stage follows the upstreams that it was made with. A second `after` does not compile, so stages
+    /// cannot wait for each other in a circle.
     ///
     /// ```compile_fail,E0277
     /// let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
@@ -412,20 +425,26 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// let stage = subscribable.subscribe().after(&[&first]).after(&[&second]);
     /// ```
     ///
-    /// An upstream has processed a message when the closure returns that got it by [`process`](Self::process) or its like; a message that it received by
-    /// another verb, when it comes back to receive the next one, or when it says [`done`](Self::done). *Received is not processed:* an upstream that receives
-    /// a message and then idles holds up those after it at that message, until it calls again or is dropped. What an upstream *lost* it has not processed, so those after it lose it too, and count it as lagged. On a lossless ring nobody loses
-    /// anything.
+    /// When has an upstream processed a message? With [`process`](Self::process) and similar verbs, when the
+    /// closure returns. With other verbs, when the upstream comes back to receive the next message, or when
+    /// it calls [`done`](Self::done). *A received message is not yet processed:* an upstream that receives a
+    /// message and then idles holds up its followers at that message, until it calls again or is dropped.
     ///
-    /// An upstream that is dropped no longer counts, nor what it lost, also when its thread panics: the gate opens, or those after it would stand still for
-    /// ever. Where a message must not be acted on unless an upstream really is done with it, catch the upstream's panics, or let it
-    /// leave word of its own (the flags of the example `diamond` do).
+    /// A message that an upstream *lost* was not processed. So its followers lose it too, and count it as
+    /// lagged. On a lossless ring nobody loses anything.
     ///
-    /// What was published before an upstream joined does not concern it: make the graph before messages come, or make the
-    /// upstreams first. The upstreams are borrowed for the call only; where threads have them already, hand a
-    /// [`DependencyBarrier`] round instead.
+    /// An upstream that is dropped no longer counts, and neither does what it lost. This is also so if its
+    /// thread panics: otherwise its followers would stand still for ever. If nobody may act on a message
+    /// before an upstream really is done with it, catch the upstream's panics, or let it set a flag of its
+    /// own, as the example `diamond` does.
     ///
-    /// A stage can't be cloned, because those that follow it would not follow its clone: clone the subscriber first, and make a stage of each.
+    /// Followers do not wait for an upstream at messages that were published before it joined. So make the
+    /// graph before messages come, or make the upstreams first. The upstreams are borrowed for this call
+    /// only. If they are on other threads already, give the follower a [`DependencyBarrier`] that was made
+    /// before.
+    ///
+    /// A stage can't be cloned, because its followers would not follow the clone. Clone the subscriber first,
+    /// and make a stage of each clone.
     ///
     /// ```compile_fail,E0599
     /// let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
@@ -433,7 +452,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// let clone = stage.clone();
     /// ```
     ///
-    /// A stage costs each receive one store more on a line of its own, and a load for each upstream now and then.
+    /// In a stage, each receive costs one store more, on a cache line of its own, and now and then a load for
+    /// each upstream.
     ///
     /// # Panics
     ///
@@ -467,7 +487,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.try_after(upstreams).unwrap_or_else(|error| panic!("Subscriber::after: {error}"))
     }
 
-    /// As [`after`](Self::after), but returns an error where that panics. The subscriber is then gone, and holds nobody up.
+    /// Like [`after`](Self::after), but returns an error instead of a panic. The subscriber is then dropped,
+    /// and holds nobody up.
     ///
     /// # Errors
     ///
@@ -480,7 +501,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.try_after_barrier(&DependencyBarrier::of(upstreams))
     }
 
-    /// As [`after`](Self::after), for upstreams that several subscribers follow.
+    /// Like [`after`](Self::after), for upstreams that several subscribers follow.
     ///
     /// # Panics
     ///
@@ -494,7 +515,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.try_after_barrier(barrier).unwrap_or_else(|error| panic!("Subscriber::after: {error}"))
     }
 
-    /// As [`after_barrier`](Self::after_barrier), but returns an error where that panics.
+    /// Like [`after_barrier`](Self::after_barrier), but returns an error instead of a panic.
     ///
     /// # Errors
     ///
@@ -527,10 +548,11 @@ pub(super) fn stage<M: Unstaged, S: Store>(
 }
 
 impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
-    /// Says that everything received so far is processed, without waiting for the next receive to say so.
+    /// Declares everything received so far as processed. Otherwise the next receive does.
     ///
-    /// Call it before a pause: a stage that receives a message and then idles holds up those that follow it. The verbs that take a closure, as
-    /// [`process`](Self::process), do it by themselves. Calling it again changes nothing.
+    /// Call it before a pause: a stage that receives a message and then idles holds up its followers. Verbs
+    /// that take a closure, such as [`process`](Self::process), do it by themselves. Calling it again changes
+    /// nothing.
     #[inline]
     pub fn done(&mut self) {
         self.begin();

@@ -1,4 +1,4 @@
-//! [`Subscribable`]: from which subscribers are made.
+//! [`Subscribable`]: makes subscribers.
 
 use core::fmt;
 
@@ -10,8 +10,8 @@ use crate::sequence::Sequence;
 
 /// Makes subscribers of one ring, at any time and on any thread, without stopping the publishers.
 ///
-/// Cloning is cheap. Keeping one costs nothing but the ring's memory; publishers of a lossless ring take it for somebody who may
-/// still receive, so their ring does not close while there is one.
+/// Cloning is cheap. Keeping a `Subscribable` keeps the ring's memory. While there is one, somebody may still
+/// join: so publishing on a lossless ring does not fail, even if all subscribers are gone.
 pub struct Subscribable<T, M: Mode = Lossy> {
     shared: Handle<Copied<T>, Receiving>,
     mode: core::marker::PhantomData<fn() -> M>,
@@ -22,13 +22,13 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
         Self { shared, mode: core::marker::PhantomData }
     }
 
-    /// How many of the latest messages stand in the ring: the number given to its constructor.
+    /// How many messages the ring holds: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.shared.ring.capacity()
     }
 
-    /// Whether all publishers are gone. Messages may still be left to receive.
+    /// Whether all publishers are gone. There may be messages left to receive.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()
@@ -43,10 +43,16 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
 impl<T: Message> Subscribable<T> {
     /// A subscriber for the messages that are published from now on.
     ///
-    /// Everything whose publication happens before this call is left out; a message that is being published meanwhile
-    /// may be its first. Everything that is published after it returned is received, or counted as lost. So with many publishers it
-    /// begins with the first message that is still being written, where there is one, and messages that lie behind that in the ring are received
-    /// although they were published before. Takes a bounded number of steps, whatever the publishers do; with many, a look at each slot.
+    /// Messages that were published before this call are left out. A message that is being published during
+    /// the call may be the first one. Every message that is published after the call is received, or counted
+    /// as lost.
+    ///
+    /// With many publishers, the subscriber begins at the first message that is still being written, if there
+    /// is one. It then receives the messages behind that one too, although they were published before the
+    /// call.
+    ///
+    /// Takes a bounded number of steps, whatever the publishers do. With many publishers it looks at each
+    /// slot.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
@@ -60,9 +66,10 @@ impl<T: Message> Subscribable<T> {
         self.lossy()
     }
 
-    /// A subscriber that begins with the oldest message that still stands in the ring. What was overwritten before does
-    /// not count as lag. With many publishers it begins no later than [`subscribe`](Self::subscribe) does: with the first message that is still
-    /// being written, where nothing stands before that.
+    /// A subscriber that begins with the oldest message that is still in the ring. Messages that were
+    /// overwritten before do not count as lag. With many publishers, if no complete message lies before the
+    /// first message that is still being written, it begins with that one, as [`subscribe`](Self::subscribe)
+    /// does.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(2);
@@ -84,7 +91,7 @@ impl<T: Message> Subscribable<T> {
         self.subscribe().after_barrier(&DependencyBarrier::none())
     }
 
-    /// `N` subscribers on one thread for the price of one: see [`SubscriberGroup`]. Allocates.
+    /// `N` subscribers on one thread that share each read: see [`SubscriberGroup`]. Allocates.
     #[must_use]
     pub fn subscribe_group<const N: usize>(&self) -> SubscriberGroup<T, N> {
         SubscriberGroup::new(self.subscribe())
@@ -92,16 +99,17 @@ impl<T: Message> Subscribable<T> {
 }
 
 impl<T: Message> Subscribable<T, Lossless> {
-    /// A subscriber for the messages that are published from now on; publishers wait for it.
+    /// A subscriber for the messages that are published from now on. Publishers wait for it.
     ///
-    /// Everything whose publication happens before this call is left out; a message that is being published meanwhile
-    /// may be its first; with many publishers, one that is being published meanwhile may also be left out. From its first message on it misses
-    /// nothing, however fast publishers run meanwhile.
+    /// Messages that were published before this call are left out. A message that is being published during
+    /// the call may be the first one; with many publishers, it may also be left out. From its first message
+    /// on, the subscriber misses nothing, however fast publishers run meanwhile.
     ///
-    /// Takes no lock, and O(log m) steps where no more than m subscribers were there at one time; it looks again only when others join or leave
-    /// at the same moment. A cursor takes 128 bytes of memory. It allocates them (for eight subscribers at a time) only where there were never
-    /// as many; later subscribers use them again, and they are freed with the ring. Publishers look only at the subscribers that are there: a look
-    /// visits fewer than 2 + log₈ m cells for each.
+    /// Takes no lock, and O(log m) steps, where m is the largest number of subscribers that there were at one
+    /// time. It repeats a step only if others join or leave at the same moment. A cursor takes 128 bytes.
+    /// This call allocates cursors (for eight subscribers at once) only if there were never so many
+    /// subscribers before. Later subscribers use them again, and they are freed with the ring. Publishers
+    /// look only at subscribers that are there: a look visits fewer than 2 + log₈ m cells for each.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
@@ -118,11 +126,12 @@ impl<T: Message> Subscribable<T, Lossless> {
         self.join(false)
     }
 
-    /// A subscriber that begins with the oldest message that can be promised; publishers wait for it.
+    /// A subscriber that begins with the oldest message that can be promised. Publishers wait for it.
     ///
-    /// Publishers look at their subscribers once in half a ring, so what they may overwrite before the next look can't be
-    /// promised: at least half of the latest `capacity − headroom` messages are there (of one, perhaps none), often more, but never more than
-    /// all of those: no subscriber is further behind. From its first message on it misses nothing. Otherwise as [`subscribe`](Self::subscribe).
+    /// Publishers look at their subscribers once in half a ring, and may overwrite old messages before the
+    /// next look. So at least half of the latest `capacity − headroom` messages can be promised (if that
+    /// number is 1, perhaps none), often more, and never more than all of them. From its first message on,
+    /// the subscriber misses nothing. Otherwise like [`subscribe`](Self::subscribe).
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
@@ -135,7 +144,8 @@ impl<T: Message> Subscribable<T, Lossless> {
         self.join(true)
     }
 
-    /// A tap: a subscriber that nobody waits for, for logs and monitors. It is told what it loses.
+    /// A tap: a lossy subscriber of a lossless ring, for logs and monitors. Publishers do not wait for it,
+    /// and it is told how many messages it loses.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
@@ -156,7 +166,8 @@ impl<T: Message> Subscribable<T, Lossless> {
         self.subscribe().after_barrier(&DependencyBarrier::none())
     }
 
-    /// `N` subscribers on one thread for the price of one: see [`SubscriberGroup`]. Publishers wait for the slowest of them.
+    /// `N` subscribers on one thread that share each read: see [`SubscriberGroup`]. Publishers wait for the
+    /// slowest member.
     #[must_use]
     pub fn subscribe_group<const N: usize>(&self) -> SubscriberGroup<T, N, Lossless> {
         SubscriberGroup::new(self.subscribe())

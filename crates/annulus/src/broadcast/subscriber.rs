@@ -1,8 +1,8 @@
 //! [`Subscriber`]: one reader, with a cursor of its own.
 //!
-//! The hot path looks at one slot and at nothing else: no head, no counter, no other subscriber. A subscriber never
-//! writes to memory that anybody else reads. What it received is told from how far it came and what it lost, so
-//! receiving counts nothing.
+//! The hot path looks at one slot and at nothing else: no head, no counter, no other subscriber. A subscriber
+//! never writes to memory that anybody else reads. What it received is told from how far it came and what it
+//! lost, so receiving counts nothing.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -25,18 +25,20 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 
 /// A reading end of a broadcast ring, made by [`Subscribable`](crate::broadcast::Subscribable).
 ///
-/// It sees every message from where it began, in order, each once. How it is bound to others is its [`Mode`]:
+/// It sees every message from where it began, in order, each once. Its [`Mode`] says who waits for whom:
 ///
-/// - [`Lossy`]: nobody waits for it. If publishers lap it, it loses the oldest messages, and
+/// - [`Lossy`]: nobody waits for the subscriber. If it falls behind, it loses the oldest messages, and
 ///   [`total_lagged`](Self::total_lagged) counts them exactly.
-/// - [`Lossless`](crate::broadcast::Lossless): publishers wait for it, so it loses nothing. Dropping it, as by a panic of its thread, lets
-///   them go on. (Forgetting it, by [`mem::forget`](core::mem::forget) or in a cycle of `Arc`s, holds them up for ever.)
-/// - [`Staged`](crate::broadcast::Staged): one of these that follows other subscribers: see [`after`](Self::after).
+/// - [`Lossless`](crate::broadcast::Lossless): publishers wait for the subscriber, so it loses nothing. When
+///   it is dropped, also by a panic of its thread, publishers no longer wait for it. If it is forgotten
+///   ([`mem::forget`](core::mem::forget), a cycle of `Arc`s), publishers wait for ever.
+/// - [`Staged`](crate::broadcast::Staged): a subscriber of one of these modes that follows other subscribers:
+///   see [`after`](Self::after).
 ///
-/// At every moment `total_received() + total_lagged()` is how far its cursor has come.
+/// At every moment, `total_received() + total_lagged()` is how far the subscriber has come.
 ///
-/// It may move to another thread. A clone starts at the same cursor, with counters at zero; publishers then wait for it as for the
-/// original. A stage can't be cloned.
+/// A subscriber may move to another thread. A clone starts at the same place, with counters at zero;
+/// publishers wait for it as they do for the original. A stage can't be cloned.
 ///
 /// | verb | waits | on lag |
 /// | --- | --- | --- |

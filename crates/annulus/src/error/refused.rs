@@ -12,7 +12,8 @@ pub(crate) enum Refusal {
     Closed,
 }
 
-/// Three errors that give a value back: of verbs that wait, of those that don't, and of those that wait for a time.
+/// Three errors that give a value back: of verbs that wait, of those that don't, and of those that wait for a
+/// time.
 macro_rules! give_back {
     (
         $(#[$of_waiting:meta])* waits: $Waiting:ident, closed: $closed:literal;
@@ -41,7 +42,7 @@ macro_rules! give_back {
             }
         }
 
-        /// Says nothing of the value, which may be a closure.
+        /// Does not show the value, which may be a closure.
         impl<T> fmt::Debug for $Waiting<T> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.debug_struct(stringify!($Waiting)).finish_non_exhaustive()
@@ -67,7 +68,7 @@ macro_rules! give_back {
                 }
             }
 
-            /// Whether it may work later.
+            /// Whether there was no room. If so, another attempt may succeed later.
             pub fn is_full(&self) -> bool {
                 matches!(self, Self::Full(_))
             }
@@ -89,7 +90,7 @@ macro_rules! give_back {
             }
         }
 
-        /// Says nothing of the value, which may be a closure.
+        /// Does not show the value, which may be a closure.
         impl<T> fmt::Debug for $Trying<T> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(match self {
@@ -145,7 +146,7 @@ macro_rules! give_back {
             }
         }
 
-        /// Says nothing of the value, which may be a closure.
+        /// Does not show the value, which may be a closure.
         #[cfg(feature = "std")]
         impl<T> fmt::Debug for $Timed<T> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,35 +170,39 @@ macro_rules! give_back {
 }
 
 give_back! {
-    /// The value that could not be published, because nobody is left who could receive it: all subscribers are gone, and everything
-    /// that could make one.
+    /// The error of [`publish`](crate::broadcast::Publisher::publish) and similar verbs on rings whose
+    /// publishers wait: nobody is left to receive the value. All subscribers are gone, and everything that
+    /// could make one.
     ///
-    /// Of [`publish`](crate::broadcast::Publisher::publish) and its like on rings whose publishers wait. For a batch it is what was not published.
+    /// It gives the value back. For a batch, it gives back the part that was not published.
     waits: PublishError, closed: "nobody is left to receive: every subscriber is gone, and all that could make one";
-    /// Why a value could not be published at once, and the value.
+    /// Why a value could not be published at once. Gives the value back.
     tries: TryPublishError,
-        /// There is no room: the slowest subscriber, or a publisher a lap behind, has not left the slot yet.
+        /// There is no room: the slowest subscriber, or a publisher that is one lap behind, still needs the
+        /// slot.
         full: "the ring is full: the slowest subscriber has to receive first";
-    /// Why a value could not be published in time, and the value. For a batch it is what was not published.
+    /// Why a value could not be published in time. Gives the value back; for a batch, the part that was not
+    /// published.
     timed: PublishTimeoutError, late: "no room came in time: the slowest subscriber has to receive first";
-    /// What was to be published.
+    /// The value that was not published.
     value;
-    /// Nobody is left who could receive it.
+    /// Nobody is left to receive it.
     variant;
 }
 
 give_back! {
-    /// The value that could not be sent, because the queue is closed: every consumer is gone, or somebody closed it.
+    /// The error of [`send`](crate::queue::Producer::send) and similar verbs: the queue is closed. Every
+    /// consumer is gone, or somebody closed it.
     ///
-    /// Of [`send`](crate::queue::Producer::send) and its like. For a slice it is what was not sent.
+    /// It gives the value back. For a slice, it gives back the part that was not sent.
     waits: SendError, closed: "the queue is closed: every consumer is gone, or somebody closed it";
-    /// Why a value could not be sent at once, and the value.
+    /// Why a value could not be sent at once. Gives the value back.
     tries: TrySendError,
         /// There is no room: a consumer has to receive first.
         full: "the queue is full: a consumer has to receive first";
-    /// Why a value could not be sent in time, and the value. For a slice it is what was not sent.
+    /// Why a value could not be sent in time. Gives the value back; for a slice, the part that was not sent.
     timed: SendTimeoutError, late: "no room came in time: a consumer has to receive first";
-    /// What was to be sent.
+    /// The value that was not sent.
     value;
     /// The queue is closed.
     variant;

@@ -8,14 +8,15 @@ use core::ptr::NonNull;
 use super::Handle;
 use super::shared::Shared;
 
-/// A slab of a [`BufferPool`](super::BufferPool) that nobody else has: [`slab_bytes`](super::BufferPool::slab_bytes) bytes to read and to
-/// write.
+/// A slab of a [`BufferPool`](super::BufferPool) that nobody else has:
+/// [`slab_bytes`](super::BufferPool::slab_bytes) bytes to read and to write.
 ///
-/// It holds what the slab's last owner left in it, zeros at first; never memory that nobody has written.
+/// A new slab holds zeros. Later it holds what its last owner left. It never holds uninitialised memory.
 ///
-/// Dropping it puts the slab back; the next [`alloc`](super::BufferPool::alloc) is likely to return the same one, while it is still in the
-/// processor's cache. That takes one compare-exchange, repeated only if another thread was faster. It may be moved to any thread
-/// and dropped there, also after the last `BufferPool` is gone: its memory lives as long as it does.
+/// Dropping the buffer puts the slab back. The next [`alloc`](super::BufferPool::alloc) is likely to return
+/// the same slab, while it is still in the processor's cache. The drop takes one compare-exchange, repeated
+/// only if another thread was faster. A buffer may be moved to any thread and dropped there, even after the
+/// last `BufferPool` is gone: its memory lives as long as the buffer does.
 ///
 /// ```
 /// use annulus::pool::BufferPool;
@@ -29,7 +30,7 @@ use super::shared::Shared;
 /// assert_eq!(&*pool.alloc().unwrap(), b"hello"); // what its last owner left
 /// ```
 ///
-/// What is freed can't be used, nor freed again:
+/// A buffer that was freed cannot be used, and cannot be freed again:
 ///
 /// ```compile_fail,E0382
 /// # let pool = annulus::pool::BufferPool::new(64, 1);
@@ -74,10 +75,12 @@ impl Buffer {
         Self { shared, index }
     }
 
-    /// Turns the buffer into a 4-byte handle for a queue; [`BufferPool::redeem`](super::BufferPool::redeem) turns that back, on this
-    /// thread or another, and who redeems it sees the bytes as they are now. Never waits.
+    /// Turns the buffer into a 4-byte handle for a queue. [`BufferPool::redeem`](super::BufferPool::redeem)
+    /// turns the handle back into the buffer, on this thread or another. The new owner sees the bytes as they
+    /// are now. Never waits.
     ///
-    /// The slab is neither free nor owned until then. If nobody redeems the handle, it stays so until the pool is dropped. If the pool is gone already, so is the slab.
+    /// Until the handle is redeemed, the slab is neither free nor in a buffer. If nobody redeems it, the slab
+    /// stays so until the pool is dropped. If the pool is gone already, the slab is gone too.
     ///
     /// ```
     /// use annulus::pool::{BufferPool, Handle};
@@ -93,7 +96,7 @@ impl Buffer {
     /// assert_eq!(&packet[..4], b"ping");
     /// ```
     ///
-    /// What is on its way can't be used:
+    /// A buffer that was turned into a handle cannot be used:
     ///
     /// ```compile_fail,E0382
     /// # let pool = annulus::pool::BufferPool::new(64, 1);
@@ -147,7 +150,7 @@ impl AsMut<[u8]> for Buffer {
     }
 }
 
-/// Says which slab it is, not what is in it.
+/// Shows the number of the slab, not its bytes.
 impl fmt::Debug for Buffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Buffer").field("slab", &self.index).finish_non_exhaustive()

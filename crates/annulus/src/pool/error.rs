@@ -1,9 +1,9 @@
-//! What a pool refuses.
+//! The errors of a pool.
 
 use core::error::Error;
 use core::fmt;
 
-/// Why a pool of the asked-for size can't be made.
+/// Why a pool of the requested size can't be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PoolError {
@@ -44,27 +44,27 @@ impl fmt::Display for PoolError {
 
 impl Error for PoolError {}
 
-/// Why a handle could not be redeemed. Nothing has changed then: a handle that is out stays good.
+/// Why a handle could not be redeemed. The attempt changes nothing: a handle that is out stays good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HandleError {
-    /// It names a slab that the pool does not have, so this pool did not make it.
+    /// The handle names a slab that the pool does not have, so this pool did not make it.
     NoSuchSlab {
         /// Which one.
         slab: usize,
         /// How many there are, from 0 on.
         count: usize,
     },
-    /// It was redeemed already, or this pool never made it: the slab's generation is another.
+    /// The handle was redeemed already, or this pool never made it: the slab has another generation.
     Stale {
         /// Which one.
         slab: usize,
         /// The generation in the handle.
         generation: u32,
-        /// The slab's own, of its handle that is out or of the next one.
+        /// The generation of the slab: that of the handle that is out, or of the slab's next handle.
         current: u32,
     },
-    /// It was never made: the slab's next handle would look like this, but there is none now.
+    /// No handle of this slab is out. Its next handle would look like this one.
     NotOut {
         /// Which one.
         slab: usize,

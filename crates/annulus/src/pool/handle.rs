@@ -1,27 +1,30 @@
 //! A slab's name in four bytes, and how the four bytes are split.
 
-/// A [`Buffer`](super::Buffer) on its way: 4 bytes that any [queue](crate::queue) carries, alone or as a part of a message.
+/// A [`Buffer`](super::Buffer) on its way: 4 bytes that any [queue](crate::queue) carries, alone or as a part
+/// of a message.
 ///
 /// Made by [`Buffer::into_handle`](super::Buffer::into_handle), and good for one
-/// [`BufferPool::redeem`](super::BufferPool::redeem). It owns nothing: a handle that is lost or never redeemed leaves its slab out of the pool
-/// for as long as the pool lives.
+/// [`BufferPool::redeem`](super::BufferPool::redeem). It owns nothing. If a handle is lost or never redeemed,
+/// its slab stays out of the pool for as long as the pool lives.
 ///
 /// # Not for broadcast rings
 ///
-/// In a [broadcast ring](crate::broadcast) each subscriber would receive the handle, and all but the first to redeem it would get an error; a lossy one would lose
-/// slabs as well. So a handle is no [`Message`](crate::Message), and this does not compile:
+/// In a [broadcast ring](crate::broadcast) each subscriber would receive the handle. All but the first to
+/// redeem it would get an error, and a lossy ring would lose slabs as well. So a handle is not a
+/// [`Message`](trait@crate::Message), and this does not compile:
 ///
 /// ```compile_fail,E0277
 /// # use annulus::pool::Handle;
 /// let (publisher, subscribable) = annulus::broadcast::lossless::<Handle>(16);
 /// ```
 ///
-/// For buffers that many read, use a ring of [events](crate::event#frames-for-many-readers): each frame is an event, filled in place and read by reference. For one reader each,
-/// a queue: [`spsc`](crate::spsc), [`mpsc`](crate::mpsc), [`spmc`](crate::spmc), [`mpmc`](crate::mpmc).
+/// For buffers that many threads read, use a ring of [events](crate::event#frames-for-many-readers): each
+/// frame is an event, filled in place and read by reference. For buffers with one reader each, use a
+/// [queue](crate::queue).
 ///
 /// # As a number
 ///
-/// Any four bytes make a handle, and none makes harm: the pool looks at each before it gives a slab away.
+/// Any four bytes make a handle, and none does harm: the pool checks each handle before it gives a slab away.
 ///
 /// ```
 /// use annulus::pool::{BufferPool, Handle};
@@ -29,7 +32,7 @@
 /// let pool = BufferPool::new(256, 4);
 /// let handle = pool.alloc().unwrap().into_handle();
 ///
-/// // A register, a file, a broadcast ring of which it is known who redeems: whatever carries four bytes.
+/// // Anything that carries four bytes may carry it: a register, a file, a broadcast ring with one redeemer.
 /// let bits: u32 = handle.to_bits();
 /// assert!(pool.redeem(Handle::from_bits(bits)).is_ok());
 /// assert!(pool.redeem(handle).is_err()); // good once
@@ -41,7 +44,7 @@
 pub struct Handle(u32);
 
 impl Handle {
-    /// The handle as a number. What the bits mean is the pool's affair.
+    /// The handle as a number. Only its pool knows what the bits mean.
     ///
     /// ```
     /// # use annulus::pool::Handle;
@@ -52,7 +55,8 @@ impl Handle {
         self.0
     }
 
-    /// The handle of a number, whether or not a pool ever made it. A pool refuses what it did not make.
+    /// The handle with these bits, whether or not a pool ever made it. A pool refuses handles that it did not
+    /// make.
     ///
     /// ```
     /// # use annulus::pool::{BufferPool, Handle};
@@ -64,7 +68,8 @@ impl Handle {
     }
 }
 
-/// How a pool splits the bits of its handles: as many low ones as the last index takes name the slab, the others are its generation.
+/// How a pool splits the bits of its handles: as many low ones as the last index takes name the slab, the
+/// others are its generation.
 ///
 /// ```text
 ///  31                index_bits                 0

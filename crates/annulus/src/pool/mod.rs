@@ -1,7 +1,8 @@
 //! Buffers of one size, allocated once, for bytes that go from thread to thread without a copy.
 //!
-//! A message in a queue is moved in and out. What is too large for that goes into a [`Buffer`] of a [`BufferPool`], and only the
-//! buffer's [`Handle`], 4 bytes, goes through the queue:
+//! A message in a queue is moved in and moved out. For large blocks that is slow. Put a large block into a
+//! [`Buffer`] of a [`BufferPool`] instead, and send the buffer's [`Handle`], which has 4 bytes, through the
+//! queue:
 //!
 //! ```
 //! use annulus::pool::{BufferPool, Handle};
@@ -35,43 +36,50 @@
 //! assert_eq!(pool.available(), 64);
 //! ```
 //!
-//! A handle reaches one consumer, who has the buffer to itself. In a broadcast ring each subscriber would receive it, and all but one get an error, so a [`Handle`] does not go
-//! into one: that does not compile. Frames that many threads read are [events](crate::event#frames-for-many-readers).
+//! A handle reaches one consumer, which then owns the buffer. In a broadcast ring every subscriber would
+//! receive the handle, and all but one would get an error. So a [`Handle`] is not a message of a broadcast
+//! ring: that does not compile. For frames that many threads read, use
+//! [events](crate::event#frames-for-many-readers).
 //!
 //! # What holds
 //!
-//! - **A slab has one owner.** It is free, or in one [`Buffer`], or in one handle. A use after free, or a second free, does not compile;
-//!   a handle that is forged, stale, or of another pool is an error (see below for the odds).
-//! - **Nothing waits.** Allocating and freeing are lock-free: a step is repeated only when another thread's succeeded. Making a
-//!   handle and redeeming it are wait-free.
-//! - **Nothing is allocated** but by [`BufferPool::new`], and no page of the slabs is touched for the first time later: they are written there.
-//! - **No byte is uninitialised**: zeros at first, later what the slab's last owner left.
-//! - Slabs lie one after the other, each on a cache line of its own (64 bytes).
+//! - **A slab has one owner.** A *slab* is the memory of one buffer. It is free, or in one [`Buffer`], or in
+//!   one handle. A use after free, or a second free, does not compile. A handle that is forged, stale, or of
+//!   another pool is an error; see below for the odds.
+//! - **Nothing waits.** Allocating and freeing are lock-free: a step is repeated only if another thread's
+//!   step succeeded. Making a handle and redeeming it are wait-free.
+//! - **Only [`BufferPool::new`] allocates.** It also writes every page of the slabs, so no page is touched
+//!   for the first time later.
+//! - **No byte is uninitialised.** A slab begins as zeros. Later it holds what its last owner left.
+//! - Slabs lie one after the other. Each begins on a cache line of its own (64 bytes).
 //!
 //! # How sure a handle is
 //!
-//! Of a handle's 32 bits as many as the last index takes name the slab; the others, 8 at least
-//! ([`generation_bits`](BufferPool::generation_bits)), are its generation. Each redemption moves the slab on to the next.
+//! A handle has 32 bits. Some of them name the slab: as many as the last index needs. The others are the
+//! slab's *generation*; there are at least 8 of them ([`generation_bits`](BufferPool::generation_bits)). Each
+//! redemption moves the slab on to its next generation.
 //!
-//! | a handle that | is taken for a true one |
+//! | a handle that | is accepted by mistake |
 //! | --- | --- |
-//! | was redeemed | after its slab went through 2^`generation_bits` handles more, a multiple of that, and then only while that very handle is out: 2^22 with 1,024 slabs, 256 with the most there can be, 2^24. Before that never |
-//! | is of another pool, also of one that is gone and whose memory this one has | by accident: while its slab is in a handle, with a chance of one in 2^`generation_bits` |
-//! | is of another process, or of an earlier run | the same (without the feature `std`: if addresses are the same in each run, the first pool of one looks like the first of another) |
-//! | was forged | if it was guessed right: one in 2^`generation_bits` for each attempt |
+//! | was redeemed | never, until its slab has gone through 2^`generation_bits` more handles, or a multiple of that, and then only while that very handle is out. This is 2^22 handles with 1,024 slabs, and 256 with 2^24 slabs, the most there can be |
+//! | is of another pool, even of one that is gone and whose memory this pool has | by accident: while its slab is in a handle, with a chance of one in 2^`generation_bits` |
+//! | is of another process, or of an earlier run | the same. Without the feature `std`, if addresses are the same in each run, the first pool of one run looks like the first pool of another |
+//! | was forged | if the guess was right: one in 2^`generation_bits` for each attempt |
 //!
-//! The odds are those of one attempt. With a few slabs they are long, one in 2^28 with sixteen; with 2^24 slabs one stale handle of another pool in 256 is taken while
-//! all slabs are in handles. Generations begin at random numbers, but they follow each other: who sees one handle of a slab knows the next. They find mistakes,
-//! they keep no secrets.
+//! These are the odds of one attempt. With few slabs the odds are long: one in 2^28 with sixteen slabs. With
+//! 2^24 slabs, one in 256 stale handles of another pool is accepted while all slabs are in handles.
+//! Generations begin at random numbers, but they follow each other, so one handle of a slab tells what the
+//! next one will be. They find mistakes. They do not keep secrets.
 //!
-//! A wrong handle that is taken takes the slab away from who holds the true one, who then gets the error. Even then a slab has one owner: memory safety
-//! does not hang on any of this.
+//! A wrong handle that is accepted takes the slab away from the holder of the right one, who then gets the
+//! error. Even then the slab has one owner: memory safety does not depend on any of this.
 //!
 //! # How it is done
 //!
-//! The free list is a Treiber stack of indexes (R. K. Treiber, 1986) with a 32-bit tag beside the top, which each change increments, as
-//! IBM's manuals taught for ABA: a thread would have to stand still inside one `alloc` while others make a multiple of 2^32 changes, to the
-//! last one. Last in, first out, so a slab that is used again is often still in the cache.
+//! The free list is a Treiber stack of indexes (R. K. Treiber, 1986) with a 32-bit tag beside the top. Each
+//! change increments the tag, as IBM's manuals taught against the ABA problem. To be fooled, a thread would
+//! have to stand still inside one `alloc` while others make exactly a multiple of 2^32 changes. The list is
+//! last in, first out, so a slab that is used again is often still in the cache.
 
 mod buffer;
 mod error;

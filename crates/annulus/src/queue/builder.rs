@@ -1,4 +1,4 @@
-//! [`Builder`]: the one place where queues are made.
+//! [`Builder`]: makes queues.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -12,12 +12,12 @@ use crate::error::CapacityError;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
-/// How a queue is to be; `K` says which kind. The `channel` functions are short forms of it.
+/// Settings of a queue of kind `K`, and the verb that makes it. The `channel` functions are short forms.
 ///
 /// | preset | slots of each ring | for |
 /// | --- | --- | --- |
-/// | [`ultra_low_latency`](Self::ultra_low_latency) | 1,024 | messages of a word stay in the first-level cache |
-/// | [`low_latency`](Self::low_latency) | 4,096 | they stay in the second-level cache |
+/// | [`ultra_low_latency`](Self::ultra_low_latency) | 1,024 | messages of one word, in the first-level cache |
+/// | [`low_latency`](Self::low_latency) | 4,096 | messages of one word, in the second-level cache |
 /// | [`default`](Self::default) | 65,536 | most uses |
 /// | [`high_throughput`](Self::high_throughput) | 262,144 | bursts |
 ///
@@ -36,7 +36,7 @@ pub struct Builder<K> {
 }
 
 impl<K: Kind> Builder<K> {
-    /// Rings of exactly `capacity` slots. Any number from 1 up will do, and none is rounded.
+    /// Rings of exactly `capacity` slots. Any number from 1 up is allowed; none is rounded.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self {
@@ -70,9 +70,9 @@ impl<K: Kind> Builder<K> {
         Self::new(1 << 18)
     }
 
-    /// The slots of each ring lie in memory of this NUMA node, whoever touches them first. (A ring of many producers belongs near its
-    /// producers or near its consumer, whichever waits more for memory.) Making the queue fails where the system has no such node, has no memory there,
-    /// or is not Linux.
+    /// Places the slots of each ring in the memory of this NUMA node, whichever thread touches them first.
+    /// Choose the node of the side that waits more for memory: the producers or the consumer.
+    /// [`build`](Self::build) fails if the system has no such node, has no memory there, or is not Linux.
     ///
     /// # Examples
     ///
@@ -90,7 +90,8 @@ impl<K: Kind> Builder<K> {
         self
     }
 
-    /// How the handles of this queue wait, in verbs that are not told (as those that end in `_by` are). [`WaitStrategy::default`] unless it is said.
+    /// How the handles of this queue wait. Verbs that end in `_by` use the strategy of their argument
+    /// instead. Without this setting it is [`WaitStrategy::default`].
     ///
     /// ```
     /// use annulus::{WaitStrategy, spsc};
@@ -109,7 +110,8 @@ impl<K: Kind> Builder<K> {
         self
     }
 
-    /// The number of each ring's first message, which nothing shows: the tests begin before the numbers wrap.
+    /// The number of each ring's first message. Nothing shows it; tests begin shortly before the numbers
+    /// wrap.
     #[doc(hidden)]
     #[must_use]
     pub fn first(mut self, first: u64) -> Self {
@@ -117,7 +119,7 @@ impl<K: Kind> Builder<K> {
         self
     }
 
-    /// Makes the queue, for messages of type `T`. Allocates all its slots, and touches them.
+    /// Makes the queue, for messages of type `T`. Allocates its slots and touches them.
     ///
     /// # Errors
     ///
@@ -147,11 +149,12 @@ impl<K: Kind> Builder<K> {
 /// What a single consumer can read.
 #[cfg(feature = "std")]
 impl<K: InPlace> Builder<K> {
-    /// Measures now and then how long a message lies in a ring, for [`Consumer::snapshot`]: about one message in 64, and never two at once.
-    /// What a snapshot counts it counts without this, too. Off by default; then it costs a look at a constant wherever a producer or a consumer
-    /// looks how far the other side has come, and nothing else.
+    /// Measures how long about one message in 64 lies in a ring, for [`Consumer::snapshot`]. It never
+    /// measures two messages at once. The counts of a snapshot need no such setting. Off by default. When it
+    /// is off, it costs one look at a constant whenever a producer or a consumer looks how far the other side
+    /// has come.
     ///
-    /// Where there are many consumers, nobody could read it, so there it can't be asked for:
+    /// Queues with many consumers have no snapshot, so they do not have this setting:
     ///
     /// ```compile_fail,E0599
     /// annulus::mpmc::Builder::new(64).statistics(true);

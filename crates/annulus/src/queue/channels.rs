@@ -9,14 +9,15 @@ macro_rules! channels {
         /// A consumer of such a queue.
         pub type Consumer<T> = super::Consumer<T, $kind>;
 
-        /// How such a queue is to be.
+        /// The builder of such a queue.
         pub type Builder = super::Builder<$kind>;
 
         #[doc = $holds]
         ///
         /// # Panics
         ///
-        /// If `capacity` is 0, or memory has no room for so many; [`Builder::build`] says so instead.
+        /// If `capacity` is 0, or memory has no room for so many slots. [`Builder::build`] returns an error
+        /// instead.
         #[doc(alias = "try_channel")]
         #[must_use]
         #[track_caller]

@@ -15,41 +15,59 @@ use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
 use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 
-/// Receives messages: each message of the queue reaches one consumer.
+/// The receiving end of a queue: each message of the queue reaches one consumer.
 ///
-/// Made by [`spsc::channel`](crate::spsc::channel), [`mpsc::channel`](crate::mpsc::channel) and their like; `K` says which. All verbs may be mixed at
-/// will: each takes up where the one before stopped.
+/// Made by [`spsc::channel`](crate::spsc::channel), [`mpsc::channel`](crate::mpsc::channel) and so on; `K`
+/// says which kind of queue it is. All verbs may be mixed: each begins where the one before stopped.
 ///
 /// # Many rings
 ///
-/// Where there are several rings (`mpsc`, `mpmc`), each consumer goes round those that have messages, in the order in which the rings were made. A turn of one ring is at most
-/// 128 messages; a verb that finds nothing means that nothing was left of what was there when it began.
+/// In [`mpsc`](crate::mpsc) and [`mpmc`](crate::mpmc) there are several rings. Each consumer visits the rings
+/// that have messages in turn, in the order in which the rings were made. A turn of one ring is at most 128
+/// messages. If a verb finds nothing, nothing was left of the messages that were there when it began.
 ///
-/// *No message waits for ever.* With n rings, a message that has fewer than 128 before it in its own ring is received within (n + 1) · 128 receives of any one
-/// consumer that goes on, whatever other producers do; each further 128 before it cost as much again. Verbs that work otherwise have bounds of their own:
+/// *No message waits for ever.* Suppose that there are n rings, and that a message has fewer than 128
+/// messages before it in its own ring. Then it is received within (n + 1) · 128 receives of any one consumer
+/// that goes on, whatever other producers do. Each further 128 messages before it add as many receives again.
+/// Some verbs have other bounds:
 ///
-/// - in place ([`readable`](Self::readable), [`peek`](Self::peek)), a turn ends with the slice in which 128 messages are reached, so it is at most 127 and the capacity: within
-///   (n + 1) · (127 + capacity). A turn in which nothing is taken has no end but [`advance(0)`](Self::advance);
-/// - [`consume`](Self::consume) and [`try_iter`](Self::try_iter) visit each ring once, and take what was there when its turn came: a turn is at most the capacity. A `try_iter` that is dropped before its end
-///   ends the turn of the ring where it was.
+/// - In place ([`readable`](Self::readable), [`peek`](Self::peek)), a turn ends with the slice in which the
+///   128th message lies. So a turn has at most 127 + capacity messages, and a message is received within (n + 1)
+///   · (127 + capacity). A turn in which nothing is taken ends only by [`advance(0)`](Self::advance).
+/// - [`consume`](Self::consume) and [`try_iter`](Self::try_iter) visit each ring once, and take what was
+///   there when its turn began. So a turn has at most as many messages as the capacity. If a `try_iter` is
+///   dropped before its end, the turn of the ring where it was ends.
 ///
-/// *What a poll costs.* A search looks at rings that had messages lately, and at one word for each 64 rings. A ring in which nothing was found for some thousand looks is left out
-/// of the rounds, until its producer sends again. So a poll takes O(rings with messages lately + rings / 64) steps, however many producers come meanwhile. (While another consumer leaves out rings, it
-/// looks at all of them.)
+/// *What a poll costs.* A search looks at the rings that had messages lately, and at one word for each 64
+/// rings. After thousands of looks in vain, a consumer leaves out the rings where it found nothing, until
+/// their producers send again. (It takes millions of looks in a process that never slept and never called
+/// `annulus::prepare`.) So a poll takes O(rings with messages lately + rings / 64) steps, however many
+/// producers join meanwhile. (While another consumer leaves out rings, it looks at all of them.)
 ///
-/// *Memory* is that of as many rings as there were producers at one time, whatever consumers do, and is given back with the queue. A producer that joins goes on in the ring of one that has left,
-/// behind what that one left there.
+/// *Memory.* There are as many rings as there were producers at one time, whatever consumers do. Their memory
+/// is freed with the queue. A producer that joins takes over the ring of a producer that has left, and sends
+/// behind the messages in it.
 ///
-/// *Sleepers.* Where there are several consumers (`spmc`, `mpmc`), one message wakes one of those that sleep, and several at once wake as many; a close wakes all. Now and then more are woken, and never too few.
+/// *Sleepers.* With several consumers ([`spmc`](crate::spmc), [`mpmc`](crate::mpmc)), one message wakes one
+/// sleeping consumer, and several messages at once wake as many. A close wakes all. Sometimes more are woken,
+/// but never too few.
 ///
 /// # Rests
 ///
-/// Right behind a producer that sends without a break, each look takes the lines that the producer is writing, and brings a few
-/// messages; both are then much faster if the consumer looks more rarely. So where one ring is all there is to look at (`spsc`, and `mpsc` with one
-/// producer, or beside others that were quiet for long), a verb that has taken all it knew of, and several times in a row found between 4 messages and 512 (or an eighth of the capacity; in `mpsc`, 64),
-/// pauses for half a microsecond to one before it goes on with what there is then. It keeps to that as long as each pause brings 32
-/// messages: in streams of a message every 30 ns or less, that is. Where one brings fewer, it tries again after twice as many looks, up to 1,024.
-/// [`recv_by`](Self::recv_by)`(BusySpin)` and `(YieldSpin)` never rest.
+/// A consumer that runs right behind a producer takes the cache lines that the producer is writing, and gets
+/// only a few messages for each look. Both are much faster if the consumer looks less often. So a consumer
+/// sometimes *rests*: it executes some 32 pause instructions before it looks again. It does so only if all of
+/// this is true:
+///
+/// - There is one ring to look at: the queue is an `spsc`, or an `mpsc` with one producer, or with others
+///   that were quiet for long.
+/// - The verb has taken all messages that it knew of.
+/// - Several looks in a row found at least 4 messages each, and at most 512, or an eighth of the capacity (in
+///   `mpsc`, at most 64).
+///
+/// The consumer goes on resting while each pause brings at least 32 messages, which happens only in very fast
+/// streams. If a pause brings fewer, it tries again after twice as many looks, up to 1,024.
+/// `docs/benchmarks.md` has figures. [`recv_by`](Self::recv_by) never rests with `BusySpin` or `YieldSpin`.
 pub struct Consumer<T: Send, K: Kind> {
     pub(super) end: K::Read<T>,
 }

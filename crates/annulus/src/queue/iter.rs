@@ -1,4 +1,4 @@
-//! The iterators over a consumer's messages: one that ends with what is there, two that wait.
+//! The iterators over a consumer's messages: one ends with what is there now, two wait for more.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -8,7 +8,7 @@ use super::ends::Read;
 use super::kind::Kind;
 use super::roster::Round;
 
-/// The messages that are there now; made by [`Consumer::try_iter`].
+/// An iterator over the messages that are there now; made by [`Consumer::try_iter`].
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct TryIter<'c, T: Send, K: Kind> {
     consumer: &'c mut Consumer<T, K>,
@@ -50,7 +50,7 @@ impl<T: Send, K: Kind> Iterator for TryIter<'_, T, K> {
 
 impl<T: Send, K: Kind> FusedIterator for TryIter<'_, T, K> {}
 
-/// Messages, waited for until the queue is closed and empty; made by [`Consumer::iter`].
+/// An iterator that waits for messages until the queue is closed and empty; made by [`Consumer::iter`].
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct Iter<'c, T: Send, K: Kind> {
     consumer: &'c mut Consumer<T, K>,
@@ -73,7 +73,7 @@ impl<T: Send, K: Kind> Iterator for Iter<'_, T, K> {
 
 impl<T: Send, K: Kind> FusedIterator for Iter<'_, T, K> {}
 
-/// As [`Iter`], with the consumer inside; made by its `into_iter`.
+/// An iterator like [`Iter`] that owns its consumer; made by `Consumer::into_iter`.
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct IntoIter<T: Send, K: Kind> {
     consumer: Consumer<T, K>,

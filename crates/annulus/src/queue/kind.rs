@@ -9,12 +9,12 @@ use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
 
-/// A kind of queue: who sends and who receives. [`Spsc`](crate::spsc::Spsc), [`Mpsc`](crate::mpsc::Mpsc) and their like are kinds; there are no
-/// others, because the trait can't be implemented outside this crate.
+/// A kind of queue: who sends and who receives. [`Spsc`](crate::spsc::Spsc), [`Mpsc`](crate::mpsc::Mpsc) and
+/// so on are kinds. There are no others, because the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Kind: Parts {}
 
-/// A kind of queue whose messages lie beside each other, so that they can be written and read in place.
+/// A kind of queue whose messages can be written and read in place, as slices.
 #[diagnostic::on_unimplemented(
     message = "messages of a queue of kind `{Self}` cannot be written or read in place: many consumers take them one by one",
     label = "not for queues with many consumers",
@@ -23,7 +23,7 @@ pub trait Kind: Parts {}
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait InPlace: Kind + Lanes {}
 
-/// A kind of queue to which producers come while it runs.
+/// A kind of queue that producers can join while it runs.
 #[diagnostic::on_unimplemented(
     message = "a queue of kind `{Self}` has one producer",
     label = "no other producer can join",
@@ -32,7 +32,7 @@ pub trait InPlace: Kind + Lanes {}
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Joinable: Kind + Join {}
 
-/// A kind of queue to which consumers come while it runs.
+/// A kind of queue that consumers can join while it runs.
 #[diagnostic::on_unimplemented(
     message = "a queue of kind `{Self}` has one consumer",
     label = "no other consumer can join",

@@ -2,19 +2,24 @@
 //!
 //! | producers | consumers | module | rings | messages |
 //! | --- | --- | --- | --- | --- |
-//! | one | one | [`spsc`] | one | lie beside each other: written and read in place |
-//! | many | one | [`mpsc`] | one for each producer | the same |
-//! | one | many | [`spmc`] | one | claimed by a consumer, then moved |
-//! | many | many | [`mpmc`] | one for each producer | the same |
-//! | many | many | [`shared`] | one | claimed by a producer and written, then claimed by a consumer and moved |
+//! | one | one | [`spsc`] | one | are written and read in place, as slices |
+//! | many | one | [`mpsc`] | one for each producer | are written and read in place, as slices |
+//! | one | many | [`spmc`] | one | are claimed by a consumer, then moved |
+//! | many | many | [`mpmc`] | one for each producer | are claimed by a consumer, then moved |
+//! | many | many | [`shared`] | one | are claimed by a producer and written, then claimed by a consumer and moved |
 //!
-//! Which of the two for many of both? [`shared`] has one order and one bound for all producers, verbs that take `&self`, and the memory of one ring, whoever comes;
-//! [`mpmc`] has producers that are not in each other's way. 64 producers of `[u64; 8]` with 65,536 slots take a quarter of a gigabyte there, and 5 MB here.
+//! Two queues have many producers and many consumers. [`shared`] has one order and one bound for all
+//! producers, verbs that take `&self`, and the memory of one ring, however many producers there are. In
+//! [`mpmc`] producers do not disturb each other, but each has a ring of its own. For example, with 64
+//! producers and 65,536 slots of `[u64; 8]`, [`mpmc`] takes a quarter of a gigabyte and [`shared`] takes 5
+//! MB.
 //!
-//! In the other four, there are as many rings as there were producers at one time: the ring of one that has left goes to the next one, with what lies in it. A [`Consumer`] takes from the rings in turn; its
-//! documentation states how long a message may wait, and what a poll costs.
+//! [`mpsc`] and [`mpmc`] have as many rings as there were producers at one time. When a producer leaves, the
+//! next producer that joins takes over its ring, with the messages in it. A [`Consumer`] takes from the rings
+//! in turn. Its documentation states how long a message may wait, and what a poll costs.
 //!
-//! Their handles are a [`Producer`] and a [`Consumer`] of some [`Kind`], so what one can do the others can too, as far as it makes sense there.
+//! The handles of the first four are a [`Producer`] and a [`Consumer`] of some [`Kind`]. They have the same
+//! verbs, except those that make no sense for a kind.
 //!
 //! ```text
 //! producer, consumer, reservation, iter, builder     the public handles, written once for all kinds

@@ -1,8 +1,10 @@
-//! Many producers, many consumers: a ring for each producer, and consumers that take from whichever has something.
+//! Many producers, many consumers: each producer has a ring of its own, and consumers take from all rings.
 //!
-//! Each consumer goes round the rings by itself, and takes from them in turn, so no message waits for ever: see [`queue::Consumer`](super::Consumer). One message wakes one consumer that
-//! sleeps. Producers and consumers are cloned at any time and without stopping anyone; the ring of a producer that is dropped goes to the next one that comes, with what lies in it.
-//! Messages of one producer are taken in the order of sending; what two consumers took they may process in any order.
+//! Each consumer visits the rings in turn, so no message waits for ever: see
+//! [`queue::Consumer`](super::Consumer). One message wakes one sleeping consumer. Producers and consumers can
+//! be cloned at any time, and this stops nobody. When a producer is dropped, the next producer that joins
+//! takes over its ring, with the messages in it. Messages of one producer are taken in the order of sending.
+//! Two consumers may process what they took in any order.
 //!
 //! ```
 //! let (producer, consumer) = annulus::mpmc::channel(64);
@@ -36,7 +38,7 @@ use crate::lane::SharedLane;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mpmc {}
 
-channels!(Mpmc, holds: "A queue whose rings, one for each producer, hold `capacity` messages each, exactly.");
+channels!(Mpmc, holds: "Makes a queue with a ring for each producer. Each ring holds exactly `capacity` messages.");
 
 impl Kind for Mpmc {}
 impl Joinable for Mpmc {}

@@ -1,8 +1,10 @@
-//! Many producers, one consumer: a ring for each producer, so that no producer is in the way of another.
+//! Many producers, one consumer: each producer has a ring of its own, so producers do not disturb each other.
 //!
-//! A producer is cloned, or [registered](super::Producer::register), at any time and without stopping anyone; when it is dropped, what it sent is
-//! still received, and its ring goes at once to the next one that comes, which goes on behind it. Messages of one producer arrive in the order of sending. The consumer
-//! takes from the rings in turn, and no message waits for ever: see [`queue::Consumer`](super::Consumer).
+//! A producer can be cloned, or [registered](super::Producer::register), at any time, and this stops nobody.
+//! When a producer is dropped, its messages are still received. The next producer that joins takes over its
+//! ring, and sends behind those messages. Messages of one producer arrive in the order of sending. The
+//! consumer takes from the rings in turn, and no message waits for ever: see
+//! [`queue::Consumer`](super::Consumer).
 //!
 //! ```
 //! let (producer, mut consumer) = annulus::mpsc::channel(64);
@@ -32,7 +34,7 @@ use crate::lane::Lane;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mpsc {}
 
-channels!(Mpsc, holds: "A queue whose rings, one for each producer, hold `capacity` messages each, exactly.");
+channels!(Mpsc, holds: "Makes a queue with a ring for each producer. Each ring holds exactly `capacity` messages.");
 
 impl Kind for Mpsc {}
 impl InPlace for Mpsc {}

@@ -13,19 +13,22 @@ use crate::error::SendTimeoutError;
 use crate::error::{Refusal, RegisterError, SendError, TrySendError};
 use crate::wait::{Deadline, WaitStrategy};
 
-/// Sends messages, each of which reaches one consumer.
+/// The sending end of a queue: each message reaches one consumer.
 ///
-/// Made by [`spsc::channel`](crate::spsc::channel), [`mpsc::channel`](crate::mpsc::channel) and their like; `K` says which. Where there may be
-/// several producers, each has a ring of its own. Messages of one producer arrive in the order of sending.
+/// Made by [`spsc::channel`](crate::spsc::channel), [`mpsc::channel`](crate::mpsc::channel) and so on; `K`
+/// says which kind of queue it is. In a queue with several producers, each producer has a ring of its own.
+/// Messages of one producer arrive in the order of sending.
 ///
-/// When a producer is dropped, its ring goes at once to the next one that [joins](Self::register), with the messages that lie in it, so there are as many rings as there were producers at
-/// one time. A producer that joins may therefore find less room than the capacity, or none, until the consumers have received what the last one left.
+/// When a producer is dropped, the next producer that [joins](Self::register) takes over its ring, with the
+/// messages in it. So there are only as many rings as there were producers at one time. A producer that joins
+/// may therefore find less room than the capacity, or none, until the consumers have received those messages.
 ///
 /// # Close
 ///
-/// A queue is closed when its last producer is gone, when its last consumer is gone, or when somebody calls [`close`](Self::close). From then
-/// on every send fails and gives its value back. What was sent before is received: a send that returned `Ok` beside a close has either
-/// come before it, or the consumers were gone.
+/// A queue is closed when its last producer is gone, when its last consumer is gone, or when somebody calls
+/// [`close`](Self::close). From then on every send fails and gives its value back. Messages that were sent
+/// before are received. If a send at the same time as a close returned `Ok`, it came before the close, or the
+/// consumers were gone.
 pub struct Producer<T: Send, K: Kind> {
     pub(super) end: K::Write<T>,
 }

@@ -6,10 +6,11 @@ use core::ptr::{self, NonNull};
 
 use super::write::WriteEnd;
 
-/// Free slots of a producer's ring that lie beside each other; made by [`Producer::reserve`](crate::queue::Producer::reserve).
+/// Adjacent free slots of a producer's ring; made by [`Producer::reserve`](crate::queue::Producer::reserve).
 ///
-/// Each verb that commits takes the reservation and sends what it wrote, all at once, as the next messages. Dropping the reservation sends
-/// nothing. Where the queue was closed meanwhile, nothing is sent, the verbs return 0, and what they wrote is dropped.
+/// Each verb that commits takes the reservation and sends all that it wrote at once, as the next messages.
+/// Dropping the reservation sends nothing. If the queue was closed meanwhile, nothing is sent: the verbs
+/// return 0, and what they wrote is dropped.
 #[must_use = "nothing is sent until a verb commits"]
 pub struct Reservation<'p, T> {
     end: &'p mut WriteEnd<T>,
@@ -37,8 +38,8 @@ impl<'p, T> Reservation<'p, T> {
         self.slots.len()
     }
 
-    /// Writes and sends what `values` yields, until it ends or the slots are full, and returns how many. If it panics, nothing is sent, and what was
-    /// written is dropped.
+    /// Writes the items of `values` until the iterator ends or the slots are full, sends them, and returns
+    /// how many they are. If the iterator panics, nothing is sent, and what was written is dropped.
     ///
     /// # Examples
     ///
@@ -62,7 +63,7 @@ impl<'p, T> Reservation<'p, T> {
         unsafe { self.end.publish_slots(count) }
     }
 
-    /// Copies `values` and sends them, as many as there are slots, and returns how many.
+    /// Copies and sends as many of `values` as there are slots, and returns how many they are.
     ///
     /// # Examples
     ///
@@ -83,7 +84,7 @@ impl<'p, T> Reservation<'p, T> {
         unsafe { self.end.publish_slots(count) }
     }
 
-    /// Writes `value` to every slot and sends them all, and returns how many.
+    /// Writes `value` to every slot, sends all slots, and returns how many they are.
     ///
     /// # Examples
     ///
@@ -102,7 +103,7 @@ impl<'p, T> Reservation<'p, T> {
         unsafe { self.end.publish_slots(self.slots.len()) }
     }
 
-    /// The slots, to be written by hand and then [committed](Self::commit).
+    /// The slots as uninitialized memory. Write them, then [commit](Self::commit) them.
     ///
     /// # Examples
     ///
@@ -128,8 +129,8 @@ impl<'p, T> Reservation<'p, T> {
         self.slots.as_ptr().cast()
     }
 
-    /// Sends the first `count` slots and returns how many are sent: all, or none where the queue was closed meanwhile (they are dropped then).
-    /// A `count` of 0 sends nothing.
+    /// Sends the first `count` slots and returns how many are sent: all of them, or none if the queue was
+    /// closed meanwhile. In that case they are dropped. A `count` of 0 sends nothing.
     ///
     /// # Safety
     ///

@@ -1,8 +1,9 @@
-//! One producer, many consumers, one ring: work that is shared out.
+//! One producer, many consumers, one ring: for work that is shared out.
 //!
-//! A consumer is cloned at any time. Each message reaches one of them: it claims the message before it moves it, so nothing is read that another
-//! one may move, and any type will do. A consumer that is held up between the two holds up the slots that it has claimed, and no other consumer.
-//! One message wakes one consumer that sleeps.
+//! A consumer can be cloned at any time. Each message reaches one consumer. A consumer claims a message
+//! before it moves it out, so no other consumer touches that message, and any type will do. A consumer that
+//! is held up between the claim and the move holds up only the slots that it has claimed, and no other
+//! consumer. One message wakes one sleeping consumer.
 //!
 //! ```
 //! let (mut producer, consumer) = annulus::spmc::channel(64);
@@ -33,7 +34,7 @@ use crate::lane::SharedLane;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Spmc {}
 
-channels!(Spmc, holds: "A queue that holds `capacity` messages, exactly.");
+channels!(Spmc, holds: "Makes a queue that holds exactly `capacity` messages.");
 
 impl Kind for Spmc {}
 impl Shared for Spmc {}

@@ -28,18 +28,20 @@ use crate::lane::Lane;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Spsc {}
 
-channels!(Spsc, holds: "A queue that holds `capacity` messages, exactly.");
+channels!(Spsc, holds: "Makes a queue that holds exactly `capacity` messages.");
 
 impl Builder {
-    /// Whether a consumer that waits asks for its next message, and gets it in one line of memory, together with what tells of it, instead of two. Off by
-    /// default.
+    /// Whether a waiting consumer asks for its next message, and gets it in one cache line together with the
+    /// notice that it is there. Otherwise the message and the notice are two cache lines. Off by default.
     ///
-    /// It is for messages that come now and then, or go to and fro, and for which the time on the way counts, not that of the send: a round trip takes about a
-    /// fifth less. In return, a send to a consumer that waits first fetches that line from the other core, which takes a hundred nanoseconds or two,
-    /// where it otherwise stores and goes on. So a stream to a consumer that keeps up with it can take two or three times as long. A send to a consumer that
-    /// does not wait (that has messages left, or uses `try_recv`) pays next to nothing.
+    /// Turn it on for single messages, and for messages to and fro, if the time on the way counts more than
+    /// the time of the send. A round trip takes about a fifth less. In return, a send to a waiting consumer
+    /// first fetches that cache line from the other core; without this option it stores and goes on. So a
+    /// stream to a consumer that keeps up with it can take two or three times as long. A send to a consumer
+    /// that does not wait (because it has messages left, or uses `try_recv`) pays next to nothing.
+    /// `docs/benchmarks.md` has figures.
     ///
-    /// Messages of more than 40 bytes, or of an alignment above 8, come as without it.
+    /// Messages of more than 40 bytes, or with an alignment above 8, are sent as without this option.
     ///
     /// # Examples
     ///

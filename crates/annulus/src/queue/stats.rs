@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChannelStats {
-    /// The producers that are there, and those that have left messages behind in a ring that no other producer has taken over yet, in the order of
-    /// joining.
+    /// One entry for each producer, in the order of joining. A producer that has left is listed while its
+    /// messages lie in a ring that no other producer has taken over.
     pub producers: Vec<ProducerStats>,
     /// Whether the queue is closed.
     pub closed: bool,
@@ -25,20 +25,22 @@ impl ChannelStats {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProducerStats {
-    /// Which producer: they are counted from 0 in the order of joining.
+    /// The number of the producer. Producers are numbered from 0 in the order of joining.
     pub id: u64,
     /// How many messages it has sent.
     pub sent: u64,
-    /// How many of them were received.
+    /// How many of those were received.
     pub received: u64,
-    /// How many messages lie in its ring, those too that the ring's last producer has left there. Never above the capacity.
+    /// How many messages lie in its ring, including those that the ring's previous producer left there. Never
+    /// more than the capacity.
     pub pending: u64,
-    /// How long messages lay in its ring, where that is measured (`Builder::statistics`) and something was.
+    /// How long messages lay in its ring. `None` if `Builder::statistics` is off, or nothing was measured
+    /// yet.
     pub latency: Option<Latency>,
 }
 
-/// How long messages lay in a ring, in nanoseconds: from just before the send until the consumer came to them or, where it took many at
-/// once, until it next looked for more.
+/// How long messages lay in a ring, in nanoseconds: from just before the send until the consumer came to the
+/// message. If the consumer took many messages at once, the time ends when it next looked for more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Latency {

@@ -10,24 +10,26 @@ use core::str::FromStr;
 ///
 /// | strategy | reacts | CPU while idle | for |
 /// | --- | --- | --- | --- |
-/// | [`BusySpin`](Self::BusySpin) | fastest, or as fast as the next | a whole core | a pinned thread on a core of its own |
-/// | [`YieldSpin`](Self::YieldSpin) | as fast, or faster | a whole core, but kind to its sibling thread | SMT siblings, laptops, single messages to and fro |
+/// | [`BusySpin`](Self::BusySpin) | fastest | a whole core | a pinned thread on a core of its own |
+/// | [`YieldSpin`](Self::YieldSpin) | as fast, on some machines faster | a whole core, but its SMT sibling runs better | SMT siblings, laptops, single messages to and fro |
 /// | [`BackoffSpin`](Self::BackoffSpin) | slower the longer it waits | a core that others may take | background threads |
-/// | [`Adaptive`](Self::Adaptive) | fast at first | a core that others may take | without an operating system |
-/// | `Block` | fast at first, then a wake-up by the kernel | none | everything else; the default with `std` |
+/// | [`Adaptive`](Self::Adaptive) | fast at first | a core that others may take | systems without an operating system |
+/// | `Block` | fast at first, later after a wake-up by the kernel | none | everything else; the default with `std` |
 ///
-/// A publisher pays nothing for the strategies that spin, and one load for those that sleep, until somebody does.
+/// A publisher pays nothing for readers that spin. To learn whether a reader sleeps, it pays one load.
 ///
 /// # Real-time priorities
 ///
-/// Under `SCHED_FIFO` and `SCHED_RR` to give up the time slice means to let threads of the *same* priority run. So a thread of a higher priority that waits on the same
-/// core by `BusySpin`, `YieldSpin`, `BackoffSpin` or `Adaptive` keeps the one it waits for from ever running. `Block` lets it run. Where a thread must not sleep,
-/// give the one that it waits for a core of its own.
+/// Under `SCHED_FIFO` and `SCHED_RR`, giving up the time slice lets only threads of the *same* priority run.
+/// Suppose that a thread of a higher priority waits by `BusySpin`, `YieldSpin`, `BackoffSpin` or `Adaptive`,
+/// and the thread that it waits for has the same core. Then that thread never runs. `Block` lets it run. If a
+/// thread must not sleep, give the thread that it waits for a core of its own.
 ///
-/// # Which
+/// # `BusySpin` or `YieldSpin`
 ///
-/// Which of the first two is faster hangs on the machine. On the virtual Xeon of `docs/benchmarks-xeon.md` a message took the same time one way, and a round
-/// trip a twentieth to a tenth less with pauses: that goes for two bare words, too.
+/// Which of the two is faster depends on the machine. On the virtual Xeon of `docs/benchmarks-xeon.md` a
+/// message took the same time one way, and a round trip took a twentieth to a tenth less with `YieldSpin`.
+/// The same was true for two threads that exchanged a bare word.
 ///
 /// ```
 /// use annulus::WaitStrategy;
@@ -41,23 +43,25 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WaitStrategy {
-    /// Polls without a pause. When threads outnumber cores it keeps the one it waits for off the core.
+    /// Polls without a pause. If there are more threads than cores, it can keep the thread that it waits for
+    /// off the core.
     BusySpin,
-    /// Polls with the processor's pause instruction between polls. Never gives up the core either.
+    /// Polls with the processor's pause instruction between polls. Never gives up the core.
     YieldSpin,
-    /// Pauses twice as long after each poll, up to 64 pause instructions; from then on, with `std`, it also gives
-    /// up its time slice between polls.
+    /// Doubles the pause after each poll, up to 64 pause instructions. From then on, with `std`, it also
+    /// gives up its time slice between polls.
     BackoffSpin,
-    /// Polls `spin_iters` times without a pause, `yield_iters` times with one, and from then on with eight, and
-    /// (with `std`) gives up its time slice between polls. Any numbers will do, `u32::MAX` too.
+    /// Polls `spin_iters` times without a pause, then `yield_iters` times with one pause instruction each.
+    /// From then on it pauses eight times between polls and, with `std`, gives up its time slice. Any numbers
+    /// are allowed, even `u32::MAX`.
     Adaptive {
         /// Polls without a pause.
         spin_iters: u32,
         /// Polls with one pause instruction each, after those.
         yield_iters: u32,
     },
-    /// Polls `spin_iters` times without a pause, `yield_iters` times with one, then sleeps in the kernel until it
-    /// is woken. Both may be 0, to sleep at once.
+    /// Polls `spin_iters` times without a pause, then `yield_iters` times with one pause instruction each,
+    /// then sleeps in the kernel until it is woken. If both are 0, it sleeps at once.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     Block {
@@ -74,7 +78,7 @@ const BLOCK: (u32, u32) = (64, 32);
 const ADAPTIVE: (u32, u32) = (64, 64);
 
 impl WaitStrategy {
-    /// [`Block`](Self::Block) after a brief spin, some microseconds: the default with `std`.
+    /// [`Block`](Self::Block) after a brief spin: the default with `std`.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
@@ -82,7 +86,7 @@ impl WaitStrategy {
         Self::Block { spin_iters: BLOCK.0, yield_iters: BLOCK.1 }
     }
 
-    /// [`Adaptive`](Self::Adaptive) with 64 polls of either kind: the default without `std`.
+    /// [`Adaptive`](Self::Adaptive) with 64 polls of each kind: the default without `std`.
     #[must_use]
     pub const fn adaptive() -> Self {
         Self::Adaptive { spin_iters: ADAPTIVE.0, yield_iters: ADAPTIVE.1 }
@@ -99,7 +103,8 @@ impl Default for WaitStrategy {
     }
 }
 
-/// As [`FromStr`] reads it: `busy-spin`, `yield-spin`, `backoff-spin`, `adaptive:64,64`, `block:64,32`.
+/// The form that [`FromStr`] reads: `busy-spin`, `yield-spin`, `backoff-spin`, `adaptive:64,64`,
+/// `block:64,32`.
 impl fmt::Display for WaitStrategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -113,8 +118,8 @@ impl fmt::Display for WaitStrategy {
     }
 }
 
-/// For arguments and settings: `busy-spin`, `yield-spin`, `backoff-spin`, `adaptive`, `block`; the last two also with their numbers of polls, as in `block:0,0`.
-/// (`block` is there with `std` alone.)
+/// For arguments and settings. The names are `busy-spin`, `yield-spin`, `backoff-spin`, `adaptive` and, with
+/// `std`, `block`. The last two may be followed by their numbers of polls, as in `block:0,0`.
 ///
 /// ```
 /// use annulus::WaitStrategy;
@@ -155,7 +160,7 @@ impl FromStr for WaitStrategy {
     }
 }
 
-/// A text that is no [`WaitStrategy`].
+/// The error for a text that does not name a [`WaitStrategy`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ParseWaitStrategyError {
     text: String,

@@ -1,0 +1,93 @@
+//! Choosing a ring.
+//!
+//! Four questions lead to the right ring. The table on the [front page](crate#which-ring) has the answers
+//! side by side.
+//!
+//! **1. Does every reader need every message, or does each message go to one reader?** If every reader needs
+//! it, take a [broadcast](crate::broadcast) ring. If one reader is enough, take a [queue](crate::queue).
+//!
+//! **2. For a broadcast ring: may a slow reader lose messages?** If a newer message replaces an older one
+//! (prices, positions, sensor values), take a *lossy* ring: its publisher never waits. If every message must
+//! arrive (orders, a journal), take a *lossless* ring: its publisher waits for the slowest reader.
+//!
+//! **3. Can the message be copied?** Copied messages are the fastest. Numbers, and structs and enums that
+//! derive [`Message`](trait@crate::Message), can be copied. A `String`, a `Vec`, and anything else that owns
+//! memory, needs a ring of [events](crate::event) or a queue. See [payloads](super::payloads).
+//!
+//! **4. How many threads write?** For one writer take the plain constructor. For several take the `mp_`
+//! constructor of a broadcast or event ring, or one of the queues for many producers. A ring for one writer
+//! is faster, and the compiler checks that there is only one.
+//!
+//! Here prices go to every strategy, and the orders of all strategies go to one gateway:
+//!
+//! ```
+//! use annulus::{broadcast, mpsc};
+//!
+//! // Every strategy sees every price. A slow strategy loses the oldest prices.
+//! let (mut prices, subscribable) = broadcast::lossy::<u64>(1024);
+//! // Each order reaches the gateway. No order is lost.
+//! let (orders, mut gateway) = mpsc::channel::<(u32, u64)>(64);
+//!
+//! for strategy in 0..2 {
+//!     let mut subscriber = subscribable.subscribe();
+//!     let mut orders = orders.clone();
+//!     std::thread::spawn(move || {
+//!         for price in subscriber.iter().filter(|price| price % 50 == 0) {
+//!             orders.send((strategy, price)).unwrap();
+//!         }
+//!     });
+//! }
+//! drop(orders);
+//! for price in 1..=100 {
+//!     prices.publish(price);
+//! }
+//! drop(prices);
+//! assert_eq!(gateway.iter().count(), 4); // two strategies, two orders each
+//! ```
+//!
+//! # Which queue for many producers?
+//!
+//! [`mpsc`](crate::mpsc) and [`mpmc`](crate::mpmc) give each producer a ring of its own, so producers do not
+//! disturb each other. [`queue::shared`](crate::queue::shared) has one ring for all of them.
+//!
+//! | you need | take |
+//! | --- | --- |
+//! | the highest rate from a few threads that live long | [`mpsc`](crate::mpsc), [`mpmc`](crate::mpmc) |
+//! | messages read and written in place, as slices | [`spsc`](crate::spsc), [`mpsc`](crate::mpsc) |
+//! | one order over the messages of all producers | [`queue::shared`](crate::queue::shared) |
+//! | one bound over the messages of all producers | [`queue::shared`](crate::queue::shared) |
+//! | handles behind `&`, or a clone for each message | [`queue::shared`](crate::queue::shared) |
+//! | little memory with many producers | [`queue::shared`](crate::queue::shared) |
+//!
+//! # Which kind of reader?
+//!
+//! A plain [`Subscriber`](crate::broadcast::Subscriber) sees each message once. Three other kinds exist:
+//!
+//! - A [`SubscriberGroup`](crate::broadcast::SubscriberGroup) is several readers on one thread. The thread
+//!   reads each message once for all of them.
+//! - A *stage* ([`Subscriber::after`](crate::broadcast::Subscriber::after)) sees a message only after other
+//!   readers have processed it. For example, an order is executed only after it is in the journal.
+//! - A *tap* ([`subscribe_lossy`](crate::broadcast::Subscribable::subscribe_lossy)) reads a lossless ring,
+//!   but the publisher does not wait for it. It suits logs and monitors.
+//!
+//! # How large?
+//!
+//! The capacity is exactly what you ask for: from 2 up for broadcast and event rings, from 1 up for queues.
+//!
+//! - A **lossy** ring should hold everything that is published while a reader is busy with something else. If
+//!   the publisher sends a million messages a second, and a reader may pause for a millisecond, take 1,000
+//!   slots and some more.
+//! - A **lossless** ring or a **queue** should hold the largest burst. More slots do not help if readers are
+//!   slower than writers all the time. They only delay the moment when the writer has to wait.
+//! - A ring that fits into a cache is faster than one that does not.
+//!
+//! A slot of a copied message takes the message and 8 bytes, rounded up; see
+//! [`lossy`](fn@crate::broadcast::lossy). [`broadcast::Builder`](crate::broadcast::Builder) and
+//! [`queue::Builder`](crate::queue::Builder) return an error where the short constructors panic:
+//!
+//! ```
+//! use annulus::{CapacityError, broadcast};
+//!
+//! let error = broadcast::Builder::new(1).lossy::<u64>().unwrap_err();
+//! assert_eq!(error, CapacityError::TooSmall { capacity: 1, minimum: 2 });
+//! ```

@@ -1,0 +1,85 @@
+//! Waiting, and what it costs.
+//!
+//! Every verb comes in several forms:
+//!
+//! | form | when there is nothing to do |
+//! | --- | --- |
+//! | `try_recv`, `try_send`, `try_publish` | returns at once |
+//! | `recv`, `send`, `publish` | waits by the strategy of the ring |
+//! | `recv_by`, `send_by`, `publish_by` | waits by the strategy that you pass |
+//! | `recv_timeout`, `send_timeout`, … | waits for a limited time |
+//! | `recv_deadline`, `send_deadline`, … | waits until a moment |
+//!
+//! (A lossy ring with one publisher has none of these forms for publishing: its `publish` never waits.)
+//!
+//! # Strategies
+//!
+//! A [`WaitStrategy`](crate::WaitStrategy) is either a way to spin or a way to sleep.
+//!
+//! - `Block`, the default, spins briefly and then sleeps in the kernel. It uses no processor time while it
+//!   sleeps. Waking up takes the time of a system call and of the scheduler.
+//! - `BusySpin` and `YieldSpin` never sleep. They react fastest, and keep a whole core busy. Use them only if
+//!   each thread has a core of its own.
+//! - `BackoffSpin` and `Adaptive` spin, and after a while they offer their core to others between polls.
+//!
+//! Choose a strategy for the whole ring, or for one call:
+//!
+//! ```
+//! use annulus::{WaitStrategy, spsc};
+//!
+//! let builder = spsc::Builder::new(64).wait_strategy(WaitStrategy::BackoffSpin);
+//! let (mut producer, mut consumer) = builder.build()?;
+//! let reader = std::thread::spawn(move || {
+//!     let first = consumer.recv(); // as the ring says
+//!     // Sleeps at once, if the message is not there yet.
+//!     let second = consumer.recv_by(WaitStrategy::Block { spin_iters: 0, yield_iters: 0 });
+//!     (first, second)
+//! });
+//! producer.send(1).unwrap();
+//! producer.send(2).unwrap();
+//! assert_eq!(reader.join().unwrap(), (Ok(1), Ok(2)));
+//! # Ok::<(), annulus::CapacityError>(())
+//! ```
+//!
+//! # What the other side pays
+//!
+//! - *While nobody sleeps*, a publish or a send looks at one word to learn that. On Linux this is a plain
+//!   load. On other systems a full memory fence comes with it.
+//! - *When readers sleep*, the next publish wakes all of them with one system call. Until they run, further
+//!   messages cost no other call. In a queue with many consumers, one message wakes one of the sleepers.
+//! - *Where a writer waits for room*, the same holds in the other direction.
+//!
+//! The first sleep of a process takes some milliseconds more on Linux, because the process must register with
+//! the kernel first. `annulus::prepare` does this in advance. Call it at the start of `main`:
+//!
+//! ```
+//! annulus::prepare();
+//! ```
+//!
+//! # Timeouts
+//!
+//! Timeouts use the monotonic clock. A timeout of zero still receives what is there:
+//!
+//! ```
+//! use annulus::{RecvTimeoutError, broadcast};
+//! use std::time::Duration;
+//!
+//! let (mut publisher, subscribable) = broadcast::lossy(8);
+//! let mut subscriber = subscribable.subscribe();
+//! publisher.publish(7);
+//! assert_eq!(subscriber.recv_timeout(Duration::ZERO), Ok(7));
+//! assert_eq!(subscriber.recv_timeout(Duration::from_millis(1)), Err(RecvTimeoutError::Timeout));
+//! ```
+//!
+//! # Mistakes to avoid
+//!
+//! - **More spinning threads than cores.** A thread that spins can keep the thread that it waits for off the
+//!   core. `Block` does not have this problem.
+//! - **Spinning under a real-time priority.** Under `SCHED_FIFO` and `SCHED_RR`, giving up the core lets only
+//!   threads of the same priority run. A spinning thread of a higher priority can then wait for ever. Use
+//!   `Block`, or give each thread a core.
+//! - **Waiting for room inside a closure of a stage.** A closure that processes a message of a lossless ring
+//!   must not call `publish` on the same ring: the slot becomes free only after the closure has returned. Use
+//!   `try_publish` or `publish_timeout` there.
+//!
+//! Without the feature `std` there is no `Block`, and there are no timeouts: waiting always spins.
