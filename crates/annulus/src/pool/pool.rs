@@ -8,10 +8,10 @@ use core::ptr::NonNull;
 use super::shared::Shared;
 use super::{Buffer, Handle, HandleError, PoolError};
 
-/// A fixed number of slabs of one size. Clones are handles of the same pool, for other threads.
+/// A fixed number of slabs of one size. A clone refers to the same pool; give one to each thread.
 ///
-/// The memory goes when the last clone and the last [`Buffer`] are gone. Slabs in handles do not keep it: without a pool nobody could
-/// redeem them. Dropping the last clone takes a step for each slab.
+/// The memory is freed when the last clone and the last [`Buffer`] are gone. Slabs in handles do not keep it,
+/// because without a pool nobody could redeem them. Dropping the last clone takes a step for each slab.
 ///
 /// ```
 /// use annulus::pool::BufferPool;
@@ -64,11 +64,11 @@ impl Drop for Owner {
 impl BufferPool {
     /// `count` slabs of `slab_bytes` bytes each, all zero.
     ///
-    /// Writes every byte. A slab takes its bytes, rounded up to whole lines of 64, and one line more.
+    /// Writes every byte. A slab takes its bytes, rounded up to a multiple of 64, and 64 bytes more.
     ///
     /// # Panics
     ///
-    /// Where [`try_new`](Self::try_new) returns an error.
+    /// If [`try_new`](Self::try_new) would return an error.
     ///
     /// ```
     /// let pool = annulus::pool::BufferPool::new(4096, 256);
@@ -82,11 +82,11 @@ impl BufferPool {
         }
     }
 
-    /// As [`new`](Self::new), without its panic.
+    /// As [`new`](Self::new), but returns an error instead of a panic.
     ///
     /// # Errors
     ///
-    /// [`PoolError`] if `slab_bytes` or `count` is 0, `count` is more than 2^24, or there is no such memory.
+    /// [`PoolError`] if `slab_bytes` or `count` is 0, `count` is more than 2^24, or memory has no room.
     ///
     /// ```
     /// use annulus::pool::{BufferPool, PoolError};
@@ -100,9 +100,10 @@ impl BufferPool {
         Ok(Self { owner: Arc::new(Owner { shared: NonNull::from(Box::leak(shared)) }) })
     }
 
-    /// A slab that nobody has, or `None` if at that moment every slab had an owner or was in a handle. Never waits.
+    /// Takes a free slab. `None` if at that moment every slab was in a buffer or in a handle. Never waits.
     ///
-    /// The buffer holds what its last owner left. One compare-exchange, repeated only if another thread was faster.
+    /// The buffer holds what its last owner left. Takes one compare-exchange, repeated only if another thread
+    /// was faster.
     ///
     /// ```
     /// # let pool = annulus::pool::BufferPool::new(64, 1);
@@ -118,14 +119,15 @@ impl BufferPool {
         Some(unsafe { Buffer::new(self.owner.shared, index) })
     }
 
-    /// Turns a handle back into the buffer that it was made of. Never waits: one compare-exchange, not repeated.
+    /// Turns a handle back into the buffer that it was made of. Never waits: takes one compare-exchange,
+    /// which is not repeated.
     ///
-    /// Each handle is good once. If several threads try, one gets the buffer.
+    /// Each handle is good once. If several threads try, one of them gets the buffer.
     ///
     /// # Errors
     ///
-    /// [`HandleError`] if the handle was redeemed before, is of another pool, or was made of thin air; the
-    /// [module](super#how-sure-a-handle-is) says how sure that is.
+    /// [`HandleError`] if the handle was redeemed before, is of another pool, or was never made by a pool.
+    /// The [module](super#how-sure-a-handle-is) says how sure that is.
     ///
     /// ```
     /// use annulus::pool::{BufferPool, Handle, HandleError};
@@ -158,7 +160,7 @@ impl BufferPool {
         self.owner.shared().slabs().slab_bytes()
     }
 
-    /// How many slabs there are, whoever has them.
+    /// How many slabs there are, free or not.
     ///
     /// ```
     /// let pool = annulus::pool::BufferPool::new(100, 4);
@@ -171,8 +173,9 @@ impl BufferPool {
 
     /// How many slabs are free: not in a buffer, and not in a handle.
     ///
-    /// Exact while no other thread allocates or frees; otherwise each slab is looked at once, at a time of its own, so it may be a number
-    /// that was never the true one. A look at every slab, which the way of a message does not pay for: for monitoring and tests.
+    /// This looks at every slab, one after the other, so it is for monitoring and tests. The result is exact
+    /// while no other thread allocates or frees. Otherwise it may be a number that was never right at any one
+    /// moment.
     ///
     /// ```
     /// let pool = annulus::pool::BufferPool::new(100, 4);
@@ -188,7 +191,8 @@ impl BufferPool {
         self.owner.shared().available()
     }
 
-    /// How many bits of a handle are its generation: 32 less those of the last index, so from 8, with 2^24 slabs, to 32, with one.
+    /// How many bits of a handle are its generation: 32, less the bits of the last index. This is 8 with 2^24
+    /// slabs and 32 with one slab.
     ///
     /// ```
     /// let pool = annulus::pool::BufferPool::new(100, 1024);

@@ -33,16 +33,24 @@ pub(super) fn is_asymmetric() -> bool {
     system::is_offered()
 }
 
-/// Does in advance what the first sleep of a process would do: tells the operating system that sleepers will ask for barriers.
+/// Does in advance what the first sleep of a process would do: it tells the operating system that sleepers
+/// will ask for barriers.
 ///
-/// On Linux that takes some milliseconds, once in a process, as soon as it has a second thread; on other systems nothing. Without this call the
-/// first to need it pays for it: the first thread that sleeps in a blocking call ([`WaitStrategy::Block`](crate::WaitStrategy::Block), the default), which
-/// may thus come back from a timeout that much later; the first end of a [queue](crate::queue), by `close` or by the drop of its
-/// consumers, while producers are there; or, with several producers of one [`mpsc`](crate::mpsc) or [`mpmc`](crate::mpmc) queue, a receive that stops looking at idle ones, after it has looked at them millions of times. Who makes, publishes to and
-/// receives from rings by spinning pays nothing, and needs no call. So this is for programs that can't have a few milliseconds' pause later: they call
-/// it when they begin, best before they start threads, when it takes no time.
+/// On Linux this takes some milliseconds, once in a process, if the process has a second thread. On other
+/// systems it takes no time. Without this call, the first thread that needs it pays for it:
 ///
-/// It may be called from any thread, and any number of times; where the system refuses it, nothing has changed.
+/// - the first thread that sleeps in a blocking call ([`WaitStrategy::Block`](crate::WaitStrategy::Block),
+///   the default); so it may return from a timeout that much later;
+/// - the first thread that ends a [`queue`](crate::queue), by `close` or by the drop of its consumers, while
+///   producers are there;
+/// - with several producers of one [`mpsc`](crate::mpsc) or [`mpmc`](crate::mpmc) queue, a receive that
+///   stops looking at idle producers, after it has looked at them millions of times.
+///
+/// A program that makes rings and spins on broadcast rings never needs it. Call it if your program cannot
+/// have a pause of a few milliseconds later: best at the start of `main`, before other threads start, when it
+/// takes no time.
+///
+/// It may be called from any thread, and any number of times. If the system refuses it, nothing changes.
 ///
 /// ```
 /// annulus::prepare();
