@@ -47,7 +47,7 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 /// messages; both are then much faster if the consumer looks more rarely. So where one ring is all there is to look at (`spsc`, and `mpsc` with one
 /// producer, or beside others that were quiet for long), a verb that has taken all it knew of, and several times in a row found between 4 messages and 512 (or an eighth of the capacity; in `mpsc`, 64),
 /// pauses for half a microsecond to one before it goes on with what there is then. It keeps to that as long as each pause brings 32
-/// messages: in streams of a message every 30 ns or less, that is. Where one brings fewer, it tries again after twice as many looks, up to 1,024.
+/// messages: in fast streams, that is. Where one brings fewer, it tries again after twice as many looks, up to 1,024.
 /// [`recv_by`](Self::recv_by)`(BusySpin)` and `(YieldSpin)` never rest.
 pub struct Consumer<T: Send, K: Kind> {
     pub(super) end: K::Read<T>,

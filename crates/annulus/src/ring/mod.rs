@@ -7,6 +7,7 @@
 //! copied      storage for messages that are copied through words (slot: the seqlock; copy: words and vectors)
 //! owned       storage for messages that stay in their slots and are changed in place
 //! lane        a queue between one writer and one reader, without stamps (cells: its storage; place: where a message lies in it)
+//! hand_off    a message beside the tail of a lane
 //! shared_lane a queue between one writer and many readers
 //! claimed_lane a queue between many writers and many readers
 //! stamped     what these two have in common: slots with stamps, and claims
