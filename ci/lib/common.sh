@@ -14,16 +14,24 @@ say() { printf '%s\n' "$*"; }
 # functions and variables must be exported.
 each() { xargs -P "$(nproc)" -I{} bash -euo pipefail -c "$1 {}"; }
 
-# need COMMAND HOW...: runs HOW where COMMAND fails, and says so where that did not help.
+# need COMMAND HOW...: runs HOW where COMMAND fails, and says so where that did not help. With ANNULUS_NO_INSTALL it says what is missing, and runs
+# nothing.
 need() {
     local test_command=$1
     shift
     if eval "$test_command" >/dev/null 2>&1; then return 0; fi
-    say "installing: $*"
+    if [ -n "${ANNULUS_NO_INSTALL:-}" ]; then
+        say "missing (ANNULUS_NO_INSTALL is set): $test_command"
+        say "without it this would run: $*"
+        return 1
+    fi
+    say "installing (ANNULUS_NO_INSTALL=1 forbids it): $*"
     if "$@" && eval "$test_command" >/dev/null 2>&1; then return 0; fi
     say "error: could not get it: $*"
     return 1
 }
+# Nor does rustup get a toolchain by itself then.
+[ -z "${ANNULUS_NO_INSTALL:-}" ] || export RUSTUP_AUTO_INSTALL=0
 
 need_component() { need "cargo $1 --version" rustup component add "$2"; }
 need_target() { need "rustup target list --installed | grep -qx $1" rustup target add "$1"; }
@@ -44,11 +52,12 @@ need_miri() {
     export MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-preemption-rate=0.2'
 }
 
-# need_debian TEST PACKAGE...: what Debian has, where TEST fails.
+# need_debian TEST PACKAGE...: what Debian has, where TEST fails. Who is not root needs a sudo that does not ask.
 need_debian() {
-    local test_command=$1
+    local test_command=$1 as_root=
     shift
-    need "$test_command" sh -c "apt-get update -qq && apt-get install -y -qq $*"
+    [ "$(id -u)" -eq 0 ] || as_root='sudo -n'
+    need "$test_command" sh -c "$as_root apt-get update -qq && $as_root apt-get install -y -qq $*"
 }
 
 # need_tool NAME: a cargo subcommand from crates.io, kept in the project's target folder.

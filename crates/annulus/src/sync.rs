@@ -18,13 +18,14 @@ pub(crate) type AtomicU32 = atomic::AtomicU32;
 pub(crate) type AtomicU64 = atomic::AtomicU64;
 pub(crate) type AtomicUsize = atomic::AtomicUsize;
 
-/// A cell for what one thread changes while nobody else looks. Loom watches that nobody does.
+/// A cell for what one thread changes while nobody else looks. Loom watches that nobody does, and names who did.
 #[cfg(not(annulus_loom))]
 pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
 #[cfg(annulus_loom)]
 pub(crate) struct UnsafeCell<T>(loom::cell::UnsafeCell<T>);
 
 impl<T> UnsafeCell<T> {
+    #[cfg_attr(annulus_loom, track_caller)]
     pub(crate) fn new(value: T) -> Self {
         #[cfg(not(annulus_loom))]
         return Self(core::cell::UnsafeCell::new(value));
@@ -34,6 +35,7 @@ impl<T> UnsafeCell<T> {
 
     /// A pointer to read through while `look` runs. Whoever reads promises that nobody writes meanwhile.
     #[inline(always)]
+    #[cfg_attr(annulus_loom, track_caller)]
     pub(crate) fn with<R>(&self, look: impl FnOnce(*const T) -> R) -> R {
         #[cfg(not(annulus_loom))]
         return look(self.0.get());
@@ -43,6 +45,7 @@ impl<T> UnsafeCell<T> {
 
     /// A pointer to write through while `change` runs. Whoever writes promises that nobody else looks meanwhile.
     #[inline(always)]
+    #[cfg_attr(annulus_loom, track_caller)]
     pub(crate) fn with_mut<R>(&self, change: impl FnOnce(*mut T) -> R) -> R {
         #[cfg(not(annulus_loom))]
         return change(self.0.get());

@@ -6,12 +6,16 @@
 
 pub mod shared;
 
-use std::sync::{Arc, Mutex};
+// Of the test itself, which loom is not to see.
+#[allow(clippy::disallowed_types)]
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Once};
 use std::time::Instant;
 
 use annulus::broadcast::{Lossless, Mode, Publisher, Subscriber};
 use annulus::queue::{Consumer, Kind, Producer};
 use annulus::{LossyTryRecvError, Message, TryRecvError, WaitStrategy};
+use tracing_subscriber::util::SubscriberInitExt;
 
 /// Sleeps at once.
 pub const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
@@ -234,9 +238,36 @@ pub fn check_up_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static)
     let begun = Instant::now();
     let executions = Arc::new(Mutex::new(0_u64));
     let count = Arc::clone(&executions);
+    let traced = std::env::var("ANNULUS_LOOM_TRACE").ok().and_then(|number| number.parse().ok());
+    TELLS_NUMBER.call_once(tell_number);
     builder.check(move || {
         *count.lock().unwrap() += 1;
+        if traced == Some(NUMBER.fetch_add(1, Ordering::Relaxed) + 1) {
+            trace_from_here();
+        }
         model();
     });
     println!("{} executions in {:.1?}", executions.lock().unwrap(), begun.elapsed());
+}
+
+/// The number of an execution, of all that this process ran. `ci/loom` asks for a trace of the one that failed.
+#[allow(clippy::disallowed_types)]
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+static TELLS_NUMBER: Once = Once::new();
+
+/// From now on a panic tells the number: in a hook, because a model that fails may fail once more while it is taken down, which ends the process.
+fn tell_number() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        eprintln!("fails in execution {}", NUMBER.load(Ordering::Relaxed));
+        hook(panic);
+    }));
+}
+
+/// Prints what loom does from here on, as `LOOM_LOG` asks for it. The threads of a model share one of the system's.
+fn trace_from_here() {
+    let filter = tracing_subscriber::EnvFilter::from_env("LOOM_LOG");
+    let log = tracing_subscriber::fmt().with_env_filter(filter).without_time().with_ansi(false);
+    // This execution is the last: it fails.
+    std::mem::forget(log.with_test_writer().set_default());
 }

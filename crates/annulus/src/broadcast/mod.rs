@@ -31,7 +31,7 @@
 //! subscribable  from which subscribers are made, at any time, on any thread
 //! subscriber    one reader: receiving, lag, waiting; iter: what is there, and the iterators that wait; lossy: what is possible where loss is allowed
 //! group         several readers on one thread for one read
-//! stage         readers that follow others
+//! stage         readers that follow others; process: by closure
 //! lapse         where a reader goes on after it was lapped
 //! room          how a publisher gets at a slot: the gate, a claim, the writer of the lap before
 //! mode          lossy, lossless, staged: what a reader does at each step

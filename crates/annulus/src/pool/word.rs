@@ -51,17 +51,17 @@ impl Word {
         link < ORPHANED || link == END
     }
 
-    /// L2: the link, of a slab that was on top of the free list. Anything, if it no longer is.
+    /// X2: the link, of a slab that was on top of the free list. Anything, if it no longer is.
     #[inline]
     pub(super) fn link(&self) -> u32 {
-        // Relaxed: comes from L4 of the push that the caller saw (L1, Acquire), or is newer, and then L3 fails.
+        // Relaxed: comes from X4 of the push that the caller saw (X1, Acquire), or is newer, and then X3 fails.
         link_of(self.0.load(Ordering::Relaxed))
     }
 
-    /// L4, by the owner: the slab that will follow in the free list.
+    /// X4, by the owner: the slab that will follow in the free list.
     #[inline]
     pub(super) fn set_link(&self, next: u32) {
-        // Relaxed: the owner's own; L5 (Release) publishes it.
+        // Relaxed: the owner's own; X5 (Release) publishes it.
         let generation = self.0.load(Ordering::Relaxed) as u32;
         self.0.store(pack(next, generation), Ordering::Relaxed);
     }

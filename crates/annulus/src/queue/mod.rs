@@ -25,7 +25,7 @@
 //! producer, consumer, reservation, iter, builder     the public handles, written once for all kinds
 //! spsc, mpsc, spmc, mpmc                             the kinds
 //! fan_in                                             the consumer of many lanes
-//! write, read                                        the two ends of a lane
+//! write, read                                        the two ends of a lane; handing: a writer whose reader may ask for messages
 //! shared_write, claim                                the two ends of a shared lane
 //! probe, stats                                       what is counted, and measured where that is asked for
 //! room                                                how a producer waits
@@ -33,6 +33,7 @@
 //! thinning                                           when quiet lanes leave the consumers' list
 //! roster                                             which lanes there are, which are free, which are on the list
 //! kind                                               what the kinds have in common
+//! apart                                              how a handle stays in registers
 //! shared                                             the queue with one order: its handles, and what they share
 //! ```
 

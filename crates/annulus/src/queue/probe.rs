@@ -6,8 +6,8 @@
 //!
 //! ```text
 //! producer                                    consumer
-//! P1  is nothing measured?         Acquire    P3  is something measured?          Acquire
-//! P2  number, time; measuring      Release    P4  record; nothing is measured     Release
+//! D1  is nothing measured?         Acquire    D3  is something measured?          Acquire
+//! D2  number, time; measuring      Release    D4  record; nothing is measured     Release
 //! ```
 
 #[cfg(feature = "std")]
@@ -49,26 +49,26 @@ impl Probe {
         }
     }
 
-    /// P1 and P2: the producer is about to send message `tail`, and has room until `limit`. Returns where it is to look again.
+    /// D1 and D2: the producer is about to send message `tail`, and has room until `limit`. Returns where it is to look again.
     #[cold]
     pub(super) fn begin(&self, tail: u64, limit: u64) -> u64 {
         if limit == tail {
             return limit;
         }
-        // Acquire: pairs with P4.
+        // Acquire: pairs with D4.
         if !self.measuring.load(Ordering::Acquire) {
             self.number.store(tail, Ordering::Relaxed);
             self.time.store(now(), Ordering::Relaxed);
-            // Release: pairs with P3.
+            // Release: pairs with D3.
             self.measuring.store(true, Ordering::Release);
         }
         tail.wrapping_add(limit.wrapping_sub(tail).min(SAMPLE))
     }
 
-    /// P3 and P4: the consumer is about to take message `head`, and there are some until `limit`. Returns where it is to look again.
+    /// D3 and D4: the consumer is about to take message `head`, and there are some until `limit`. Returns where it is to look again.
     #[cold]
     pub(super) fn end(&self, head: u64, limit: u64) -> u64 {
-        // Acquire: pairs with P2.
+        // Acquire: pairs with D2.
         if limit == head || !self.measuring.load(Ordering::Acquire) {
             return limit;
         }
@@ -76,7 +76,7 @@ impl Probe {
         let before = self.number.load(Ordering::Relaxed).wrapping_sub(head);
         if before == 0 || before > u64::MAX / 2 {
             self.record(now().saturating_sub(self.time.load(Ordering::Relaxed)));
-            // Release: pairs with P1.
+            // Release: pairs with D1.
             self.measuring.store(false, Ordering::Release);
             return limit;
         }

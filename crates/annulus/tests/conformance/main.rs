@@ -5,6 +5,7 @@
 //! every/   the properties
 //! verbs/   what one ring alone promises at its edges
 //! model/   the lossless rings and the groups against a plain model, in random steps
+//! support/ what tests of other files use, too
 //! ```
 //!
 //! A property is a function over [`rings::Ring`]; the macro below makes one test of it for each ring. A new ring joins by a `ring!` in

@@ -1,0 +1,9 @@
+# "FILE<tab>TEXT" of each line of a list with reasons: below a heading "## FILE", "- `TEXT`: the reason". Used by `ci/coverage`.
+
+/^## / { file = $2 }
+
+/^- `.*`: ./ {
+    sub(/^- `/, "")
+    sub(/`: [^`]*$/, "")
+    print file "\t" $0
+}

@@ -1,0 +1,92 @@
+//! `tidy`: rules of the project that a program can check in its text. `ci/tidy` runs it.
+//!
+//! ```text
+//! tree       the files, and a copy of them with a fault
+//! source     one file of Rust, as code and comments
+//! list       verify/tidy.md: the exceptions, each with its reason
+//! comments   comments fit the width of the code; no nanoseconds in documentation
+//! labels     a label of an ordering step means one thing
+//! modules    lists of modules, and names of files, agree with the files
+//! words      no word is used that has a better one
+//! length     files are short
+//! imports    which file uses which
+//! circles    no file or folder uses what uses it
+//! self_test  each check fails where there is something to see
+//! ```
+
+mod circles;
+mod comments;
+mod imports;
+mod labels;
+mod length;
+mod list;
+mod modules;
+mod self_test;
+mod source;
+mod tree;
+mod words;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use tree::Tree;
+
+/// What the checks found.
+#[derive(Default)]
+struct Report {
+    /// Each is a line, and makes the run fail.
+    errors: Vec<String>,
+    /// What could be better and does not fail.
+    notes: Vec<String>,
+}
+
+/// Runs every check.
+fn check(tree: &Tree) -> Report {
+    let mut report = Report::default();
+    let list = list::List::of(tree);
+    comments::width(tree, &list, &mut report);
+    comments::figures(tree, &mut report);
+    labels::check(tree, &mut report);
+    modules::check(tree, &mut report);
+    words::check(tree, &list, &mut report);
+    length::check(tree, &list, &mut report);
+    circles::check(tree, &list, &mut report);
+    list.unused(&mut report);
+    report
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let tree = match Tree::read(Path::new(".")) {
+        Ok(tree) => tree,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => {
+            let report = check(&tree);
+            for note in &report.notes {
+                println!("note: {note}");
+            }
+            for error in &report.errors {
+                println!("error: {error}");
+            }
+            println!("{} files, {} errors", tree.files().count(), report.errors.len());
+            if report.errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        ["--circles"] => {
+            circles::print(&tree);
+            ExitCode::SUCCESS
+        }
+        ["--self-test"] => {
+            let failed = self_test::run(&tree);
+            if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        _ => {
+            eprintln!("usage: tidy [--self-test | --circles]");
+            ExitCode::from(2)
+        }
+    }
+}

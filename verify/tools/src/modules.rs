@@ -1,0 +1,129 @@
+//! Lists of modules, and names of files in pages and comments, agree with the files.
+
+use std::collections::BTreeSet;
+
+use crate::Report;
+use crate::source::lines;
+use crate::tree::{Tree, has_extension};
+
+/// Pages that speak of other projects' files, or of files that are gone.
+const NOT_LOOKED_AT: [&str; 3] = ["CHANGELOG.md", "docs/MIGRATION.md", "verify/tidy.md"];
+
+pub(crate) fn check(tree: &Tree, report: &mut Report) {
+    for (path, text) in tree.rust() {
+        list_of_modules(path, text, report);
+    }
+    names(tree, report);
+    rooms(tree, report);
+}
+
+/// The `text` block of a file's documentation in which most lines begin with the name of one of its modules lists all of them, and no others.
+fn list_of_modules(path: &str, text: &str, report: &mut Report) {
+    let lines = lines(text);
+    let declared: BTreeSet<&str> =
+        lines.iter().filter(|line| !line.is_test).filter_map(|line| declared(&line.code)).collect();
+    let mut blocks: Vec<Vec<&str>> = Vec::new();
+    let mut is_block = false;
+    for text in lines.iter().filter_map(|line| line.comment.strip_prefix("//!")).map(str::trim) {
+        if text.starts_with("```") {
+            is_block = !is_block && text == "```text";
+            blocks.push(Vec::new());
+        } else if let (true, Some(block)) = (is_block, blocks.last_mut()) {
+            block.push(text);
+        }
+    }
+    let is_known = |name: &str| declared.contains(name) || ["main", "mod", "lib"].contains(&name);
+    let known_lines = |block: &[&str]| {
+        block.iter().filter(|line| names_in_front(line).iter().any(|name| declared.contains(name))).count()
+    };
+    let Some(block) =
+        blocks.iter().max_by_key(|block| known_lines(block)).filter(|block| known_lines(block) > 0)
+    else {
+        return;
+    };
+    for name in block.iter().flat_map(|line| names_in_front(line)).filter(|name| !is_known(name)) {
+        report.errors.push(format!("{path}: lists the module {name}, which is not there"));
+    }
+    let words: BTreeSet<&str> = block
+        .iter()
+        .flat_map(|line| line.split(|letter: char| !(letter.is_alphanumeric() || letter == '_')))
+        .collect();
+    for name in declared.iter().filter(|name| !words.contains(**name)) {
+        report.errors.push(format!("{path}: has the module {name}, which its list does not name"));
+    }
+}
+
+/// `mod name;`, whatever stands before it.
+fn declared(code: &str) -> Option<&str> {
+    let (front, name) = code.trim().strip_suffix(';')?.rsplit_once("mod ")?;
+    let is_declaration = front.is_empty() || front.starts_with("pub") && front.ends_with([' ', ')']);
+    (is_declaration && !name.contains(|letter: char| !(letter.is_alphanumeric() || letter == '_')))
+        .then_some(name)
+}
+
+/// The names with which a line begins: `a, b/`.
+fn names_in_front(line: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    for word in line.split(' ').filter(|word| !word.is_empty()) {
+        let name = word.trim_end_matches(',').trim_end_matches('/');
+        if !name.contains(|letter: char| {
+            !(letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
+        }) {
+            names.push(name);
+        }
+        if !word.ends_with(',') {
+            break;
+        }
+    }
+    names
+}
+
+/// Every name of a Rust file is the end of a file's path.
+fn names(tree: &Tree, report: &mut Report) {
+    for (path, text) in tree.files() {
+        let is_page = has_extension(path, "md") || path.starts_with("ci/");
+        let is_model = has_extension(path, "litmus") || has_extension(path, "pml");
+        if NOT_LOOKED_AT.contains(&path) || path.starts_with("verify/tools/") {
+            continue;
+        }
+        let comments: Vec<String> = if has_extension(path, "rs") {
+            lines(text).into_iter().map(|line| line.comment).collect()
+        } else if is_page || is_model {
+            text.lines().map(str::to_owned).collect()
+        } else {
+            continue;
+        };
+        for (number, line) in comments.iter().enumerate() {
+            for name in paths(line).iter().filter(|name| !tree.has(name)) {
+                report.errors.push(format!("{path}:{}: names {name}, which is not there", number + 1));
+            }
+        }
+    }
+}
+
+/// The names of Rust files in a text.
+pub(crate) fn paths(text: &str) -> Vec<String> {
+    text.split(|letter: char| !(letter.is_alphanumeric() || "_/.*-{},$".contains(letter)))
+        // A sentence may end behind a name.
+        .map(|word| word.trim_end_matches([',', '.']))
+        .map(|word| word.trim_start_matches("./").trim_start_matches("../"))
+        .filter(|word| {
+            has_extension(word, "rs") && !word.contains(['*', '{', '}', '$', ',']) && word.len() > 3
+        })
+        .filter(|word| !word.starts_with('.') && !word.starts_with('/'))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// `docs/ARCHITECTURE.md` names each of the library's outermost modules.
+fn rooms(tree: &Tree, report: &mut Report) {
+    const PAGE: &str = "docs/ARCHITECTURE.md";
+    let page = tree.text(PAGE);
+    for line in tree.text("crates/annulus/src/lib.rs").lines().filter_map(declared) {
+        let is_named =
+            page.split(|letter: char| !(letter.is_alphanumeric() || letter == '_')).any(|word| word == line);
+        if !is_named {
+            report.errors.push(format!("{PAGE}: does not name the library's module {line}"));
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! Each check fails where there is something to see: every fault is made in a copy of the project, and the check must report it.
+
+use crate::check;
+use crate::list::PAGE;
+use crate::tree::Tree;
+
+const CODE: &str = "crates/annulus/src";
+
+/// A fault: its name, how it is made, and what the report says of it.
+type Fault = (&'static str, fn(&mut Tree), &'static str);
+
+const FAULTS: [Fault; 14] = [
+    (
+        "a wide comment",
+        |tree| add(tree, "side.rs", &format!("// {}\n", "a word ".repeat(20))),
+        "are wider than",
+    ),
+    (
+        "nanoseconds in documentation",
+        |tree| add(tree, "side.rs", "/// It takes 12.5 ns.\n"),
+        "a figure in nanoseconds",
+    ),
+    (
+        "nanoseconds in the next line",
+        |tree| add(tree, "side.rs", "/// It takes 1,000\n/// nanoseconds.\n"),
+        "a figure in nanoseconds",
+    ),
+    (
+        "a label with two meanings",
+        |tree| {
+            append(
+                tree,
+                "docs/ORDERING.md",
+                "\n## Another: `text.rs`\n\n| step |\n| --- |\n| W1 | store |\n",
+            );
+        },
+        "W1 means two things",
+    ),
+    (
+        "a module that no list names",
+        |tree| add(tree, "wait/mod.rs", "mod unheard_of;\n"),
+        "has the module unheard_of, which its list does not name",
+    ),
+    (
+        "a list that names what is gone",
+        |tree| {
+            append_before(
+                tree,
+                "crates/annulus/src/wait/mod.rs",
+                "//! ```text\n",
+                "//! unheard_of  nothing\n",
+            );
+        },
+        "lists the module unheard_of, which is not there",
+    ),
+    (
+        "a page that names a file that is gone",
+        |tree| append(tree, "docs/ARCHITECTURE.md", "See `ring/unheard_of.rs`.\n"),
+        "names ring/unheard_of.rs, which is not there",
+    ),
+    (
+        "a comment that names a file that is gone",
+        |tree| add(tree, "side.rs", "// See `unheard_of.rs`.\n"),
+        "names unheard_of.rs, which is not there",
+    ),
+    (
+        "a room that no page names",
+        |tree| add(tree, "lib.rs", "mod unheard_of;\n"),
+        "does not name the library's module unheard_of",
+    ),
+    ("a long file", |tree| add(tree, "side.rs", &"const _: () = ();\n".repeat(401)), "side.rs: "),
+    (
+        "an old word",
+        |tree| {
+            append(tree, PAGE, "\n## Old words\n\n- `unheardof`: nothing\n");
+            add(tree, "side.rs", "struct UnheardofThing;\n");
+        },
+        "unheardof is no longer a word of ours: nothing",
+    ),
+    (
+        "two files that use each other",
+        |tree| {
+            write(tree, "wait/first.rs", "use super::second::Second;\npub(super) struct First(Second);\n");
+            write(tree, "wait/second.rs", "pub(super) struct Second(Option<crate::wait::first::First>);\n");
+        },
+        "first uses Second of second",
+    ),
+    (
+        "two folders that use each other, through a facade",
+        |tree| {
+            write(tree, "one/mod.rs", "mod inner;\npub(crate) use inner::One;\n");
+            write(tree, "one/inner.rs", "pub(crate) struct One(Option<Box<crate::two::Two>>);\n");
+            write(tree, "two.rs", "use crate::one::{One as First};\npub(crate) struct Two(First);\n");
+        },
+        "one uses Two of two",
+    ),
+    (
+        "an exception that nothing needs",
+        |tree| append(tree, PAGE, "\n## Circles\n\n- `crates/annulus/src: nothing at all`: none\n"),
+        "is no longer there: remove it",
+    ),
+];
+
+/// How many faults were not seen.
+pub(crate) fn run(tree: &Tree) -> usize {
+    let before = check(tree).errors;
+    let mut failed = 0;
+    for (name, make, expected) in FAULTS {
+        let mut copy = tree.clone();
+        make(&mut copy);
+        let seen =
+            check(&copy).errors.into_iter().find(|error| !before.contains(error) && error.contains(expected));
+        if let Some(error) = seen {
+            println!(
+                "seen    {name}: {}",
+                error.lines().next().unwrap_or_default().chars().take(100).collect::<String>()
+            );
+        } else {
+            println!("MISSED  {name}");
+            failed += 1;
+        }
+    }
+    failed
+}
+
+fn append(tree: &mut Tree, path: &str, text: &str) {
+    let whole = tree.text(path).to_owned() + text;
+    tree.write(path, whole);
+}
+
+/// Puts a text behind the first `mark`.
+fn append_before(tree: &mut Tree, path: &str, mark: &str, text: &str) {
+    let whole = tree.text(path).replacen(mark, &format!("{mark}{text}"), 1);
+    tree.write(path, whole);
+}
+
+/// Appends to a file of the library, before its unit tests.
+fn add(tree: &mut Tree, file: &str, text: &str) {
+    let path = format!("{CODE}/{file}");
+    let old = tree.text(&path).to_owned();
+    let at = old.find("#[cfg(all(test").unwrap_or(old.len());
+    tree.write(&path, format!("{}{text}{}", &old[..at], &old[at..]));
+}
+
+fn write(tree: &mut Tree, file: &str, text: &str) {
+    tree.write(&format!("{CODE}/{file}"), text.to_owned());
+}

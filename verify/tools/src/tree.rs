@@ -1,0 +1,73 @@
+//! The project's files, in memory.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// The text of each file, by its path from the project's root.
+#[derive(Clone, Default)]
+pub(crate) struct Tree {
+    files: BTreeMap<String, String>,
+}
+
+/// Folders that hold no text of ours.
+const SKIPPED: [&str; 5] = ["target", ".git", "corpus", "proptest-regressions", "node_modules"];
+
+impl Tree {
+    /// Reads what lies below `root`. Files that are no text are left out.
+    pub(crate) fn read(root: &Path) -> io::Result<Self> {
+        let mut tree = Self::default();
+        tree.add(root, "")?;
+        Ok(tree)
+    }
+
+    fn add(&mut self, folder: &Path, name: &str) -> io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let file_name = entry.file_name().to_string_lossy().into_owned();
+            let path = if name.is_empty() { file_name.clone() } else { format!("{name}/{file_name}") };
+            let kind = entry.file_type()?;
+            if kind.is_dir() && !SKIPPED.contains(&file_name.as_str()) {
+                self.add(&entry.path(), &path)?;
+            } else if kind.is_file() {
+                // A name is enough of what is no text.
+                self.files.insert(path, fs::read_to_string(entry.path()).unwrap_or_default());
+            }
+        }
+        Ok(())
+    }
+
+    /// All files: path and text.
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()))
+    }
+
+    /// The files of Rust: path and text.
+    pub(crate) fn rust(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files().filter(|(path, _)| has_extension(path, "rs"))
+    }
+
+    /// The text of a file; nothing where there is none.
+    pub(crate) fn text(&self, path: &str) -> &str {
+        self.files.get(path).map_or("", String::as_str)
+    }
+
+    /// Writes a file, or another text in place of the one it has.
+    pub(crate) fn write(&mut self, path: &str, text: String) {
+        self.files.insert(path.to_owned(), text);
+    }
+
+    /// Whether some file's path is this, or ends with it.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path) || {
+            let end = format!("/{path}");
+            self.files.keys().any(|file| file.ends_with(&end))
+        }
+    }
+}
+
+/// Whether a path ends in this extension, which is in small letters.
+pub(crate) fn has_extension(path: &str, extension: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, end)| end == extension)
+}
