@@ -38,18 +38,13 @@ const FAULTS: [Fault; 14] = [
     ),
     (
         "a module that no list names",
-        |tree| add(tree, "wait/mod.rs", "mod unheard_of;\n"),
+        |tree| append_before(tree, "verify/tools/src/main.rs", "mod list;\n", "mod unheard_of;\n"),
         "has the module unheard_of, which its list does not name",
     ),
     (
         "a list that names what is gone",
         |tree| {
-            append_before(
-                tree,
-                "crates/annulus/src/wait/mod.rs",
-                "//! ```text\n",
-                "//! unheard_of  nothing\n",
-            );
+            append_before(tree, "verify/tools/src/main.rs", "//! ```text\n", "//! unheard_of  nothing\n");
         },
         "lists the module unheard_of, which is not there",
     ),

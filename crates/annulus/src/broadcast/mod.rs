@@ -20,26 +20,6 @@
 //! publisher.publish(42).unwrap();
 //! assert_eq!(subscriber.recv(), Ok(42));
 //! ```
-//!
-//! # The files of this module
-//!
-//! ```text
-//! channel       the short forms; builder: where rings are made
-//! publisher     the one who writes; lossless: what it does behind the gate
-//! mp_publisher  one of many who write; single: the only one, behind the gate
-//! event/        owned messages: changed in place, read by reference
-//! subscribable  from which subscribers are made, at any time, on any thread
-//! subscriber    one reader: receiving, lag, waiting; iter: what is there, and the iterators that wait; lossy: what is possible where loss is allowed
-//! group         several readers on one thread for one read
-//! stage         readers that follow others; process: by closure
-//! lapse         where a reader goes on after it was lapped
-//! room          how a publisher gets at a slot: the gate, a claim, the writer of the lap before
-//! mode          lossy, lossless, staged: what a reader does at each step
-//! handle        a share in the ring, made for speed, and what ends with it
-//! shared        the ring, its gate, who sleeps where, who is still there
-//! ```
-//!
-//! Arrows point down.
 
 mod builder;
 mod channel;

@@ -20,22 +20,6 @@
 //!
 //! The handles of the first four are a [`Producer`] and a [`Consumer`] of some [`Kind`]. They have the same
 //! verbs, except those that make no sense for a kind.
-//!
-//! ```text
-//! producer, consumer, reservation, iter, builder     the public handles, written once for all kinds
-//! spsc, mpsc, spmc, mpmc                             the kinds
-//! fan_in                                             the consumer of many lanes
-//! write, read                                        the two ends of a lane; handing: a writer whose reader may ask for messages
-//! shared_write, claim                                the two ends of a shared lane
-//! probe, stats                                       what is counted, and measured where that is asked for
-//! room                                                how a producer waits
-//! hub                                                what all handles of a queue share: lanes, sleepers, close
-//! thinning                                           when quiet lanes leave the consumers' list
-//! roster                                             which lanes there are, which are free, which are on the list
-//! kind                                               what the kinds have in common
-//! apart                                              how a handle stays in registers
-//! shared                                             the queue with one order: its handles, and what they share
-//! ```
 
 mod apart;
 mod builder;
