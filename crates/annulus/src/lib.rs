@@ -69,7 +69,7 @@
 //! | --- | --- | --- |
 //! | lossy subscribers, and lossy taps; clones of publishers, of consumers, of both handles of [`queue::shared`], of [`Subscribable`](broadcast::Subscribable), of a pool, of [`Shutdown`] | lossless subscribers, of events too, their clones, and a group's members that [pause](broadcast::SubscriberGroup::pause) there | stages, [`subscribe_tracked`](broadcast::Subscribable::subscribe_tracked) and [`DependencyBarrier`](broadcast::DependencyBarrier): their progress; [`SubscriberGroup`](broadcast::SubscriberGroup): its readers; producers of [`mpsc`] and [`mpmc`]: a ring, and what the queue keeps of each |
 //!
-//! The allocator may take locks of its own. `tests/allocation.rs` holds this list against the code.
+//! The allocator may take locks of its own. `tests/allocation/joins.rs` holds this list against the code.
 //!
 //! # What does not hold
 //!
