@@ -42,7 +42,10 @@ fn main() {
             // Goes on after a loss, and ends when the publisher is gone.
             while let Ok(quote) = subscriber.recv() {
                 assert_eq!(quote.number + 1, subscriber.cursor(), "in order");
-                assert!(quote.bid == 100_000 + quote.number % 1_000 && quote.ask < quote.bid + 20, "and whole");
+                assert!(
+                    quote.bid == 100_000 + quote.number % 1_000 && quote.ask < quote.bid + 20,
+                    "and whole"
+                );
             }
             (subscriber.total_received(), subscriber.total_lagged())
         });
