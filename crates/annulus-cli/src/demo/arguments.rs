@@ -33,7 +33,7 @@ const STRATEGIES: &str = "5/20,10/50,20/100,50/200";
 /// where they cross. All orders go through one queue of many producers to the gateway, a thread that writes them to --output.
 ///
 /// It runs twice. First all quotes are published as fast as it goes, which shows how many messages a second go through. In that run a latency would be the wait
-/// behind all quotes that came before. So the first 200000 quotes are published once more, at 100000 a second: the ring is nearly empty then, and tables show
+/// behind all quotes that came before. So the first 10000 quotes are published once more, at 10000 a second: the ring is nearly empty then, and tables show
 /// how long quotes took from publication to reception, and how long it took from the publication of a quote to the reception of the order at the gateway.
 /// With --rate it runs once, at that rate.
 ///
@@ -98,7 +98,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) lossless: bool,
 
-    /// Messages to publish a second, such as 100000 or 0.5 [default: as many as it can, then 100000 for the latencies]
+    /// Messages to publish a second, such as 100000 or 0.5 [default: as many as it can, then 10000 for the latencies]
     ///
     /// Each message has its time on a fixed schedule: after a delay the publisher catches up.
     #[arg(long, value_name = "PER_SECOND", value_parser = rate, allow_hyphen_values = true)]
