@@ -36,6 +36,10 @@
 //!
 //! Arrows point down.
 
+// First what a page is to begin with: rustdoc shows the verbs of a handle in the order of these modules.
+mod publisher;
+mod subscriber;
+
 mod builder;
 mod channel;
 pub(crate) mod event;
@@ -48,13 +52,11 @@ mod lossy;
 mod mode;
 mod mp_publisher;
 mod process;
-mod publisher;
 mod room;
 mod shared;
 mod single;
 mod stage;
 mod subscribable;
-mod subscriber;
 
 pub use builder::Builder;
 pub(crate) use channel::ends_of;

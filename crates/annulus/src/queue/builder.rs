@@ -7,6 +7,7 @@ use super::hub::Plan;
 #[cfg(feature = "std")]
 use super::kind::InPlace;
 use super::kind::Kind;
+use super::pages::of_kinds;
 use super::{Consumer, Producer};
 use crate::error::CapacityError;
 use crate::sync::mutated;
@@ -144,8 +145,8 @@ impl<K: Kind> Builder<K> {
     }
 }
 
-/// What a single consumer can read.
 #[cfg(feature = "std")]
+of_kinds! { spsc::Spsc, mpsc::Mpsc =>
 impl<K: InPlace> Builder<K> {
     /// Measures now and then how long a message lies in a ring, for [`Consumer::snapshot`]: about one message in 64, and never two at once.
     /// What a snapshot counts it counts without this, too. Off by default; then it costs a look at a constant wherever a producer or a consumer
@@ -163,6 +164,7 @@ impl<K: InPlace> Builder<K> {
         self.plan.statistics = on;
         self
     }
+}
 }
 
 /// Rings of 65,536 slots.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::apart::apart;
 use super::iter::{IntoIter, Iter, TryIter};
 use super::kind::{InPlace, Joinable, Kind, Read, Shared, take_up_to};
+use super::pages::of_kinds;
 use super::stats::ChannelStats;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
@@ -54,6 +55,29 @@ pub struct Consumer<T: Send, K: Kind> {
 }
 
 impl<T: Send, K: Kind> Consumer<T, K> {
+    /// Receives the next message. Waits for one with the [`WaitStrategy`] of the ring.
+    ///
+    /// Right behind a producer that sends without a break it may hold back for about a microsecond, because both are then much faster; see
+    /// [`recv_by`](Self::recv_by).
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// let writer = std::thread::spawn(move || producer.send("hello"));
+    /// assert_eq!(consumer.recv(), Ok("hello"));
+    /// writer.join().unwrap().unwrap();
+    /// assert_eq!(consumer.recv(), Err(annulus::RecvError));
+    /// ```
+    #[inline]
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        self.receive(None)
+    }
+
     /// Receives the next message if there is one. Never waits for anybody, allocates nothing.
     ///
     /// # Errors
@@ -101,29 +125,6 @@ impl<T: Send, K: Kind> Consumer<T, K> {
                 return Err(TryRecvError::Closed);
             }
         }
-    }
-
-    /// Receives the next message. Waits for one with the [`WaitStrategy`] of the ring.
-    ///
-    /// Right behind a producer that sends without a break it may hold back for about a microsecond, because both are then much faster; see
-    /// [`recv_by`](Self::recv_by).
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// let writer = std::thread::spawn(move || producer.send("hello"));
-    /// assert_eq!(consumer.recv(), Ok("hello"));
-    /// writer.join().unwrap().unwrap();
-    /// assert_eq!(consumer.recv(), Err(annulus::RecvError));
-    /// ```
-    #[inline]
-    pub fn recv(&mut self) -> Result<T, RecvError> {
-        self.receive(None)
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin) and [`YieldSpin`](WaitStrategy::YieldSpin) it never holds
@@ -450,6 +451,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     }
 }
 
+of_kinds! { spsc::Spsc, mpsc::Mpsc =>
 impl<T: Send, K: Kind> Consumer<T, K> {
     /// The next messages of one ring that lie beside each other, to be read in place; empty where nothing is there. They stay in the queue until
     /// [`advance`](Self::advance). Never waits.
@@ -567,7 +569,9 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         K::read_end(&mut self.end).readable(most)
     }
 }
+}
 
+of_kinds! { mpsc::Mpsc, mpmc::Mpmc =>
 impl<T: Send, K: Joinable> Consumer<T, K> {
     /// How many rings there are: as many as there were producers at one time. A ring goes to the next producer that comes when its own has
     /// left, whatever the consumers do; their memory is given back with the queue.
@@ -586,12 +590,15 @@ impl<T: Send, K: Joinable> Consumer<T, K> {
         self.end.hub().roster.count()
     }
 }
+}
 
+of_kinds! { spmc::Spmc, mpmc::Mpmc =>
 /// Another consumer of the queue. Stops nobody.
 impl<T: Send, K: Shared> Clone for Consumer<T, K> {
     fn clone(&self) -> Self {
         Self { end: K::another(&self.end) }
     }
+}
 }
 
 /// The next message, or the end.

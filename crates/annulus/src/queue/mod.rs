@@ -42,6 +42,7 @@ mod iter;
 mod kind;
 pub mod mpmc;
 pub mod mpsc;
+mod pages;
 mod probe;
 mod producer;
 mod read;

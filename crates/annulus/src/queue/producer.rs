@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::apart::apart;
 use super::kind::{InPlace, Joinable, Kind, Write};
+use super::pages::of_kinds;
 use super::reservation::Reservation;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
@@ -30,6 +31,31 @@ pub struct Producer<T: Send, K: Kind> {
 }
 
 impl<T: Send, K: Kind> Producer<T, K> {
+    /// Sends `value`. Waits with the [`WaitStrategy`] of the ring while the ring is full.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] gives the value back: the queue is closed, or was closed while this waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::spsc;
+    ///
+    /// let (mut producer, consumer) = spsc::channel(2);
+    /// let reader = std::thread::spawn(move || consumer.into_iter().sum::<u64>());
+    /// for number in 1..=100 {
+    ///     producer.send(number)?; // waits for the reader
+    /// }
+    /// drop(producer);
+    /// assert_eq!(reader.join().unwrap(), 5050);
+    /// # Ok::<(), annulus::SendError<u64>>(())
+    /// ```
+    #[inline]
+    pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
+        self.send_as(value, None)
+    }
+
     /// Sends `value` if there is room. Never waits, allocates nothing; O(`size_of::<T>()`).
     ///
     /// # Errors
@@ -56,31 +82,6 @@ impl<T: Send, K: Kind> Producer<T, K> {
         };
         apart(&mut self.end, |end| try_put(end, value))
             .map_err(|(refusal, value)| TrySendError::of(refusal, value))
-    }
-
-    /// Sends `value`. Waits with the [`WaitStrategy`] of the ring while the ring is full.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`] gives the value back: the queue is closed, or was closed while this waited.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::spsc;
-    ///
-    /// let (mut producer, consumer) = spsc::channel(2);
-    /// let reader = std::thread::spawn(move || consumer.into_iter().sum::<u64>());
-    /// for number in 1..=100 {
-    ///     producer.send(number)?; // waits for the reader
-    /// }
-    /// drop(producer);
-    /// assert_eq!(reader.join().unwrap(), 5050);
-    /// # Ok::<(), annulus::SendError<u64>>(())
-    /// ```
-    #[inline]
-    pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
-        self.send_as(value, None)
     }
 
     /// As [`send`](Self::send), waiting by `strategy`.
@@ -304,6 +305,7 @@ fn try_put<T, W: Write<T>>(end: &mut W, value: T) -> Result<(), (Refusal, T)> {
     unsafe { end.put(value) }.map_err(|value| (Refusal::Closed, value))
 }
 
+of_kinds! { spsc::Spsc, mpsc::Mpsc =>
 impl<T: Send, K: Kind> Producer<T, K> {
     /// Reserves up to `most` free slots that lie beside each other, to be written in place and sent at once. Fewer where the ring has
     /// fewer, or ends before. Never waits.
@@ -330,7 +332,9 @@ impl<T: Send, K: Kind> Producer<T, K> {
         Reservation::new(K::write_end(&mut self.end), most)
     }
 }
+}
 
+of_kinds! { mpsc::Mpsc, mpmc::Mpmc =>
 impl<T: Send, K: Joinable> Producer<T, K> {
     /// How many rings there are, as [`Consumer::rings`](super::Consumer::rings) says it.
     #[must_use]
@@ -366,7 +370,9 @@ impl<T: Send, K: Joinable> Producer<T, K> {
         if self.is_closed() { Err(RegisterError::Closed) } else { Ok(Self { end }) }
     }
 }
+}
 
+of_kinds! { mpsc::Mpsc, mpmc::Mpmc =>
 /// Another producer of the queue, with a ring of its own; see [`register`](Producer::register). Messages of two producers have no order, also where
 /// one thread has both.
 impl<T: Send, K: Joinable> Clone for Producer<T, K> {
@@ -381,6 +387,7 @@ impl<T: Send, K: Joinable> Clone for Producer<T, K> {
             Err(error) => panic!("no ring for another producer: {error}"),
         }
     }
+}
 }
 
 impl<T: Send, K: Kind> fmt::Debug for Producer<T, K> {
