@@ -7,6 +7,7 @@ use super::hub::Plan;
 #[cfg(feature = "std")]
 use super::kind::InPlace;
 use super::kind::Kind;
+#[cfg(feature = "std")]
 use super::pages::of_kinds;
 use super::{Consumer, Producer};
 use crate::error::CapacityError;
