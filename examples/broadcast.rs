@@ -11,13 +11,11 @@ use bytemuck::NoUninit;
 struct Quote {
     bid: f64,
     ask: f64,
-    symbol: u32,
-    /// What would be padding, named: see `annulus::Message`.
-    _reserved: u32,
+    symbol: u64,
 }
 
 fn main() {
-    const QUOTES: u32 = 100_000;
+    const QUOTES: u64 = 100_000;
     // Large enough for all of them, so that nobody is lapped however the threads are scheduled.
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<Quote>(QUOTES as usize);
 
@@ -38,13 +36,12 @@ fn main() {
         .collect();
 
     for number in 0..QUOTES {
-        let bid = 1.12 + f64::from(number % 100) / 10_000.0;
-        let ask = bid + f64::from(number % 7) / 10_000.0;
-        publisher.publish(Quote { bid, ask, symbol: number % 4, _reserved: 0 });
+        let bid = 1.12 + f64::from(number as u8) / 10_000.0;
+        publisher.publish(Quote { bid, ask: bid + 0.0002, symbol: number % 4 });
     }
     drop(publisher);
 
     for strategy in strategies {
-        assert_eq!(strategy.join().unwrap(), (u64::from(QUOTES), 0));
+        assert_eq!(strategy.join().unwrap(), (QUOTES, 0));
     }
 }

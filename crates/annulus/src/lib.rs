@@ -73,7 +73,7 @@
 //! | a [`SubscriberGroup`](broadcast::SubscriberGroup) | its members |
 //! | producers of [`mpsc`] and [`mpmc`] | a ring, unless one is free, and what the queue keeps for each ring |
 //!
-//! The allocator may take locks of its own. `tests/allocation.rs` checks this table.
+//! The allocator may take locks of its own. `tests/allocation/joins.rs` checks this table.
 //!
 //! # What does not hold
 //!

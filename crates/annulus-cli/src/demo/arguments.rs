@@ -32,9 +32,12 @@ const STRATEGIES: &str = "5/20,10/50,20/100,50/200";
 /// each symbol, and runs its share of the strategies. A strategy follows two moving averages of each symbol and places an order
 /// where they cross. All orders go through one queue of many producers to the gateway, a thread that writes them to --output.
 ///
-/// At the end it says how many messages a second went through, and tables show, for each subscriber, how many quotes it received and lost, and how long they took from
-/// publication to reception; for each strategy, how many orders it placed, and how long they took from the publication of the
-/// quote to the gateway; then the statistics, and the verdict of a check: received + lost = published, every order
+/// It runs twice. First all quotes are published as fast as it goes, which shows how many messages a second go through. In that run a latency would be the wait
+/// behind all quotes that came before. So the first 10000 quotes are published once more, at 10000 a second: the ring is nearly empty then, and tables show
+/// how long quotes took from publication to reception, and how long it took from the publication of a quote to the reception of the order at the gateway.
+/// With --rate it runs once, at that rate.
+///
+/// At the end come the statistics of the market, and the verdict of a check: received + lost = published, every order
 /// reached the gateway, and nothing came twice, out of order or corrupted.
 ///
 /// The publisher never waits for a subscriber. One that falls further behind than the ring is long loses the oldest
@@ -95,7 +98,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) lossless: bool,
 
-    /// Messages to publish a second, such as 100000 or 0.5 [default: as many as it can]
+    /// Messages to publish a second, such as 100000 or 0.5 [default: as many as it can, then 10000 for the latencies]
     ///
     /// Each message has its time on a fixed schedule: after a delay the publisher catches up.
     #[arg(long, value_name = "PER_SECOND", value_parser = rate, allow_hyphen_values = true)]
@@ -111,8 +114,12 @@ pub(crate) struct Arguments {
     ///
     /// Its keys: `published`, `elapsed_s`, `messages_per_s`, `ok`, and `subscribers`, a list of objects with the keys
     /// `received`, `lost` and `latency_ns`, which holds `p50`, `p90`, `p99`, `p99_9` and `max`; `lossless`, `orders`,
-    /// `tick_to_order_ns` (as `latency_ns`), and `strategies`, a list of objects with the keys `name`, `subscriber` (its
+    /// `tick_to_order_ns` (as `latency_ns`), `paced`, and `strategies`, a list of objects with the keys `name`, `subscriber` (its
     /// number, from 1), `received`, `lost`, `orders` and `tick_to_order_ns`.
+    ///
+    /// Counts are of the run that publishes everything. Latencies are of the run at an even pace: `paced` says how many messages it `published` and how many
+    /// `messages_per_s`. (If the demo is stopped before that, `paced` and these latencies are null.) Beside each latency, `flooded_latency_ns` or
+    /// `flooded_tick_to_order_ns` is that of the run at full speed; these keys are not there with --rate.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -121,11 +128,12 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 EXAMPLES:
   annulus demo
-      a million quotes of a random walk to four strategies, as fast as it goes
+      a million quotes of a random walk to four strategies: the throughput at full speed, then
+      the latency in a calm ring
   annulus demo --lossless --output orders.csv
       and what they order, the same in each run
   annulus demo --rate 100000 --messages 500000
-      at an even pace: the latency of the hand-over alone
+      at that pace only, for five seconds
   annulus demo --input eurusd.csv --input usdjpy.csv --repeat 100 --strategies 3/9,12/26
       recorded quotes of two symbols, over and over, to two strategies of your own
   annulus demo --capacity 256

@@ -56,11 +56,14 @@ impl Feed {
         Ok(Self { symbols, total, source: Source::Files { ticks, files: paths.len() as u64, repeat } })
     }
 
-    /// The quotes, in order.
-    pub(super) fn ticks(&self) -> Box<dyn Iterator<Item = Tick> + '_> {
+    /// The first `count` quotes, in order.
+    pub(super) fn ticks(&self, count: u64) -> Box<dyn Iterator<Item = Tick> + '_> {
+        let count = 0..count.min(self.total);
         match &self.source {
-            Source::Files { ticks, repeat, .. } => Box::new((0..*repeat).flat_map(|_| ticks.iter().copied())),
-            Source::Walk { seed } => Box::new((0..self.total).zip(Walk::new(*seed)).map(|(_, tick)| tick)),
+            Source::Files { ticks, .. } => {
+                Box::new(count.zip(ticks.iter().copied().cycle()).map(|(_, tick)| tick))
+            }
+            Source::Walk { seed } => Box::new(count.zip(Walk::new(*seed)).map(|(_, tick)| tick)),
         }
     }
 
@@ -95,16 +98,17 @@ mod tests {
     #[test]
     fn files_are_replayed_in_order() {
         let feed = feed(vec![tick(0, 1.0, 2.0), tick(1, 3.0, 4.0)], 3);
-        let bids: Vec<f64> = feed.ticks().map(|tick| tick.bid).collect();
+        let bids: Vec<f64> = feed.ticks(6).map(|tick| tick.bid).collect();
         assert_eq!(bids, [1.0, 3.0, 1.0, 3.0, 1.0, 3.0]);
+        assert_eq!((feed.ticks(3).count(), feed.ticks(7).count()), (3, 6));
         assert_eq!(feed.describe(), "6 quotes of 2 symbols, read from 2 files and replayed 3 times");
     }
 
     #[test]
     fn a_walk_has_the_length_that_was_asked_for() {
         let feed = Feed::walk(5, 1_000);
-        assert_eq!(feed.ticks().count(), 1_000);
-        assert!(feed.ticks().eq(Walk::new(5).take(1_000)));
+        assert_eq!(feed.ticks(1_000).count(), 1_000);
+        assert!(feed.ticks(1_000).eq(Walk::new(5).take(1_000)));
         assert_eq!(feed.describe(), "1,000 quotes of 8 symbols, a random walk with seed 5");
     }
 }

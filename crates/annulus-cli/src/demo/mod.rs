@@ -11,6 +11,9 @@
 //!                    └─► …                       ┘
 //! ```
 //!
+//! It runs twice: at full speed, which shows the throughput; and once more with the first quotes at an even pace, because only a ring that is not
+//! flooded shows the latency. If the user asks for a rate, it runs once, at that rate.
+//!
 //! ```text
 //! arguments   what the user asked for
 //! feed        what is replayed: files of quotes, or a random walk
@@ -23,13 +26,15 @@
 //!   gateway     receiving orders         order_file   where they are written
 //!   progress    the bar                  gauge    what it reads
 //!   quote       the message              clock    its time stamps                   ring   lossy or lossless
-//! report      what a run came to, and JSON
+//! report      what a run came to
+//! findings    what both runs came to, and JSON
 //! table       the report for people
 //! ```
 
 mod arguments;
 mod clock;
 mod feed;
+mod findings;
 mod gateway;
 mod gauge;
 mod input;
@@ -61,11 +66,19 @@ use annulus::broadcast::{Lossless, Lossy};
 
 use crate::outcome::{Failure, INTERRUPTED, Outcome};
 use crate::output;
+use findings::{Calm, Findings};
 use order_file::OrderFile;
 use pace::Schedule;
 use report::Report;
 use ring::Ring;
 use session::Plan;
+
+/// Messages a second where latency is measured. The ring is nearly empty at each of them, also where there are more threads than cores: between two messages
+/// the publisher has time to give its core away.
+const CALM_PER_S: f64 = 10_000.0;
+
+/// The most quotes there: one second of them.
+const CALM_QUOTES: u64 = 10_000;
 
 /// Runs the demo and prints its report.
 ///
@@ -78,22 +91,32 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let capacity = arguments.capacity(feed.total);
     let plan = Plan {
         feed: &feed,
+        quotes: feed.total,
         subscribers: arguments.subscribers(),
         strategies,
         schedule: arguments.rate.map(Schedule::new),
     };
     let mut file = arguments.order_file(&feed.symbols)?;
+    let shutdown = stop_on_interrupt(file.as_ref().and_then(OrderFile::temporary))?;
     let run = if arguments.lossless { run_on::<Lossless> } else { run_on::<Lossy> };
-    let report = run(&plan, capacity, file.as_mut())?;
+    let report = run(&plan, capacity, file.as_mut(), &shutdown)?;
+    let outcome = report.outcome();
     match file {
-        Some(file) if report.outcome() != Outcome::Failed => file.complete()?,
+        Some(file) if outcome != Outcome::Failed => file.complete()?,
         Some(file) => output::complain(format_args!("{}: not written, as the check failed", file.name())),
         None => {}
     }
+    let mut findings = Findings { run: report, rate: arguments.rate, calm: None };
+    if arguments.rate.is_none() && outcome == Outcome::Passed {
+        let schedule = Some(Schedule::new(CALM_PER_S));
+        let plan = Plan { quotes: feed.total.min(CALM_QUOTES), schedule, ..plan };
+        let report = run(&plan, capacity, None, &shutdown)?;
+        findings.calm = Some(Calm { report, rate: CALM_PER_S });
+    }
 
     if arguments.json {
-        output::print(&report.to_json())?;
-        for fault in report.faults() {
+        output::print(&findings.to_json())?;
+        for fault in findings.faults() {
             output::complain(format_args!("check failed: {fault}"));
         }
     } else {
@@ -101,12 +124,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             feed: feed.describe(),
             symbols: &feed.symbols,
             capacity,
-            rate: arguments.rate,
             output: arguments.output(),
         };
-        output::print(&table::render(&report, &setting))?;
+        output::print(&table::render(&findings, &setting))?;
     }
-    Ok(report.outcome())
+    Ok(findings.outcome())
 }
 
 /// Runs `plan` on a ring of `capacity` slots.
@@ -114,10 +136,10 @@ fn run_on<M: Ring>(
     plan: &Plan<'_>,
     capacity: usize,
     file: Option<&mut OrderFile>,
+    shutdown: &Shutdown,
 ) -> Result<Report, Failure> {
     let ends = M::make(capacity).map_err(|error| Failure::new(format!("--capacity: {error}")))?;
-    let shutdown = stop_on_interrupt(file.as_ref().and_then(|file| file.temporary()))?;
-    session::run(plan, ends, file, &shutdown)
+    session::run(plan, ends, file, shutdown)
 }
 
 /// A flag that Ctrl-C triggers. A second Ctrl-C removes the `temporary` file and ends the program at once.

@@ -1,4 +1,4 @@
-//! What a run came to, and its form for programs.
+//! What a run came to.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;
@@ -100,81 +100,6 @@ impl Report {
     pub(super) fn messages_per_s(&self) -> f64 {
         if self.elapsed_ns == 0 { 0.0 } else { self.published as f64 / self.elapsed_s() }
     }
-
-    /// The report for programs: one object on one line.
-    pub(super) fn to_json(&self) -> String {
-        let object = Object {
-            published: self.published,
-            elapsed_s: self.elapsed_s(),
-            messages_per_s: self.messages_per_s(),
-            ok: self.faults().next().is_none(),
-            subscribers: self.receipts.iter().map(Subscriber::of).collect(),
-            lossless: self.lossless,
-            orders: self.orders(),
-            tick_to_order_ns: Latency::of(&self.tick_to_order_ns()),
-            strategies: self.trades.iter().map(|trade| Strategy::of(trade, &self.receipts)).collect(),
-        };
-        let json = serde_json::to_string(&object).expect("numbers, names and lists have a form in JSON");
-        json + "\n"
-    }
-}
-
-/// The shape of [`Report::to_json`]. Programs rely on its keys.
-#[derive(Serialize)]
-struct Object {
-    published: u64,
-    elapsed_s: f64,
-    messages_per_s: f64,
-    ok: bool,
-    subscribers: Vec<Subscriber>,
-    lossless: bool,
-    orders: u64,
-    tick_to_order_ns: Latency,
-    strategies: Vec<Strategy>,
-}
-
-/// A subscriber in [`Object`].
-#[derive(Serialize)]
-struct Subscriber {
-    received: u64,
-    lost: u64,
-    latency_ns: Latency,
-}
-
-impl Subscriber {
-    fn of(receipt: &Receipt) -> Self {
-        Self {
-            received: receipt.ledger.received,
-            lost: receipt.ledger.lost,
-            latency_ns: Latency::of(&receipt.latency_ns),
-        }
-    }
-}
-
-/// A strategy in [`Object`].
-#[derive(Serialize)]
-struct Strategy {
-    name: String,
-    /// From 1.
-    subscriber: usize,
-    received: u64,
-    lost: u64,
-    orders: u64,
-    tick_to_order_ns: Latency,
-}
-
-impl Strategy {
-    fn of(trade: &Trade, receipts: &[Receipt]) -> Self {
-        let ledger = &receipts[trade.subscriber].ledger;
-        Self {
-            name: trade.windows.to_string(),
-            subscriber: trade.subscriber + 1,
-            received: ledger.received,
-            lost: ledger.lost,
-            orders: trade.account.orders,
-            tick_to_order_ns: Latency::of(&trade.account.latency_ns),
-        }
-    }
 }
 
 /// The percentiles of latency that are reported, in nanoseconds; all 0 where nothing was received.
@@ -230,29 +155,6 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn json_is_one_line_with_these_keys() {
-        let expected = concat!(
-            r#"{"published":10,"elapsed_s":0.002,"messages_per_s":5000.0,"ok":true,"subscribers":"#,
-            r#"[{"received":10,"lost":0,"latency_ns":{"p50":1500,"p90":1500,"p99":1500,"p99_9":1500,"max":1500}}],"#,
-            r#""lossless":false,"orders":10,"#,
-            r#""tick_to_order_ns":{"p50":2501,"p90":2501,"p99":2501,"p99_9":2501,"max":2501},"#,
-            r#""strategies":[{"name":"5/20","subscriber":1,"received":10,"lost":0,"orders":10,"#,
-            r#""tick_to_order_ns":{"p50":2501,"p90":2501,"p99":2501,"p99_9":2501,"max":2501}}]}"#,
-            "\n"
-        );
-        assert_eq!(report(10).to_json(), expected);
-    }
-
-    #[test]
-    fn nothing_published_is_no_division_by_zero() {
-        let json = Report { elapsed_ns: 0, ..report(0) }.to_json();
-        assert!(
-            json.starts_with(r#"{"published":0,"elapsed_s":0.0,"messages_per_s":0.0,"ok":true,"#),
-            "{json}"
-        );
-    }
-
-    #[test]
     fn a_fault_fails_the_run_even_where_it_was_interrupted() {
         assert_eq!(report(10).outcome(), Outcome::Passed);
         assert_eq!(Report { total: 20, ..report(10) }.outcome(), Outcome::Interrupted);
@@ -261,7 +163,6 @@ pub(super) mod tests {
         assert_eq!(failed.outcome(), Outcome::Failed);
         let faults: Vec<String> = failed.faults().collect();
         assert_eq!(faults, ["subscriber 1: received 10 + lost 0 is not the 11 that were published"]);
-        assert!(failed.to_json().contains(r#""ok":false"#));
     }
 
     #[test]

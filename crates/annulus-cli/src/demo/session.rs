@@ -26,9 +26,12 @@ use crate::outcome::Failure;
 const ORDERS_AHEAD: usize = 4_096;
 
 /// What is to be run.
+#[derive(Clone, Copy)]
 pub(super) struct Plan<'a> {
     /// What is published.
     pub(super) feed: &'a Feed,
+    /// How many of its quotes, from the first on.
+    pub(super) quotes: u64,
     /// How many subscribers, each on a thread of its own.
     pub(super) subscribers: usize,
     /// The strategies, which are dealt to the subscribers in turn.
@@ -53,7 +56,7 @@ pub(super) fn run<M: Ring>(
     file: Option<&mut OrderFile>,
     shutdown: &Shutdown,
 ) -> Result<Report, Failure> {
-    let &Plan { feed, subscribers, strategies, schedule } = plan;
+    let &Plan { feed, quotes, subscribers, strategies, schedule } = plan;
     let (clock, gauges) = (Clock::start(), Gauges::new(subscribers));
     let (clock, gauges) = (&clock, &gauges);
     thread::scope(|scope| {
@@ -87,11 +90,11 @@ pub(super) fn run<M: Ring>(
         let (running, ended) = mpsc::channel::<()>();
         if progress::is_watched() {
             // Where there is no thread for it, the run goes on without a bar.
-            let draw = move || progress::draw(gauges, feed.total, &ended);
+            let draw = move || progress::draw(gauges, quotes, &ended);
             let _ = thread::Builder::new().name("progress".into()).spawn_scoped(scope, draw);
         }
         let Publication { published, start_ns } =
-            publish(publisher, feed.ticks(), schedule, clock, shutdown, &gauges.published);
+            publish(publisher, feed.ticks(quotes), schedule, clock, shutdown, &gauges.published);
         let receipts: Vec<Receipt> = handles.into_iter().map(result).collect();
         let accounts = result(gateway);
         drop(running);
@@ -99,7 +102,7 @@ pub(super) fn run<M: Ring>(
         let trades = trades(strategies, &receipts, accounts);
         Ok(Report {
             lossless: M::LOSSLESS,
-            total: feed.total,
+            total: quotes,
             published,
             elapsed_ns: end_ns.saturating_sub(start_ns),
             receipts,

@@ -3,6 +3,7 @@
 use comfy_table::{CellAlignment, Table, presets};
 use hdrhistogram::Histogram;
 
+use super::findings::Findings;
 use super::report::{Latency, Report};
 use super::statistics::Statistics;
 use super::subscriber::Receipt;
@@ -20,67 +21,81 @@ pub(super) struct Setting<'a> {
     pub(super) symbols: &'a [String],
     /// Slots of the ring.
     pub(super) capacity: usize,
-    /// Messages a second, if the publisher was held to a rate.
-    pub(super) rate: Option<f64>,
     /// Where the orders were written to.
     pub(super) output: Option<String>,
 }
 
 /// The whole report, as lines.
-pub(super) fn render(report: &Report, setting: &Setting<'_>) -> String {
+pub(super) fn render(findings: &Findings, setting: &Setting<'_>) -> String {
+    let run = &findings.run;
     let mut lines = vec![
         format!("Feed: {}", setting.feed),
         format!(
-            "Ring: {}, {}, 1 publisher {}, {}",
+            "Ring: {}, {}, 1 publisher, {}",
             counted(setting.capacity as u64, "slot"),
-            if report.lossless { "lossless" } else { "lossy" },
-            pace(setting.rate),
-            counted(report.receipts.len() as u64, "subscriber")
+            if run.lossless { "lossless" } else { "lossy" },
+            counted(run.receipts.len() as u64, "subscriber")
         ),
-        throughput(report),
         String::new(),
-        one_way(setting.rate).into(),
-        latencies(&report.receipts),
-        String::new(),
-        "Tick to order, from publication of a quote to reception of the order at the gateway:".into(),
-        trades(report),
-        String::new(),
+        throughput(run, findings.rate),
     ];
-    let (number, receipt) = exemplar(&report.receipts);
+    if findings.rate.is_none() {
+        lines.push(receipts(run));
+    }
+    lines.push(String::new());
+    if let Some((paced, rate)) = findings.paced() {
+        let which = match &findings.calm {
+            Some(_) => {
+                lines.push(format!(
+                    "Latency in a calm ring: the first {} once more, {}.",
+                    counted(paced.total, "quote"),
+                    pace(rate)
+                ));
+                String::from("in the calm ring")
+            }
+            None => pace(rate),
+        };
+        lines.push(format!("One-way, {which}, from publication to reception:"));
+        lines.push(latencies(&paced.receipts));
+        lines.push(String::new());
+        lines.push(format!(
+            "Tick to order, {which}, from publication of a quote to reception of the order at the gateway:"
+        ));
+        lines.push(trades(paced));
+        lines.push(String::new());
+    }
+    let (number, receipt) = exemplar(&run.receipts);
     let whole =
         if receipt.ledger.lost == 0 { "every quote" } else { "what it received: every subscriber lost some" };
     lines.push(format!("The market as subscriber {number} saw it (of {whole}):"));
     lines.push(market(setting.symbols, &receipt.statistics));
     lines.push(String::new());
-    if let Some(output) = setting.output.as_ref().filter(|_| report.outcome() != Outcome::Failed) {
-        lines.push(format!("Wrote {} to {output}.", counted(report.orders(), "order")));
+    if let Some(output) = setting.output.as_ref().filter(|_| run.outcome() != Outcome::Failed) {
+        lines.push(format!("Wrote {} to {output}.", counted(run.orders(), "order")));
     }
-    lines.extend(remarks(report, setting));
-    lines.extend(verdict(report));
+    lines.extend(remarks(findings, setting));
+    lines.extend(verdict(findings));
     lines.join("\n") + "\n"
 }
 
-/// How fast the publisher was to be.
+/// At which rate the publisher went.
 #[expect(clippy::cast_sign_loss, reason = "a rate is positive")]
-fn pace(rate: Option<f64>) -> String {
-    match rate {
-        None => "at full speed".into(),
-        Some(rate) if rate.fract() == 0.0 && rate < 1e15 => {
-            format!("at {} messages a second", grouped(rate as u64))
-        }
-        Some(rate) => format!("at {rate:?} messages a second"),
+fn pace(rate: f64) -> String {
+    if rate.fract() == 0.0 && rate < 1e15 {
+        format!("at {} messages a second", grouped(rate as u64))
+    } else {
+        format!("at {rate:?} messages a second")
     }
 }
 
-/// What the latencies of subscribers are of. At full speed the ring is as full as it can be, and a message waits behind all that were published before it.
-fn one_way(rate: Option<f64>) -> &'static str {
-    match rate {
-        None => {
-            "From publication to reception, in a ring that is flooded: nearly all of it is the wait behind quotes that came before \
-             (`--rate 100000` shows the hand-over alone):"
-        }
-        Some(_) => "One-way latency, from publication to reception:",
+/// One line a subscriber: how much, and not how fast. In a ring that is flooded, a latency is the wait behind all quotes that came before.
+fn receipts(report: &Report) -> String {
+    let mut table = table(&["subscriber", "received", "lost", "orders"], 0);
+    for (number, receipt) in (1..).zip(&report.receipts) {
+        let orders = receipt.placed.iter().map(|&(_, count)| count).sum();
+        table.add_row([number, receipt.ledger.received, receipt.ledger.lost, orders].map(grouped));
     }
+    table.to_string()
 }
 
 /// One line a subscriber.
@@ -161,7 +176,7 @@ fn table(header: &[&str], names: usize) -> Table {
 
 /// How much was published in what time.
 #[expect(clippy::cast_sign_loss, reason = "a rate is not negative")]
-fn throughput(report: &Report) -> String {
+fn throughput(report: &Report, rate: Option<f64>) -> String {
     let published = match report.outcome() {
         Outcome::Interrupted => {
             let [published, total] = [report.published, report.total].map(grouped);
@@ -174,25 +189,36 @@ fn throughput(report: &Report) -> String {
         rate => grouped(rate.round() as u64),
     };
     let elapsed = duration(report.elapsed_ns);
-    format!("{published} in {elapsed}: {per_second} messages a second to every subscriber.")
+    let speed = rate.map_or_else(|| "at full speed".into(), pace);
+    format!("{published} {speed} in {elapsed}: {per_second} messages a second to every subscriber.")
 }
 
 /// What may surprise in the figures.
-fn remarks(report: &Report, setting: &Setting<'_>) -> Vec<String> {
+fn remarks(findings: &Findings, setting: &Setting<'_>) -> Vec<String> {
     let mut remarks = Vec::new();
-    if report.receipts.iter().any(|receipt| receipt.ledger.lost > 0) {
+    if findings.run.receipts.iter().any(|receipt| receipt.ledger.lost > 0) {
         let slots = counted(setting.capacity as u64, "slot");
         remarks.push(format!(
             "Lost quotes were overwritten unread: the publisher never waits. \
              A --capacity above {slots} keeps more, --lossless keeps all."
         ));
     }
+    match &findings.calm {
+        Some(calm) if calm.report.published < calm.report.total => remarks.push(format!(
+            "Stopped by Ctrl-C in the calm ring, after {}: the latencies are of these.",
+            counted(calm.report.published, "quote")
+        )),
+        None if findings.rate.is_none() => remarks.push(
+            "There are no latencies: these are measured in a calm ring, after the run at full speed.".into(),
+        ),
+        _ => {}
+    }
     remarks
 }
 
 /// Whether the check passed, and else what it found.
-fn verdict(report: &Report) -> Vec<String> {
-    let mut faults = report.faults().map(|fault| format!("  {fault}")).peekable();
+fn verdict(findings: &Findings) -> Vec<String> {
+    let mut faults = findings.faults().map(|fault| format!("  {fault}")).peekable();
     if faults.peek().is_none() {
         vec![
             "Check passed: received + lost = published, every order reached the gateway, and nothing came twice, \
@@ -207,20 +233,26 @@ fn verdict(report: &Report) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::demo::findings::tests::findings;
     use crate::demo::quote::Quote;
     use crate::demo::quote::tests::tick;
     use crate::demo::report::tests::report;
 
     static SYMBOLS: [String; 1] = [String::new()];
 
-    fn setting(rate: Option<f64>) -> Setting<'static> {
+    fn setting() -> Setting<'static> {
         Setting {
             feed: "10 quotes of 1 symbol".into(),
             symbols: &SYMBOLS,
             capacity: 16,
-            rate,
             output: Some("orders.csv".into()),
         }
+    }
+
+    /// What is rendered of a demo whose run at full speed came to `run`.
+    fn rendered(run: Report) -> String {
+        let calm = if run.outcome() == Outcome::Passed { findings(10, None).calm } else { None };
+        render(&Findings { run, rate: None, calm }, &setting())
     }
 
     #[test]
@@ -264,39 +296,58 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_told_in_words() {
-        let text = render(&report(10), &setting(None));
-        for line in [
-            "Feed: 10 quotes of 1 symbol",
-            "Ring: 16 slots, lossy, 1 publisher at full speed, 1 subscriber",
-            "The market as subscriber 1 saw it (of every quote):",
-            "Published 10 messages in 2.00 ms: 5,000 messages a second to every subscriber.",
-            "From publication to reception, in a ring that is flooded: nearly all of it is the wait behind quotes that came before \
-             (`--rate 100000` shows the hand-over alone):",
-            "Wrote 10 orders to orders.csv.",
-            "Check passed: received + lost = published, every order reached the gateway, and nothing came twice, \
-             out of order or corrupted.",
-        ] {
-            assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
-        }
-        assert!(text.ends_with(".\n"));
-        // What it did comes before what it waited for.
-        assert!(text.find("Published 10") < text.find("flooded"), "{text}");
+    fn at_full_speed_a_subscriber_is_a_line_without_times() {
+        let expected = "\
+┌────────────┬──────────┬──────┬────────┐
+│ subscriber ┆ received ┆ lost ┆ orders │
+╞════════════╪══════════╪══════╪════════╡
+│          1 ┆    1,234 ┆    0 ┆     20 │
+└────────────┴──────────┴──────┴────────┘";
+        let mut report = report(1_234);
+        report.receipts[0].placed = vec![(0, 15), (1, 5)];
+        assert_eq!(receipts(&report), expected);
     }
 
     #[test]
-    fn a_rate_is_named_and_needs_no_explanation() {
-        let text = render(&report(10), &setting(Some(5_000.0)));
-        assert!(text.contains("1 publisher at 5,000 messages a second"), "{text}");
-        assert!(text.lines().any(|line| line == "One-way latency, from publication to reception:"), "{text}");
-        assert!(!text.contains("full speed") && !text.contains("flooded"), "{text}");
-        assert_eq!(pace(Some(0.5)), "at 0.5 messages a second");
-        assert_eq!(pace(Some(1e300)), "at 1e300 messages a second");
+    fn the_rest_is_told_in_words() {
+        let text = render(&findings(10, None), &setting());
+        let mut rest = &text[..];
+        for line in [
+            "Feed: 10 quotes of 1 symbol\n",
+            "Ring: 16 slots, lossy, 1 publisher, 1 subscriber\n",
+            "\nPublished 10 messages at full speed in 2.00 ms: 5,000 messages a second to every subscriber.\n",
+            "\nLatency in a calm ring: the first 5 quotes once more, at 100,000 messages a second.\n",
+            "One-way, in the calm ring, from publication to reception:\n",
+            "\nTick to order, in the calm ring, from publication of a quote to reception of the order at the gateway:\n",
+            "\nThe market as subscriber 1 saw it (of every quote):\n",
+            "\nWrote 10 orders to orders.csv.\n",
+            "Check passed: received + lost = published, every order reached the gateway, and nothing came twice, \
+             out of order or corrupted.\n",
+        ] {
+            let (_, after) = rest.split_once(line).unwrap_or_else(|| panic!("{line}\nis not in\n{rest}"));
+            rest = after;
+        }
+        assert_eq!(rest, "");
+    }
+
+    #[test]
+    fn a_rate_is_named_with_each_figure() {
+        let text = render(&findings(10, Some(5_000.0)), &setting());
+        for line in [
+            "Published 10 messages at 5,000 messages a second in 2.00 ms: 5,000 messages a second to every subscriber.",
+            "One-way, at 5,000 messages a second, from publication to reception:",
+            "Tick to order, at 5,000 messages a second, from publication of a quote to reception of the order at the gateway:",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\nis not in\n{text}");
+        }
+        assert!(!text.contains("full speed") && !text.contains("calm"), "{text}");
+        assert_eq!(pace(0.5), "at 0.5 messages a second");
+        assert_eq!(pace(1e300), "at 1e300 messages a second");
     }
 
     #[test]
     fn a_failed_check_says_what_failed() {
-        let text = render(&Report { published: 11, total: 11, ..report(10) }, &setting(None));
+        let text = rendered(Report { published: 11, total: 11, ..report(10) });
         let expected =
             "Check FAILED:\n  subscriber 1: received 10 + lost 0 is not the 11 that were published\n";
         assert!(text.ends_with(expected), "{text}");
@@ -304,13 +355,18 @@ mod tests {
 
     #[test]
     fn an_interrupted_run_says_so() {
-        let text = render(&Report { total: 1_000, ..report(10) }, &setting(None));
-        assert!(
-            text.contains(
-                "Stopped by Ctrl-C: published 10 of 1,000 messages in 2.00 ms: 5,000 messages a second"
-            ),
-            "{text}"
-        );
+        let text = rendered(Report { total: 1_000, ..report(10) });
+        for part in [
+            "Stopped by Ctrl-C: published 10 of 1,000 messages at full speed in 2.00 ms: 5,000 messages a second",
+            "There are no latencies: these are measured in a calm ring, after the run at full speed.\n",
+        ] {
+            assert!(text.contains(part), "{part}\nis not in\n{text}");
+        }
+        let mut later = findings(10, None);
+        later.calm.as_mut().unwrap().report.total = 9;
+        let text = render(&later, &setting());
+        let expected = "Stopped by Ctrl-C in the calm ring, after 5 quotes: the latencies are of these.\n";
+        assert!(text.contains(expected), "{text}");
     }
 
     #[test]
@@ -318,14 +374,16 @@ mod tests {
         let mut report = report(10);
         report.receipts[0].ledger.close(3);
         assert_eq!(exemplar(&report.receipts).0, 1);
-        let text = render(&report, &setting(None));
+        report.receipts.extend(self::report(10).receipts);
+        assert_eq!(exemplar(&report.receipts).0, 2);
+
+        let mut report = self::report(10);
+        report.receipts[0].ledger.close(3);
+        let text = rendered(report);
         assert!(
             text.contains("as subscriber 1 saw it (of what it received: every subscriber lost some):"),
             "{text}"
         );
         assert!(text.contains("A --capacity above 16 slots keeps more, --lossless keeps all."), "{text}");
-
-        report.receipts.extend(self::report(10).receipts);
-        assert_eq!(exemplar(&report.receipts).0, 2);
     }
 }

@@ -76,19 +76,6 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         Self { lead, aligned: N, members }
     }
 
-    /// Receives the next message for all aligned members. Never waits; costs what [`Subscriber::try_recv`] costs, whatever `N` is.
-    ///
-    /// # Errors
-    ///
-    /// As of [`Subscriber::try_recv`]; a lag is counted for each aligned member. `Empty` too where no member is aligned.
-    #[inline]
-    pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
-        if unlikely(self.aligned == 0) {
-            return Err(TryRecvError::Empty.into());
-        }
-        self.lead.try_recv()
-    }
-
     /// Receives the next message for all aligned members, waiting for it with the [`WaitStrategy`] of the ring. Goes on after a lag.
     ///
     /// # Errors
@@ -102,6 +89,19 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.someone_is_aligned();
         self.lead.recv()
+    }
+
+    /// Receives the next message for all aligned members. Never waits; costs what [`Subscriber::try_recv`] costs, whatever `N` is.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Subscriber::try_recv`]; a lag is counted for each aligned member. `Empty` too where no member is aligned.
+    #[inline]
+    pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
+        if unlikely(self.aligned == 0) {
+            return Err(TryRecvError::Empty.into());
+        }
+        self.lead.try_recv()
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`.

@@ -21,6 +21,10 @@
 //! assert_eq!(subscriber.recv(), Ok(42));
 //! ```
 
+// First what a page is to begin with: rustdoc shows the verbs of a handle in the order of these modules.
+mod publisher;
+mod subscriber;
+
 mod builder;
 mod channel;
 pub(crate) mod event;
@@ -33,13 +37,11 @@ mod lossy;
 mod mode;
 mod mp_publisher;
 mod process;
-mod publisher;
 mod room;
 mod shared;
 mod single;
 mod stage;
 mod subscribable;
-mod subscriber;
 
 pub use builder::Builder;
 pub(crate) use channel::ends_of;

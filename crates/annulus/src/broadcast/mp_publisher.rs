@@ -45,120 +45,6 @@ pub struct MpPublisher<T, M: Mode = Lossy> {
 // Decision 0028: not the whole batch at once.
 const PART: usize = 64;
 
-impl<T: Message, M: Mode> MpPublisher<T, M> {
-    pub(super) fn new(shared: Handle<Copied<T>, Publishing>) -> Self {
-        Self { shared, mode: core::marker::PhantomData }
-    }
-
-    /// Publishes `message` if that takes no waiting.
-    ///
-    /// # Errors
-    ///
-    /// [`Full`](TryPublishError::Full): another publisher has not finished with the slot a lap before, or, on a lossless ring, the
-    /// slowest subscriber is `capacity − headroom` messages behind. [`Closed`](TryPublishError::Closed), on a lossless ring only:
-    /// nobody is left to receive. Both give the message back.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (publisher, subscribable) = annulus::broadcast::mp_lossless(2);
-    /// let mut subscriber = subscribable.subscribe();
-    /// assert!(publisher.try_publish(1).is_ok());
-    /// assert!(publisher.clone().try_publish(2).is_ok());
-    /// assert!(publisher.try_publish(3).unwrap_err().is_full());
-    /// assert_eq!(subscriber.try_recv(), Ok(1));
-    /// assert!(publisher.try_publish(3).is_ok());
-    /// ```
-    #[inline]
-    pub fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
-        match claim_now(&self.shared, M::LOSSLESS) {
-            Ok(Claimed { first, .. }) => {
-                self.put(first, &message);
-                Ok(())
-            }
-            Err(refusal) => Err(TryPublishError::of(refusal, message)),
-        }
-    }
-
-    /// Publishes `message`, waiting with the [`WaitStrategy`] of the ring for as long as `timeout` on the monotonic clock. A timeout too
-    /// long for the clock means no timeout; a zero one still publishes where that takes no waiting.
-    ///
-    /// # Errors
-    ///
-    /// [`Timeout`](PublishTimeoutError::Timeout): the slot was not free in time. [`Closed`](PublishTimeoutError::Closed), on a
-    /// lossless ring only: nobody is left to receive. Both give the message back.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// let (publisher, subscribable) = annulus::broadcast::Builder::new(2).headroom(1).mp_lossless().unwrap();
-    /// let _subscriber = subscribable.subscribe();
-    /// let timeout = Duration::from_millis(1);
-    /// assert!(publisher.publish_timeout('a', timeout).is_ok());
-    /// assert_eq!(publisher.publish_timeout('b', timeout).unwrap_err().into_inner(), 'b');
-    /// ```
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_timeout(&self, message: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
-        self.publish_until(message, Instant::now().checked_add(timeout))
-    }
-
-    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
-    ///
-    /// # Errors
-    ///
-    /// As of [`publish_timeout`](Self::publish_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn publish_deadline(&self, message: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
-        self.publish_until(message, Some(deadline))
-    }
-
-    #[cfg(feature = "std")]
-    fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        match claim_by(&self.shared, 1, M::LOSSLESS, self.shared.strategy, deadline) {
-            Ok(Claimed { first, .. }) => {
-                self.put(first, &message);
-                Ok(())
-            }
-            Err(refusal) => Err(PublishTimeoutError::of(refusal, message)),
-        }
-    }
-
-    /// How many messages all publishers of the ring have published, or are publishing.
-    #[inline]
-    #[must_use]
-    pub fn published(&self) -> u64 {
-        self.shared.ring.head().claimed().since(self.shared.ring.first())
-    }
-
-    /// How many of the latest messages stand in the ring: the number given to its constructor.
-    #[inline]
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
-    }
-
-    /// How many messages of a batch may be claimed at once: a part of the ring, so that no publisher waits for itself, and others find room.
-    #[inline]
-    fn part(&self) -> usize {
-        if mutated!("batch_is_one_claim") { usize::MAX } else { PART.min(self.capacity() / 2) }
-    }
-
-    /// Writes message `sequence`, which this publisher claimed and whose slot was left, and wakes whoever waits for it.
-    #[inline(always)]
-    fn put(&self, sequence: Sequence, message: &T) {
-        // SAFETY: the ring is for many publishers. Nobody else has claimed `sequence`; the writer of the lap before has left the slot, and who claims the next lap
-        // waits for the stamp that this write ends with.
-        unsafe { self.shared.write(Writers::Many, sequence, message) };
-        if !mutated!("many_wake_nobody") {
-            self.shared.published.notify();
-        }
-    }
-}
-
 impl<T: Message> MpPublisher<T> {
     /// Publishes `message` to every subscriber. Waits for no subscriber; O(`size_of::<T>()`), allocates nothing.
     ///
@@ -421,6 +307,120 @@ impl<T: Message> MpPublisher<T, Lossless> {
             }
         }
         Ok(())
+    }
+}
+
+impl<T: Message, M: Mode> MpPublisher<T, M> {
+    pub(super) fn new(shared: Handle<Copied<T>, Publishing>) -> Self {
+        Self { shared, mode: core::marker::PhantomData }
+    }
+
+    /// Publishes `message` if that takes no waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`](TryPublishError::Full): another publisher has not finished with the slot a lap before, or, on a lossless ring, the
+    /// slowest subscriber is `capacity − headroom` messages behind. [`Closed`](TryPublishError::Closed), on a lossless ring only:
+    /// nobody is left to receive. Both give the message back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossless(2);
+    /// let mut subscriber = subscribable.subscribe();
+    /// assert!(publisher.try_publish(1).is_ok());
+    /// assert!(publisher.clone().try_publish(2).is_ok());
+    /// assert!(publisher.try_publish(3).unwrap_err().is_full());
+    /// assert_eq!(subscriber.try_recv(), Ok(1));
+    /// assert!(publisher.try_publish(3).is_ok());
+    /// ```
+    #[inline]
+    pub fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
+        match claim_now(&self.shared, M::LOSSLESS) {
+            Ok(Claimed { first, .. }) => {
+                self.put(first, &message);
+                Ok(())
+            }
+            Err(refusal) => Err(TryPublishError::of(refusal, message)),
+        }
+    }
+
+    /// Publishes `message`, waiting with the [`WaitStrategy`] of the ring for as long as `timeout` on the monotonic clock. A timeout too
+    /// long for the clock means no timeout; a zero one still publishes where that takes no waiting.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](PublishTimeoutError::Timeout): the slot was not free in time. [`Closed`](PublishTimeoutError::Closed), on a
+    /// lossless ring only: nobody is left to receive. Both give the message back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (publisher, subscribable) = annulus::broadcast::Builder::new(2).headroom(1).mp_lossless().unwrap();
+    /// let _subscriber = subscribable.subscribe();
+    /// let timeout = Duration::from_millis(1);
+    /// assert!(publisher.publish_timeout('a', timeout).is_ok());
+    /// assert_eq!(publisher.publish_timeout('b', timeout).unwrap_err().into_inner(), 'b');
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_timeout(&self, message: T, timeout: Duration) -> Result<(), PublishTimeoutError<T>> {
+        self.publish_until(message, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`publish_timeout`](Self::publish_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`publish_timeout`](Self::publish_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn publish_deadline(&self, message: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
+        self.publish_until(message, Some(deadline))
+    }
+
+    #[cfg(feature = "std")]
+    fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
+        match claim_by(&self.shared, 1, M::LOSSLESS, self.shared.strategy, deadline) {
+            Ok(Claimed { first, .. }) => {
+                self.put(first, &message);
+                Ok(())
+            }
+            Err(refusal) => Err(PublishTimeoutError::of(refusal, message)),
+        }
+    }
+
+    /// How many messages all publishers of the ring have published, or are publishing.
+    #[inline]
+    #[must_use]
+    pub fn published(&self) -> u64 {
+        self.shared.ring.head().claimed().since(self.shared.ring.first())
+    }
+
+    /// How many of the latest messages stand in the ring: the number given to its constructor.
+    #[inline]
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+
+    /// How many messages of a batch may be claimed at once: a part of the ring, so that no publisher waits for itself, and others find room.
+    #[inline]
+    fn part(&self) -> usize {
+        if mutated!("batch_is_one_claim") { usize::MAX } else { PART.min(self.capacity() / 2) }
+    }
+
+    /// Writes message `sequence`, which this publisher claimed and whose slot was left, and wakes whoever waits for it.
+    #[inline(always)]
+    fn put(&self, sequence: Sequence, message: &T) {
+        // SAFETY: the ring is for many publishers. Nobody else has claimed `sequence`; the writer of the lap before has left the slot, and who claims the next lap
+        // waits for the stamp that this write ends with.
+        unsafe { self.shared.write(Writers::Many, sequence, message) };
+        if !mutated!("many_wake_nobody") {
+            self.shared.published.notify();
+        }
     }
 }
 

@@ -28,6 +28,54 @@ pub struct Publisher<T, M: Mode = Lossy> {
 /// Messages between two looks for sleepers in a batch.
 pub(super) const NOTIFY_EVERY: usize = 64;
 
+impl<T: Message> Publisher<T> {
+    /// Publishes `message` to every subscriber. Never waits, never fails, allocates nothing; O(`size_of::<T>()`).
+    ///
+    /// It overwrites the message that came `capacity` messages before; a subscriber that has not read that one by now
+    /// will find that it lagged.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish('a');
+    /// assert_eq!(subscriber.try_recv(), Ok('a'));
+    /// ```
+    #[inline]
+    pub fn publish(&mut self, message: T) {
+        self.put(&message);
+    }
+
+    /// Publishes what `make` returns. It runs before anything is written: if it panics, nothing is published and the
+    /// ring is as it was; if it is slow, no reader waits for it.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_with(|| 6 * 7);
+    /// assert_eq!(subscriber.try_recv(), Ok(42));
+    /// ```
+    #[inline]
+    pub fn publish_with(&mut self, make: impl FnOnce() -> T) {
+        self.publish(make());
+    }
+
+    /// Publishes all of `messages`, in order. The same as publishing them one by one, but cheaper: sleepers are looked
+    /// for once in up to 64 messages rather than at each.
+    ///
+    /// A batch larger than the ring overwrites its own beginning; subscribers count that as lag.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// ```
+    #[inline]
+    pub fn publish_batch(&mut self, messages: &[T]) {
+        self.put_all(messages);
+    }
+}
+
 impl<T: Message, M: Mode> Publisher<T, M> {
     pub(super) fn new(shared: Handle<Copied<T>, Publishing>) -> Self {
         Self { single: Single::new(shared), mode: core::marker::PhantomData }
@@ -84,54 +132,6 @@ impl<T: Message, M: Mode> Publisher<T, M> {
             }
         }
         self.single.next = next;
-    }
-}
-
-impl<T: Message> Publisher<T> {
-    /// Publishes `message` to every subscriber. Never waits, never fails, allocates nothing; O(`size_of::<T>()`).
-    ///
-    /// It overwrites the message that came `capacity` messages before; a subscriber that has not read that one by now
-    /// will find that it lagged.
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish('a');
-    /// assert_eq!(subscriber.try_recv(), Ok('a'));
-    /// ```
-    #[inline]
-    pub fn publish(&mut self, message: T) {
-        self.put(&message);
-    }
-
-    /// Publishes what `make` returns. It runs before anything is written: if it panics, nothing is published and the
-    /// ring is as it was; if it is slow, no reader waits for it.
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_with(|| 6 * 7);
-    /// assert_eq!(subscriber.try_recv(), Ok(42));
-    /// ```
-    #[inline]
-    pub fn publish_with(&mut self, make: impl FnOnce() -> T) {
-        self.publish(make());
-    }
-
-    /// Publishes all of `messages`, in order. The same as publishing them one by one, but cheaper: sleepers are looked
-    /// for once in up to 64 messages rather than at each.
-    ///
-    /// A batch larger than the ring overwrites its own beginning; subscribers count that as lag.
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3]);
-    /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
-    /// ```
-    #[inline]
-    pub fn publish_batch(&mut self, messages: &[T]) {
-        self.put_all(messages);
     }
 }
 

@@ -17,29 +17,6 @@ pub struct Subscribable<T, M: Mode = Lossy> {
     mode: core::marker::PhantomData<fn() -> M>,
 }
 
-impl<T: Message, M: Mode> Subscribable<T, M> {
-    pub(super) fn new(shared: Handle<Copied<T>, Receiving>) -> Self {
-        Self { shared, mode: core::marker::PhantomData }
-    }
-
-    /// How many messages the ring holds: the number given to its constructor.
-    #[must_use]
-    pub fn capacity(&self) -> usize {
-        self.shared.ring.capacity()
-    }
-
-    /// Whether all publishers are gone. There may be messages left to receive.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
-        self.shared.is_closed()
-    }
-
-    fn lossy(&self) -> Subscriber<T> {
-        let frontier = self.shared.ring.frontier(Sequence::FIRST);
-        Subscriber::new(self.shared.receiver(), frontier.head)
-    }
-}
-
 impl<T: Message> Subscribable<T> {
     /// A subscriber for the messages that are published from now on.
     ///
@@ -176,6 +153,29 @@ impl<T: Message> Subscribable<T, Lossless> {
     fn join(&self, from_oldest: bool) -> Subscriber<T, Lossless> {
         let (handle, start) = self.shared.join(from_oldest);
         Subscriber::new(handle, start)
+    }
+}
+
+impl<T: Message, M: Mode> Subscribable<T, M> {
+    pub(super) fn new(shared: Handle<Copied<T>, Receiving>) -> Self {
+        Self { shared, mode: core::marker::PhantomData }
+    }
+
+    /// How many messages the ring holds: the number given to its constructor.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.shared.ring.capacity()
+    }
+
+    /// Whether all publishers are gone. Messages may still be left to receive.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
+    }
+
+    fn lossy(&self) -> Subscriber<T> {
+        let frontier = self.shared.ring.frontier(Sequence::FIRST);
+        Subscriber::new(self.shared.receiver(), frontier.head)
     }
 }
 

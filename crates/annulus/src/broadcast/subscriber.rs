@@ -90,6 +90,39 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.shared.role()
     }
 
+    /// Receives the next message, waiting for it with the [`WaitStrategy`] of the ring. After a lag it goes on with the oldest
+    /// message that still stands, so `while let Ok(message) = subscriber.recv()` ends on close alone.
+    ///
+    /// It never waits for a publisher that is gone. Beside a publisher so fast that it overwrites the whole ring during
+    /// each single copy, it may go on for as long as that lasts.
+    ///
+    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see [`process`](Subscriber::process).
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the publisher is gone and nothing is left.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(16);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let reader = std::thread::spawn(move || {
+    ///     let mut sum = 0;
+    ///     while let Ok(number) = subscriber.recv() {
+    ///         sum += number;
+    ///     }
+    ///     sum
+    /// });
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// drop(publisher);
+    /// assert_eq!(reader.join().unwrap(), 6);
+    /// ```
+    #[inline]
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        self.receive(None)
+    }
+
     /// Receives the next message if it is there. Never waits; O(`size_of::<T>()`) but after a lag, when it also walks a
     /// bounded number of slots: with many publishers, all of them.
     ///
@@ -133,39 +166,6 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             Err(Miss::Closed) => Err(TryRecvError::Closed.into()),
             Err(Miss::Lapped) => Err(M::lagged(self.go_on())),
         }
-    }
-
-    /// Receives the next message, waiting for it with the [`WaitStrategy`] of the ring. After a lag it goes on with the oldest
-    /// message that still stands, so `while let Ok(message) = subscriber.recv()` ends on close alone.
-    ///
-    /// It never waits for a publisher that is gone. Beside a publisher so fast that it overwrites the whole ring during
-    /// each single copy, it may go on for as long as that lasts.
-    ///
-    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see [`process`](Subscriber::process).
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`]: the publisher is gone and nothing is left.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(16);
-    /// let mut subscriber = subscribable.subscribe();
-    /// let reader = std::thread::spawn(move || {
-    ///     let mut sum = 0;
-    ///     while let Ok(number) = subscriber.recv() {
-    ///         sum += number;
-    ///     }
-    ///     sum
-    /// });
-    /// publisher.publish_batch(&[1, 2, 3]);
-    /// drop(publisher);
-    /// assert_eq!(reader.join().unwrap(), 6);
-    /// ```
-    #[inline]
-    pub fn recv(&mut self) -> Result<T, RecvError> {
-        self.receive(None)
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`.

@@ -6,6 +6,8 @@ use core::marker::PhantomData;
 #[cfg(feature = "std")]
 use super::kind::InPlace;
 use super::kind::Kind;
+#[cfg(feature = "std")]
+use super::pages::of_kinds;
 use super::plan::Plan;
 use super::{Consumer, Producer};
 use crate::error::CapacityError;
@@ -146,8 +148,8 @@ impl<K: Kind> Builder<K> {
     }
 }
 
-/// What a single consumer can read.
 #[cfg(feature = "std")]
+of_kinds! { spsc::Spsc, mpsc::Mpsc =>
 impl<K: InPlace> Builder<K> {
     /// Measures how long about one message in 64 lies in a ring, for [`Consumer::snapshot`]. It never
     /// measures two messages at once. The counts of a snapshot need no such setting. Off by default. When it
@@ -166,6 +168,7 @@ impl<K: InPlace> Builder<K> {
         self.plan.statistics = on;
         self
     }
+}
 }
 
 /// Rings of 65,536 slots.

@@ -9,6 +9,7 @@ use super::apart::apart;
 use super::ends::{Read, take_up_to};
 use super::iter::{IntoIter, Iter, TryIter};
 use super::kind::{InPlace, Joinable, Kind, Shared};
+use super::pages::of_kinds;
 use super::stats::ChannelStats;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
@@ -73,6 +74,29 @@ pub struct Consumer<T: Send, K: Kind> {
 }
 
 impl<T: Send, K: Kind> Consumer<T, K> {
+    /// Receives the next message. Waits for one with the [`WaitStrategy`] of the ring.
+    ///
+    /// Right behind a producer that sends without a break it may rest briefly, because both are then much
+    /// faster. To avoid that, use [`recv_by`](Self::recv_by).
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// let writer = std::thread::spawn(move || producer.send("hello"));
+    /// assert_eq!(consumer.recv(), Ok("hello"));
+    /// writer.join().unwrap().unwrap();
+    /// assert_eq!(consumer.recv(), Err(annulus::RecvError));
+    /// ```
+    #[inline]
+    pub fn recv(&mut self) -> Result<T, RecvError> {
+        self.receive(None)
+    }
+
     /// Receives the next message if there is one. Never waits for anybody, allocates nothing.
     ///
     /// # Errors
@@ -122,31 +146,9 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         }
     }
 
-    /// Receives the next message. Waits for one with the [`WaitStrategy`] of the ring.
-    ///
-    /// Right behind a producer that sends without a break it may hold back for about a microsecond, because both are then much faster; see
-    /// [`recv_by`](Self::recv_by).
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// let writer = std::thread::spawn(move || producer.send("hello"));
-    /// assert_eq!(consumer.recv(), Ok("hello"));
-    /// writer.join().unwrap().unwrap();
-    /// assert_eq!(consumer.recv(), Err(annulus::RecvError));
-    /// ```
-    #[inline]
-    pub fn recv(&mut self) -> Result<T, RecvError> {
-        self.receive(None)
-    }
-
-    /// As [`recv`](Self::recv), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin) and [`YieldSpin`](WaitStrategy::YieldSpin) it never holds
-    /// back: each message comes as soon as it can, at the price of throughput.
+    /// As [`recv`](Self::recv), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin) and
+    /// [`YieldSpin`](WaitStrategy::YieldSpin) it never rests: each message comes as soon as it can, at the
+    /// price of throughput.
     ///
     /// # Errors
     ///
@@ -176,8 +178,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         }
     }
 
-    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero
-    /// one still receives what is there.
+    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still receives a message that is there.
     ///
     /// # Errors
     ///
@@ -234,8 +236,9 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         wait_until(&mut next, strategy, deadline)
     }
 
-    /// Receives messages into `values`, from its start on, as many as are there and fit, and returns how many. Never waits. What was in
-    /// these places before is dropped. 0 where nothing is there, closed or not.
+    /// Receives as many messages into `values` as are there and fit, from the front on, and returns how many.
+    /// Never waits. The values that were in these places are dropped. Returns 0 if no message is there,
+    /// whether the queue is closed or not.
     ///
     /// # Examples
     ///
@@ -256,12 +259,13 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         received
     }
 
-    /// Waits for a message as [`recv`](Self::recv) does, and receives it and those that are there already into `values`, as
-    /// [`try_recv_batch`](Self::try_recv_batch) does. Returns how many: at least one, but 0 at once, open or closed, where `values` is empty.
+    /// Waits for a message like [`recv`](Self::recv). Then receives it and the messages behind it into
+    /// `values`, like [`try_recv_batch`](Self::try_recv_batch). Returns how many: at least one. If `values`
+    /// is empty, it returns 0 at once, whether the queue is open or closed.
     ///
     /// # Errors
     ///
-    /// As of [`recv`](Self::recv). `values` is as it was.
+    /// As of [`recv`](Self::recv). `values` is unchanged.
     ///
     /// # Examples
     ///
@@ -281,7 +285,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         Ok(1 + self.try_recv_batch(rest))
     }
 
-    /// As [`recv_batch`](Self::recv_batch), but puts at most `most` messages at the end of `values`, which grows as it has to.
+    /// As [`recv_batch`](Self::recv_batch), but appends at most `most` messages to `values`, which grows if
+    /// necessary.
     ///
     /// # Errors
     ///
@@ -306,14 +311,17 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         Ok(1 + self.consume_up_to(most - 1, |value| values.push(value)))
     }
 
-    /// Hands every message that is there to `handler`, in each ring until what was there when its turn came, and returns how many that
-    /// were. Never waits. Slots are given back once for a ring, when it is done.
+    /// Hands the messages that are there to `handler`, and returns how many they were. It visits each ring
+    /// once, and takes the messages that were there when the turn of that ring began. Never waits. The slots
+    /// of a ring become free when its turn ends.
     ///
-    /// So `handler` must not wait for room in this queue: a [`send`](crate::queue::Producer::send) that finds its ring full there may wait for the very handler
-    /// that it runs in, for ever. Use [`try_send`](crate::queue::Producer::try_send) or `send_timeout`, and keep what
-    /// there was no room for until this returns.
+    /// So `handler` must not wait for room in this queue: a [`send`](crate::queue::Producer::send) that finds
+    /// its ring full may wait for the very handler that it runs in, for ever. Use
+    /// [`try_send`](crate::queue::Producer::try_send) or `send_timeout`, and keep the values that found no
+    /// room until this returns.
     ///
-    /// If `handler` panics, the messages that it got count as received, the one it panicked with too, and the others stay.
+    /// If `handler` panics, the messages that it got count as received, including the one at which it
+    /// panicked. The others stay in the queue.
     ///
     /// # Examples
     ///
@@ -337,8 +345,9 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         consumed
     }
 
-    /// As [`consume`](Self::consume), but no more than `most` messages, and from the rings in turn as [`try_recv`](Self::try_recv) would take them. `handler`
-    /// must not wait for room in this queue: see [`consume`](Self::consume).
+    /// Like [`consume`](Self::consume), but takes no more than `most` messages, from the rings in turn like
+    /// [`try_recv`](Self::try_recv). `handler` must not wait for room in this queue: see
+    /// [`consume`](Self::consume).
     ///
     /// # Examples
     ///
@@ -364,7 +373,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         }
     }
 
-    /// Drops up to `most` messages, as [`try_recv`](Self::try_recv) would take them, and returns how many were there.
+    /// Drops up to `most` messages that are there, in the order of [`try_recv`](Self::try_recv), and returns
+    /// how many they were.
     ///
     /// # Examples
     ///
@@ -379,8 +389,9 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         self.consume_up_to(most, drop)
     }
 
-    /// The messages that are there now: in each ring, until what was there when its turn came. Never waits, and ends, however fast the producers
-    /// are. What is not asked for stays in the queue.
+    /// An iterator over the messages that are there now. It visits each ring once, and takes the messages
+    /// that were there when the turn of that ring began. So it ends, however fast the producers are. It never
+    /// waits. Messages that it is not asked for stay in the queue.
     ///
     /// # Examples
     ///
@@ -396,7 +407,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         TryIter::new(self)
     }
 
-    /// Every message, waited for until the queue is closed and empty.
+    /// An iterator that waits for messages until the queue is closed and empty.
     ///
     /// # Examples
     ///
@@ -410,26 +421,28 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         Iter::new(self)
     }
 
-    /// How many messages have been sent and not received, in all rings. A snapshot, and never more than all rings hold. O(rings).
+    /// How many messages have been sent and not received yet, in all rings. This is a snapshot, and never
+    /// more than all rings hold. O(rings).
     #[must_use]
     pub fn len(&self) -> usize {
         self.end.len()
     }
 
-    /// Whether nothing is there. A snapshot: a producer may have sent something when it returns. O(rings).
+    /// Whether there is no message. This is a snapshot: a producer may have sent one when it returns.
+    /// O(rings).
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many messages each ring holds: what was asked for, exactly.
+    /// How many messages each ring holds: exactly the number that was requested.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.end.hub().plan.capacity
     }
 
-    /// Closes the queue, and wakes everybody who waits. Sends fail from now on; what was sent before can still be received. No effect on
-    /// a closed queue.
+    /// Closes the queue and wakes all threads that wait. Sends fail from now on. Messages that were sent
+    /// before can still be received. No effect on a closed queue.
     ///
     /// # Examples
     ///
@@ -450,7 +463,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         self.end.hub().is_closed()
     }
 
-    /// Whether the queue is closed, and everything that was sent was received. If so, it stays so.
+    /// Whether the queue is closed and every message that was sent was received. If so, this stays true.
     ///
     /// # Examples
     ///
@@ -469,11 +482,13 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     }
 }
 
+of_kinds! { spsc::Spsc, mpsc::Mpsc =>
 impl<T: Send, K: Kind> Consumer<T, K> {
-    /// The next messages of one ring that lie beside each other, to be read in place; empty where nothing is there. They stay in the queue until
-    /// [`advance`](Self::advance). Never waits.
+    /// The next messages of one ring as a slice, to be read in place. The slice is empty if no message is
+    /// there. The messages stay in the queue until [`advance`](Self::advance). Never waits.
     ///
-    /// It stays with a ring until 128 of its messages were taken, or `advance(0)` ends the turn: until then another call looks at the same ring.
+    /// It stays with one ring until 128 of its messages were taken, or `advance(0)` ends the turn. Until
+    /// then, another call looks at the same ring.
     ///
     /// # Examples
     ///
@@ -492,10 +507,12 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         self.peek_many(usize::MAX)
     }
 
-    /// Drops the first `count` messages of [`readable`](Self::readable), and gives their slots back at once.
+    /// Drops the first `count` messages of [`readable`](Self::readable). Their slots become free at once.
     ///
-    /// `advance(0)` drops nothing, and ends the turn of this ring: the next [`readable`](Self::readable) or [`peek`](Self::peek) goes on with the next ring that has a
-    /// message, and comes back to this one after the others. So whoever can't take what is there yet does not keep the messages of other producers waiting. No effect where there is one ring.
+    /// `advance(0)` drops nothing and ends the turn of this ring. The next [`readable`](Self::readable) or
+    /// [`peek`](Self::peek) goes on with the next ring that has a message, and comes back to this ring after
+    /// the others. Use it if you can't take this message yet, so that the messages of other producers need
+    /// not wait. It has no effect if there is one ring.
     ///
     /// # Examples
     ///
@@ -526,8 +543,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         }
     }
 
-    /// What the queue looks like now: for each producer, how many messages it has sent and how many of them were received, and how long
-    /// they took, where that is measured (`Builder::statistics`). Allocates; O(rings).
+    /// The state of the queue now. It says for each producer how many messages it has sent, how many of them
+    /// were received and, with `Builder::statistics`, how long they took. Allocates; O(rings).
     ///
     /// # Examples
     ///
@@ -549,7 +566,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         ChannelStats { producers: K::producers(&self.end), closed: self.is_closed() }
     }
 
-    /// The next message, which stays in the queue.
+    /// The next message, by reference. It stays in the queue.
     ///
     /// # Examples
     ///
@@ -568,8 +585,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         self.peek_many(1).first()
     }
 
-    /// The first `most` messages of [`readable`](Self::readable), or as many as there are: who takes blocks need not look at
-    /// how long the slice is.
+    /// The first `most` messages of [`readable`](Self::readable), or all of them if there are fewer.
     ///
     /// # Examples
     ///
@@ -586,10 +602,13 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         K::read_end(&mut self.end).readable(most)
     }
 }
+}
 
+of_kinds! { mpsc::Mpsc, mpmc::Mpmc =>
 impl<T: Send, K: Joinable> Consumer<T, K> {
-    /// How many rings there are: as many as there were producers at one time. A ring goes to the next producer that comes when its own has
-    /// left, whatever the consumers do; their memory is given back with the queue.
+    /// How many rings there are: as many as there were producers at one time. When a producer leaves, the
+    /// next producer that joins takes over its ring, whatever the consumers do. The memory of the rings is
+    /// freed with the queue.
     ///
     /// # Examples
     ///
@@ -605,12 +624,15 @@ impl<T: Send, K: Joinable> Consumer<T, K> {
         self.end.hub().roster.count()
     }
 }
+}
 
+of_kinds! { spmc::Spmc, mpmc::Mpmc =>
 /// Another consumer of the queue. Stops nobody.
 impl<T: Send, K: Shared> Clone for Consumer<T, K> {
     fn clone(&self) -> Self {
         Self { end: K::another(&self.end) }
     }
+}
 }
 
 /// The next message, or the end.

@@ -36,6 +36,7 @@ mod member;
 pub mod mpmc;
 pub mod mpsc;
 mod one;
+mod pages;
 mod plan;
 mod probe;
 mod producer;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::apart::apart;
 use super::ends::Write;
 use super::kind::{InPlace, Joinable, Kind};
+use super::pages::of_kinds;
 use super::reservation::Reservation;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
@@ -34,6 +35,31 @@ pub struct Producer<T: Send, K: Kind> {
 }
 
 impl<T: Send, K: Kind> Producer<T, K> {
+    /// Sends `value`. Waits with the [`WaitStrategy`] of the ring while the ring is full.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] gives the value back: the queue is closed, or was closed while this waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::spsc;
+    ///
+    /// let (mut producer, consumer) = spsc::channel(2);
+    /// let reader = std::thread::spawn(move || consumer.into_iter().sum::<u64>());
+    /// for number in 1..=100 {
+    ///     producer.send(number)?; // waits for the reader
+    /// }
+    /// drop(producer);
+    /// assert_eq!(reader.join().unwrap(), 5050);
+    /// # Ok::<(), annulus::SendError<u64>>(())
+    /// ```
+    #[inline]
+    pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
+        self.send_as(value, None)
+    }
+
     /// Sends `value` if there is room. Never waits, allocates nothing; O(`size_of::<T>()`).
     ///
     /// # Errors
@@ -60,31 +86,6 @@ impl<T: Send, K: Kind> Producer<T, K> {
         };
         apart(&mut self.end, |end| try_put(end, value))
             .map_err(|(refusal, value)| TrySendError::of(refusal, value))
-    }
-
-    /// Sends `value`. Waits with the [`WaitStrategy`] of the ring while the ring is full.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`] gives the value back: the queue is closed, or was closed while this waited.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::spsc;
-    ///
-    /// let (mut producer, consumer) = spsc::channel(2);
-    /// let reader = std::thread::spawn(move || consumer.into_iter().sum::<u64>());
-    /// for number in 1..=100 {
-    ///     producer.send(number)?; // waits for the reader
-    /// }
-    /// drop(producer);
-    /// assert_eq!(reader.join().unwrap(), 5050);
-    /// # Ok::<(), annulus::SendError<u64>>(())
-    /// ```
-    #[inline]
-    pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
-        self.send_as(value, None)
     }
 
     /// As [`send`](Self::send), waiting by `strategy`.
@@ -122,8 +123,8 @@ impl<T: Send, K: Kind> Producer<T, K> {
         .map_err(|(_, value)| SendError(value))
     }
 
-    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero
-    /// one still sends where there is room.
+    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still sends if there is room.
     ///
     /// # Errors
     ///
@@ -166,8 +167,8 @@ impl<T: Send, K: Kind> Producer<T, K> {
             .map_err(|(refusal, value)| SendTimeoutError::of(refusal, value))
     }
 
-    /// Sends as many of `values` as there is room for, from the first on, and returns how many; 0 also where the queue is closed. Never
-    /// waits. Where there is one consumer it sees them all at once.
+    /// Sends as many of `values` as there is room for, from the first on, and returns how many. Returns 0 if
+    /// the queue is closed. Never waits. In a queue with one consumer, the consumer sees all of them at once.
     ///
     /// # Examples
     ///
@@ -185,12 +186,12 @@ impl<T: Send, K: Kind> Producer<T, K> {
         self.end.put_some(values)
     }
 
-    /// Sends all of `values`, in order, waiting for room with the [`WaitStrategy`] of the ring as often as it takes. They may be more than the
-    /// ring holds.
+    /// Sends all of `values`, in order. Waits for room with the [`WaitStrategy`] of the ring as often as
+    /// necessary. There may be more values than the ring holds.
     ///
     /// # Errors
     ///
-    /// [`SendError`] gives back those that were not sent: the queue is closed, or was closed meanwhile.
+    /// [`SendError`] gives back the values that were not sent: the queue is closed, or was closed meanwhile.
     ///
     /// # Examples
     ///
@@ -219,13 +220,15 @@ impl<T: Send, K: Kind> Producer<T, K> {
         Ok(())
     }
 
-    /// How many messages of this producer's ring have not been received. A snapshot: a consumer may have taken more when it returns.
+    /// How many messages of this producer's ring have not been received yet. This is a snapshot: a consumer
+    /// may have taken more when it returns.
     #[must_use]
     pub fn len(&self) -> usize {
         self.end.len()
     }
 
-    /// Whether everything in this producer's ring has been received. If so, it stays so until this producer sends.
+    /// Whether every message in this producer's ring has been received. If so, this stays true until this
+    /// producer sends.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -248,14 +251,14 @@ impl<T: Send, K: Kind> Producer<T, K> {
         self.len() == self.capacity()
     }
 
-    /// How many messages this producer's ring holds: what was asked for, exactly.
+    /// How many messages this producer's ring holds: exactly the number that was requested.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.end.hub().plan.capacity
     }
 
-    /// Closes the queue for all its producers, and wakes everybody who waits. Consumers receive what was sent before. No effect on a closed
-    /// queue.
+    /// Closes the queue for all its producers, and wakes all threads that wait. Consumers receive what was
+    /// sent before. No effect on a closed queue.
     ///
     /// # Examples
     ///
@@ -271,7 +274,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
         self.end.hub().close();
     }
 
-    /// Whether the queue is closed: every send fails from now on.
+    /// Whether the queue is closed. If so, every send fails from now on.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.end.hub().is_closed()
@@ -308,12 +311,13 @@ fn try_put<T, W: Write<T>>(end: &mut W, value: T) -> Result<(), (Refusal, T)> {
     unsafe { end.put(value) }.map_err(|value| (Refusal::Closed, value))
 }
 
+of_kinds! { spsc::Spsc, mpsc::Mpsc =>
 impl<T: Send, K: Kind> Producer<T, K> {
-    /// Reserves up to `most` free slots that lie beside each other, to be written in place and sent at once. Fewer where the ring has
-    /// fewer, or ends before. Never waits.
+    /// Reserves up to `most` adjacent free slots, to be written in place and sent at once. It reserves fewer
+    /// if fewer are free, or if the end of the ring comes first. Never waits.
     ///
-    /// `None` where no slot is free, where the queue is closed, and for `most` of 0. Nothing is sent until one of the [`Reservation`]'s
-    /// verbs commits; dropping it sends nothing.
+    /// `None` if no slot is free, if the queue is closed, or if `most` is 0. Nothing is sent until one of the
+    /// [`Reservation`]'s verbs commits. Dropping the reservation sends nothing.
     ///
     /// # Examples
     ///
@@ -334,16 +338,19 @@ impl<T: Send, K: Kind> Producer<T, K> {
         Reservation::new(K::write_end(&mut self.end), most)
     }
 }
+}
 
+of_kinds! { mpsc::Mpsc, mpmc::Mpmc =>
 impl<T: Send, K: Joinable> Producer<T, K> {
-    /// How many rings there are, as [`Consumer::rings`](super::Consumer::rings) says it.
+    /// How many rings there are: see [`Consumer::rings`](super::Consumer::rings).
     #[must_use]
     pub fn rings(&self) -> usize {
         self.end.hub().roster.count()
     }
 
-    /// Another producer of this queue, with a ring of its own: that of a producer that has left, behind what that one left there, or a new one. Stops nobody. O(1) where a ring is
-    /// free, which is lock-free; otherwise allocates one, O(capacity).
+    /// Another producer of this queue, with a ring of its own. This stops nobody. If a producer has left, the
+    /// new one takes over its ring and sends behind the messages in it: this is lock-free and O(1). Otherwise
+    /// this allocates a ring, in O(capacity).
     ///
     /// # Errors
     ///
@@ -370,21 +377,24 @@ impl<T: Send, K: Joinable> Producer<T, K> {
         if self.is_closed() { Err(RegisterError::Closed) } else { Ok(Self { end }) }
     }
 }
+}
 
-/// Another producer of the queue, with a ring of its own; see [`register`](Producer::register). Messages of two producers have no order, also where
-/// one thread has both.
+of_kinds! { mpsc::Mpsc, mpmc::Mpmc =>
+/// Another producer of the queue, with a ring of its own; see [`register`](Producer::register). Messages of
+/// two producers have no order, even if one thread has both.
 impl<T: Send, K: Joinable> Clone for Producer<T, K> {
     /// On a closed queue, a producer whose sends all fail.
     ///
     /// # Panics
     ///
-    /// If there is no memory for another ring. [`register`](Producer::register) says so instead.
+    /// If there is no memory for another ring. [`register`](Producer::register) returns an error instead.
     fn clone(&self) -> Self {
         match K::another(&self.end) {
             Ok(end) => Self { end },
             Err(error) => panic!("no ring for another producer: {error}"),
         }
     }
+}
 }
 
 impl<T: Send, K: Kind> fmt::Debug for Producer<T, K> {

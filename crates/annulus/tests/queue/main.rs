@@ -4,10 +4,16 @@
 mod bounded;
 mod counted;
 mod dice;
+mod drops;
 mod edges;
 mod fairness;
+mod handed_over;
 mod model;
+#[cfg(all(feature = "numa", target_os = "linux", not(miri)))]
+mod numa;
 mod one_order;
+mod rings;
+mod snapshots;
 #[path = "../support/mod.rs"]
 mod support;
 mod threads;

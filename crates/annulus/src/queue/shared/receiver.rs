@@ -22,6 +22,26 @@ pub struct Receiver<T: Send> {
 }
 
 impl<T: Send> Receiver<T> {
+    /// Receives the next message. Waits for one with the [`WaitStrategy`] of the queue.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// let writer = std::thread::spawn(move || sender.send("hello"));
+    /// assert_eq!(receiver.recv(), Ok("hello"));
+    /// writer.join().unwrap().unwrap();
+    /// assert_eq!(receiver.recv(), Err(annulus::RecvError));
+    /// ```
+    #[inline]
+    pub fn recv(&self) -> Result<T, RecvError> {
+        self.receive(None)
+    }
+
     /// Receives the next message if it is there. Never waits for anybody, allocates nothing; O(`size_of::<T>()`), and once more for each other receiver that
     /// was faster.
     ///
@@ -46,26 +66,6 @@ impl<T: Send> Receiver<T> {
     #[inline]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.state.poll()
-    }
-
-    /// Receives the next message. Waits for one with the [`WaitStrategy`] of the queue.
-    ///
-    /// # Errors
-    ///
-    /// [`RecvError`]: the queue is closed, and everything that was sent was received.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (sender, receiver) = annulus::queue::shared::channel(4);
-    /// let writer = std::thread::spawn(move || sender.send("hello"));
-    /// assert_eq!(receiver.recv(), Ok("hello"));
-    /// writer.join().unwrap().unwrap();
-    /// assert_eq!(receiver.recv(), Err(annulus::RecvError));
-    /// ```
-    #[inline]
-    pub fn recv(&self) -> Result<T, RecvError> {
-        self.receive(None)
     }
 
     /// As [`recv`](Self::recv), waiting by `strategy`.

@@ -21,31 +21,6 @@ pub struct Sender<T: Send> {
 }
 
 impl<T: Send> Sender<T> {
-    /// Sends `value` if there is room. Never waits, allocates nothing; O(`size_of::<T>()`), and once more for each other sender that was faster.
-    ///
-    /// # Errors
-    ///
-    /// [`Full`](TrySendError::Full): the queue holds as many messages as its capacity, or a receiver has not left the next slot yet (see
-    /// [who waits for whom](super#who-waits-for-whom)). [`Closed`](TrySendError::Closed): the queue is closed. Both give the value back.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::TrySendError;
-    /// use annulus::queue::shared;
-    ///
-    /// let (sender, receiver) = shared::channel(1);
-    /// assert!(sender.try_send("one").is_ok());
-    /// assert!(sender.clone().try_send("two") == Err(TrySendError::Full("two")));
-    /// assert_eq!(receiver.recv(), Ok("one"));
-    /// drop(receiver);
-    /// assert!(sender.try_send("two") == Err(TrySendError::Closed("two")));
-    /// ```
-    #[inline]
-    pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        self.state.try_put(value).map_err(|(refusal, value)| TrySendError::of(refusal, value))
-    }
-
     /// Sends `value`. Waits with the [`WaitStrategy`] of the queue while the queue is full.
     ///
     /// # Errors
@@ -69,6 +44,31 @@ impl<T: Send> Sender<T> {
     #[inline]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         self.send_as(value, None)
+    }
+
+    /// Sends `value` if there is room. Never waits, allocates nothing; O(`size_of::<T>()`), and once more for each other sender that was faster.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`](TrySendError::Full): the queue holds as many messages as its capacity, or a receiver has not left the next slot yet (see
+    /// [who waits for whom](super#who-waits-for-whom)). [`Closed`](TrySendError::Closed): the queue is closed. Both give the value back.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::TrySendError;
+    /// use annulus::queue::shared;
+    ///
+    /// let (sender, receiver) = shared::channel(1);
+    /// assert!(sender.try_send("one").is_ok());
+    /// assert!(sender.clone().try_send("two") == Err(TrySendError::Full("two")));
+    /// assert_eq!(receiver.recv(), Ok("one"));
+    /// drop(receiver);
+    /// assert!(sender.try_send("two") == Err(TrySendError::Closed("two")));
+    /// ```
+    #[inline]
+    pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
+        self.state.try_put(value).map_err(|(refusal, value)| TrySendError::of(refusal, value))
     }
 
     /// As [`send`](Self::send), waiting by `strategy`.
