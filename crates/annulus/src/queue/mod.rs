@@ -20,7 +20,7 @@
 //! producer, consumer, reservation, iter, builder     the public handles, written once for all kinds
 //! spsc, mpsc, spmc, mpmc                             the kinds
 //! fan_in                                             the consumer of many lanes
-//! write, read                                        the two ends of a lane; handing: a writer whose reader may ask for messages
+//! write, read                                        the two ends of a lane (handing: a writer that is asked)
 //! shared_write, claim                                the two ends of a shared lane
 //! probe, stats                                       what is counted, and measured where that is asked for
 //! room                                                how a producer waits
