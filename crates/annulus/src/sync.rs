@@ -18,7 +18,7 @@ pub(crate) type AtomicU32 = atomic::AtomicU32;
 pub(crate) type AtomicU64 = atomic::AtomicU64;
 pub(crate) type AtomicUsize = atomic::AtomicUsize;
 
-/// A cell for what one thread changes while nobody else looks. Loom watches that nobody does, and names who did.
+/// A cell for what one thread changes while nobody else looks. Loom watches that nobody does.
 #[cfg(not(annulus_loom))]
 pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
 #[cfg(annulus_loom)]

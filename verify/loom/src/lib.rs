@@ -250,12 +250,14 @@ pub fn check_up_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static)
     println!("{} executions in {:.1?}", executions.lock().unwrap(), begun.elapsed());
 }
 
-/// The number of an execution, of all that this process ran. `ci/loom` asks for a trace of the one that failed.
+/// The number of an execution, of all that this process ran. `ci/loom` asks for a trace of the one that
+/// failed.
 #[allow(clippy::disallowed_types)]
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 static TELLS_NUMBER: Once = Once::new();
 
-/// From now on a panic tells the number: in a hook, because a model that fails may fail once more while it is taken down, which ends the process.
+/// From now on a panic tells the number: in a hook, because a model that fails may fail once more while it is
+/// taken down, which ends the process.
 fn tell_number() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -264,7 +266,8 @@ fn tell_number() {
     }));
 }
 
-/// Prints what loom does from here on, as `LOOM_LOG` asks for it. The threads of a model share one of the system's.
+/// Prints what loom does from here on, as `LOOM_LOG` asks for it. The threads of a model share one of the
+/// system's.
 fn trace_from_here() {
     let filter = tracing_subscriber::EnvFilter::from_env("LOOM_LOG");
     let log = tracing_subscriber::fmt().with_env_filter(filter).without_time().with_ansi(false);

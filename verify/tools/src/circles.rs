@@ -1,5 +1,5 @@
-//! No file or folder uses what uses it. A folder is looked at with all that is in it, so an arrow between two files is one between the folders, too,
-//! in which they are.
+//! No file or folder uses what uses it. A folder is looked at with all that is in it, so an arrow between two
+//! files is one between the folders, too, in which they are.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,11 +2,11 @@
 
 use crate::Report;
 use crate::list::{List, PAGE};
-use crate::source::{Line, lines};
+use crate::source::Line;
 use crate::tree::Tree;
 
-/// Lines of comments that are wider than `max_width` of `rustfmt.toml`, but for those that can't be broken. So many as the list says are
-/// accepted.
+/// Lines of comments that are wider than `max_width` of `rustfmt.toml`, but for those that can't be broken.
+/// So many as the list says are accepted.
 pub(crate) fn width(tree: &Tree, list: &List, report: &mut Report) {
     let width = tree
         .text("rustfmt.toml")
@@ -14,12 +14,12 @@ pub(crate) fn width(tree: &Tree, list: &List, report: &mut Report) {
         .find_map(|line| line.strip_prefix("max_width = ")?.trim().parse::<usize>().ok())
         .unwrap_or(100);
     let mut wide = Vec::new();
-    for (path, text) in tree.rust() {
+    for (path, lines) in tree.rust() {
         let mut is_fenced = false;
-        for (number, (line, whole)) in lines(text).iter().zip(text.lines()).enumerate() {
+        for (number, line) in lines.iter().enumerate() {
             let is_fence = line.text().is_some_and(|text| text.starts_with("```"));
             is_fenced = (is_fenced != is_fence) && !line.comment.is_empty();
-            if whole.chars().count() > width && !is_fence && !is_fenced && can_be_broken(line) {
+            if line.width > width && !is_fence && !is_fenced && can_be_broken(line) {
                 wide.push(format!("{path}:{}", number + 1));
             }
         }
@@ -56,10 +56,10 @@ fn can_be_broken(line: &Line) -> bool {
 
 /// A figure in nanoseconds ages with the machine; it belongs to the benchmark that made it.
 pub(crate) fn figures(tree: &Tree, report: &mut Report) {
-    for (path, text) in tree.rust() {
+    for (path, lines) in tree.rust() {
         let mut previous = String::new();
         let mut is_code = false;
-        for (number, line) in lines(text).iter().enumerate() {
+        for (number, line) in lines.iter().enumerate() {
             let Some(text) = line.documentation() else {
                 previous.clear();
                 is_code = false;

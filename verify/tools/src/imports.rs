@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::source::lines;
 use crate::tree::Tree;
 
 /// A module's path below the crate.
@@ -45,14 +44,14 @@ struct Crate {
 /// Who uses whom in the crate whose sources are in this folder. Unit tests are not looked at.
 pub(crate) fn edges(tree: &Tree, folder: &str) -> BTreeSet<Edge> {
     let mut all = Crate { modules: BTreeMap::new() };
-    for (path, text) in tree.rust() {
+    for (path, lines) in tree.rust() {
         let Some(name) = path.strip_prefix(folder).and_then(|path| path.strip_prefix('/')) else { continue };
         let mut module: Module = name.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
         if module.last().is_some_and(|last| ["mod", "lib", "main"].contains(&last.as_str())) {
             module.pop();
         }
-        let code: Vec<String> =
-            lines(text).into_iter().filter(|line| !line.is_test).map(|line| line.code).collect();
+        let code: Vec<&str> =
+            lines.iter().filter(|line| !line.is_test).map(|line| line.code.as_str()).collect();
         all.read(&module, &tokens(&code.join("\n")));
     }
     let mut edges = BTreeSet::new();
@@ -162,7 +161,8 @@ impl Crate {
         }
     }
 
-    /// Where a thing is defined that `module` calls so: the module of its file, and its name there. `None` if it is not of this crate.
+    /// Where a thing is defined that `module` calls so: the module of its file, and its name there. `None` if
+    /// it is not of this crate.
     fn find(&self, module: &Module, path: &[String], depth: u32) -> Option<(Module, String)> {
         if depth > 20 {
             return None;

@@ -9,8 +9,8 @@ use crate::tree::Tree;
 const PAGE: &str = "docs/ORDERING.md";
 const CODE: &str = "crates/annulus/src";
 
-/// A label is a capital letter and a digit. It is defined where it is the first cell of a row. Two sections may define one only if some file
-/// that speaks of it is in the headings of both.
+/// A label is a capital letter and a digit. It is defined where it is the first cell of a row. Two sections
+/// may define one only if some file that speaks of it is in the headings of both.
 pub(crate) fn check(tree: &Tree, report: &mut Report) {
     let mut sections: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut heading = "";

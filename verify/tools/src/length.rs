@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::Report;
 use crate::list::{List, PAGE};
-use crate::source::lines;
 use crate::tree::Tree;
 
 const LIMIT: usize = 400;
@@ -18,8 +17,8 @@ pub(crate) fn check(tree: &Tree, list: &List, report: &mut Report) {
             Some((path, (number, length.parse().ok()?)))
         })
         .collect();
-    for (path, text) in tree.rust() {
-        let length = lines(text).iter().filter(|line| !line.is_test && !line.code.trim().is_empty()).count();
+    for (path, lines) in tree.rust() {
+        let length = lines.iter().filter(|line| !line.is_test && !line.code.trim().is_empty()).count();
         let limit = match accepted.get(path) {
             Some((number, limit)) if length > LIMIT => {
                 list.needed(*number);

@@ -3,23 +3,23 @@
 use std::collections::BTreeSet;
 
 use crate::Report;
-use crate::source::lines;
+use crate::source::Line;
 use crate::tree::{Tree, has_extension};
 
 /// Pages that speak of other projects' files, or of files that are gone.
 const NOT_LOOKED_AT: [&str; 3] = ["CHANGELOG.md", "docs/MIGRATION.md", "verify/tidy.md"];
 
 pub(crate) fn check(tree: &Tree, report: &mut Report) {
-    for (path, text) in tree.rust() {
-        list_of_modules(path, text, report);
+    for (path, lines) in tree.rust() {
+        list_of_modules(path, lines, report);
     }
     names(tree, report);
     rooms(tree, report);
 }
 
-/// The `text` block of a file's documentation in which most lines begin with the name of one of its modules lists all of them, and no others.
-fn list_of_modules(path: &str, text: &str, report: &mut Report) {
-    let lines = lines(text);
+/// The `text` block of a file's documentation in which most lines begin with the name of one of its modules
+/// lists all of them, and no others.
+fn list_of_modules(path: &str, lines: &[Line], report: &mut Report) {
     let declared: BTreeSet<&str> =
         lines.iter().filter(|line| !line.is_test).filter_map(|line| declared(&line.code)).collect();
     let mut blocks: Vec<Vec<&str>> = Vec::new();
@@ -78,26 +78,33 @@ fn names_in_front(line: &str) -> Vec<&str> {
     names
 }
 
-/// Every name of a Rust file is the end of a file's path.
+/// Every name of a Rust file is the end of a file's path, and every decision that is cited has a page: in
+/// comments, pages, scripts and models.
 fn names(tree: &Tree, report: &mut Report) {
-    for (path, text) in tree.files() {
-        let is_page = has_extension(path, "md") || path.starts_with("ci/");
-        let is_model = has_extension(path, "litmus") || has_extension(path, "pml");
-        if NOT_LOOKED_AT.contains(&path) || path.starts_with("verify/tools/") {
-            continue;
+    let is_ours = |path: &str| !NOT_LOOKED_AT.contains(&path) && !path.starts_with("verify/tools/");
+    for (path, lines) in tree.rust().filter(|(path, _)| is_ours(path)) {
+        names_in(tree, path, lines.iter().map(|line| line.comment.as_str()), report);
+    }
+    let is_text = |path: &str| {
+        path.starts_with("ci/")
+            || ["md", "litmus", "pml"].iter().any(|extension| has_extension(path, extension))
+    };
+    for (path, text) in tree.files().filter(|(path, _)| is_ours(path) && is_text(path)) {
+        names_in(tree, path, text.lines(), report);
+    }
+}
+
+fn names_in<'a>(tree: &Tree, path: &str, lines: impl Iterator<Item = &'a str>, report: &mut Report) {
+    for (number, line) in lines.enumerate() {
+        let mut is_gone = Vec::new();
+        if line.contains(".rs") {
+            let names = paths(line).into_iter().filter(|name| !tree.has(name));
+            is_gone.extend(names.map(|name| format!("names {name}")));
         }
-        let comments: Vec<String> = if has_extension(path, "rs") {
-            lines(text).into_iter().map(|line| line.comment).collect()
-        } else if is_page || is_model {
-            text.lines().map(str::to_owned).collect()
-        } else {
-            continue;
-        };
-        for (number, line) in comments.iter().enumerate() {
-            for name in paths(line).iter().filter(|name| !tree.has(name)) {
-                report.errors.push(format!("{path}:{}: names {name}, which is not there", number + 1));
-            }
-        }
+        let cited = decisions(line).filter(|number| !has_decision(tree, number));
+        is_gone.extend(cited.map(|number| format!("cites decision {number}")));
+        let errors = is_gone.iter().map(|what| format!("{path}:{}: {what}, which is not there", number + 1));
+        report.errors.extend(errors);
     }
 }
 
@@ -113,6 +120,20 @@ pub(crate) fn paths(text: &str) -> Vec<String> {
         .filter(|word| !word.starts_with('.') && !word.starts_with('/'))
         .map(str::to_owned)
         .collect()
+}
+
+/// The numbers of decisions that a text cites: `decision 0042`, or a path to its page.
+fn decisions(text: &str) -> impl Iterator<Item = &str> {
+    let ends = text.match_indices("decision").map(|(at, word)| &text[at + word.len()..]);
+    ends.filter_map(|end| {
+        let number = end.strip_prefix('s').unwrap_or(end).strip_prefix([' ', '/'])?.get(..4)?;
+        number.bytes().all(|digit| digit.is_ascii_digit()).then_some(number)
+    })
+}
+
+fn has_decision(tree: &Tree, number: &str) -> bool {
+    let begin = format!("docs/decisions/{number}-");
+    tree.files().any(|(path, _)| path.starts_with(&begin))
 }
 
 /// `docs/ARCHITECTURE.md` names each of the library's outermost modules.

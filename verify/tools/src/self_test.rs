@@ -1,4 +1,5 @@
-//! Each check fails where there is something to see: every fault is made in a copy of the project, and the check must report it.
+//! Each check fails where there is something to see: every fault is made in a copy of the project, and the
+//! check must report it.
 
 use crate::check;
 use crate::list::PAGE;
@@ -9,10 +10,10 @@ const CODE: &str = "crates/annulus/src";
 /// A fault: its name, how it is made, and what the report says of it.
 type Fault = (&'static str, fn(&mut Tree), &'static str);
 
-const FAULTS: [Fault; 14] = [
+const FAULTS: [Fault; 15] = [
     (
         "a wide comment",
-        |tree| add(tree, "side.rs", &format!("// {}\n", "a word ".repeat(20))),
+        |tree| add(tree, "side.rs", &format!("// {}\n", "a word ".repeat(20)).repeat(2000)),
         "are wider than",
     ),
     (
@@ -57,6 +58,11 @@ const FAULTS: [Fault; 14] = [
         "a comment that names a file that is gone",
         |tree| add(tree, "side.rs", "// See `unheard_of.rs`.\n"),
         "names unheard_of.rs, which is not there",
+    ),
+    (
+        "a decision that is not there",
+        |tree| add(tree, "side.rs", "// By value (decision 9999).\n"),
+        "cites decision 9999, which is not there",
     ),
     (
         "a room that no page names",

@@ -7,6 +7,8 @@ pub(crate) struct Line {
     pub(crate) code: String,
     /// Its comment, from the slashes on.
     pub(crate) comment: String,
+    /// How many letters it has in all.
+    pub(crate) width: usize,
     /// Whether it is part of a unit test.
     pub(crate) is_test: bool,
 }
@@ -46,8 +48,8 @@ pub(crate) fn lines(text: &str) -> Vec<Line> {
 }
 
 fn read_line(text: &str, state: &mut State) -> Line {
-    let mut line = Line::default();
     let letters: Vec<char> = text.chars().collect();
+    let mut line = Line { width: letters.len(), ..Line::default() };
     let ahead = |at: usize, expected: &str| {
         expected.chars().enumerate().all(|(offset, letter)| letters.get(at + offset) == Some(&letter))
     };

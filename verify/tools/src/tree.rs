@@ -1,14 +1,30 @@
 //! The project's files, in memory.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::rc::Rc;
 
-/// The text of each file, by its path from the project's root.
+use crate::source::{self, Line};
+
+/// A file, read as Rust at most once.
+struct File {
+    text: String,
+    lines: OnceCell<Vec<Line>>,
+}
+
+impl File {
+    fn new(text: String) -> Rc<Self> {
+        Rc::new(Self { text, lines: OnceCell::new() })
+    }
+}
+
+/// Each file, by its path from the project's root. Copies of a tree share their files.
 #[derive(Clone, Default)]
 pub(crate) struct Tree {
-    files: BTreeMap<String, String>,
+    files: BTreeMap<String, Rc<File>>,
 }
 
 /// Folders that hold no text of ours.
@@ -32,7 +48,7 @@ impl Tree {
                 self.add(&entry.path(), &path)?;
             } else if kind.is_file() {
                 // A name is enough of what is no text.
-                self.files.insert(path, fs::read_to_string(entry.path()).unwrap_or_default());
+                self.files.insert(path, File::new(fs::read_to_string(entry.path()).unwrap_or_default()));
             }
         }
         Ok(())
@@ -40,22 +56,25 @@ impl Tree {
 
     /// All files: path and text.
     pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()))
+        self.files.iter().map(|(path, file)| (path.as_str(), file.text.as_str()))
     }
 
-    /// The files of Rust: path and text.
-    pub(crate) fn rust(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.files().filter(|(path, _)| has_extension(path, "rs"))
+    /// The files of Rust: path, and lines.
+    pub(crate) fn rust(&self) -> impl Iterator<Item = (&str, &[Line])> {
+        let files = self.files.iter().filter(|(path, _)| has_extension(path, "rs"));
+        files.map(|(path, file)| {
+            (path.as_str(), file.lines.get_or_init(|| source::lines(&file.text)).as_slice())
+        })
     }
 
     /// The text of a file; nothing where there is none.
     pub(crate) fn text(&self, path: &str) -> &str {
-        self.files.get(path).map_or("", String::as_str)
+        self.files.get(path).map_or("", |file| file.text.as_str())
     }
 
     /// Writes a file, or another text in place of the one it has.
     pub(crate) fn write(&mut self, path: &str, text: String) {
-        self.files.insert(path.to_owned(), text);
+        self.files.insert(path.to_owned(), File::new(text));
     }
 
     /// Whether some file's path is this, or ends with it.

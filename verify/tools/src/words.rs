@@ -6,7 +6,8 @@ use crate::Report;
 use crate::list::{List, PAGE};
 use crate::tree::{Tree, has_extension};
 
-/// A word of the list counts wherever it is a word of its own, or a part of a name: `old`, `Old`, `is_old`, `OldName`.
+/// A word of the list counts wherever it is a word of its own, or a part of a name: `old`, `Old`, `is_old`,
+/// `OldName`.
 pub(crate) fn check(tree: &Tree, list: &List, report: &mut Report) {
     let old: BTreeMap<String, &str> = list
         .below("Old words")
