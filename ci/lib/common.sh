@@ -12,7 +12,19 @@ say() { printf '%s\n' "$*"; }
 
 # each COMMAND: runs it with each line that comes, as many beside each other as there are cores. Fails if one of them does. What COMMAND needs of
 # functions and variables must be exported.
-each() { xargs -P "$(nproc)" -I{} bash -euo pipefail -c "$1 {}"; }
+each() { in_turns "$(nproc)" "$1"; }
+
+# alone COMMAND: the same, one after the other.
+alone() { in_turns 1 "$1"; }
+
+in_turns() { xargs -P "$1" -I{} bash -euo pipefail -c "$2 {}"; }
+
+# end_at_first_failure: from here on, cargo's test programs end with the first test that fails or hangs (see ci/lib/mutant-run).
+end_at_first_failure() {
+    local host
+    host=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
+    export "CARGO_TARGET_${host}_RUNNER=$PWD/ci/lib/mutant-run"
+}
 
 # need COMMAND HOW...: runs HOW where COMMAND fails, and says so where that did not help. With ANNULUS_NO_INSTALL it says what is missing, and runs
 # nothing.
@@ -50,6 +62,8 @@ need_miri() {
     need_nightly rust-src miri || return 1
     export CARGO_TARGET_DIR=target/miri
     export MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-preemption-rate=0.2'
+    # Tests panic on purpose, and a stack that Miri unwinds for its names takes seconds each time.
+    export RUST_BACKTRACE=0
 }
 
 # need_debian TEST PACKAGE...: what Debian has, where TEST fails. Who is not root needs a sudo that does not ask.

@@ -78,20 +78,30 @@ pub(crate) fn pause() {
 
 /// Whether the seeded bug `$name` is there, which some check must catch (see `ci/mutations`).
 ///
-/// In a normal build it never is, and then the branch is gone; the private cfg `annulus_mutant` puts it in. A loom build has all of them, and
-/// `ANNULUS_MUTANT` says which one is awake: so one build serves every model and every bug.
-#[cfg(not(annulus_loom))]
+/// In a normal build it never is, and then the branch is gone; the private cfg `annulus_mutant` puts it in. A build for loom, or one with
+/// `annulus_mutant = "all"`, has all of them, and the environment variable `ANNULUS_MUTANT` says which one is awake: so one build serves every
+/// test and every bug.
+#[cfg(not(any(annulus_loom, annulus_mutant = "all")))]
 macro_rules! mutated {
     ($name:literal) => {
         cfg!(annulus_mutant = $name)
     };
 }
-#[cfg(annulus_loom)]
+#[cfg(any(annulus_loom, annulus_mutant = "all"))]
 macro_rules! mutated {
-    ($name:literal) => {{
-        // A model asks a million times. Loom does not see this cell, so it orders nothing that loom watches.
-        static AWAKE: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
-        *AWAKE.get_or_init(|| std::env::var_os("ANNULUS_MUTANT").is_some_and(|mutant| mutant == $name))
-    }};
+    ($name:literal) => {
+        $crate::sync::is_awake($name)
+    };
 }
 pub(crate) use mutated;
+
+/// Whether `ANNULUS_MUTANT` is that name.
+#[cfg(any(annulus_loom, annulus_mutant = "all"))]
+pub(crate) fn is_awake(name: &str) -> bool {
+    use std::sync::LazyLock;
+
+    // A test asks a million times, and some count what is allocated. Loom does not see this cell, so it orders nothing that loom watches.
+    static AWAKE: LazyLock<std::ffi::OsString> =
+        LazyLock::new(|| std::env::var_os("ANNULUS_MUTANT").unwrap_or_default());
+    *AWAKE == *name
+}

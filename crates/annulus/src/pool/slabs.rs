@@ -125,8 +125,7 @@ mod tests {
                 let start = bytes.as_ptr().addr();
                 assert_eq!(start % LINE_BYTES, 0);
                 assert!(index == 0 || (start >= end && start - end < LINE_BYTES), "one after the other");
-                assert_eq!(bytes.len(), slab_bytes);
-                assert!(bytes.iter().all(|&byte| byte == 0));
+                assert!(bytes == alloc::vec![0; slab_bytes], "so many zeros");
                 end = start + slab_bytes;
             }
         }

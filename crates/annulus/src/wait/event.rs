@@ -288,10 +288,21 @@ mod tests {
         }
     }
 
+    /// Wakes all who sleep when it is dropped, by a panic too: a scope waits for its threads before it panics.
+    struct WakesAll<'a>(&'a Event);
+
+    impl Drop for WakesAll<'_> {
+        fn drop(&mut self) {
+            self.0.notify();
+        }
+    }
+
     /// Each wake-up of one wakes one, as long as somebody sleeps.
     #[test]
     fn one_by_one() {
         const SLEEPERS: u32 = 3;
+        // Enough for a thread that is about to sleep to do so; Miri takes its time for that.
+        const SOON: Duration = Duration::from_millis(if cfg!(miri) { 300 } else { 20 });
         for event in both_kinds() {
             let woken = AtomicU32::new(0);
             std::thread::scope(|scope| {
@@ -305,8 +316,9 @@ mod tests {
                 while event.asleep.load(Ordering::Relaxed) < SLEEPERS {
                     std::thread::yield_now();
                 }
-                // Not a synchronisation: they are about to sleep, and soon do.
-                std::thread::sleep(Duration::from_millis(20));
+                let _all = WakesAll(&event);
+                // Not a synchronisation: who comes late is not woken, but sees that the word has changed.
+                std::thread::sleep(SOON);
                 for number in 1..=SLEEPERS {
                     event.notify_some(1);
                     while woken.load(Ordering::Relaxed) < number {

@@ -93,7 +93,7 @@ fn presets<K: Kind>() {
         (Builder::high_throughput(), 262_144),
     ];
     // The emulator would take minutes for the large ones.
-    for (builder, capacity) in presets.into_iter().filter(|&(_, capacity)| !cfg!(miri) || capacity < 5000) {
+    for (builder, capacity) in presets.into_iter().filter(|&(_, capacity)| !cfg!(miri) || capacity < 2000) {
         assert_eq!(builder.build::<u8>().unwrap().0.capacity(), capacity);
     }
 }
