@@ -20,7 +20,7 @@
 //! every X5 before it: who reads the head with Acquire sees the links, and the contents, of all entries pushed until then. X3 succeeds only
 //! on the very value that was read with Acquire before, so for itself it needs no ordering.
 
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 
 /// In place of an index: there is none.
 pub(crate) const END: u32 = u32::MAX;
@@ -65,7 +65,7 @@ impl Head {
 
     fn pop_ordering() -> Ordering {
         // Acquire: pairs with the Release of every X5 before.
-        if mutated!("pool_pop_relaxed") { Ordering::Relaxed } else { Ordering::Acquire }
+        ordering!(Acquire unless "pool_pop_relaxed")
     }
 
     /// X1: a look, to pop.
@@ -95,19 +95,22 @@ impl Head {
     /// After a success the caller may touch nothing of the pool, if that is what the list is in.
     #[inline]
     pub(crate) fn push(&self, seen: Seen, index: u32) -> Result<(), Seen> {
-        let ordering = if mutated!("pool_push_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with X1 and K1, so who pops the entry sees its link, and what its owner wrote. Relaxed where it fails: only the
         // number counts.
-        let exchanged = self.0.compare_exchange_weak(seen.0, seen.then(index), ordering, Ordering::Relaxed);
+        let exchanged = self.0.compare_exchange_weak(
+            seen.0,
+            seen.then(index),
+            ordering!(Release unless "pool_push_relaxed"),
+            Ordering::Relaxed,
+        );
         exchanged.map(drop).map_err(Seen)
     }
 
     /// K1: nothing is pushed from here on. Returns the top.
     pub(crate) fn close(&self) -> u32 {
-        let ordering = if mutated!("pool_close_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with every X5, so K2 sees the links, and what was done with the entries in the list comes before the end of
         // their memory.
-        Seen(self.0.swap(u64::from(CLOSED), ordering)).top()
+        Seen(self.0.swap(u64::from(CLOSED), ordering!(Acquire unless "pool_close_relaxed"))).top()
     }
 }
 

@@ -1,6 +1,6 @@
 //! One side of a ring: how many handles it has, and whether the last of them is gone.
 
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated};
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated, ordering};
 
 /// The handles of one side, and whether the last of them is gone. That never changes back: a handle is made only from another one of
 /// its side.
@@ -23,18 +23,18 @@ impl Side {
 
     /// One handle less. Says whether it was the last.
     pub(crate) fn one_less(&self) -> bool {
-        let ordering = if mutated!("side_left_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the fence below, for what this handle did before.
-        if self.handles.fetch_sub(1, ordering) != 1 && !mutated!("side_gone_with_the_first") {
+        if self.handles.fetch_sub(1, ordering!(Release unless "side_left_relaxed")) != 1
+            && !mutated!("side_gone_with_the_first")
+        {
             return false;
         }
         if !mutated!("side_no_fence") {
             // Acquire: what all the others did comes before the store.
             fence(Ordering::Acquire);
         }
-        let ordering = if mutated!("close_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in `are_gone`; the last message comes before it.
-        self.gone.store(true, ordering);
+        self.gone.store(true, ordering!(Release unless "close_relaxed"));
         true
     }
 

@@ -105,3 +105,15 @@ pub(crate) fn is_awake(name: &str) -> bool {
         LazyLock::new(|| std::env::var_os("ANNULUS_MUTANT").unwrap_or_default());
     *AWAKE == *name
 }
+
+/// `ordering!(Acquire unless "…")`: an ordering, which the seeded bug of that name makes `Relaxed`.
+macro_rules! ordering {
+    ($ordering:ident unless $bug:literal) => {
+        if $crate::sync::mutated!($bug) {
+            $crate::sync::Ordering::Relaxed
+        } else {
+            $crate::sync::Ordering::$ordering
+        }
+    };
+}
+pub(crate) use ordering;

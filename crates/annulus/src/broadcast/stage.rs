@@ -30,7 +30,7 @@ use crate::error::UpstreamError;
 use crate::message::Message;
 use crate::ring::Store;
 use crate::sequence::Sequence;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 use crate::wait::Event;
 
 /// The mode of a [`Subscriber`] that follows others, or is followed by others, or both.
@@ -72,10 +72,8 @@ impl Progress {
     /// P2.
     #[inline]
     fn reach(&self, processed: u64) {
-        let ordering =
-            if mutated!("stage_processed_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire of P4; what the stage did comes before.
-        self.processed.store(processed, ordering);
+        self.processed.store(processed, ordering!(Release unless "stage_processed_relaxed"));
     }
 
     /// P1 and P2.
@@ -232,9 +230,8 @@ impl DependencyBarrier {
     fn look(&self) -> Processed {
         let mut all = Processed { end: OPEN, floor: Sequence::FIRST, start: Sequence::FIRST };
         for StageProgress(upstream) in &self.upstreams {
-            let ordering = if mutated!("stage_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
             // P4. Acquire: pairs with P2.
-            let reached = upstream.processed.load(ordering);
+            let reached = upstream.processed.load(ordering!(Acquire unless "stage_look_relaxed"));
             if reached != OPEN {
                 all.end = all.end.min(reached);
                 // P5. Relaxed: at least as new as what P4 saw.

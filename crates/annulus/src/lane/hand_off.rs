@@ -22,7 +22,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// What fits beside the tail and the two numbers in a line.
 type Space = [MaybeUninit<u64>; 5];
@@ -66,17 +66,15 @@ impl<T> HandOff<T> {
 
     /// A1, by the reader, who has taken all messages before `number`.
     pub(super) fn ask_for(&self, number: u64) {
-        let ordering = if mutated!("hand_off_ask_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with A2.
-        self.wanted.store(number, ordering);
+        self.wanted.store(number, ordering!(Release unless "hand_off_ask_relaxed"));
     }
 
     /// A2, by the writer, whose next message is `number`.
     #[inline(always)]
     pub(super) fn is_asked_for(&self, number: u64) -> bool {
-        let ordering = if mutated!("hand_off_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with A1.
-        self.wanted.load(ordering) == number
+        self.wanted.load(ordering!(Acquire unless "hand_off_look_relaxed")) == number
     }
 
     /// A3, by the writer, before L3.

@@ -26,7 +26,7 @@ use super::hand_off::HandOff;
 use super::{Cells, Place};
 use crate::error::CapacityError;
 use crate::os::numa::Node;
-use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// A number on a pair of lines of its own, which processors fetch together.
 #[repr(align(128))]
@@ -96,9 +96,8 @@ impl<T> Lane<T> {
     /// L1: the message before which there is room. What was in the slots is moved out.
     #[inline(always)]
     pub(crate) fn room_until(&self) -> u64 {
-        let ordering = if mutated!("lane_room_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with L7.
-        self.head.0.load(ordering).wrapping_add(self.capacity() as u64)
+        self.head.0.load(ordering!(Acquire unless "lane_room_relaxed")).wrapping_add(self.capacity() as u64)
     }
 
     /// The message before which the writer knows of room; there may be more.
@@ -126,17 +125,15 @@ impl<T> Lane<T> {
     /// L3: gives the reader what lies before `tail`.
     #[inline(always)]
     pub(crate) fn publish(&self, tail: u64) {
-        let ordering = if mutated!("lane_tail_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with L5.
-        self.front.tail.store(tail, ordering);
+        self.front.tail.store(tail, ordering!(Release unless "lane_tail_relaxed"));
     }
 
     /// L5: the message before which there is something.
     #[inline(always)]
     pub(crate) fn tail(&self) -> u64 {
-        let ordering = if mutated!("lane_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with L3.
-        self.front.tail.load(ordering)
+        self.front.tail.load(ordering!(Acquire unless "lane_look_relaxed"))
     }
 
     /// A1: the reader has taken all messages before the one at `at`, and waits for that one.
@@ -193,9 +190,8 @@ impl<T> Lane<T> {
     /// L7: gives the writer the slots before `head`.
     #[inline(always)]
     pub(crate) fn release(&self, head: u64) {
-        let ordering = if mutated!("lane_head_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with L1.
-        self.head.0.store(head, ordering);
+        self.head.0.store(head, ordering!(Release unless "lane_head_relaxed"));
     }
 
     /// The next message to be taken, for who is about to become its reader or writer, or nobody's.

@@ -23,7 +23,7 @@ use crate::error::CapacityError;
 use crate::index::Index;
 use crate::os::numa::Node;
 use crate::sequence::Sequence;
-use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// A slot, with a word that says for which message it is free, or with which it is full.
 struct Slot<T> {
@@ -97,9 +97,8 @@ impl<T> Stamped<T> {
     /// V1: whether the slot of message `number` is empty; it is the writer's then, or the one's who claims the number.
     #[inline(always)]
     pub(super) fn is_free(&self, number: u64) -> bool {
-        let ordering = if mutated!("shared_free_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with V6; what was there is moved out.
-        self.slot(number).stamp.load(ordering) == free(number)
+        self.slot(number).stamp.load(ordering!(Acquire unless "shared_free_relaxed")) == free(number)
     }
 
     /// V2 and V3.
@@ -112,17 +111,15 @@ impl<T> Stamped<T> {
         let slot = self.slot(number);
         // SAFETY: a free slot is the writer's alone.
         slot.value.with_mut(|place| unsafe { (*place).write(value) });
-        let ordering = if mutated!("shared_full_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // V3. Release: pairs with V4.
-        slot.stamp.store(full(number), ordering);
+        slot.stamp.store(full(number), ordering!(Release unless "shared_full_relaxed"));
     }
 
     /// V4: whether message `number` is there, or was.
     #[inline(always)]
     pub(super) fn is_full(&self, number: u64) -> bool {
-        let ordering = if mutated!("shared_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with V3.
-        self.slot(number).stamp.load(ordering) == full(number)
+        self.slot(number).stamp.load(ordering!(Acquire unless "shared_look_relaxed")) == full(number)
     }
 
     /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where nothing is there.
@@ -149,9 +146,11 @@ impl<T> Stamped<T> {
         let slot = self.slot(number);
         // SAFETY: it is full, and the caller's alone.
         let value = slot.value.with_mut(|place| unsafe { (*place).assume_init_read() });
-        let ordering = if mutated!("shared_taken_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with V1.
-        slot.stamp.store(free(number.wrapping_add(self.capacity() as u64)), ordering);
+        slot.stamp.store(
+            free(number.wrapping_add(self.capacity() as u64)),
+            ordering!(Release unless "shared_taken_relaxed"),
+        );
         value
     }
 

@@ -23,7 +23,7 @@ use super::seed::Seed;
 use super::slabs::Slabs;
 use super::word::Word;
 use crate::free_list::{END, Head};
-use crate::sync::{AtomicUsize, Ordering, fence, mutated};
+use crate::sync::{AtomicUsize, Ordering, fence, mutated, ordering};
 
 /// A word on a line of its own: owners of neighbouring slabs do not take it from each other.
 #[repr(C, align(64))]
@@ -219,10 +219,10 @@ impl Shared {
     ///
     /// They were counted, are gone once, and the caller does not touch `this` afterwards.
     unsafe fn leave(this: NonNull<Self>, gone: usize) {
-        let ordering = if mutated!("pool_left_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: `this` lives while somebody is counted, and the caller still is. Release: pairs with the fence of the last, so what
         // each has done comes before the end of the memory.
-        let before = unsafe { &(*this.as_ptr()).present }.fetch_sub(gone, ordering);
+        let before = unsafe { &(*this.as_ptr()).present }
+            .fetch_sub(gone, ordering!(Release unless "pool_left_relaxed"));
         if before == gone {
             if !mutated!("pool_no_fence") {
                 // Acquire: pairs with the Release of every other.

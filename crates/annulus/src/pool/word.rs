@@ -16,7 +16,7 @@
 //! handle one wins, and afterwards the generation is another. Every other step is made by the slab's only owner.
 
 use crate::free_list::END;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 
 /// A `Buffer` has the slab.
 const OWNED: u32 = u32::MAX - 1;
@@ -80,10 +80,10 @@ impl Word {
     pub(super) fn hand_out(&self) -> Option<u32> {
         // Relaxed: the generation changes in `redeem` only, and nobody can redeem what is owned.
         let generation = self.0.load(Ordering::Relaxed) as u32;
-        let ordering = if mutated!("pool_handle_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire of H2 and of K3, so who has the slab next sees what the owner wrote. A swap rather than a
         // store: of this and K3 one sees the other.
-        let before = self.0.swap(pack(IN_HANDLE, generation), ordering);
+        let before =
+            self.0.swap(pack(IN_HANDLE, generation), ordering!(Release unless "pool_handle_relaxed"));
         (link_of(before) != ORPHANED).then_some(generation)
     }
 
@@ -101,9 +101,13 @@ impl Word {
             self.0.store(owned, Ordering::Relaxed);
             return Ok(());
         }
-        let ordering = if mutated!("pool_redeem_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with the Release of H1. Relaxed where it fails: the caller touches nothing then.
-        let exchanged = self.0.compare_exchange(out, owned, ordering, Ordering::Relaxed);
+        let exchanged = self.0.compare_exchange(
+            out,
+            owned,
+            ordering!(Acquire unless "pool_redeem_relaxed"),
+            Ordering::Relaxed,
+        );
         exchanged.map(drop).map_err(|seen| seen as u32)
     }
 
@@ -117,10 +121,9 @@ impl Word {
 
     /// K3, by who closes the pool: tells the slab's `Buffer`, if there is one, that it is on its own. Returns whether there is.
     pub(super) fn orphan(&self) -> bool {
-        let ordering = if mutated!("pool_orphan_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with the Release of H1. Either H1 comes first, then nobody has the slab, and what was done with it comes before the
         // end of its memory; or K3 comes first, then H1 finds it.
-        let before = link_of(self.0.swap(pack(ORPHANED, 0), ordering));
+        let before = link_of(self.0.swap(pack(ORPHANED, 0), ordering!(Acquire unless "pool_orphan_relaxed")));
         before != ORPHANED && before != IN_HANDLE
     }
 }

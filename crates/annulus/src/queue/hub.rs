@@ -20,7 +20,7 @@ use super::stats::ProducerStats;
 use crate::error::CapacityError;
 use crate::lane::Lane;
 use crate::side::Side;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 use crate::wait::{Event, Mark, Marked};
 
 /// What all handles of a queue share.
@@ -138,9 +138,8 @@ impl<L> Hub<L> {
     /// Closes the queue and wakes everybody.
     #[cold]
     pub(super) fn close(&self) {
-        let ordering = if mutated!("hub_close_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in `is_closed`.
-        self.sent.mark(CLOSED, ordering);
+        self.sent.mark(CLOSED, ordering!(Release unless "hub_close_relaxed"));
         if mutated!("hub_close_wakes_nobody") {
             return;
         }

@@ -29,7 +29,7 @@
 
 use super::registry::{FREE, Pass, Registry};
 use crate::sequence::Sequence;
-use crate::sync::{AtomicU64, Ordering, fence, mutated};
+use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};
 
 /// The gate of one ring. In a ring whose publishers never wait it stays empty.
 #[repr(C, align(128))]
@@ -77,9 +77,8 @@ impl Gate {
     /// The largest limit that a look has found: messages before it may be written.
     #[inline]
     pub(crate) fn limit(&self) -> Sequence {
-        let ordering = if mutated!("gate_limit_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with the Release in `look`; what that look saw read comes before what is written now.
-        Sequence::new(self.limit.load(ordering))
+        Sequence::new(self.limit.load(ordering!(Acquire unless "gate_limit_relaxed")))
     }
 
     /// Looks at every cursor, for a publisher that is about to write message `head` or claim it: messages before the result may be
@@ -88,8 +87,7 @@ impl Gate {
     #[inline(never)]
     pub(crate) fn look(&self, head: Sequence) -> Sequence {
         // G1. A maximum, because of many publishers one may come late. Release: who joins sees the messages before `head`.
-        let ordering = if mutated!("gate_scanned_relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        self.scanned.fetch_max(head.get(), ordering);
+        self.scanned.fetch_max(head.get(), ordering!(Release unless "gate_scanned_relaxed"));
         if !mutated!("gate_no_publisher_fence") {
             // G2. Pairs with J2.
             fence(Ordering::SeqCst);
@@ -150,9 +148,8 @@ impl Gate {
     /// A second pass at `cursor`, for a subscriber that stands there with a pass of its own and does not move meanwhile.
     pub(crate) fn fork(&self, cursor: Sequence) -> Pass {
         let pass = self.registry.enter(cursor);
-        let ordering = if mutated!("gate_fork_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // Release: pairs with the Acquire in `look`.
-        self.forks.fetch_add(1, ordering);
+        self.forks.fetch_add(1, ordering!(Release unless "gate_fork_relaxed"));
         pass
     }
 }

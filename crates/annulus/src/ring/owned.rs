@@ -18,7 +18,7 @@ use core::ptr::NonNull;
 use super::{Slots, Store, Strided, Writers};
 use crate::error::CapacityError;
 use crate::sequence::{Sequence, Stamp};
-use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated};
+use crate::sync::{AtomicU64, UnsafeCell, ordering};
 
 /// A slot: the stamp, and the value that lives there.
 pub(crate) struct OwnedSlot<T> {
@@ -103,9 +103,9 @@ impl<T> Slots<Owned<T>> {
     /// As for [`change`](Self::change), which is over.
     #[inline]
     pub(crate) unsafe fn finish(self, sequence: Sequence) {
-        let ordering = if mutated!("owned_done_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: the ring lives. Release: pairs with the Acquire of O4, so who sees the stamp sees the value.
-        unsafe { self.stamp_word(sequence) }.store(Stamp::done(sequence).bits(), ordering);
+        unsafe { self.stamp_word(sequence) }
+            .store(Stamp::done(sequence).bits(), ordering!(Release unless "owned_done_relaxed"));
     }
 
     /// O4: whether message `sequence` is there.

@@ -36,7 +36,7 @@ use alloc::boxed::Box;
 use core::ptr::NonNull;
 
 use crate::sequence::Sequence;
-use crate::sync::{AtomicPtr, AtomicU64, Ordering, mutated, pause};
+use crate::sync::{AtomicPtr, AtomicU64, Ordering, mutated, ordering, pause};
 
 /// In a cell: nobody's.
 pub(super) const FREE: u64 = u64::MAX;
@@ -124,7 +124,7 @@ impl<T> Link<T> {
     /// Links `new`; `Err` is what somebody else has linked before.
     fn put(&self, new: T) -> Result<&T, &T> {
         let new = Box::into_raw(Box::new(new));
-        let success = if mutated!("gate_link_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        let success = ordering!(Release unless "gate_link_relaxed");
         // Release: pairs with the Acquire in `get`, and with the one here.
         match self.0.compare_exchange(core::ptr::null_mut(), new, success, Ordering::Acquire) {
             // SAFETY: it is linked now.
@@ -192,7 +192,7 @@ impl Node {
 
     /// T2 and T3 of a subscriber that is counted here, where there was one free.
     fn take(&self, cursor: Sequence) -> Pass {
-        let ordering = if mutated!("gate_taken_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+        let ordering = ordering!(Acquire unless "gate_taken_relaxed");
         let mut at = self;
         loop {
             // Acquire: pairs with the Release of T5. What its last owner read comes before all that follows from here.
@@ -240,14 +240,14 @@ impl Node {
 
     /// T7.
     fn fold<A>(&self, start: A, look: &impl Fn(A, u64) -> A) -> A {
-        let ordering = if mutated!("gate_count_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with the Release of T6.
-        if self.count(ordering).used() == 0 && !mutated!("gate_visits_all") {
+        if self.count(ordering!(Acquire unless "gate_count_relaxed")).used() == 0
+            && !mutated!("gate_visits_all")
+        {
             return start;
         }
-        let ordering = if mutated!("gate_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // Acquire: pairs with the Release in `Pass::advance`, and of T5.
-        let own = look(start, self.cell.load(ordering));
+        let own = look(start, self.cell.load(ordering!(Acquire unless "gate_look_relaxed")));
         self.below().iter().fold(own, |before, node| node.fold(before, look))
     }
 }
@@ -306,9 +306,8 @@ impl Pass {
     /// The gate lives, and the pass was not given up.
     #[inline]
     pub(crate) unsafe fn advance(self, cursor: Sequence) {
-        let ordering = if mutated!("gate_cursor_relaxed") { Ordering::Relaxed } else { Ordering::Release };
         // SAFETY: the caller's promise. Release: pairs with the Acquire of T7; what was read comes before.
-        unsafe { self.0.as_ref() }.cell.store(cursor.get(), ordering);
+        unsafe { self.0.as_ref() }.cell.store(cursor.get(), ordering!(Release unless "gate_cursor_relaxed"));
     }
 
     /// Gives the cell up: no publisher waits for it any more.
@@ -322,10 +321,10 @@ impl Pass {
         }
         // SAFETY: the caller's promise.
         let node = unsafe { self.0.as_ref() };
-        let ordering = if mutated!("gate_left_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        let ordering = ordering!(Release unless "gate_left_relaxed");
         // T5. Release: as in `advance`; pairs with T3 too.
         node.cell.store(FREE, ordering);
-        let ordering = if mutated!("gate_uncounted_relaxed") { Ordering::Relaxed } else { Ordering::Release };
+        let ordering = ordering!(Release unless "gate_uncounted_relaxed");
         // T6. Release: pairs with the Acquire of T7, which may see this and not T5; and with that of T1 and T2.
         node.upwards().for_each(|node| {
             node.branch.0.count.fetch_sub(Count::USED, ordering);

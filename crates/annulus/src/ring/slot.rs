@@ -34,7 +34,7 @@ use core::mem::MaybeUninit;
 use super::copy;
 use crate::message::Message;
 use crate::sequence::{Sequence, Stamp};
-use crate::sync::{AtomicU64, Ordering, fence, mutated};
+use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};
 
 /// A message that was read whole. Only [`Slot::read`] makes one, so having it is the proof.
 pub(crate) struct Whole<'m, T: Message>(&'m mut MaybeUninit<T::Wire>);
@@ -139,8 +139,7 @@ impl<'a, T: Message> Slot<'a, T> {
         // W3. Relaxed: R1 orders them for readers of this lap, R3 and R4 catch readers of an earlier one.
         copy::store(payload, message.encode(&mut MaybeUninit::uninit()));
         // W4. Release: pairs with R1, and with every other look at a stamp.
-        let ordering = if mutated!("slot_done_relaxed") { Ordering::Relaxed } else { Ordering::Release };
-        stamp.store(done.bits(), ordering);
+        stamp.store(done.bits(), ordering!(Release unless "slot_done_relaxed"));
     }
 
     #[inline]
@@ -150,9 +149,7 @@ impl<'a, T: Message> Slot<'a, T> {
         message: &'m mut MaybeUninit<T::Wire>,
     ) -> Result<Whole<'m, T>, Missing> {
         // R1. Acquire: pairs with W4.
-        let ordering =
-            if mutated!("slot_first_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
-        self.look(sequence, ordering)?;
+        self.look(sequence, ordering!(Acquire unless "slot_first_look_relaxed"))?;
         self.copy(message);
         if !self.is_unchanged(sequence) && !mutated!("slot_no_second_look") {
             return Err(Missing::Overwritten);
@@ -205,7 +202,7 @@ pub(super) unsafe fn read_run<'a, 'm, T: Message>(
     places: &'m mut [MaybeUninit<T::Wire>],
 ) -> Run<'m, T> {
     // R1. Acquire: pairs with W4. The last one that finds its message is that of the run.
-    let ordering = if mutated!("run_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
+    let ordering = ordering!(Acquire unless "run_look_relaxed");
     let last = |count| if mutated!("run_looks_at_the_first") { first } else { first.plus(count as u64 - 1) };
     let is_there = |count| slot(last(count)).look(last(count), ordering).is_ok();
     let (mut count, mut next) = (0, places.len().min(1));

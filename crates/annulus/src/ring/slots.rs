@@ -6,7 +6,7 @@ use super::{Store, Strided, Writers};
 use crate::hint::unlikely;
 use crate::index::Index;
 use crate::sequence::{Sequence, Stamp};
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, ordering};
 
 /// Where the slots of a ring are. Each handle has a copy, so that it finds a slot without a look at shared memory, and may keep
 /// that copy in registers.
@@ -89,9 +89,10 @@ impl<S: Store> Slots<S> {
     /// The ring lives.
     #[inline]
     pub(crate) unsafe fn stamp(self, sequence: Sequence) -> Stamp {
-        let ordering = if mutated!("stamp_look_relaxed") { Ordering::Relaxed } else { Ordering::Acquire };
         // SAFETY: the caller's promise.
-        Stamp::from_bits(unsafe { self.stamp_word(sequence) }.load(ordering))
+        Stamp::from_bits(
+            unsafe { self.stamp_word(sequence) }.load(ordering!(Acquire unless "stamp_look_relaxed")),
+        )
     }
 
     /// C2: whether the slot of `sequence` was left by the writer of the lap before, so that the one who claimed `sequence` may write.
