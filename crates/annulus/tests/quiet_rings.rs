@@ -14,7 +14,9 @@ fn many_looks_in_vain_register_in_the_end() {
     let (first, mut consumer) = annulus::mpsc::channel::<u64>(4);
     let mut producers: Vec<_> = (0..8).map(|_| first.clone()).collect();
     // A ring is on the list from its first message on.
-    producers.iter_mut().for_each(|producer| producer.try_send(1).unwrap());
+    for producer in &mut producers {
+        producer.try_send(1).unwrap();
+    }
     (0..8).for_each(|_| assert_eq!(consumer.try_recv(), Ok(1)));
     assert!(!is_registered(), "at the start");
     for _ in 0..POLLS {
