@@ -28,7 +28,6 @@
 //! thinning                                           when quiet lanes leave the consumers' list
 //! roster                                             which lanes there are, which are free, which are on the list
 //! kind                                               what the kinds have in common
-//! pages                                              verbs that some kinds have, and on whose pages they show
 //! shared                                             the queue with one order: its handles, and what they share
 //! ```
 
