@@ -38,7 +38,8 @@ fn main() {
 
     let mut timeouts = 0;
     for mut message in std::iter::once(refused).chain((5..MESSAGES).map(Box::new)) {
-        // Between two attempts there is time for something else: look at a flag, report a slow consumer, give up.
+        // Between two attempts there is time for something else: look at a flag, report a slow consumer, give
+        // up.
         while let Err(error) = producer.send_timeout(message, PATIENCE) {
             assert!(matches!(error, SendTimeoutError::Timeout(_)), "the consumer is there");
             message = error.into_inner();

@@ -23,7 +23,8 @@ fn main() {
     // Follows nobody: it shows what `after` is for.
     let mut bystander = subscribable.subscribe();
 
-    // One flag for each order. All accesses are relaxed: if the ring did not make a flag visible, nothing would.
+    // One flag for each order. All accesses are relaxed: if the ring did not make a flag visible, nothing
+    // would.
     let flags = || (0..ORDERS).map(|_| AtomicBool::new(false)).collect::<Vec<_>>();
     let (journalled, replicated) = (flags(), flags());
     let is_done = |order: usize| journalled[order].load(Relaxed) && replicated[order].load(Relaxed);

@@ -1,7 +1,9 @@
-//! A handler that makes more work for its own ring: each event above 1 splits into two halves, which go into the same ring.
+//! A handler that makes more work for its own ring: each event above 1 splits into two halves, which go into
+//! the same ring.
 //!
-//! An event is not processed before its closure returns. So a `publish` in the closure, on a full ring, would wait for ever for the closure that it runs in.
-//! This one tries. It keeps what finds no room, and publishes that when the closure has returned, with a timeout: another subscriber may be slow.
+//! An event is not processed before its closure returns. So a `publish` in the closure, on a full ring, would
+//! wait for ever for the closure that it runs in. This one tries. It keeps what finds no room, and publishes
+//! that when the closure has returned, with a timeout: another subscriber may be slow.
 //!
 //! `cargo run --release -p annulus --example feedback`
 

@@ -1,4 +1,5 @@
-//! The consumer closes the queue while producers run. No send that returned `Ok` is lost, and no producer hangs.
+//! The consumer closes the queue while producers run. No send that returned `Ok` is lost, and no producer
+//! hangs.
 //!
 //! `cargo run --release -p annulus --example graceful_shutdown`
 
@@ -35,7 +36,8 @@ fn main() {
     for _ in 0..ENOUGH {
         consumer.recv().expect("the producers never stop");
     }
-    // From here on every send fails. What was sent before is still received, until `recv` says that nothing is left.
+    // From here on every send fails. What was sent before is still received, until `recv` says that nothing
+    // is left.
     consumer.close();
     let mut rest = 0;
     while consumer.recv().is_ok() {

@@ -1,4 +1,5 @@
-//! Logging that never holds up the thread that logs: a line that finds no room is dropped and counted, and the log says so.
+//! Logging that never holds up the thread that logs: a line that finds no room is dropped and counted, and
+//! the log says so.
 //!
 //! `cargo run --release -p annulus --example logging_pipeline`
 

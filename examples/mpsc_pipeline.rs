@@ -1,5 +1,5 @@
-//! Many producers, one consumer: each producer has a ring of its own, so producers are not in each other's way, and what one of them sends arrives in
-//! order. Producers come and go while the queue runs.
+//! Many producers, one consumer: each producer has a ring of its own, so producers are not in each other's
+//! way, and what one of them sends arrives in order. Producers come and go while the queue runs.
 //!
 //! `cargo run --release -p annulus --example mpsc_pipeline`
 
@@ -34,7 +34,8 @@ fn main() {
         thread::spawn(move || send(handle, producer, MESSAGES));
     }
     thread::spawn(move || {
-        // Each takes over the ring of the one before. `register` is a `clone` that reports if there is no memory.
+        // Each takes over the ring of the one before. `register` is a `clone` that reports if there is no
+        // memory.
         (LONG..LONG + BRIEF).for_each(|producer| send(first.register().unwrap(), producer, FEW));
         // `first` is dropped here. The queue is closed when the last producer is gone.
     });
@@ -44,7 +45,8 @@ fn main() {
         assert_eq!(message.number, next[message.producer], "what one producer sends arrives in order");
         next[message.producer] += 1;
     };
-    // Sleeps for one message, then takes all that are there: slots are given back, and a producer is woken, once for many.
+    // Sleeps for one message, then takes all that are there: slots are given back, and a producer is woken,
+    // once for many.
     let (mut batches, mut largest) = (0, 0);
     while let Ok(message) = consumer.recv() {
         handle(message);

@@ -20,7 +20,8 @@ fn main() {
         subscriber.total_received()
     });
 
-    // A display looks at the newest message a few times. The publisher does not wait for it, so it is told how many it passed over.
+    // A display looks at the newest message a few times. The publisher does not wait for it, so it is told
+    // how many it passed over.
     let mut tap = subscribable.subscribe_lossy();
     let display = thread::spawn(move || {
         let mut shown = 0;

@@ -1,4 +1,5 @@
-//! Frames of 8 KiB go from thread to thread without a copy: they stay where they are, and a 4-byte handle goes through the ring.
+//! Frames of 8 KiB go from thread to thread without a copy: they stay where they are, and a 4-byte handle
+//! goes through the ring.
 //!
 //! `cargo run --release -p annulus --example zero_copy`
 

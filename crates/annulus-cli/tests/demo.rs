@@ -151,8 +151,9 @@ fn json_has_exactly_these_keys() {
     assert_eq!(report["paced"], json!({ "published": 5_000, "messages_per_s": 10_000.0 }));
 }
 
-/// In a ring that is flooded a message waits behind hundreds of thousands of others; in a calm one it waits behind next to none. On a machine that is busy with other
-/// things a calm message may wait for a core: so it is the best of a few runs.
+/// In a ring that is flooded a message waits behind hundreds of thousands of others; in a calm one it waits
+/// behind next to none. On a machine that is busy with other things a calm message may wait for a core: so it
+/// is the best of a few runs.
 #[test]
 fn the_latency_that_is_shown_is_of_a_calm_ring() {
     let ratio = || {
@@ -316,7 +317,8 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_the_publisher_and_what_was_published_is_reported() {
-    // Before the program listens for Ctrl-C, that ends it without a report and without an exit code: then later.
+    // Before the program listens for Ctrl-C, that ends it without a report and without an exit code: then
+    // later.
     let interrupted =
         [200, 2_000, 20_000].map(std::time::Duration::from_millis).into_iter().map(interrupted_after);
     let output = interrupted.into_iter().find(|output| output.status.code().is_some()).unwrap();

@@ -28,25 +28,27 @@ const STRATEGIES: &str = "5/20,10/50,20/100,50/200";
 
 /// Tick to order: a market-data feed to strategies, and their orders to a gateway.
 ///
-/// One thread publishes quotes into a broadcast ring. Each subscriber is a thread that receives every quote, keeps statistics of
-/// each symbol, and runs its share of the strategies. A strategy follows two moving averages of each symbol and places an order
-/// where they cross. All orders go through one queue of many producers to the gateway, a thread that writes them to --output.
+/// One thread publishes quotes into a broadcast ring. Each subscriber is a thread that receives every quote,
+/// keeps statistics of each symbol, and runs its share of the strategies. A strategy follows two moving
+/// averages of each symbol and places an order where they cross. All orders go through one queue of many
+/// producers to the gateway, a thread that writes them to --output.
 ///
-/// It runs twice. First all quotes are published as fast as it goes, which shows how many messages a second go through. In that run a latency would be the wait
-/// behind all quotes that came before. So the first 10000 quotes are published once more, at 10000 a second: the ring is nearly empty then, and tables show
-/// how long quotes took from publication to reception, and how long it took from the publication of a quote to the reception of the order at the gateway.
-/// With --rate it runs once, at that rate.
+/// It runs twice. First all quotes are published as fast as it goes, which shows how many messages a second
+/// go through. In that run a latency would be the wait behind all quotes that came before. So the first 10000
+/// quotes are published once more, at 10000 a second: the ring is nearly empty then, and tables show how long
+/// quotes took from publication to reception, and how long it took from the publication of a quote to the
+/// reception of the order at the gateway. With --rate it runs once, at that rate.
 ///
-/// At the end come the statistics of the market, and the verdict of a check: received + lost = published, every order
-/// reached the gateway, and nothing came twice, out of order or corrupted.
+/// At the end come the statistics of the market, and the verdict of a check: received + lost = published,
+/// every order reached the gateway, and nothing came twice, out of order or corrupted.
 ///
-/// The publisher never waits for a subscriber. One that falls further behind than the ring is long loses the oldest
-/// quotes, and the ring says exactly how many. With --lossless the publisher waits for the slowest, and the orders are the
-/// same in each run, with any number of subscribers.
+/// The publisher never waits for a subscriber. One that falls further behind than the ring is long loses the
+/// oldest quotes, and the ring says exactly how many. With --lossless the publisher waits for the slowest,
+/// and the orders are the same in each run, with any number of subscribers.
 ///
-/// While it runs, a bar on standard error (if that is a terminal) shows messages a second and how many messages the
-/// slowest subscriber is behind. Ctrl-C stops the publisher; what was published is received to the end and reported,
-/// and its orders are written.
+/// While it runs, a bar on standard error (if that is a terminal) shows messages a second and how many
+/// messages the slowest subscriber is behind. Ctrl-C stops the publisher; what was published is received to
+/// the end and reported, and its orders are written.
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{NOTES}\n\n{EXAMPLES}"))]
@@ -54,8 +56,8 @@ pub(crate) struct Arguments {
     /// File of quotes to replay, instead of a random walk; may be given several times.
     ///
     /// Files are replayed one after another. Each is of one symbol, named by the file: `quotes-eurusd.csv`
-    /// quotes EURUSD, and where no pair of currencies is found in the name, it is the name. See FILES below. All
-    /// files are read and checked to the end before the first quote is published.
+    /// quotes EURUSD, and where no pair of currencies is found in the name, it is the name. See FILES below.
+    /// All files are read and checked to the end before the first quote is published.
     #[arg(long, value_name = "FILE")]
     input: Vec<PathBuf>,
 
@@ -71,7 +73,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = seed, conflicts_with = "input")]
     seed: u64,
 
-    /// How many subscribers, each a thread [default: one for each strategy, but at most two less than there are cores, and at least 2]
+    /// How many subscribers, each a thread [default: one for each strategy, but at most two less than there
+    /// are cores, and at least 2]
     ///
     /// The strategies are dealt to them in turn. Subscribers for whom none is left keep statistics only.
     #[arg(long, visible_alias = "threads", value_name = "COUNT", value_parser = subscribers)]
@@ -79,16 +82,18 @@ pub(crate) struct Arguments {
 
     /// Strategies: each the windows of two moving averages, in quotes of a symbol
     ///
-    /// `5/20` compares the average price (between bid and ask) of the latest 5 quotes of a symbol with that of the latest 20. It buys
-    /// when the first rises above the second, and sells when it falls below. Both count the quotes that the subscriber received.
+    /// `5/20` compares the average price (between bid and ask) of the latest 5 quotes of a symbol with that
+    /// of the latest 20. It buys when the first rises above the second, and sells when it falls below. Both
+    /// count the quotes that the subscriber received.
     #[arg(long, value_name = "FAST/SLOW", value_delimiter = ',', default_value = STRATEGIES)]
     strategies: Vec<Windows>,
 
     /// Write the orders to this file, as CSV.
     ///
-    /// One line an order: `strategy,symbol,sequence,time,side,price,fast,slow`, where `sequence` and `time` are those of the
-    /// quote that it answers. Lines of one strategy are in order. A file that is there is replaced once all orders are
-    /// written, and stays as it is if that fails. Without this option orders are only counted.
+    /// One line an order: `strategy,symbol,sequence,time,side,price,fast,slow`, where `sequence` and `time`
+    /// are those of the quote that it answers. Lines of one strategy are in order. A file that is there is
+    /// replaced once all orders are written, and stays as it is if that fails. Without this option orders are
+    /// only counted.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -98,7 +103,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(super) lossless: bool,
 
-    /// Messages to publish a second, such as 100000 or 0.5 [default: as many as it can, then 10000 for the latencies]
+    /// Messages to publish a second, such as 100000 or 0.5 [default: as many as it can, then 10000 for the
+    /// latencies]
     ///
     /// Each message has its time on a fixed schedule: after a delay the publisher catches up.
     #[arg(long, value_name = "PER_SECOND", value_parser = rate, allow_hyphen_values = true)]
@@ -106,19 +112,22 @@ pub(crate) struct Arguments {
 
     /// Slots of the ring, any number from 2 up [default: as many as there are quotes, at most 1048576]
     ///
-    /// By default no quote is lost unless a subscriber falls more than a million behind. Each slot takes 64 bytes.
+    /// By default no quote is lost unless a subscriber falls more than a million behind. Each slot takes 64
+    /// bytes.
     #[arg(long, value_name = "SLOTS", value_parser = slots)]
     capacity: Option<usize>,
 
     /// Print the report as one JSON object.
     ///
-    /// Its keys: `published`, `elapsed_s`, `messages_per_s`, `ok`, and `subscribers`, a list of objects with the keys
-    /// `received`, `lost` and `latency_ns`, which holds `p50`, `p90`, `p99`, `p99_9` and `max`; `lossless`, `orders`,
-    /// `tick_to_order_ns` (as `latency_ns`), `paced`, and `strategies`, a list of objects with the keys `name`, `subscriber` (its
-    /// number, from 1), `received`, `lost`, `orders` and `tick_to_order_ns`.
+    /// Its keys: `published`, `elapsed_s`, `messages_per_s`, `ok`, and `subscribers`, a list of objects with
+    /// the keys `received`, `lost` and `latency_ns`, which holds `p50`, `p90`, `p99`, `p99_9` and `max`;
+    /// `lossless`, `orders`, `tick_to_order_ns` (as `latency_ns`), `paced`, and `strategies`, a list of
+    /// objects with the keys `name`, `subscriber` (its number, from 1), `received`, `lost`, `orders` and
+    /// `tick_to_order_ns`.
     ///
-    /// Counts are of the run that publishes everything. Latencies are of the run at an even pace: `paced` says how many messages it `published` and how many
-    /// `messages_per_s`. (If the demo is stopped before that, `paced` and these latencies are null.) Beside each latency, `flooded_latency_ns` or
+    /// Counts are of the run that publishes everything. Latencies are of the run at an even pace: `paced`
+    /// says how many messages it `published` and how many `messages_per_s`. (If the demo is stopped before
+    /// that, `paced` and these latencies are null.) Beside each latency, `flooded_latency_ns` or
     /// `flooded_tick_to_order_ns` is that of the run at full speed; these keys are not there with --rate.
     #[arg(long)]
     pub(super) json: bool,

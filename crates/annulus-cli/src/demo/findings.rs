@@ -1,4 +1,4 @@
-//! What the demo found: how much goes through a flooded ring, how long a message takes in a calm one; and the form of that for programs.
+//! What the demo found: how much goes through a flooded ring, and how long a message takes in a calm one; also as JSON.
 
 use serde::Serialize;
 
@@ -10,9 +10,10 @@ use crate::outcome::Outcome;
 pub(super) struct Findings {
     /// The run that published everything.
     pub(super) run: Report,
-    /// Messages a second in that run, if the user asked for a rate. Else the publisher went at full speed, and the ring was flooded.
+    /// Messages a second in that run, if the user asked for a rate. Else the publisher went at full speed, and the ring
+    /// was flooded.
     pub(super) rate: Option<f64>,
-    /// After a run at full speed: the same once more with the first quotes, at an even pace. None if the first run was stopped, or its
+    /// After a run at full speed: the first quotes once more, at an even pace. None if the first run was stopped, or its
     /// check failed.
     pub(super) calm: Option<Calm>,
 }
@@ -85,8 +86,8 @@ impl Findings {
 
 /// The shape of [`Findings::to_json`]. Programs rely on its keys.
 ///
-/// A key that begins with `flooded` is there where the run went at full speed. The latencies without that word are of the run at an even pace; they are null where
-/// there was none.
+/// A key that begins with `flooded` is of a run at full speed, and left out if there was none. The other latencies are of
+/// the run at an even pace, and null if there was none.
 #[derive(Serialize)]
 struct Object {
     published: u64,

@@ -1,9 +1,10 @@
 //! `annulus demo`: from tick to order.
 //!
-//! One thread publishes quotes into a broadcast ring; each subscriber is a thread that receives every quote, keeps statistics,
-//! accounts for each message, and hands it to its strategies. These send orders through a queue of many producers to one gateway, which
-//! writes them to a file. At the end the accounts are checked: nothing may be missing that the ring did not report as lost, nothing may come
-//! twice, out of order or corrupted.
+//! One thread publishes quotes into a broadcast ring; each subscriber is a thread that receives every quote,
+//! keeps statistics, accounts for each message, and hands it to its strategies. These send orders through a
+//! queue of many producers to one gateway, which writes them to a file. At the end the accounts are checked:
+//! nothing may be missing that the ring did not report as lost, nothing may come twice, out of order or
+//! corrupted.
 //!
 //! ```text
 //!                    ┌─► subscriber: strategies ─┐
@@ -11,8 +12,9 @@
 //!                    └─► …                       ┘
 //! ```
 //!
-//! It runs twice: at full speed, which shows the throughput; and once more with the first quotes at an even pace, because only a ring that is not
-//! flooded shows the latency. If the user asks for a rate, it runs once, at that rate.
+//! It runs twice: at full speed, which shows the throughput; and once more with the first quotes at an even
+//! pace, because only a ring that is not flooded shows the latency. If the user asks for a rate, it runs
+//! once, at that rate.
 //!
 //! ```text
 //! arguments   what the user asked for
@@ -73,8 +75,8 @@ use report::Report;
 use ring::Ring;
 use session::Plan;
 
-/// Messages a second where latency is measured. The ring is nearly empty at each of them, also where there are more threads than cores: between two messages
-/// the publisher has time to give its core away.
+/// Messages a second where latency is measured. The ring is nearly empty at each of them, also where there
+/// are more threads than cores: between two messages the publisher has time to give its core away.
 const CALM_PER_S: f64 = 10_000.0;
 
 /// The most quotes there: one second of them.
@@ -84,7 +86,8 @@ const CALM_QUOTES: u64 = 10_000;
 ///
 /// # Errors
 ///
-/// Wrong input, a capacity that no ring can have, a system that gives no threads, an output that cannot be written.
+/// Wrong input, a capacity that no ring can have, a system that gives no threads, an output that cannot be
+/// written.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let strategies = arguments.strategies()?;
     let feed = arguments.feed()?;

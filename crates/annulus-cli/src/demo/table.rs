@@ -88,7 +88,8 @@ fn pace(rate: f64) -> String {
     }
 }
 
-/// One line a subscriber: how much, and not how fast. In a ring that is flooded, a latency is the wait behind all quotes that came before.
+/// One line a subscriber: how much, and not how fast. In a ring that is flooded, a latency is the wait behind
+/// all quotes that came before.
 fn receipts(report: &Report) -> String {
     let mut table = table(&["subscriber", "received", "lost", "orders"], 0);
     for (number, receipt) in (1..).zip(&report.receipts) {
