@@ -1,6 +1,9 @@
 //! Messages go their way without the allocator: nothing is taken from it, and nothing given back. What joins a ring may need memory: `JOINS` says
 //! which verbs do.
 
+#[path = "support/hang.rs"]
+mod hang;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fmt::Write;
