@@ -21,6 +21,7 @@ fn batches_of_places<K: Kind>() {
     assert_eq!((consumer.recv_batch(&mut values), values), (Ok(3), [1, 2, 3]));
     assert_eq!((consumer.recv_batch(&mut values[..1]), values), (Ok(1), [4, 2, 3]));
     assert_eq!((consumer.len(), consumer.is_empty()), (2, false));
+    assert_eq!((producer.len(), producer.is_empty(), producer.is_full()), (2, false, false));
     assert_eq!(
         (consumer.try_recv_batch(&mut values), values),
         (2, [5, 6, 3]),
