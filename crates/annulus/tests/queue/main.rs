@@ -33,6 +33,7 @@ mod fairness;
 mod model;
 mod one_order;
 mod received;
+mod shared_batches;
 #[path = "../support/mod.rs"]
 mod support;
 mod threads;
