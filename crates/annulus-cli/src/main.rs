@@ -9,6 +9,9 @@
 //! ```
 
 mod demo;
+#[cfg(test)]
+#[path = "../../annulus/tests/support/hang.rs"]
+mod hang;
 mod outcome;
 mod output;
 mod text;

@@ -113,6 +113,9 @@ pub mod broadcast;
 mod error;
 pub mod event;
 mod free_list;
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[path = "../tests/support/hang.rs"]
+mod hang;
 mod hint;
 mod index;
 mod lane;

@@ -1,6 +1,9 @@
 //! What the front page says of `fork()`: a ring is copied, not shared.
 #![cfg(all(target_os = "linux", not(miri)))]
 
+#[path = "support/hang.rs"]
+mod hang;
+
 /// A subscriber whose thread stayed behind moves no more, so the publisher's copy fills up for good; and what it publishes reaches nobody.
 #[test]
 fn a_forked_process_has_a_ring_of_its_own() {

@@ -1,5 +1,8 @@
 //! A group whose members part and come together again.
 
+#[path = "support/hang.rs"]
+mod hang;
+
 use annulus::LossyTryRecvError;
 
 /// A lapse would take a member past a group that was not asked since: it lags up to the group, and the rest comes with the group's.

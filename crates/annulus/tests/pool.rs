@@ -1,6 +1,8 @@
 //! The buffer pool: every answer against a plain model (`models/pool.rs`), every error, and many threads that would notice a second
 //! owner.
 
+#[path = "support/hang.rs"]
+mod hang;
 #[path = "models/pool.rs"]
 mod model;
 

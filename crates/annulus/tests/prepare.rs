@@ -1,6 +1,9 @@
 //! A process that says so in advance does not pay at its first sleep (see `registration.rs`).
 #![cfg(all(target_os = "linux", feature = "std", not(miri)))]
 
+#[path = "support/hang.rs"]
+mod hang;
+
 use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
 
 #[test]

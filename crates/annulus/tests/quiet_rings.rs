@@ -2,6 +2,9 @@
 //! (`registration.rs`). A process of its own, because a process registers once.
 #![cfg(all(target_os = "linux", feature = "std", not(miri)))]
 
+#[path = "support/hang.rs"]
+mod hang;
+
 use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
 
 #[test]

@@ -1,5 +1,8 @@
 //! What handles look like when they are printed, and verbs that are short forms of others.
 
+#[path = "support/hang.rs"]
+mod hang;
+
 use std::thread;
 use std::time::Duration;
 

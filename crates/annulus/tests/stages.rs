@@ -1,5 +1,8 @@
 //! Stages at their edges: who can follow whom, what they keep, and where they sleep.
 
+#[path = "support/hang.rs"]
+mod hang;
+
 use std::sync::Barrier;
 use std::thread;
 use std::time::{Duration, Instant};

@@ -3,6 +3,9 @@
 
 #![allow(clippy::disallowed_types, reason = "what the test counts is none of the library's atomics")]
 
+#[path = "support/hang.rs"]
+mod hang;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread::{self, JoinHandle};

@@ -280,6 +280,32 @@ fn a_batch_ends_although_the_publisher_is_faster() {
     });
 }
 
+/// A batch says how many messages it brought, and leaves the places behind them as they were.
+#[test]
+fn a_batch_says_how_many_came() {
+    let (mut publisher, subscribable) = annulus::broadcast::lossy(16);
+    let mut subscriber = subscribable.subscribe();
+    assert_eq!(subscriber.capacity(), 16);
+    publisher.publish_batch(&[1, 2, 3, 4, 5, 6]);
+    let mut places = [0; 3];
+    assert_eq!(subscriber.recv_batch(&mut []), Ok(0));
+    assert_eq!((subscriber.recv_batch(&mut places), places), (Ok(3), [1, 2, 3]));
+    assert_eq!((subscriber.recv_batch(&mut places[..1]), places), (Ok(1), [4, 2, 3]));
+    assert_eq!((subscriber.recv_batch(&mut places), places), (Ok(2), [5, 6, 3]));
+    publisher.publish_batch(&[7, 8, 9, 10, 11, 12]);
+    let mut values = vec![0];
+    assert_eq!((subscriber.recv_many(&mut values, 0), values.len()), (Ok(0), 1));
+    assert_eq!(subscriber.recv_many(&mut values, 1), Ok(1));
+    assert_eq!(subscriber.recv_many(&mut values, 3), Ok(3));
+    assert_eq!(values, [0, 7, 8, 9, 10]);
+    assert_eq!(subscriber.recv_many(&mut values, 9), Ok(2));
+    assert_eq!(values, [0, 7, 8, 9, 10, 11, 12]);
+    drop(publisher);
+    assert_eq!((subscriber.recv_batch(&mut places), places), (Err(RecvError), [5, 6, 3]));
+    assert_eq!((subscriber.recv_many(&mut values, 9), values.len()), (Err(RecvError), 7));
+    assert_eq!((subscriber.recv_batch(&mut []), subscriber.recv_many(&mut values, 0)), (Ok(0), Ok(0)));
+}
+
 /// `latest` never goes back, never delivers twice, and has an answer whenever something is new.
 #[test]
 fn latest_moves_forward_beside_a_fast_publisher() {

@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "no test program needs all of it")]
 
+#[path = "../../../annulus/tests/support/hang.rs"]
+mod hang;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

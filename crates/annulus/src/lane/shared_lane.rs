@@ -144,7 +144,7 @@ mod tests {
         lane
     }
 
-    const FIRSTS: [u64; 3] = [0, 7, u64::MAX - 1];
+    const FIRSTS: [u64; 3] = [0, 7, 0_u64.wrapping_sub(2)];
 
     #[test]
     fn a_claimed_slot_is_not_the_next_laps() {

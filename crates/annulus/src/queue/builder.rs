@@ -200,6 +200,8 @@ mod tests {
     fn each_option_leaves_the_others() {
         let builder = Builder::<crate::queue::spsc::Spsc>::new(3).first(5).hand_off(true);
         assert_eq!((builder.plan.capacity, builder.plan.first, builder.plan.hand_off), (3, 5, true));
+        let builder = builder.wait_strategy(WaitStrategy::BusySpin);
+        assert_eq!((builder.plan.capacity, builder.plan.strategy), (3, WaitStrategy::BusySpin));
         #[cfg(feature = "std")]
         {
             let plan = builder.statistics(true).plan;

@@ -255,6 +255,28 @@ mod tests {
     }
 
     #[test]
+    fn sleepers_are_seen_from_their_registration_to_their_wake_up() {
+        for event in both_kinds() {
+            assert!(!event.has_sleepers());
+            event.mark(Mark::Other, Ordering::Relaxed);
+            assert!(!event.has_sleepers(), "a mark is no sleeper");
+            let ticket = event.register();
+            assert!(event.has_sleepers());
+            event.notify();
+            assert!(!event.has_sleepers());
+            event.sleep(ticket, None);
+        }
+    }
+
+    /// Whoever registers may sleep for as long as it likes, where the system lets it have the fence.
+    #[test]
+    fn who_registers_has_the_fence() {
+        let [light, full] = both_kinds();
+        assert!(full.register().fenced, "it asks nobody for this one");
+        assert_eq!(light.register().fenced, fence::heavy(true));
+    }
+
+    #[test]
     fn wake_ups_coalesce() {
         for event in both_kinds() {
             let ticket = event.register();

@@ -4,6 +4,8 @@
 mod broadcast;
 mod counting;
 mod events;
+#[path = "../support/hang.rs"]
+mod hang;
 mod joins;
 mod memory;
 mod queues;

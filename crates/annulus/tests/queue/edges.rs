@@ -10,30 +10,6 @@ use annulus::{CapacityError, RecvError, RecvTimeoutError, SendTimeoutError, mpsc
 
 use super::{Counted, panics};
 
-/// The same for every kind.
-macro_rules! for_each_kind {
-    ($($name:ident)*) => {$(
-        mod $name {
-            #[test]
-            fn one() {
-                super::$name::<annulus::spsc::Spsc>();
-            }
-            #[test]
-            fn many_to_one() {
-                super::$name::<annulus::mpsc::Mpsc>();
-            }
-            #[test]
-            fn one_to_many() {
-                super::$name::<annulus::spmc::Spmc>();
-            }
-            #[test]
-            fn many_to_many() {
-                super::$name::<annulus::mpmc::Mpmc>();
-            }
-        }
-    )*};
-}
-
 for_each_kind! { any_capacity presets waits_end close_wakes zero_sized drops_what_is_left values_come_back }
 
 fn any_capacity<K: Kind>() {

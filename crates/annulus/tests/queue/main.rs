@@ -1,6 +1,30 @@
 //! Queues: against plain models, between threads, and at their edges.
 #![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
 
+/// The tests of these names, for every kind.
+macro_rules! for_each_kind {
+    ($($name:ident)*) => {$(
+        mod $name {
+            #[test]
+            fn one() {
+                super::$name::<annulus::spsc::Spsc>();
+            }
+            #[test]
+            fn many_to_one() {
+                super::$name::<annulus::mpsc::Mpsc>();
+            }
+            #[test]
+            fn one_to_many() {
+                super::$name::<annulus::spmc::Spmc>();
+            }
+            #[test]
+            fn many_to_many() {
+                super::$name::<annulus::mpmc::Mpmc>();
+            }
+        }
+    )*};
+}
+
 mod bounded;
 mod counted;
 mod dice;
@@ -12,7 +36,9 @@ mod model;
 #[cfg(all(feature = "numa", target_os = "linux", not(miri)))]
 mod numa;
 mod one_order;
+mod received;
 mod rings;
+mod shared_batches;
 mod snapshots;
 #[path = "../support/mod.rs"]
 mod support;

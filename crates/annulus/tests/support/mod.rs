@@ -1,6 +1,8 @@
-//! What several test programs need: a clock of the core, a soak's length, pauses at random, and a watch over threads that wait.
+//! What several test programs need: a clock of the core, a soak's length, pauses at random, and watches over threads that wait.
 
 #![allow(dead_code, reason = "no program needs all of it")]
+
+mod hang;
 
 use std::panic::resume_unwind;
 use std::sync::mpsc;

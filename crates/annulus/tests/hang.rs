@@ -1,0 +1,34 @@
+//! A test that hangs fails, and says where it stands: the watch of `support/hang.rs` at work.
+#![cfg(all(target_os = "linux", feature = "std", not(miri)))]
+
+#[path = "support/hang.rs"]
+mod hang;
+
+use std::process::Command;
+use std::thread;
+
+/// What a wake-up that was lost looks like. Run by the test below, and by nobody else.
+#[test]
+#[ignore = "hangs on purpose"]
+fn waits_for_what_never_comes() {
+    let (_publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
+    let mut subscriber = subscribable.subscribe();
+    let reader = thread::spawn(move || subscriber.recv());
+    reader.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_test_that_hangs_fails_and_says_where() {
+    let mut program = Command::new(std::env::current_exe().unwrap());
+    let test = "waits_for_what_never_comes";
+    program.args(["--ignored", "--exact", test]).env("ANNULUS_HANG_SECONDS", "1");
+    let Ok(output) = program.output() else {
+        return; // an emulator, which can't begin another program
+    };
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(text.contains(&format!("HANGS: {test}, at")), "the test: {text}");
+    // The test waits for its thread, and that one for a message.
+    assert!(text.contains("annulus::"), "where: {text}");
+    assert_eq!(text.matches("HANGS: ").count(), 3, "how long, and the two threads: {text}");
+}
