@@ -24,6 +24,7 @@
 //! shared_write, claim                                the two ends of a shared lane
 //! probe, stats                                       what is counted, and measured where that is asked for
 //! room                                                how a producer waits
+//! rest                                               how claimed messages are moved out
 //! hub                                                what all handles of a queue share: lanes, sleepers, close
 //! thinning                                           when quiet lanes leave the consumers' list
 //! roster                                             which lanes there are, which are free, which are on the list
@@ -46,6 +47,7 @@ mod probe;
 mod producer;
 mod read;
 mod reservation;
+mod rest;
 mod room;
 mod roster;
 pub mod shared;
