@@ -46,6 +46,33 @@ fn a_message_for_each_receiver() {
     });
 }
 
+/// A message that is written before an earlier one wakes a receiver that finds nothing, and sleeps again: whoever writes the earlier one then wakes two. (One of the two that sleep sent the later
+/// message before: another thread would be more than loom gets through in minutes.)
+#[test]
+fn a_message_that_overtakes_another() {
+    check_up_to(1, || {
+        let (sender, receiver) = shared::channel(2);
+        let earlier = {
+            let sender = sender.clone();
+            thread::spawn(move || {
+                sender.try_send(1).unwrap();
+                sender
+            })
+        };
+        let later = {
+            let receiver = receiver.clone();
+            thread::spawn(move || {
+                sender.try_send(2).unwrap();
+                (receiver.recv_by(BLOCK).unwrap(), receiver, sender)
+            })
+        };
+        let mine: u64 = receiver.recv_by(BLOCK).unwrap();
+        let (others, receiver, sender) = later.join().unwrap();
+        assert_eq!(mine + others, 3);
+        drop((receiver, sender, earlier.join().unwrap()));
+    });
+}
+
 /// A message that is taken wakes the sender, which nobody else would.
 #[test]
 fn a_taken_message_wakes_a_sender() {
@@ -81,6 +108,32 @@ fn a_slot_for_each_sender() {
         let senders = writers.map(|writer| writer.join().unwrap());
         assert_eq!(receiver.try_iter().sum::<u64>(), 7);
         drop(senders);
+    });
+}
+
+/// A slot that is left before an earlier one wakes a sender that finds no room, and sleeps again: whoever leaves the earlier one then wakes two. (One of the two that sleep left the later slot before.)
+#[test]
+fn a_slot_that_overtakes_another() {
+    check_up_to(1, || {
+        let (sender, receiver) = shared::channel(2);
+        assert_eq!(sender.try_send_batch(&[1, 2]), 2);
+        let earlier = {
+            let receiver = receiver.clone();
+            thread::spawn(move || (receiver.try_recv().unwrap(), receiver))
+        };
+        let later = {
+            let sender = sender.clone();
+            thread::spawn(move || {
+                let received: u64 = receiver.try_recv().unwrap();
+                sender.send_by(3, BLOCK).unwrap();
+                (received, sender, receiver)
+            })
+        };
+        sender.send_by(4, BLOCK).unwrap();
+        let (others, other, receiver) = later.join().unwrap();
+        let (first, first_receiver) = earlier.join().unwrap();
+        assert_eq!(first + others, 3);
+        drop((sender, other, receiver, first_receiver));
     });
 }
 

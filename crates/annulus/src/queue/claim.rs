@@ -8,6 +8,7 @@ use alloc::sync::Arc;
 use super::ends::Read;
 use super::hub::Hub;
 use super::member::MemberRef;
+use super::rest::fill;
 use super::roster::Round;
 use super::thinning::Thinning;
 use crate::lane::SharedLane;
@@ -111,33 +112,6 @@ impl<T> Claimer<T> {
     }
 }
 
-/// Messages that are claimed and not yet moved out. If a destructor panics meanwhile, the others are dropped, so that the writer is not held
-/// up for ever.
-struct Rest<'a, T> {
-    end: &'a Claimer<T>,
-    next: u64,
-    left: usize,
-}
-
-impl<T> Iterator for Rest<'_, T> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.left = self.left.checked_sub(1)?;
-        let number = self.next;
-        self.next = number.wrapping_add(1);
-        // SAFETY: it is the next of those that were claimed.
-        Some(unsafe { self.end.take(number) })
-    }
-}
-
-impl<T> Drop for Rest<'_, T> {
-    fn drop(&mut self) {
-        self.for_each(drop);
-    }
-}
-
 impl<T> Read<T> for Claimer<T> {
     type Lane = SharedLane<T>;
 
@@ -192,12 +166,10 @@ impl<T> Read<T> for Claimer<T> {
     fn take_into(&mut self, places: &mut [T]) -> usize {
         let mut filled = 0;
         while filled < places.len() {
-            let Some((next, left)) = self.claim(places.len() - filled) else { break };
-            let rest = Rest { end: self, next, left };
-            for (place, value) in places[filled..].iter_mut().zip(rest) {
-                *place = value;
-            }
-            filled += left;
+            let Some((first, count)) = self.claim(places.len() - filled) else { break };
+            // SAFETY: claimed just now, and each is taken once.
+            fill(&mut places[filled..filled + count], first, |number| unsafe { self.take(number) });
+            filled += count;
         }
         filled
     }

@@ -42,6 +42,7 @@ mod probe;
 mod producer;
 mod read;
 mod reservation;
+mod rest;
 mod room;
 mod roster;
 pub mod shared;

@@ -65,7 +65,7 @@ fn receive_by_all_verbs(receiver: &Receiver<u64>, seed: u64) -> Vec<u64> {
     let mut got = Vec::new();
     let mut places = [0; 7];
     loop {
-        match dice.throw(9) {
+        match dice.throw(10) {
             0 => got.extend(receiver.try_recv()),
             1 => match receiver.recv_by(BLOCK) {
                 Ok(number) => got.push(number),
@@ -83,6 +83,11 @@ fn receive_by_all_verbs(receiver: &Receiver<u64>, seed: u64) -> Vec<u64> {
                 Ok(count) => got.extend(&places[..count]),
                 Err(RecvError) => return got,
             },
+            8 => {
+                if receiver.recv_many(&mut got, 5).is_err() {
+                    return got;
+                }
+            }
             _ => got.extend(receiver.clone().recv()),
         }
     }
@@ -413,6 +418,7 @@ fn handles_go_and_are_shown() {
     assert!(format!("{:?}", receiver.iter()).starts_with("Iter(Receiver"));
     let mut none = [];
     assert_eq!(receiver.recv_batch(&mut none), Ok(0));
+    assert_eq!(receiver.recv_many(&mut vec![], 0), Ok(0));
     assert_eq!((&receiver).into_iter().next().map(|cell| cell.get()), Some(1));
     sender.send(std::cell::Cell::new(2)).unwrap();
     let mut rest = receiver.into_iter();

@@ -1,6 +1,7 @@
 //! [`Receiver`]: the receiving verbs.
 
 use alloc::sync::Arc;
+use alloc::vec::Vec;
 use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -180,6 +181,31 @@ impl<T: Send> Receiver<T> {
         let Some((first, others)) = values.split_first_mut() else { return Ok(0) };
         *first = self.recv()?;
         Ok(1 + self.state.take_into(others))
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but puts at most `most` messages at the end of `values`, which grows as it has to. 0 at once, open or closed, for `most` of 0.
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv`](Self::recv). `values` is as it was.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// for name in ["ada", "grace", "mary"] {
+    ///     sender.send(String::from(name)).unwrap();
+    /// }
+    /// let mut names = Vec::new();
+    /// assert_eq!(receiver.recv_many(&mut names, 2), Ok(2));
+    /// assert_eq!(names, ["ada", "grace"]);
+    /// ```
+    pub fn recv_many(&self, values: &mut Vec<T>, most: usize) -> Result<usize, RecvError> {
+        if most == 0 {
+            return Ok(0);
+        }
+        values.push(self.recv()?);
+        Ok(1 + self.consume_up_to(most - 1, |value| values.push(value)))
     }
 
     /// Hands every message that was there when it began to `handler`, as long as no other receiver takes them, and returns how many that were. Never waits.

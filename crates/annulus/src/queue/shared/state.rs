@@ -15,6 +15,7 @@
 use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::hint::unlikely;
 use crate::lane::ClaimedLane;
+use crate::queue::rest::fill;
 use crate::side::Side;
 use crate::sync::{Ordering, fence, mutated};
 use crate::wait::{Deadline, Event, Look, Mark, Marked, Patience, Wait, WaitStrategy, wait_until};
@@ -84,7 +85,8 @@ impl<T> State<T> {
     #[cold]
     #[inline(never)]
     fn attend_receivers(&self, first: u64) {
-        // Full: pairs with that of another sender, and with the barrier below and in `discard`.
+        let early = mutated!("claimed_counts_early").then(|| self.lane.written_from(first));
+        // Full: pairs with that of another sender, and with the barriers of who sleeps and of `discard`.
         fence(Ordering::SeqCst);
         if self.may_be_closed() && !mutated!("claimed_close_unattended") {
             // All: one takes this message, and the others see that nothing is left.
@@ -97,7 +99,7 @@ impl<T> State<T> {
         if !self.sent.has_sleepers() {
             return;
         }
-        let count = self.lane.written_from(first);
+        let count = early.unwrap_or_else(|| self.lane.written_from(first));
         self.sent.notify_some(if mutated!("claimed_wakes_one_only") { count.min(1) } else { count });
     }
 
@@ -199,12 +201,14 @@ impl<T> State<T> {
     #[cold]
     #[inline(never)]
     fn attend_senders(&self, first: u64) {
-        // Full: pairs with that of another receiver.
+        let free = first.wrapping_add(self.lane.capacity() as u64);
+        let early = mutated!("claimed_counts_early").then(|| self.lane.left_from(free));
+        // Full: pairs with that of another receiver, and with the barrier of who sleeps.
         fence(Ordering::SeqCst);
         if !self.taken.has_sleepers() {
             return;
         }
-        let count = self.lane.left_from(first.wrapping_add(self.lane.capacity() as u64));
+        let count = early.unwrap_or_else(|| self.lane.left_from(free));
         self.taken.notify_some(if mutated!("claimed_wakes_one_only") { count.min(1) } else { count });
     }
 
@@ -213,10 +217,9 @@ impl<T> State<T> {
         let mut filled = 0;
         while filled < places.len() {
             let Some((first, count)) = self.lane.claim(places.len() - filled) else { break };
-            let rest = Rest { state: self, first, next: first, left: count };
-            for (place, value) in places[filled..].iter_mut().zip(rest) {
-                *place = value;
-            }
+            let _leaving = Leaving { state: self, first };
+            // SAFETY: claimed just now, and each is taken once.
+            fill(&mut places[filled..filled + count], first, |number| unsafe { self.lane.take(number) });
             filled += count;
         }
         filled
@@ -303,30 +306,14 @@ impl<T> State<T> {
     }
 }
 
-/// Messages that are claimed and not yet moved out. If a destructor panics meanwhile, the others are dropped, so that no sender is held up for ever.
-struct Rest<'a, T> {
+/// Messages from number `first` on are moved out, and on drop senders learn of it: also where a destructor panics.
+struct Leaving<'a, T> {
     state: &'a State<T>,
     first: u64,
-    next: u64,
-    left: usize,
 }
 
-impl<T> Iterator for Rest<'_, T> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.left = self.left.checked_sub(1)?;
-        let number = self.next;
-        self.next = number.wrapping_add(1);
-        // SAFETY: it is the next of those that were claimed.
-        Some(unsafe { self.state.lane.take(number) })
-    }
-}
-
-impl<T> Drop for Rest<'_, T> {
+impl<T> Drop for Leaving<'_, T> {
     fn drop(&mut self) {
-        self.for_each(drop);
         self.state.leave(self.first);
     }
 }

@@ -213,6 +213,13 @@ impl Receive for Reader {
                 let count = reader.receiver.recv_batch(&mut buffer).unwrap_or(0);
                 reader.count_all(buffer[..count].to_vec())
             };
+            "recv_many", true, |reader| {
+                let mut buffer = vec![u64::MAX];
+                assert_eq!(reader.receiver.recv_many(&mut buffer, 0), Ok(0), "at once");
+                let count = reader.receiver.recv_many(&mut buffer, 2).unwrap_or(0);
+                assert_eq!((buffer.remove(0), buffer.len()), (u64::MAX, count));
+                reader.count_all(buffer)
+            };
             "consume", false, |reader| {
                 let mut messages = Vec::new();
                 reader.receiver.consume(|message| messages.push(message));

@@ -77,6 +77,11 @@ pub(crate) fn run(capacity: usize, first: u64, turns: impl IntoIterator<Item = T
                     Err(_) => assert!(closed && there == 0 && advance > 0),
                 }
             }
+            Step::PeekMany(most) if there > 0 || closed => {
+                let received = receiver.recv_many(&mut got, most);
+                assert_eq!(received.ok(), (there > 0 || most == 0).then_some(most.min(there)));
+                assert_eq!(got.len(), most.min(there));
+            }
             Step::Skip(most) => {
                 assert_eq!(receiver.skip(most), most.min(there));
                 model.drain(..most.min(there));
