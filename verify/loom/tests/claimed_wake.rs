@@ -22,8 +22,8 @@ fn a_message_wakes_a_receiver() {
     });
 }
 
-/// Two senders send one message each to two receivers that receive one each: both get one. (With one preemption: a message that is written before an earlier one while both
-/// sleep takes two, which is more than loom gets through in minutes.)
+/// Two senders send one message each to two receivers that receive one each: both get one. (With one preemption: four threads with two are more than loom
+/// gets through in minutes. The next model has a message that is written before an earlier one while both sleep.)
 #[test]
 fn a_message_for_each_receiver() {
     check_up_to(1, || {

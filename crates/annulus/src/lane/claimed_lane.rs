@@ -19,7 +19,7 @@
 //! it was not claimed, and never will be: there is nothing to take back. Readers are done once the head is where the tail was then.
 
 use super::lane::Alone;
-use super::stamped::{self, OVER, Stamped};
+use super::stamped::{self, Claimed, OVER, Slot, Stamped};
 use crate::error::{CapacityError, Refusal};
 use crate::os::numa::Node;
 
@@ -47,11 +47,34 @@ impl<T> ClaimedLane<T> {
     /// V1 and Q1: claims up to `most` free slots, and returns the first message's number and how many.
     #[inline(always)]
     pub(crate) fn claim_room(&self, most: usize) -> Result<(u64, usize), Refusal> {
+        let claimed = self.claim_slots(most)?;
+        Ok((claimed.first, claimed.count))
+    }
+
+    /// V1 and Q1.
+    #[inline(always)]
+    fn claim_slots(&self, most: usize) -> Result<Claimed<&Slot<T>>, Refusal> {
         // (No slot is ever free for a message behind the end.)
-        stamped::claim(&self.tail.0, most, |number| {
-            self.slots.is_free(number) || mutated!("claimed_overwrites")
-        })
-        .map_err(|tail| if self.slots.is_over(tail) { Refusal::Closed } else { Refusal::Full })
+        let free = |number| {
+            let overwrites = || mutated!("claimed_overwrites").then(|| self.slots.slot(number));
+            self.slots.free_slot(number).or_else(overwrites)
+        };
+        stamped::claim(&self.tail.0, most, free)
+            .map_err(|tail| if self.slots.is_over(tail) { Refusal::Closed } else { Refusal::Full })
+    }
+
+    /// V1 to V3, of one message, which is given back where there is no room; returns its number. As [`claim_room`](Self::claim_room) and [`write`](Self::write), but
+    /// the slot is looked for once.
+    #[inline(always)]
+    pub(crate) fn send(&self, value: T) -> Result<u64, (Refusal, T)> {
+        match self.claim_slots(1) {
+            Ok(Claimed { first, slot, .. }) => {
+                // SAFETY: V1 and Q1, just now.
+                unsafe { slot.write(first, value) };
+                Ok(first)
+            }
+            Err(refusal) => Err((refusal, value)),
+        }
     }
 
     /// V2 and V3.
@@ -69,6 +92,12 @@ impl<T> ClaimedLane<T> {
     #[inline(always)]
     pub(crate) fn claim(&self, most: usize) -> Option<(u64, usize)> {
         self.slots.claim(most)
+    }
+
+    /// V4 to V6: the next message and its number, if it is there.
+    #[inline(always)]
+    pub(crate) fn take_next(&self) -> Option<(u64, T)> {
+        self.slots.take_next()
     }
 
     /// V6.

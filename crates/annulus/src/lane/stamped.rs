@@ -26,9 +26,38 @@ use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// A slot, with a word that says for which message it is free, or with which it is full.
-struct Slot<T> {
+pub(super) struct Slot<T> {
     stamp: AtomicU64,
     value: UnsafeCell<MaybeUninit<T>>,
+}
+
+impl<T> Slot<T> {
+    /// V2 and V3.
+    ///
+    /// # Safety
+    ///
+    /// It is the slot of message `number`, free for it, and the caller's alone.
+    #[inline(always)]
+    pub(super) unsafe fn write(&self, number: u64, value: T) {
+        // SAFETY: a free slot is the writer's alone.
+        self.value.with_mut(|place| unsafe { (*place).write(value) });
+        // V3. Release: pairs with V4.
+        self.stamp.store(full(number), ordering!(Release unless "shared_full_relaxed"));
+    }
+
+    /// V6: moves the message out, and gives the slot to message `next`, that of the next lap.
+    ///
+    /// # Safety
+    ///
+    /// It is full, and the caller's alone.
+    #[inline(always)]
+    unsafe fn take(&self, next: u64) -> T {
+        // SAFETY: a full slot has a message, and this one is the caller's alone.
+        let value = self.value.with_mut(|place| unsafe { (*place).assume_init_read() });
+        // Release: pairs with V1.
+        self.stamp.store(free(next), ordering!(Release unless "shared_taken_relaxed"));
+        value
+    }
 }
 
 /// Free for message `number`.
@@ -88,7 +117,7 @@ impl<T> Stamped<T> {
     }
 
     #[inline(always)]
-    fn slot(&self, number: u64) -> &Slot<T> {
+    pub(super) fn slot(&self, number: u64) -> &Slot<T> {
         let index = self.index.of(Sequence::new(number.wrapping_sub(self.first)));
         // SAFETY: the index is below the capacity; the slots are there as long as this is.
         unsafe { self.slots.value(index) }
@@ -97,8 +126,15 @@ impl<T> Stamped<T> {
     /// V1: whether the slot of message `number` is empty; it is the writer's then, or the one's who claims the number.
     #[inline(always)]
     pub(super) fn is_free(&self, number: u64) -> bool {
+        self.free_slot(number).is_some()
+    }
+
+    /// V1: the slot of message `number`, if it [is free](Self::is_free).
+    #[inline(always)]
+    pub(super) fn free_slot(&self, number: u64) -> Option<&Slot<T>> {
+        let slot = self.slot(number);
         // Acquire: pairs with V6; what was there is moved out.
-        self.slot(number).stamp.load(ordering!(Acquire unless "shared_free_relaxed")) == free(number)
+        (slot.stamp.load(ordering!(Acquire unless "shared_free_relaxed")) == free(number)).then_some(slot)
     }
 
     /// V2 and V3.
@@ -108,25 +144,38 @@ impl<T> Stamped<T> {
     /// The caller saw [`is_free`](Self::is_free) of message `number`, and nobody but the caller may write it.
     #[inline(always)]
     pub(super) unsafe fn write(&self, number: u64, value: T) {
-        let slot = self.slot(number);
-        // SAFETY: a free slot is the writer's alone.
-        slot.value.with_mut(|place| unsafe { (*place).write(value) });
-        // V3. Release: pairs with V4.
-        slot.stamp.store(full(number), ordering!(Release unless "shared_full_relaxed"));
+        // SAFETY: the caller's promise.
+        unsafe { self.slot(number).write(number, value) };
     }
 
     /// V4: whether message `number` is there, or was.
     #[inline(always)]
     pub(super) fn is_full(&self, number: u64) -> bool {
+        self.full_slot(number).is_some()
+    }
+
+    /// V4: the slot of message `number`, if that [is there](Self::is_full).
+    #[inline(always)]
+    fn full_slot(&self, number: u64) -> Option<&Slot<T>> {
+        let slot = self.slot(number);
         // Acquire: pairs with V3.
-        self.slot(number).stamp.load(ordering!(Acquire unless "shared_look_relaxed")) == full(number)
+        (slot.stamp.load(ordering!(Acquire unless "shared_look_relaxed")) == full(number)).then_some(slot)
     }
 
     /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where nothing is there.
     #[inline]
     pub(super) fn claim(&self, most: usize) -> Option<(u64, usize)> {
         let most = most.min(self.capacity());
-        claim(&self.head.0, most, |number| self.is_full(number)).ok()
+        let claimed = claim(&self.head.0, most, |number| self.full_slot(number)).ok()?;
+        Some((claimed.first, claimed.count))
+    }
+
+    /// V4 to V6, of one message: its number, and what it is. As [`claim`](Self::claim) and [`take`](Self::take), but the slot is looked for once.
+    #[inline(always)]
+    pub(super) fn take_next(&self) -> Option<(u64, T)> {
+        let Claimed { first, slot, .. } = claim(&self.head.0, 1, |number| self.full_slot(number)).ok()?;
+        // SAFETY: claimed just now.
+        Some((first, unsafe { slot.take(first.wrapping_add(self.capacity() as u64)) }))
     }
 
     /// V4: whether nothing is there, for certain: where another reader was faster, it may say that something is.
@@ -143,15 +192,8 @@ impl<T> Stamped<T> {
     /// The caller has claimed message `number`, and moves it out once.
     #[inline(always)]
     pub(super) unsafe fn take(&self, number: u64) -> T {
-        let slot = self.slot(number);
-        // SAFETY: it is full, and the caller's alone.
-        let value = slot.value.with_mut(|place| unsafe { (*place).assume_init_read() });
-        // Release: pairs with V1.
-        slot.stamp.store(
-            free(number.wrapping_add(self.capacity() as u64)),
-            ordering!(Release unless "shared_taken_relaxed"),
-        );
-        value
+        // SAFETY: the caller's promise.
+        unsafe { self.slot(number).take(number.wrapping_add(self.capacity() as u64)) }
     }
 
     /// Whether message `number` was written, now or earlier.
@@ -192,37 +234,48 @@ impl<T> Stamped<T> {
     }
 }
 
-/// V5, and Q1 of `claimed_lane.rs`: moves `counter` behind up to `most` messages, from where it is on, of which `is_ready` says that they are the
-/// caller's once that was done. Returns the first and how many; where there was none, which would be the first.
+/// What was [claimed](claim): `count` messages from number `first` on, which belongs in `slot`.
+pub(super) struct Claimed<S> {
+    pub(super) first: u64,
+    pub(super) slot: S,
+    pub(super) count: usize,
+}
+
+/// V5, and Q1 of `claimed_lane.rs`: moves `counter` behind up to `most` messages, from where it is on, whose slots `ready` returns where they are
+/// the caller's once that was done. Where there was none, returns which would be the first. `most` is at least 1.
+// Decision 0065: the slot is handed on.
 #[inline(always)]
-pub(super) fn claim(
+pub(super) fn claim<S>(
     counter: &AtomicU64,
     most: usize,
-    is_ready: impl Fn(u64) -> bool,
-) -> Result<(u64, usize), u64> {
+    ready: impl Fn(u64) -> Option<S>,
+) -> Result<Claimed<S>, u64> {
+    debug_assert!(most > 0);
     // Acquire: as a failure below.
     let mut first = counter.load(Ordering::Acquire);
     loop {
-        let count = (0..most as u64).take_while(|&count| is_ready(first.wrapping_add(count))).count();
-        let now = if count == 0 {
+        let Some(slot) = ready(first) else {
             // Nothing, if the number was not an old one.
-            counter.load(Ordering::Acquire)
-        } else {
-            if mutated!("shared_claim_not_atomic") {
-                counter.store(first.wrapping_add(count as u64), Ordering::Release);
-                return Ok((first, count));
+            let now = counter.load(Ordering::Acquire);
+            if now == first {
+                return Err(first);
             }
-            let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-            // The stamps order the messages. Acquire and Release: pair with E3, and on with the next claim; and with Q2.
-            match counter.compare_exchange_weak(first, first.wrapping_add(count as u64), success, failure) {
-                Ok(_) => return Ok((first, count)),
-                Err(now) => now,
-            }
+            first = now;
+            continue;
         };
-        if count == 0 && now == first {
-            return Err(first);
+        let is_ready = |&count: &u64| ready(first.wrapping_add(count)).is_some();
+        let count = 1 + (1..most as u64).take_while(is_ready).count();
+        let behind = first.wrapping_add(count as u64);
+        if mutated!("shared_claim_not_atomic") {
+            counter.store(behind, Ordering::Release);
+            return Ok(Claimed { first, slot, count });
         }
-        first = now;
+        let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
+        // The stamps order the messages. Acquire and Release: pair with E3, and on with the next claim; and with Q2.
+        match counter.compare_exchange_weak(first, behind, success, failure) {
+            Ok(_) => return Ok(Claimed { first, slot, count }),
+            Err(now) => first = now,
+        }
     }
 }
 

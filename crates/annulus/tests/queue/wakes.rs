@@ -144,16 +144,21 @@ fn one_message_wakes_one<Q: Queue>() {
 /// Each slot of a full queue, which senders wait for that all sleep, makes one of them get up.
 #[test]
 fn one_slot_wakes_one() {
-    let (sender, receiver) = shared::channel(4);
-    assert_eq!(sender.try_send_batch(&[0; 4]), 4);
-    let send_until_closed =
-        |sender: shared::Sender<u64>| (0..).take_while(|&n| sender.send_by(n, BLOCK).is_ok()).count();
+    let (sender, receiver) = shared::channel(CONSUMERS);
+    assert_eq!(sender.try_send_batch(&[0; CONSUMERS]), CONSUMERS);
+    let send_until_closed = |sender: shared::Sender<u64>| {
+        let mut sent = 0;
+        while sender.send_by(0, BLOCK).is_ok() {
+            sent += 1;
+        }
+        sent
+    };
     let (sent, sleeps) = sleepers(sender, send_until_closed, || {
         for _ in 0..MESSAGES {
             let_them_lie_down();
             receiver.recv().unwrap();
         }
-        while receiver.len() < 4 {
+        while receiver.len() < CONSUMERS {
             thread::yield_now();
         }
         receiver.close();

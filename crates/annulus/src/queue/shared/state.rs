@@ -56,21 +56,9 @@ impl<T> State<T> {
     /// Sends `value` if there is room.
     #[inline(always)]
     pub(super) fn try_put(&self, value: T) -> Result<(), (Refusal, T)> {
-        match self.lane.claim_room(1) {
-            Ok((number, _)) => {
-                self.put(number, value);
-                Ok(())
-            }
-            Err(refusal) => Err((refusal, value)),
-        }
-    }
-
-    /// Writes message `number`, for which this thread has claimed room.
-    #[inline(always)]
-    fn put(&self, number: u64, value: T) {
-        // SAFETY: claimed by the caller, which comes here once.
-        unsafe { self.lane.write(number, value) };
+        let number = self.lane.send(value)?;
         self.announce(number);
+        Ok(())
     }
 
     /// After messages from number `first` on were written.
@@ -114,7 +102,9 @@ impl<T> State<T> {
     ) -> Result<(), (Refusal, T)> {
         match self.wait_for_room(strategy, deadline) {
             Ok(number) => {
-                self.put(number, value);
+                // SAFETY: claimed just now.
+                unsafe { self.lane.write(number, value) };
+                self.announce(number);
                 Ok(())
             }
             Err(refusal) => Err((refusal, value)),
@@ -182,9 +172,7 @@ impl<T> State<T> {
     /// Takes the next message, if it is there.
     #[inline(always)]
     pub(super) fn take(&self) -> Option<T> {
-        let (number, _) = self.lane.claim(1)?;
-        // SAFETY: claimed just now.
-        let value = unsafe { self.lane.take(number) };
+        let (number, value) = self.lane.take_next()?;
         self.leave(number);
         Some(value)
     }
