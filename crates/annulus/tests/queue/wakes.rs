@@ -16,7 +16,7 @@ const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 
 const CONSUMERS: usize = if cfg!(miri) { 2 } else { 8 };
 
 /// How often this thread has given its core away by itself, where the system tells.
-fn sleeps() -> Option<u64> {
+pub(super) fn sleeps() -> Option<u64> {
     if !cfg!(target_os = "linux") || cfg!(miri) {
         return None;
     }
