@@ -1,4 +1,4 @@
-//! The shared queue: a batch wakes as many as it has something for, whoever sleeps.
+//! The shared queue: a message, or a batch, wakes as many as it has something for, whoever sleeps.
 
 use std::thread;
 use std::time::Duration;
@@ -7,6 +7,7 @@ use annulus::WaitStrategy;
 use annulus::queue::shared;
 
 use super::support::{join, spawn, without_standing_still};
+use super::wakes::sleeps;
 
 const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
 
@@ -52,6 +53,37 @@ fn a_batch_wakes_a_sender_for_each_slot() {
             let mut received: Vec<_> = receiver.try_iter().collect();
             received.sort_unstable();
             assert_eq!(received, [1, 2, 3]);
+        }
+    });
+}
+
+/// Each message to receivers that all sleep makes one of them get up, not all of them.
+#[test]
+fn a_message_wakes_one_receiver() {
+    const MESSAGES: u64 = if cfg!(miri) { 3 } else { 50 };
+    const RECEIVERS: u64 = 8;
+    without_standing_still(|| {
+        let (sender, receiver) = shared::channel(64);
+        let receivers: Vec<_> = (0..RECEIVERS)
+            .map(|_| {
+                let receiver = receiver.clone();
+                spawn(move || {
+                    let before = sleeps();
+                    let received = std::iter::from_fn(|| receiver.recv_by(BLOCK).ok()).count();
+                    (received as u64, sleeps().zip(before).map(|(now, before)| now - before))
+                })
+            })
+            .collect();
+        for number in 0..MESSAGES {
+            let_them_sleep();
+            sender.send(number).unwrap();
+        }
+        drop(sender);
+        let results = join(receivers);
+        assert_eq!(results.iter().map(|(received, _)| received).sum::<u64>(), MESSAGES);
+        if let Some(sleeps) = results.iter().map(|(_, sleeps)| *sleeps).sum::<Option<u64>>() {
+            let enough = 4 * MESSAGES + 10 * RECEIVERS;
+            assert!(sleeps <= enough, "{sleeps} sleeps of {RECEIVERS} receivers for {MESSAGES} messages");
         }
     });
 }

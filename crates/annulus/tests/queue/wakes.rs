@@ -75,7 +75,7 @@ impl Queue for OneOrder {
 }
 
 /// How often this thread has given its core away by itself, where the system tells.
-fn sleeps() -> Option<u64> {
+pub(super) fn sleeps() -> Option<u64> {
     if !cfg!(target_os = "linux") || cfg!(miri) {
         return None;
     }

@@ -6,6 +6,7 @@
 //! room          publishers that wait: in time, in batches, behind a headroom
 //! batches       a batch of one of many publishers stays together
 //! latest        the newest message, beside publishers
+//! event_handles what the handles of a ring of events say of it
 //! events        references, batches, closures inside closures
 //! values        owned events by value: sent, cloned, reset
 //! drops         owned values go exactly once
@@ -23,6 +24,7 @@ mod clones;
 mod constructors;
 mod drops;
 mod ends;
+mod event_handles;
 mod events;
 mod graphs;
 mod groups;
