@@ -9,12 +9,12 @@ use std::time::Instant;
 
 use rustix::thread::futex;
 
-use crate::contenders::BATCH;
 use crate::cores::{Cores, pin};
-use crate::rows::{
-    BLOCK, Check, HandOver, LIVE_WARM_UP, Page, Plan, Sample, Sleeper, WARM_UP, Waker, Word, across,
-    across_blocks, fill, is_all, latency, mix, ns_each, phases, side_by_side,
-};
+use crate::hand_over::{HandOver, Sleeper, Waker};
+use crate::messages::{BATCH, BLOCK, Check, Page, Word, fill, is_all, mix};
+use crate::one_way;
+use crate::row::{Plan, Sample};
+use crate::timing::{LIVE_WARM_UP, WARM_UP, across, across_blocks, ns_each, phases, side_by_side};
 
 /// A word with its line, and the line that is fetched with it, to itself.
 #[derive(Default)]
@@ -322,7 +322,7 @@ impl Sleeper for Arc<Bell> {
 pub fn one_way(plan: &Plan) -> Sample {
     let lines = Lines::new();
     let mut next = 1;
-    latency::one_way(
+    one_way::one_way(
         plan,
         |i| lines.of(i + 1).store(i + 1, Ordering::Release),
         || {

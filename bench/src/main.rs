@@ -1,14 +1,19 @@
-//! Annulus beside its rivals, and beside what the machine can do at best.
+//! Annulus beside its rivals, and beside what the machine can do at best. A part uses only parts below it.
 //!
 //! ```text
 //! main         the arguments
-//! rows/        what is measured: one loop each, generic over the contender
-//! contenders/  the rings, behind one interface
-//! floor        the same without a ring
-//! rounds       the method: a round, which of them count, statistics
+//! report/      the pages and tables that are made from the results
 //! measure      each round in a process of its own
 //! results      what was measured and what follows from it
-//! report/      the pages and tables that are made from that
+//! rows/        what is measured: one loop each, generic over the contender
+//! floor        the same without a ring
+//! contenders/  the rings, behind one interface
+//! rounds       the method: a round, which of them count, statistics
+//! one_way      how long a message is on its way, by time stamps
+//! timing       how a loop is timed: after a warm-up, on one thread or on both cores
+//! hand_over    something that a thread can sleep on
+//! messages/    what the messages are, and how they are checked
+//! row          what a row is
 //! machine      what it ran on
 //! load         what else ran there
 //! cores        threads on cores of their own
@@ -18,14 +23,19 @@
 mod contenders;
 mod cores;
 mod floor;
+mod hand_over;
 mod load;
 mod machine;
 mod measure;
+mod messages;
+mod one_way;
 mod report;
 mod results;
 mod rounds;
+mod row;
 mod rows;
 mod stamps;
+mod timing;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +50,7 @@ use machine::Machine;
 use report::{html, page, readme, table};
 use results::{Package, Results, RowResult};
 use rounds::{Order, Quartiles};
-use rows::Row;
+use row::Row;
 
 /// Measures annulus beside its rivals, prints a table, and writes a report.
 ///

@@ -13,7 +13,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cores::{self, Cores};
 use crate::floor;
 use crate::rounds::{Order, Round, Rounds};
-use crate::rows::{self, Plan, Row};
+use crate::row::{Plan, Row};
+use crate::rows;
 
 /// A round that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_mins(2);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
 use crate::rounds::{Quartiles, Rounds, ours};
-use crate::rows::{Group, Kind, Place, Row, Sample, Target};
+use crate::row::{Group, Kind, Place, Row, Sample, Target};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Results {
@@ -243,7 +243,7 @@ pub fn agreement(runs: &[Results]) -> Result<(usize, Vec<String>), String> {
 pub mod tests {
     use super::*;
     use crate::rounds::Round;
-    use crate::rows::Entry;
+    use crate::row::Entry;
 
     /// Of three rounds, two of them run again because the cores moved.
     pub fn row(ours: f64, rival: f64, steady: bool) -> RowResult {

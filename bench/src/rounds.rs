@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rows::{Kind, Plan, Row, Sample};
+use crate::row::{Kind, Plan, Row, Sample};
 
 /// How much the slowest probe of a round may differ from its fastest.
 const TOLERANCE: f64 = 1.30;
@@ -135,7 +135,7 @@ pub fn ours(row: &Row) -> usize {
 mod tests {
     use super::*;
     use crate::cores::Cores;
-    use crate::rows::Entry;
+    use crate::row::Entry;
     use std::cell::RefCell;
 
     #[test]

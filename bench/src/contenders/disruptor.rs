@@ -9,7 +9,8 @@ use disruptor::{
     SingleProducerBarrier, build_single_producer,
 };
 
-use super::{BATCH, BatchPublisher, BatchReader, FanOut, Gated, Named, Publisher, Reader};
+use super::{BatchPublisher, BatchReader, FanOut, Gated, Named, Publisher, Reader};
+use crate::messages::BATCH;
 
 /// With one reader, which its producer looks at directly.
 pub struct Disruptor;

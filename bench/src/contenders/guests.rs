@@ -15,7 +15,8 @@ use serde::Deserialize;
 
 use super::Named;
 use crate::cores::Cores;
-use crate::rows::{Entry, Kind, LIVE_WARM_UP, Plan, Sample};
+use crate::row::{Entry, Kind, Plan, Sample};
+use crate::timing::LIVE_WARM_UP;
 
 /// The queues of moodycamel, in C++.
 pub struct Moodycamel;

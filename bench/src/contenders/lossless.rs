@@ -4,9 +4,8 @@ use std::array;
 
 use annulus::broadcast::Lossless;
 
-use super::{
-    Annulus, BATCH, BatchPublisher, BatchReader, FanOut, Gated, Named, PhotonRing, Publisher, Reader,
-};
+use super::{Annulus, BatchPublisher, BatchReader, FanOut, Gated, Named, PhotonRing, Publisher, Reader};
+use crate::messages::BATCH;
 
 pub struct AnnulusLossless;
 

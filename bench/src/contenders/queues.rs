@@ -9,7 +9,8 @@ use std::sync::mpsc as std_mpsc;
 use annulus::queue::shared;
 use annulus::{mpmc, mpsc, spsc};
 
-use super::{Annulus, BATCH, Named, Tried, Waiting};
+use super::{Annulus, Named, Tried, Waiting};
+use crate::messages::BATCH;
 
 pub trait Sender: Send {
     /// False where it does not wait, and there is no room now.

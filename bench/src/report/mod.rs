@@ -19,7 +19,7 @@ use std::fmt::Write;
 use crate::machine::Machine;
 use crate::results::{EntryResult, Ratio, Results};
 use crate::rounds::Quartiles;
-use crate::rows::{Group, Kind};
+use crate::row::{Group, Kind};
 
 /// The method, in Markdown.
 const METHOD: &str = include_str!("method.md");

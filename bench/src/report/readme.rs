@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{quartiles, ratio, short};
 use crate::results::{Results, RowResult};
-use crate::rows::Group;
+use crate::row::Group;
 
 const BEGIN: &str = "<!-- figures: written by bench/, from docs/benchmarks.json -->\n";
 const END: &str = "<!-- end of figures -->\n";

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::results::{Latency, Results, RowResult};
-use crate::rows::Kind;
+use crate::row::Kind;
 
 const COLUMNS: usize = 7;
 

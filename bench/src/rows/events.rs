@@ -2,8 +2,9 @@
 //!
 //! As in `lossless`, each row has its loop in a module of its own.
 
-use super::{Row, contenders};
+use super::entries::contenders;
 use crate::contenders::{AnnulusEvents, Disruptor, Named, PhotonRing, PhotonRingEvents};
+use crate::row::Row;
 
 pub fn rows() -> [Row; 2] {
     use one_thread::publish_and_process;
@@ -34,7 +35,9 @@ mod one_thread {
     use std::time::Instant;
 
     use crate::contenders::{Gated, Publisher, Reader};
-    use crate::rows::{Plan, Sample, mix, ns_each, phases};
+    use crate::messages::mix;
+    use crate::row::{Plan, Sample};
+    use crate::timing::{ns_each, phases};
 
     pub fn publish_and_process<C: Gated<1>>(plan: &Plan) -> Sample {
         let (mut publisher, [mut reader]) = C::channel(plan.capacity);
@@ -52,7 +55,8 @@ mod one_thread {
 
 mod to_one {
     use crate::contenders::Gated;
-    use crate::rows::{Plan, Sample, stream};
+    use crate::row::{Plan, Sample};
+    use crate::rows::stream;
 
     pub fn stream<C: Gated<1>>(plan: &Plan) -> Sample {
         stream::stream::<C, 1>(plan)

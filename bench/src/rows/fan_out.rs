@@ -2,10 +2,14 @@
 
 use std::time::Instant;
 
-use super::{Plan, Row, Sample, contenders, mix, ns_each, one_thread, phases};
+use super::entries::contenders;
+use super::one_thread;
 use crate::contenders::{
     Annulus, AnnulusGroup, AsyncBroadcast, Bus, DisruptorOfMany, FanOut, PhotonRing, Publisher, Reader, Tokio,
 };
+use crate::messages::mix;
+use crate::row::{Plan, Row, Sample};
+use crate::timing::{ns_each, phases};
 
 pub fn rows() -> [Row; 4] {
     [

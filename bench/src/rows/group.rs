@@ -2,8 +2,12 @@
 
 use std::time::Instant;
 
-use super::{Plan, Row, Sample, contenders, mix, ns_each, one_thread, phases};
+use super::entries::contenders;
+use super::one_thread;
 use crate::contenders::{Annulus, AnnulusGroup, Contender};
+use crate::messages::mix;
+use crate::row::{Plan, Row, Sample};
+use crate::timing::{ns_each, phases};
 
 const GROUP: usize = 10;
 

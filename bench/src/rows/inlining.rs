@@ -5,9 +5,11 @@
 //! a module for each loop, which is a compilation unit of its own with one call site of each function, and the same with
 //! every call behind a function that is never inlined.
 
-use super::{Row, contenders, one_thread};
+use super::entries::contenders;
+use super::one_thread;
 use crate::contenders::Called;
 use crate::floor;
+use crate::row::Row;
 
 pub fn rows() -> [Row; 4] {
     use publish_alone::publish;
@@ -32,7 +34,8 @@ pub fn rows() -> [Row; 4] {
 
 mod publish_alone {
     use crate::contenders::Contender;
-    use crate::rows::{Plan, Sample, one_thread};
+    use crate::row::{Plan, Sample};
+    use crate::rows::one_thread;
 
     pub fn publish<C: Contender>(plan: &Plan) -> Sample {
         one_thread::publish::<C>(plan)
@@ -41,7 +44,8 @@ mod publish_alone {
 
 mod publish_receive {
     use crate::contenders::Contender;
-    use crate::rows::{Plan, Sample, one_thread};
+    use crate::row::{Plan, Sample};
+    use crate::rows::one_thread;
 
     pub fn publish_and_receive<C: Contender>(plan: &Plan) -> Sample {
         one_thread::publish_and_receive::<C>(plan)

@@ -5,10 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use super::{LIVE_WARM_UP, Plan, Row, Sample, contenders, mix, ns_each, phases};
+use super::entries::contenders;
 use crate::contenders::{Annulus, Contender, Named, PhotonRing, Publisher, Subscriber, Tokio};
 use crate::cores::pin;
 use crate::floor;
+use crate::messages::mix;
+use crate::row::{Plan, Row, Sample};
+use crate::timing::{LIVE_WARM_UP, ns_each, phases};
 
 pub fn row() -> Row {
     Row::new(

@@ -2,13 +2,14 @@
 //!
 //! Each row has its loops in a module of its own.
 
-use super::{Row, contenders};
+use super::entries::contenders;
 use crate::contenders::guests::{self, Lmax};
 use crate::contenders::{
     AnnulusLossless, AnnulusLosslessWaiting, AsyncBroadcast, AsyncBroadcastWaiting, Bus, BusWaiting,
     Disruptor, DisruptorOfMany, Named, PhotonRing, PhotonRingBounded, PhotonRingBoundedWaiting,
 };
 use crate::floor;
+use crate::row::Row;
 
 pub fn rows() -> [Row; 5] {
     use batches::stream_batches;
@@ -66,7 +67,8 @@ const EVERY_LINE: &str = "handing every line over";
 
 mod to_one {
     use crate::contenders::Gated;
-    use crate::rows::{Plan, Sample, stream};
+    use crate::row::{Plan, Sample};
+    use crate::rows::stream;
 
     pub fn stream<C: Gated<1>>(plan: &Plan) -> Sample {
         stream::stream::<C, 1>(plan)
@@ -75,7 +77,8 @@ mod to_one {
 
 mod waiting {
     use crate::contenders::Gated;
-    use crate::rows::{Plan, Sample, stream};
+    use crate::row::{Plan, Sample};
+    use crate::rows::stream;
 
     pub fn stream_waiting<C: Gated<1>>(plan: &Plan) -> Sample {
         stream::stream::<C, 1>(plan)
@@ -84,7 +87,8 @@ mod waiting {
 
 mod to_two {
     use crate::contenders::Gated;
-    use crate::rows::{Plan, Sample, stream};
+    use crate::row::{Plan, Sample};
+    use crate::rows::stream;
 
     pub fn stream_to_two<C: Gated<2>>(plan: &Plan) -> Sample {
         stream::stream::<C, 2>(plan)
@@ -93,7 +97,8 @@ mod to_two {
 
 mod to_four {
     use crate::contenders::Gated;
-    use crate::rows::{Plan, Sample, stream};
+    use crate::row::{Plan, Sample};
+    use crate::rows::stream;
 
     pub fn stream_to_four<C: Gated<4>>(plan: &Plan) -> Sample {
         stream::stream::<C, 4>(plan)
@@ -102,7 +107,8 @@ mod to_four {
 
 mod batches {
     use crate::contenders::{BatchPublisher, BatchReader, Gated};
-    use crate::rows::{Plan, Sample, stream};
+    use crate::row::{Plan, Sample};
+    use crate::rows::stream;
 
     pub fn stream_batches<C: Gated<1>>(plan: &Plan) -> Sample
     where

@@ -1,17 +1,16 @@
 //! Rings that several threads publish to.
 
-use std::hint::spin_loop;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use std::time::Instant;
 
-use super::{LIVE_WARM_UP, Plan, Row, Sample, contenders, mix, ns_each, one_thread, phases};
+use super::entries::contenders;
+use super::one_thread;
 use crate::contenders::{
     AnnulusShared, Contender, Named, PhotonRing, PhotonRingShared, Publisher, Subscriber,
 };
-use crate::cores::pin;
 use crate::floor;
+use crate::messages::mix;
+use crate::row::{Plan, Row, Sample};
+use crate::timing::{LIVE_WARM_UP, side_by_side};
 
 pub fn on_one_thread() -> Row {
     Row::new(
@@ -82,33 +81,4 @@ fn check_the_end(subscriber: &mut impl Subscriber<u64>, each: u64) {
         let from = (0..2).find(|&who| value == tagged(who, left[who as usize] - 1));
         left[from.expect("the message before, of one or the other") as usize] -= 1;
     }
-}
-
-/// Has two threads, each on a core of its own, begin their share of each phase at the same time. Nanoseconds a message, those
-/// of both counted, until the second is done.
-pub fn side_by_side<W: FnMut(Range<u64>) + Send>(plan: &Plan, [here, there]: [W; 2]) -> f64 {
-    let arrived = AtomicUsize::new(0);
-    let meet = |time: usize| {
-        arrived.fetch_add(1, Ordering::AcqRel);
-        while arrived.load(Ordering::Acquire) < 2 * time {
-            spin_loop();
-        }
-    };
-    let run = |mut work: W| {
-        let mut begun = Instant::now();
-        for (time, phase) in (1..).zip(phases(LIVE_WARM_UP, plan.messages / 2)) {
-            meet(time);
-            begun = Instant::now();
-            work(phase);
-        }
-        meet(3);
-        ns_each(begun, plan.messages)
-    };
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            pin(plan.cores.there);
-            run(there)
-        });
-        run(here)
-    })
 }

@@ -5,9 +5,12 @@
 
 use std::time::Instant;
 
-use super::{Plan, Row, Sample, contenders, mix, ns_each, phases};
+use super::entries::contenders;
 use crate::contenders::{Annulus, Contender, Named, PhotonRing, Publisher, Subscriber, Tokio};
 use crate::floor;
+use crate::messages::mix;
+use crate::row::{Plan, Row, Sample};
+use crate::timing::{ns_each, phases};
 
 pub(super) const CAPACITY: usize = 4096;
 

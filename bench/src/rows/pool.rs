@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use annulus::pool::BufferPool;
 
-use super::{Entry, Kind, Plan, Row, Sample, ns_each, phases};
 use crate::contenders::{Annulus, Named};
+use crate::row::{Entry, Kind, Plan, Row, Sample};
+use crate::timing::{ns_each, phases};
 
 const BYTES: usize = 4096;
 

@@ -8,9 +8,10 @@ use std::ops::Range;
 use annulus::pool::{BufferPool, Handle};
 use annulus::spsc;
 
-use super::stream::across_from;
-use super::{Entry, Kind, Plan, Row, Sample, is_all, mix};
 use crate::contenders::{Annulus, CrossbeamTried, Named};
+use crate::messages::{is_all, mix};
+use crate::row::{Entry, Kind, Plan, Row, Sample};
+use crate::timing::across_from;
 
 pub fn rows() -> [Row; 6] {
     [

@@ -1,22 +1,16 @@
 //! Blocks of 32,768 words, written into a queue where they are to lie.
 
 use std::hint::{black_box, spin_loop};
-use std::mem::MaybeUninit;
-use std::ops::{BitOr, BitXor, Range};
+use std::ops::Range;
 use std::time::Instant;
 
 use annulus::spsc;
 
-use super::stream::across_from;
-use super::{Entry, Kind, Plan, Row, Sample, ns_each, phases};
 use crate::contenders::{Annulus, Named};
 use crate::floor;
-
-/// Words in a block.
-pub const BLOCK: usize = 32_768;
-
-/// Blocks in the ring.
-pub(super) const BLOCKS: usize = 2;
+use crate::messages::{BLOCK, BLOCKS, fill, is_all};
+use crate::row::{Entry, Kind, Plan, Row, Sample};
+use crate::timing::{across_blocks, ns_each, phases};
 
 pub fn rows() -> [Row; 2] {
     const FILL: &str = "filling the same memory";
@@ -39,49 +33,6 @@ pub fn rows() -> [Row; 2] {
         .floor(HAND_OVER, floor::hand_blocks_over::<u32>)
         .target(HAND_OVER, 1.0 / 0.80),
     ]
-}
-
-/// As [`across`](super::across), after a few laps.
-pub fn across_blocks(
-    plan: &Plan,
-    publish: impl FnMut(Range<u64>),
-    receive: impl FnOnce(u64) + Send,
-) -> Sample {
-    across_from(8 * BLOCKS as u64, plan, publish, receive)
-}
-
-/// What a block is made of.
-pub trait Word:
-    Copy + Default + PartialEq + Send + 'static + BitXor<Output = Self> + BitOr<Output = Self>
-{
-    /// What all words of block `i` are.
-    fn of(i: u64) -> Self;
-}
-
-impl Word for u32 {
-    #[inline(always)]
-    fn of(i: u64) -> Self {
-        i as Self
-    }
-}
-
-impl Word for u64 {
-    #[inline(always)]
-    fn of(i: u64) -> Self {
-        i
-    }
-}
-
-/// Whether all `words` are `value`. Each is looked at.
-#[inline(always)]
-pub fn is_all<T: Word>(words: &[T], value: T) -> bool {
-    words.iter().fold(T::default(), |difference, &word| difference | (word ^ value)) == T::default()
-}
-
-/// Of ours, of rtrb and of the floor: where a build happens to put so short a loop moves what it takes by a sixth and more, so there is one.
-#[inline(never)]
-pub fn fill<T: Copy>(words: &mut [MaybeUninit<T>], value: T) {
-    words.fill(MaybeUninit::new(value));
 }
 
 #[inline(never)]

@@ -4,12 +4,14 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-use super::{Entry, Kind, LIVE_WARM_UP, Plan, Row, Sample, ns_each, phases, stream};
+use super::stream;
 use crate::contenders::guests::{self, Moodycamel};
 use crate::contenders::{
     AnnulusMany, Crossbeam, Kanal, Named, Queue, Receiver, Sender, StdSync, StdUnbounded,
 };
 use crate::cores::pin;
+use crate::row::{Entry, Kind, Plan, Row, Sample};
+use crate::timing::{LIVE_WARM_UP, ns_each, phases};
 
 pub fn rows() -> [Row; 5] {
     const ONE: &str = "one producer joined";

@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use annulus::mpsc;
 
-use super::queue_blocks::{BLOCK, BLOCKS, Word, fill, is_all};
-use super::{Entry, Kind, Plan, Row, Sample, ns_each, phases};
 use crate::contenders::{Annulus, Named, Rtrb};
 use crate::cores::pin;
 use crate::floor;
+use crate::messages::{BLOCK, BLOCKS, Word, fill, is_all};
+use crate::row::{Entry, Kind, Plan, Row, Sample};
+use crate::timing::{ns_each, phases};
 
 pub fn rows() -> Vec<Row> {
     let mut rows = vec![];

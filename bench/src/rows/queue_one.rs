@@ -2,13 +2,14 @@
 //!
 //! Each row has its loops in a module of its own.
 
-use super::{Row, contenders};
+use super::entries::contenders;
 use crate::contenders::guests::{self, Moodycamel};
 use crate::contenders::{
     AnnulusCopied, AnnulusInPlace, AnnulusQueue, AnnulusTried, Crossbeam, CrossbeamTried, Kanal, KanalTried,
     Named, Rtrb, RtrbCopied, RtrbInPlace, StdSync,
 };
 use crate::floor;
+use crate::row::Row;
 
 pub fn rows() -> [Row; 4] {
     use copied::copied;
@@ -49,7 +50,8 @@ pub fn rows() -> [Row; 4] {
 
 mod tried {
     use crate::contenders::{Queue, Receiver, Sender};
-    use crate::rows::{Plan, Sample, stream};
+    use crate::row::{Plan, Sample};
+    use crate::rows::stream;
 
     #[inline(never)]
     pub fn tried<Q: Queue<Sender: Sender, Receiver: Receiver>>(plan: &Plan) -> Sample {
@@ -59,7 +61,8 @@ mod tried {
 
 mod waiting {
     use crate::contenders::{Queue, Receiver, Sender};
-    use crate::rows::{Plan, Sample, stream};
+    use crate::row::{Plan, Sample};
+    use crate::rows::stream;
 
     #[inline(never)]
     pub fn waiting<Q: Queue<Sender: Sender, Receiver: Receiver>>(plan: &Plan) -> Sample {
@@ -69,7 +72,8 @@ mod waiting {
 
 mod copied {
     use crate::contenders::{BatchReceiver, BatchSender, Queue};
-    use crate::rows::{Plan, Sample, stream};
+    use crate::row::{Plan, Sample};
+    use crate::rows::stream;
 
     #[inline(never)]
     pub fn copied<Q: Queue<Sender: BatchSender, Receiver: BatchReceiver>>(plan: &Plan) -> Sample {
@@ -79,7 +83,8 @@ mod copied {
 
 mod in_place {
     use crate::contenders::{BatchReceiver, BatchSender, Queue};
-    use crate::rows::{Plan, Sample, stream};
+    use crate::row::{Plan, Sample};
+    use crate::rows::stream;
 
     #[inline(never)]
     pub fn in_place<Q: Queue<Sender: BatchSender, Receiver: BatchReceiver>>(plan: &Plan) -> Sample {

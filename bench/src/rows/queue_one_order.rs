@@ -1,8 +1,9 @@
 //! Queues with one order and one bound for all producers, from many of them to one consumer.
 
+use super::entries::contenders;
 use super::queue_many::produce;
-use super::{Row, contenders};
 use crate::contenders::{AnnulusMany, AnnulusOneOrder, Crossbeam, Crossfire, Flume, Kanal, Named};
+use crate::row::Row;
 
 pub fn rows() -> [Row; 4] {
     [

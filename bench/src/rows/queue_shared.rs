@@ -4,10 +4,12 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
-use super::{LIVE_WARM_UP, Plan, Row, Sample, contenders, ns_each};
+use super::entries::contenders;
 use crate::contenders::guests::{self, Moodycamel};
 use crate::contenders::{AnnulusManyToMany, Crossbeam, Kanal, Queue, Receiver, Sender};
 use crate::cores::pin;
+use crate::row::{Plan, Row, Sample};
+use crate::timing::{LIVE_WARM_UP, ns_each};
 
 pub fn rows() -> [Row; 2] {
     let row = |name, about| Row::new(name, about, 4096, 1_024_000);

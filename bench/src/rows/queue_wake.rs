@@ -6,10 +6,13 @@ use std::time::Instant;
 
 use annulus::{WaitStrategy, spmc, spsc};
 
-use super::{Entry, HandOver, Kind, Plan, Row, Sample, Sleeper, WARM_UP, Waker, ns_each, phases, wake_up};
+use super::wake_up::wake_up;
 use crate::contenders::{Annulus, Crossbeam, Kanal, Named, Queue, Receiver, Rtrb, Sender, StdSync, Waiting};
 use crate::cores::pin;
 use crate::floor::{self, BareFutex};
+use crate::hand_over::{HandOver, Sleeper, Waker};
+use crate::row::{Entry, Kind, Plan, Row, Sample};
+use crate::timing::{WARM_UP, ns_each, phases};
 
 pub fn rows() -> [Row; 3] {
     const FUTEX: &str = "a bare futex";

@@ -7,9 +7,13 @@ use std::time::Instant;
 use bytemuck::NoUninit;
 use photon_ring::DerivePod;
 
-use super::{LIVE_WARM_UP, Plan, Row, Sample, contenders, mix, ns_each, one_thread, phases};
+use super::entries::contenders;
+use super::one_thread;
 use crate::contenders::{Annulus, Contender, PhotonRing, Publisher, Subscriber, TOPICS, Tokio, Topics};
 use crate::cores::pin;
+use crate::messages::mix;
+use crate::row::{Plan, Row, Sample};
+use crate::timing::{LIVE_WARM_UP, ns_each, phases};
 
 pub fn on_one_thread() -> Row {
     Row::new(

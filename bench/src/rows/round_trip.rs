@@ -3,10 +3,12 @@
 use std::thread;
 use std::time::Instant;
 
-use super::{Plan, Row, Sample, WARM_UP, contenders, ns_each, phases};
+use super::entries::contenders;
 use crate::contenders::{Annulus, Contender, Named, PhotonRing, Publisher, Subscriber, Tokio};
 use crate::cores::pin;
 use crate::floor;
+use crate::row::{Plan, Row, Sample};
+use crate::timing::{WARM_UP, ns_each, phases};
 
 pub fn row() -> Row {
     const FLOOR: &str = "raw ping-pong";

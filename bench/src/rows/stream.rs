@@ -5,48 +5,14 @@
 
 use std::hint::spin_loop;
 use std::ops::Range;
-use std::thread;
-use std::time::Instant;
 
-use super::message::mixes;
-use super::{Check, LIVE_WARM_UP, Plan, Sample, mix, ns_each, phases};
 use crate::contenders::{
-    BATCH, BatchPublisher, BatchReader, BatchReceiver, BatchSender, Gated, Publisher, Queue, Reader,
-    Receiver, Sender,
+    BatchPublisher, BatchReader, BatchReceiver, BatchSender, Gated, Publisher, Queue, Reader, Receiver,
+    Sender,
 };
-use crate::cores::pin;
-
-/// Calls `publish` with the sequences of a warm-up and then with those of the messages that are timed, while `receive` runs on
-/// the other core, which returns once it has had as many as it is called with. The time is that until it does.
-#[inline(always)]
-pub fn across(plan: &Plan, publish: impl FnMut(Range<u64>), receive: impl FnOnce(u64) + Send) -> Sample {
-    across_from(LIVE_WARM_UP, plan, publish, receive)
-}
-
-/// With a warm-up of so many messages.
-#[inline(always)]
-pub fn across_from(
-    warm_up: u64,
-    plan: &Plan,
-    publish: impl FnMut(Range<u64>),
-    receive: impl FnOnce(u64) + Send,
-) -> Sample {
-    thread::scope(|scope| {
-        // Its own, as a thread that publishes has it: borrowed from outside, its sequence would live in memory.
-        let mut publish = publish;
-        let receiver = scope.spawn(move || {
-            pin(plan.cores.there);
-            receive(warm_up + plan.messages);
-        });
-        let mut begun = Instant::now();
-        for phase in phases(warm_up, plan.messages) {
-            begun = Instant::now();
-            publish(phase);
-        }
-        receiver.join().expect("every message was there, and that of its sequence");
-        ns_each(begun, plan.messages).into()
-    })
-}
+use crate::messages::{BATCH, Check, mix, mixes};
+use crate::row::{Plan, Sample};
+use crate::timing::across;
 
 /// One by one. Where there are several readers, one thread polls them in turn.
 #[inline(always)]

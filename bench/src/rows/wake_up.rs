@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Entry, Kind, Plan, Row, Sample};
 use crate::contenders::{Annulus, Named};
 use crate::cores::pin;
 use crate::floor::BareFutex;
+use crate::hand_over::{HandOver, Sleeper, Waker};
 use crate::rounds::Quartiles;
+use crate::row::{Entry, Kind, Plan, Row, Sample};
 
 /// Long after a waiting subscriber has stopped to spin.
 const IDLE: Duration = Duration::from_micros(300);
@@ -24,21 +25,6 @@ pub fn row() -> Row {
     .on_two_cores()
     .entries([Entry { name: Annulus::NAME, kind: Kind::Ours, run: wake_up::<Blocking> }])
     .floor("a bare futex", wake_up::<BareFutex>)
-}
-
-/// Two ends of something that a thread can sleep on.
-pub trait HandOver {
-    type Waker: Waker;
-    type Sleeper: Sleeper;
-    fn pair() -> (Self::Waker, Self::Sleeper);
-}
-
-pub trait Waker {
-    fn wake(&mut self, value: u64);
-}
-
-pub trait Sleeper: Send {
-    fn sleep(&mut self) -> u64;
 }
 
 struct Blocking;

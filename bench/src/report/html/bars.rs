@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::{quartiles, short};
-use super::Colours;
+use super::colours::Colours;
 use crate::results::RowResult;
 
 pub fn bars(row: &RowResult, colours: &Colours) -> Markup {

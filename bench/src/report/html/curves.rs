@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 
 use super::super::short;
-use super::Colours;
+use super::colours::Colours;
 use crate::results::{Latency, RowResult};
 
 /// Of the drawing, in its own units; the page scales it.

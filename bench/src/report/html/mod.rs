@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! mod        the page
+//! sections   which there are, and what links to them say
+//! colours    which contender has which
 //! verdicts   the table that comes first
 //! bars       a row's times beside each other
 //! curves     lines: percentiles of latency, and rows that differ in one number
@@ -9,15 +11,20 @@
 //! ```
 
 mod bars;
+mod colours;
 mod curves;
+mod sections;
 mod verdicts;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pulldown_cmark::{Parser, html::push_html};
 
+use colours::Colours;
+use sections::{groups, id};
+
 use super::{METHOD, conditions};
 use crate::results::{Results, RowResult};
-use crate::rows::{Group, Kind};
+use crate::row::Group;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -57,21 +64,6 @@ pub fn page(results: &Results) -> String {
         }
     };
     page.into_string()
-}
-
-/// Those that have rows, in the order of the rows.
-fn groups(results: &Results) -> Vec<Group> {
-    let mut groups = vec![];
-    for row in &results.rows {
-        if !groups.contains(&row.group) {
-            groups.push(row.group);
-        }
-    }
-    groups
-}
-
-fn id(group: Group) -> String {
-    format!("{group:?}").to_lowercase()
 }
 
 fn section(results: &Results, group: Group, colours: &Colours) -> Markup {
@@ -115,42 +107,11 @@ fn markdown(text: &str) -> Markup {
     PreEscaped(html)
 }
 
-/// A contender has the same colour everywhere.
-struct Colours(Vec<String>);
-
-impl Colours {
-    /// How many there are before they come again.
-    const COUNT: usize = 8;
-
-    fn of(results: &Results) -> Self {
-        let mut names = vec![];
-        for entry in results.rows.iter().flat_map(|row| &row.entries) {
-            if entry.kind == Kind::Rival && !names.contains(&entry.name) {
-                names.push(entry.name.clone());
-            }
-        }
-        Self(names)
-    }
-
-    /// The class that has it.
-    fn class(&self, name: &str, kind: Kind) -> String {
-        match kind {
-            Kind::Ours => "ours".to_owned(),
-            Kind::Floor => "floor".to_owned(),
-            Kind::Other => "other".to_owned(),
-            Kind::Rival => {
-                let place = self.0.iter().position(|known| known == name).unwrap_or_default();
-                format!("rival{}", place % Self::COUNT)
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::results::tests::{results, row};
-    use crate::rows::Place;
+    use crate::row::Place;
 
     /// Two rows along one axis, with latencies, and with names that are not to be taken for tags.
     fn written() -> String {
@@ -205,14 +166,5 @@ mod tests {
     fn rows_without_a_round_that_counts_are_there() {
         let page = page(&results(vec![row(1.0, 2.0, false)]));
         assert!(page.contains("no steady round") && !page.contains("NaN"));
-    }
-
-    #[test]
-    fn a_contender_keeps_its_colour() {
-        let colours = Colours(["a", "b"].map(str::to_owned).into());
-        assert_eq!(colours.class("b", Kind::Rival), "rival1");
-        assert_eq!(colours.class("b", Kind::Ours), "ours");
-        let results = results(vec![row(1.0, 2.0, true)]);
-        assert_eq!(Colours::of(&results).0, ["a rival"]);
     }
 }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::super::{ratio, short};
-use super::{groups, id};
+use super::sections::{groups, id};
 use crate::results::{Ratio, Results, RowResult, Standing};
 use crate::rounds::Quartiles;
 

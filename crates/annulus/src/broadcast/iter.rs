@@ -1,24 +1,96 @@
-//! The iterators over a subscriber's messages: one ends with what was there at the start, two wait for more.
+//! The iterators over a subscriber's messages, and the verbs that make them: one ends with what was there at
+//! the start, two wait for more.
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::iter::FusedIterator;
 
 use super::{Lossy, Mode, Subscriber};
+use crate::error::RecvError;
 use crate::message::Message;
 use crate::sequence::Sequence;
 use crate::sync::mutated;
+
+impl<T: Message, M: Mode> Subscriber<T, M> {
+    /// As [`recv_batch`](Self::recv_batch), but puts at most `most` messages at the end of `buffer`, which
+    /// grows as it has to. To receive into a vector without waiting, extend it by
+    /// [`try_iter`](Self::try_iter).
+    ///
+    /// # Errors
+    ///
+    /// As of [`recv_batch`](Self::recv_batch).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3, 4]);
+    /// let mut buffer = vec![0];
+    /// assert_eq!(subscriber.recv_many(&mut buffer, 3), Ok(3));
+    /// assert_eq!(buffer, [0, 1, 2, 3]);
+    /// buffer.extend(subscriber.try_iter());
+    /// assert_eq!(buffer, [0, 1, 2, 3, 4]);
+    /// ```
+    pub fn recv_many(&mut self, buffer: &mut Vec<T>, most: usize) -> Result<usize, RecvError> {
+        if most == 0 {
+            return Ok(0);
+        }
+        buffer.push(self.recv()?);
+        let before = buffer.len();
+        buffer.extend(self.try_iter().take(most - 1));
+        Ok(1 + buffer.len() - before)
+    }
+
+    /// An iterator over the messages that are there now. It ends at the newest that was published when this
+    /// was called, however fast the publisher is, and never waits; what it is lapped by counts as lagged.
+    /// Dropping it early leaves the rest to be received.
+    ///
+    /// With many publishers it also ends at the first message that is still being written, though later ones
+    /// may be there.
+    ///
+    /// A stage has processed each message when the iterator is asked for the next one, and the last when it
+    /// comes back or says [`done`](Subscriber::done).
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// let mut drain = subscriber.try_iter();
+    /// publisher.publish(4); // came later: not part of it
+    /// assert_eq!(drain.by_ref().sum::<i32>(), 6);
+    /// ```
+    #[doc(alias = "drain")]
+    pub fn try_iter(&mut self) -> TryIter<'_, T, M> {
+        self.begin();
+        let end = if mutated!("drain_endless") { Sequence::new(u64::MAX) } else { self.end() };
+        TryIter { subscriber: self, end }
+    }
+
+    /// An iterator that waits for each message as [`recv`](Self::recv) does, and ends when the publisher is
+    /// gone and nothing is left: never on a lag, never because nothing is there.
+    ///
+    /// `for message in &mut subscriber` and `for message in subscriber` do the same.
+    ///
+    /// A stage has processed each message when the iterator is asked for the next one.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// drop(publisher);
+    /// assert_eq!(subscriber.iter().sum::<i32>(), 6);
+    /// ```
+    pub fn iter(&mut self) -> Iter<'_, T, M> {
+        Iter { subscriber: self }
+    }
+}
 
 /// An iterator over the messages that were there when [`Subscriber::try_iter`] was called.
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct TryIter<'a, T, M: Mode = Lossy> {
     subscriber: &'a mut Subscriber<T, M>,
     end: Sequence,
-}
-
-impl<'a, T: Message, M: Mode> TryIter<'a, T, M> {
-    pub(super) fn new(subscriber: &'a mut Subscriber<T, M>, end: Sequence) -> Self {
-        Self { subscriber, end }
-    }
 }
 
 impl<T: Message, M: Mode> Iterator for TryIter<'_, T, M> {
@@ -32,7 +104,8 @@ impl<T: Message, M: Mode> Iterator for TryIter<'_, T, M> {
             self.subscriber.release();
         }
         if message.is_none() {
-            // With many publishers it may have come to one that is still being written: that is its end, whatever comes of it.
+            // With many publishers it may have come to one that is still being written: that is its end,
+            // whatever comes of it.
             self.end = Sequence::FIRST;
         }
         message
@@ -53,12 +126,6 @@ impl<T: Message, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct Iter<'a, T, M: Mode = Lossy> {
     subscriber: &'a mut Subscriber<T, M>,
-}
-
-impl<'a, T: Message, M: Mode> Iter<'a, T, M> {
-    pub(super) fn new(subscriber: &'a mut Subscriber<T, M>) -> Self {
-        Self { subscriber }
-    }
 }
 
 impl<T: Message, M: Mode> Iterator for Iter<'_, T, M> {

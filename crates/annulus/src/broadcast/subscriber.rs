@@ -4,7 +4,6 @@
 //! never writes to memory that anybody else reads. What it received is told from how far it came and what it
 //! lost, so receiving counts nothing.
 
-use alloc::vec::Vec;
 use core::fmt;
 use core::mem::MaybeUninit;
 #[cfg(feature = "std")]
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::handle::Handle;
 use super::lapse::Lapse;
-use super::{Iter, Lossy, Mode, TryIter, Unstaged};
+use super::{Lossy, Mode, Unstaged};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
@@ -341,77 +340,6 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         Ok(1 + self.try_recv_batch(rest))
     }
 
-    /// As [`recv_batch`](Self::recv_batch), but puts at most `most` messages at the end of `buffer`, which grows as it has to. To receive into a vector without
-    /// waiting, extend it by [`try_iter`](Self::try_iter).
-    ///
-    /// # Errors
-    ///
-    /// As of [`recv_batch`](Self::recv_batch).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3, 4]);
-    /// let mut buffer = vec![0];
-    /// assert_eq!(subscriber.recv_many(&mut buffer, 3), Ok(3));
-    /// assert_eq!(buffer, [0, 1, 2, 3]);
-    /// buffer.extend(subscriber.try_iter());
-    /// assert_eq!(buffer, [0, 1, 2, 3, 4]);
-    /// ```
-    pub fn recv_many(&mut self, buffer: &mut Vec<T>, most: usize) -> Result<usize, RecvError> {
-        if most == 0 {
-            return Ok(0);
-        }
-        buffer.push(self.recv()?);
-        let before = buffer.len();
-        buffer.extend(self.try_iter().take(most - 1));
-        Ok(1 + buffer.len() - before)
-    }
-
-    /// An iterator over the messages that are there now. It ends at the newest that was published when this was called,
-    /// however fast the publisher is, and never waits; what it is lapped by counts as lagged. Dropping it early leaves the
-    /// rest to be received.
-    ///
-    /// With many publishers it also ends at the first message that is still being written, though later ones may be there.
-    ///
-    /// A stage has processed each message when the iterator is asked for the next one, and the last when it comes back or says
-    /// [`done`](Subscriber::done).
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3]);
-    /// let mut drain = subscriber.try_iter();
-    /// publisher.publish(4); // came later: not part of it
-    /// assert_eq!(drain.by_ref().sum::<i32>(), 6);
-    /// ```
-    #[doc(alias = "drain")]
-    pub fn try_iter(&mut self) -> TryIter<'_, T, M> {
-        self.begin();
-        let end = if mutated!("drain_endless") { Sequence::new(u64::MAX) } else { self.end() };
-        TryIter::new(self, end)
-    }
-
-    /// An iterator that waits for each message as [`recv`](Self::recv) does, and ends when the publisher is gone and
-    /// nothing is left: never on a lag, never because nothing is there.
-    ///
-    /// `for message in &mut subscriber` and `for message in subscriber` do the same.
-    ///
-    /// A stage has processed each message when the iterator is asked for the next one.
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
-    /// let mut subscriber = subscribable.subscribe();
-    /// publisher.publish_batch(&[1, 2, 3]);
-    /// drop(publisher);
-    /// assert_eq!(subscriber.iter().sum::<i32>(), 6);
-    /// ```
-    pub fn iter(&mut self) -> Iter<'_, T, M> {
-        Iter::new(self)
-    }
-
     /// How many messages could be received now: those published and not yet received that stand in the ring, and that a lapse would not pass over (see
     /// [`try_recv`](Self::try_recv)); for a stage, those of them that all before it have processed, and not lost. With many publishers, those up to the
     /// first that is still being written. More may come, and some may be overwritten, meanwhile; with the publishers and the stages before it at rest it
@@ -678,7 +606,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     /// Before which message a drain or a batch ends: as the head, but cheaper, and perhaps later: of many publishers, where nothing was claimed.
-    fn end(&self) -> Sequence {
+    pub(super) fn end(&self) -> Sequence {
         M::end(self.seat(), self.shared.ring.end(self.cursor))
     }
 }

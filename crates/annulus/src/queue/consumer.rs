@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use super::apart::apart;
 use super::ends::{Read, take_up_to};
-use super::iter::{IntoIter, Iter, TryIter};
 use super::kind::{InPlace, Joinable, Kind, Shared};
 use super::pages::of_kinds;
 use super::stats::ChannelStats;
@@ -389,38 +388,6 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         self.consume_up_to(most, drop)
     }
 
-    /// An iterator over the messages that are there now. It visits each ring once, and takes the messages
-    /// that were there when the turn of that ring began. So it ends, however fast the producers are. It never
-    /// waits. Messages that it is not asked for stay in the queue.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// producer.send_batch(&[1, 2, 3]).unwrap();
-    /// assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
-    /// assert_eq!(consumer.try_iter().next(), None);
-    /// ```
-    #[doc(alias = "drain")]
-    #[doc(alias = "drain_all")]
-    pub fn try_iter(&mut self) -> TryIter<'_, T, K> {
-        TryIter::new(self)
-    }
-
-    /// An iterator that waits for messages until the queue is closed and empty.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// producer.send_batch(&[1, 2, 3]).unwrap();
-    /// drop(producer);
-    /// assert_eq!(consumer.iter().sum::<i32>(), 6);
-    /// ```
-    pub fn iter(&mut self) -> Iter<'_, T, K> {
-        Iter::new(self)
-    }
-
     /// How many messages have been sent and not received yet, in all rings. This is a snapshot, and never
     /// more than all rings hold. O(rings).
     #[must_use]
@@ -661,25 +628,6 @@ impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
             }
             Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
         }
-    }
-}
-
-#[allow(clippy::into_iter_without_iter, reason = "`iter` takes the consumer mutably, as it must")]
-impl<'c, T: Send, K: Kind> IntoIterator for &'c mut Consumer<T, K> {
-    type Item = T;
-    type IntoIter = Iter<'c, T, K>;
-
-    fn into_iter(self) -> Iter<'c, T, K> {
-        self.iter()
-    }
-}
-
-impl<T: Send, K: Kind> IntoIterator for Consumer<T, K> {
-    type Item = T;
-    type IntoIter = IntoIter<T, K>;
-
-    fn into_iter(self) -> IntoIter<T, K> {
-        IntoIter::new(self)
     }
 }
 

@@ -1,4 +1,5 @@
-//! The iterators over a consumer's messages: one ends with what is there now, two wait for more.
+//! The iterators over a consumer's messages, and the verbs that make them: one ends with what is there now,
+//! two wait for more.
 
 use core::fmt;
 use core::iter::FusedIterator;
@@ -8,6 +9,41 @@ use super::ends::Read;
 use super::kind::Kind;
 use super::roster::Round;
 
+impl<T: Send, K: Kind> Consumer<T, K> {
+    /// An iterator over the messages that are there now. It visits each ring once, and takes the messages
+    /// that were there when the turn of that ring began. So it ends, however fast the producers are. It never
+    /// waits. Messages that it is not asked for stay in the queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// assert_eq!(consumer.try_iter().next(), None);
+    /// ```
+    #[doc(alias = "drain")]
+    #[doc(alias = "drain_all")]
+    pub fn try_iter(&mut self) -> TryIter<'_, T, K> {
+        let round = self.end.begin_round();
+        TryIter { consumer: self, here: 0, round }
+    }
+
+    /// An iterator that waits for messages until the queue is closed and empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(producer);
+    /// assert_eq!(consumer.iter().sum::<i32>(), 6);
+    /// ```
+    pub fn iter(&mut self) -> Iter<'_, T, K> {
+        Iter { consumer: self }
+    }
+}
+
 /// An iterator over the messages that are there now; made by [`Consumer::try_iter`].
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct TryIter<'c, T: Send, K: Kind> {
@@ -16,13 +52,6 @@ pub struct TryIter<'c, T: Send, K: Kind> {
     here: usize,
     /// The rings after this one.
     round: Round,
-}
-
-impl<'c, T: Send, K: Kind> TryIter<'c, T, K> {
-    pub(super) fn new(consumer: &'c mut Consumer<T, K>) -> Self {
-        let round = consumer.end.begin_round();
-        Self { consumer, here: 0, round }
-    }
 }
 
 impl<T: Send, K: Kind> Iterator for TryIter<'_, T, K> {
@@ -56,12 +85,6 @@ pub struct Iter<'c, T: Send, K: Kind> {
     consumer: &'c mut Consumer<T, K>,
 }
 
-impl<'c, T: Send, K: Kind> Iter<'c, T, K> {
-    pub(super) fn new(consumer: &'c mut Consumer<T, K>) -> Self {
-        Self { consumer }
-    }
-}
-
 impl<T: Send, K: Kind> Iterator for Iter<'_, T, K> {
     type Item = T;
 
@@ -79,12 +102,6 @@ pub struct IntoIter<T: Send, K: Kind> {
     consumer: Consumer<T, K>,
 }
 
-impl<T: Send, K: Kind> IntoIter<T, K> {
-    pub(super) fn new(consumer: Consumer<T, K>) -> Self {
-        Self { consumer }
-    }
-}
-
 impl<T: Send, K: Kind> Iterator for IntoIter<T, K> {
     type Item = T;
 
@@ -95,6 +112,25 @@ impl<T: Send, K: Kind> Iterator for IntoIter<T, K> {
 }
 
 impl<T: Send, K: Kind> FusedIterator for IntoIter<T, K> {}
+
+#[allow(clippy::into_iter_without_iter, reason = "`iter` takes the consumer mutably, as it must")]
+impl<'c, T: Send, K: Kind> IntoIterator for &'c mut Consumer<T, K> {
+    type Item = T;
+    type IntoIter = Iter<'c, T, K>;
+
+    fn into_iter(self) -> Iter<'c, T, K> {
+        self.iter()
+    }
+}
+
+impl<T: Send, K: Kind> IntoIterator for Consumer<T, K> {
+    type Item = T;
+    type IntoIter = IntoIter<T, K>;
+
+    fn into_iter(self) -> IntoIter<T, K> {
+        IntoIter { consumer: self }
+    }
+}
 
 impl<T: Send, K: Kind> fmt::Debug for TryIter<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

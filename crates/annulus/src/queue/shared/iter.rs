@@ -1,9 +1,42 @@
-//! The iterators over a receiver's messages: one that ends with what is there, two that wait.
+//! The iterators over a receiver's messages, and the verbs that make them: one ends with what is there, two
+//! wait for more.
 
 use core::fmt;
 use core::iter::FusedIterator;
 
 use super::Receiver;
+
+impl<T: Send> Receiver<T> {
+    /// The messages that are there now: as many as there were when it was made, as long as no other receiver
+    /// takes them. Never waits, and ends, however fast the senders are. What is not asked for stays in the
+    /// queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+    /// assert_eq!(receiver.try_iter().next(), None);
+    /// ```
+    pub fn try_iter(&self) -> TryIter<'_, T> {
+        TryIter { receiver: self, left: self.len() }
+    }
+
+    /// Every message, waited for until the queue is closed and empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(sender);
+    /// assert_eq!(receiver.iter().sum::<i32>(), 6);
+    /// ```
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter { receiver: self }
+    }
+}
 
 /// The messages that are there now; made by [`Receiver::try_iter`].
 #[must_use = "an iterator does nothing until it is asked"]
@@ -11,12 +44,6 @@ pub struct TryIter<'r, T: Send> {
     receiver: &'r Receiver<T>,
     /// How many may still be there.
     left: usize,
-}
-
-impl<'r, T: Send> TryIter<'r, T> {
-    pub(super) fn new(receiver: &'r Receiver<T>) -> Self {
-        Self { receiver, left: receiver.len() }
-    }
 }
 
 impl<T: Send> Iterator for TryIter<'_, T> {
@@ -40,12 +67,6 @@ pub struct Iter<'r, T: Send> {
     receiver: &'r Receiver<T>,
 }
 
-impl<'r, T: Send> Iter<'r, T> {
-    pub(super) fn new(receiver: &'r Receiver<T>) -> Self {
-        Self { receiver }
-    }
-}
-
 impl<T: Send> Iterator for Iter<'_, T> {
     type Item = T;
 
@@ -63,12 +84,6 @@ pub struct IntoIter<T: Send> {
     receiver: Receiver<T>,
 }
 
-impl<T: Send> IntoIter<T> {
-    pub(super) fn new(receiver: Receiver<T>) -> Self {
-        Self { receiver }
-    }
-}
-
 impl<T: Send> Iterator for IntoIter<T> {
     type Item = T;
 
@@ -79,6 +94,24 @@ impl<T: Send> Iterator for IntoIter<T> {
 }
 
 impl<T: Send> FusedIterator for IntoIter<T> {}
+
+impl<'r, T: Send> IntoIterator for &'r Receiver<T> {
+    type Item = T;
+    type IntoIter = Iter<'r, T>;
+
+    fn into_iter(self) -> Iter<'r, T> {
+        self.iter()
+    }
+}
+
+impl<T: Send> IntoIterator for Receiver<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        IntoIter { receiver: self }
+    }
+}
 
 impl<T: Send> fmt::Debug for TryIter<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -54,10 +54,12 @@
 //! its value back. A send that returned `Ok` came before the close, and its message is received, or dropped where no receiver is left. It is dropped soon, not with the last
 //! sender: a message may hold what its sender waits for.
 
-mod builder;
-mod iter;
+// First what a page is to begin with: rustdoc shows the verbs of a handle in the order of these modules.
 mod receiver;
 mod sender;
+
+mod builder;
+mod iter;
 mod state;
 
 pub use builder::Builder;

@@ -6,7 +6,6 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::iter::{IntoIter, Iter, TryIter};
 use super::state::State;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
@@ -258,35 +257,6 @@ impl<T: Send> Receiver<T> {
         self.consume_up_to(most, drop)
     }
 
-    /// The messages that are there now: as many as there were when it was made, as long as no other receiver takes them. Never waits, and ends, however
-    /// fast the senders are. What is not asked for stays in the queue.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (sender, receiver) = annulus::queue::shared::channel(4);
-    /// sender.send_batch(&[1, 2, 3]).unwrap();
-    /// assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
-    /// assert_eq!(receiver.try_iter().next(), None);
-    /// ```
-    pub fn try_iter(&self) -> TryIter<'_, T> {
-        TryIter::new(self)
-    }
-
-    /// Every message, waited for until the queue is closed and empty.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (sender, receiver) = annulus::queue::shared::channel(4);
-    /// sender.send_batch(&[1, 2, 3]).unwrap();
-    /// drop(sender);
-    /// assert_eq!(receiver.iter().sum::<i32>(), 6);
-    /// ```
-    pub fn iter(&self) -> Iter<'_, T> {
-        Iter::new(self)
-    }
-
     /// How many messages have been sent, by all senders, and not received; one that is being written counts. A snapshot, and never above the capacity. O(1).
     #[must_use]
     pub fn len(&self) -> usize {
@@ -356,24 +326,6 @@ impl<T: Send> Clone for Receiver<T> {
 impl<T: Send> Drop for Receiver<T> {
     fn drop(&mut self) {
         self.state.receiver_goes();
-    }
-}
-
-impl<'r, T: Send> IntoIterator for &'r Receiver<T> {
-    type Item = T;
-    type IntoIter = Iter<'r, T>;
-
-    fn into_iter(self) -> Iter<'r, T> {
-        self.iter()
-    }
-}
-
-impl<T: Send> IntoIterator for Receiver<T> {
-    type Item = T;
-    type IntoIter = IntoIter<T>;
-
-    fn into_iter(self) -> IntoIter<T> {
-        IntoIter::new(self)
     }
 }
 

@@ -1,14 +1,19 @@
 //! What the messages of u64 are, and how they are checked.
 //!
-//! The benchmark's own work for a message is part of every figure, of all contenders alike. It is kept small beside what a ring does:
-//! a message is made, and compared, by an addition and no branch where there are many of them.
+//! The benchmark's own work for a message is part of every figure, of all contenders alike. It is kept small
+//! beside what a ring does: a message is made, and compared, by an addition and no branch where there are
+//! many of them.
 
 use std::iter;
+
+/// Messages in a batch.
+pub const BATCH: usize = 64;
 
 /// From one message to the next.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The message of `sequence`: different in most bytes from the one before, not what a slot held a lap before, and the first is not 0.
+/// The message of `sequence`: different in most bytes from the one before, not what a slot held a lap before,
+/// and the first is not 0.
 #[inline(always)]
 pub fn mix(sequence: u64) -> u64 {
     sequence.wrapping_mul(STEP).wrapping_add(0x55)
