@@ -1,4 +1,4 @@
-/* Many publishers: claim and wrap, lossy (ring/head.rs, ring/slot.rs, broadcast/room.rs).
+/* Many publishers: claim and wrap, lossy (ring/head.rs, ring/slot.rs, broadcast/slot_access.rs).
  *
  * Two writers, four slots, three laps and one reader, or two laps and two readers (READERS; a reader writes nothing that another one
  * reads). A writer may stop for as long as it likes between any two steps, which is what a

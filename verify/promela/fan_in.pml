@@ -1,4 +1,4 @@
-/* Many producers, one consumer: join, leave, the list, turns, sleep, close (queue/roster.rs, hub.rs, write.rs, fan_in.rs, lane/lane.rs).
+/* Many producers, one consumer: join, leave, the list, turns, sleep, close (queue/roster.rs, state.rs, write.rs, fan_in.rs, lane/lane.rs).
  *
  * Two lanes, two producers, one consumer, and somebody who may close the queue at any moment. One producer sends two messages and leaves, the other one; or (AGAIN)
  * each sends one, one more comes for the first one's lane, with whatever lies in it, and nobody else closes. Lanes have room for all messages. Properties:
@@ -22,7 +22,7 @@
 
 byte tail[LANES];
 byte head[LANES];
-bool listed[LANES];
+bool is_active[LANES];
 bool bit_of[LANES];  /* whether the consumer looks there */
 bool free[LANES];
 byte end[LANES];     /* 0: open; else how many messages it will have had, and one */
@@ -40,9 +40,9 @@ byte acked[LANES];
 byte waited[LANES];  /* turns of the other lane while something that was acknowledged lies in this one */
 bool owned[LANES];
 
-inline list(i) {
+inline activate(i) {
     if
-    :: atomic { !listed[i] -> listed[i] = true };
+    :: atomic { !is_active[i] -> is_active[i] = true };
         bit_of[i] = true
     :: else
     fi
@@ -62,7 +62,7 @@ inline close() {
 /* A newcomer takes the lane of one that has left, or does not come. */
 proctype producer(byte i; bool newcomer) {
     byte count;
-    bool ends, called, sent;
+    bool ends, was_active, sent;
     if
     :: newcomer -> if :: atomic { free[i] && !closed -> free[i] = false } :: goto gone fi
     :: else -> if :: closed -> goto gone :: else fi
@@ -72,12 +72,12 @@ proctype producer(byte i; bool newcomer) {
     :: count < MESSAGES(i) ->
         if :: closed -> break :: else fi;
 #ifdef NO_FENCE
-        called = listed[i]; ends = closed;
+        was_active = is_active[i]; ends = closed;
         tail[i] = tail[i] + 1;
 #else
         tail[i] = tail[i] + 1;                              /* L3 */
         ends = closed;                                      /* L4; that somebody sleeps is seen in `notify` */
-        called = listed[i];
+        was_active = is_active[i];
 #endif
         sent = true;
         if
@@ -92,13 +92,13 @@ proctype producer(byte i; bool newcomer) {
         :: else
         fi;
         if
-        :: !called ->
+        :: !was_active ->
 #ifndef CALL_NOBODY
-            list(i)
+            activate(i)
 #endif
         :: else
         fi;
-        called = false;
+        was_active = false;
         notify();
         if
         :: sent -> acked[i] = acked[i] + 1
@@ -179,15 +179,15 @@ poll:
     :: i < LANES && bit_of[i] && !settled ->
         if
         :: true ->
-            listed[i] = false;                                  /* M1 */
+            is_active[i] = false;                                  /* M1 */
             if                                                  /* M3 */
 #ifndef UNLIST_NO_SECOND_LOOK
-            :: tail[i] > head[i] -> listed[i] = true
+            :: tail[i] > head[i] -> is_active[i] = true
 #endif
             :: else ->
                 bit_of[i] = false;
 #ifndef NO_THIRD_LOOK
-                if :: listed[i] -> bit_of[i] = true :: else fi  /* M4 */
+                if :: is_active[i] -> bit_of[i] = true :: else fi  /* M4 */
 #endif
             fi
         :: true

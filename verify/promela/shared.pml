@@ -59,7 +59,7 @@ bool closed;
 byte producers;
 
 /* The list: whether the producer may go by it that consumers look, whether they do, and a number that is odd while one takes lanes off. */
-bool listed[LANES];
+bool is_active[LANES];
 bool bit_of[LANES];
 byte thinning;
 #ifdef THIN
@@ -212,7 +212,7 @@ proctype producer(bool newcomer) {
 #endif
 #ifdef THIN
         if
-        :: atomic { !listed[lane] -> listed[lane] = true }; bit_of[lane] = true
+        :: atomic { !is_active[lane] -> is_active[lane] = true }; bit_of[lane] = true
         :: else
         fi;
 #endif
@@ -347,13 +347,13 @@ poll:
     :: atomic { me == 0 && !settled && thinning == 0 -> thinning++ };
         do
         :: looks < LANES && bit_of[looks] ->
-            listed[looks] = false;                                          /* M1 */
+            is_active[looks] = false;                                          /* M1 */
             if
-            :: HAS(looks) -> listed[looks] = true                           /* M3 */
+            :: HAS(looks) -> is_active[looks] = true                           /* M3 */
             :: else ->
                 bit_of[looks] = false;
 #ifndef NO_THIRD_LOOK
-                if :: listed[looks] -> bit_of[looks] = true :: else fi      /* M4 */
+                if :: is_active[looks] -> bit_of[looks] = true :: else fi      /* M4 */
 #endif
             fi;
             looks++
@@ -428,7 +428,7 @@ done:
 init {
     byte i;
     atomic {
-        there[0] = true; listed[0] = true; bit_of[0] = true;
+        there[0] = true; is_active[0] = true; bit_of[0] = true;
         do :: i < LANES * SLOTS -> stamp[i] = FREE(i % SLOTS); i++ :: else -> break od;
         i = 0;
 #ifndef JOINS

@@ -113,6 +113,7 @@ pub mod broadcast;
 mod error;
 pub mod event;
 mod free_list;
+mod handle_count;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 #[path = "../tests/support/hang.rs"]
 mod hang;
@@ -126,7 +127,6 @@ pub mod queue;
 mod ring;
 mod sequence;
 mod shutdown;
-mod side;
 mod sync;
 mod text;
 mod wait;

@@ -5,9 +5,9 @@ mod hang;
 
 use annulus::LossyTryRecvError;
 
-/// A lapse would take a member past a group that was not asked since: it lags up to the group, and the rest comes with the group's.
+/// A lag would take a member past a group that was not asked since: it lags up to the group, and the rest comes with the group's.
 #[test]
-fn a_member_does_not_lapse_past_the_group() {
+fn a_member_does_not_recover_past_the_group() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut group = subscribable.subscribe_group::<2>();
     group.pause(1);

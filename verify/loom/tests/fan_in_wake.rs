@@ -1,7 +1,7 @@
 //! A ring for each producer, which the consumer looks at only while it is busy: nothing is ever hidden from it, asleep or not, whoever comes,
 //! goes or closes meanwhile.
 //!
-//! Under loom a ring is taken off the consumer's list after one look that found nothing, and one message is taken from it at a time.
+//! Under loom a lane is deactivated after one look that found nothing, and one message is taken from it at a time.
 #![cfg(annulus_loom)]
 
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn sorted(mut values: Vec<u64>) -> Vec<u64> {
     values
 }
 
-/// Messages beside a poll that takes their ring off the list: a first one that the poll may have missed, and one that calls the consumer. The next
+/// Messages beside a poll that deactivates their lane: a first one that the poll may have missed, and one that activates its lane. The next
 /// poll finds the first, also while the second one's send is not over.
 #[test]
 fn messages_in_a_quiet_ring() {

@@ -85,7 +85,7 @@ fn a_message_for_each_consumer() {
     });
 }
 
-/// One consumer takes a quiet ring off the list while a message comes there, and another one polls: it finds the message, or somebody has it.
+/// One consumer deactivates a quiet lane while a message comes there, and another one polls: it finds the message, or somebody has it.
 #[test]
 fn who_polls_beside_one_that_takes_rings_off() {
     check(|| {

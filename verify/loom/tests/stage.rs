@@ -65,7 +65,7 @@ fn working<M: Unstaged>(
     })
 }
 
-/// More tries than any model has messages and lapses.
+/// More tries than any model has messages and lags.
 const ALL: usize = 9;
 
 /// Two messages: the first counts as processed when the upstream comes back for the second.

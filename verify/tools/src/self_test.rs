@@ -13,17 +13,17 @@ type Fault = (&'static str, fn(&mut Tree), &'static str);
 const FAULTS: [Fault; 15] = [
     (
         "a wide comment",
-        |tree| add(tree, "side.rs", &format!("// {}\n", "a word ".repeat(20)).repeat(2000)),
+        |tree| add(tree, "handle_count.rs", &format!("// {}\n", "a word ".repeat(20)).repeat(2000)),
         "are wider than",
     ),
     (
         "nanoseconds in documentation",
-        |tree| add(tree, "side.rs", "/// It takes 12.5 ns.\n"),
+        |tree| add(tree, "handle_count.rs", "/// It takes 12.5 ns.\n"),
         "a figure in nanoseconds",
     ),
     (
         "nanoseconds in the next line",
-        |tree| add(tree, "side.rs", "/// It takes 1,000\n/// nanoseconds.\n"),
+        |tree| add(tree, "handle_count.rs", "/// It takes 1,000\n/// nanoseconds.\n"),
         "a figure in nanoseconds",
     ),
     (
@@ -56,12 +56,12 @@ const FAULTS: [Fault; 15] = [
     ),
     (
         "a comment that names a file that is gone",
-        |tree| add(tree, "side.rs", "// See `unheard_of.rs`.\n"),
+        |tree| add(tree, "handle_count.rs", "// See `unheard_of.rs`.\n"),
         "names unheard_of.rs, which is not there",
     ),
     (
         "a decision that is not there",
-        |tree| add(tree, "side.rs", "// By value (decision 9999).\n"),
+        |tree| add(tree, "handle_count.rs", "// By value (decision 9999).\n"),
         "cites decision 9999, which is not there",
     ),
     (
@@ -69,12 +69,16 @@ const FAULTS: [Fault; 15] = [
         |tree| add(tree, "lib.rs", "mod unheard_of;\n"),
         "does not name the library's module unheard_of",
     ),
-    ("a long file", |tree| add(tree, "side.rs", &"const _: () = ();\n".repeat(401)), "side.rs: "),
+    (
+        "a long file",
+        |tree| add(tree, "handle_count.rs", &"const _: () = ();\n".repeat(401)),
+        "handle_count.rs: ",
+    ),
     (
         "an old word",
         |tree| {
             append(tree, PAGE, "\n## Old words\n\n- `unheardof`: nothing\n");
-            add(tree, "side.rs", "struct UnheardofThing;\n");
+            add(tree, "handle_count.rs", "struct UnheardofThing;\n");
         },
         "unheardof is no longer a word of ours: nothing",
     ),

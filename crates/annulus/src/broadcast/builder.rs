@@ -51,7 +51,7 @@ pub struct Builder {
 }
 
 /// A ring's two sides, before they are dressed.
-type Sides<S> =
+type FirstHandles<S> =
     (super::handle::Handle<S, super::handle::Publishing>, super::handle::Handle<S, super::handle::Receiving>);
 
 impl Builder {
@@ -106,7 +106,7 @@ impl Builder {
     /// [`CapacityError`].
     #[doc(alias = "try_channel")]
     pub fn lossy<T: Message>(self) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.without_headroom()?.sides(Writers::One, Copied::new)?;
+        let (publisher, subscribable) = self.without_headroom()?.first_handles(Writers::One, Copied::new)?;
         Ok((Publisher::new(publisher), Subscribable::<_, Lossy>::new(subscribable)))
     }
 
@@ -120,7 +120,7 @@ impl Builder {
     pub fn lossless<T: Message>(
         self,
     ) -> Result<(Publisher<T, Lossless>, Subscribable<T, Lossless>), CapacityError> {
-        let (publisher, subscribable) = self.sides(Writers::One, Copied::new)?;
+        let (publisher, subscribable) = self.first_handles(Writers::One, Copied::new)?;
         Ok((Publisher::new(publisher), Subscribable::new(subscribable)))
     }
 
@@ -131,7 +131,7 @@ impl Builder {
     /// [`CapacityError`].
     #[doc(alias = "try_channel_mpmc")]
     pub fn mp_lossy<T: Message>(self) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.without_headroom()?.sides(Writers::Many, Copied::new)?;
+        let (publisher, subscribable) = self.without_headroom()?.first_handles(Writers::Many, Copied::new)?;
         Ok((MpPublisher::new(publisher), Subscribable::new(subscribable)))
     }
 
@@ -145,7 +145,7 @@ impl Builder {
     pub fn mp_lossless<T: Message>(
         self,
     ) -> Result<(MpPublisher<T, Lossless>, Subscribable<T, Lossless>), CapacityError> {
-        let (publisher, subscribable) = self.sides(Writers::Many, Copied::new)?;
+        let (publisher, subscribable) = self.first_handles(Writers::Many, Copied::new)?;
         Ok((MpPublisher::new(publisher), Subscribable::new(subscribable)))
     }
 
@@ -212,7 +212,7 @@ impl Builder {
         reset: R,
     ) -> Result<(EventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
         let (publisher, subscribable) =
-            self.sides(Writers::One, |capacity, _| Owned::new(capacity, factory))?;
+            self.first_handles(Writers::One, |capacity, _| Owned::new(capacity, factory))?;
         Ok((EventPublisher::new(publisher, reset), EventSubscribable::new(subscribable)))
     }
 
@@ -223,7 +223,7 @@ impl Builder {
         reset: R,
     ) -> Result<(MpEventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
         let (publisher, subscribable) =
-            self.sides(Writers::Many, |capacity, _| Owned::new(capacity, &factory))?;
+            self.first_handles(Writers::Many, |capacity, _| Owned::new(capacity, &factory))?;
         Ok((
             MpEventPublisher::new(publisher, alloc::sync::Arc::new(factory), reset),
             EventSubscribable::new(subscribable),
@@ -238,11 +238,11 @@ impl Builder {
         }
     }
 
-    fn sides<S: Strided>(
+    fn first_handles<S: Strided>(
         self,
         writers: Writers,
         make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
-    ) -> Result<Sides<S>, CapacityError> {
+    ) -> Result<FirstHandles<S>, CapacityError> {
         let Self { capacity, headroom, strategy, first } = self;
         if first > Sequence::LAST_FIRST.get() {
             return Err(CapacityError::FirstSequence { first, largest: Sequence::LAST_FIRST.get() });

@@ -51,16 +51,16 @@ pub struct SubscriberGroup<T, const N: usize, M: Mode = Lossy> {
 
 /// One member.
 struct Member<T, M: Mode> {
-    /// The messages that it received apart from the lead, less those that the lead received without it …
-    received_apart: u64,
+    /// The messages that it received detached from the lead, less those that the lead received without it …
+    received_detached: u64,
     /// … and the same for those that it lost. Both wrap: only their sum with the lead's counters means something.
-    lagged_apart: u64,
+    lagged_detached: u64,
     /// Its own subscriber, while it is not aligned.
-    apart: Option<Apart<T, M>>,
+    detached: Option<Detached<T, M>>,
 }
 
 /// A member on its own.
-struct Apart<T, M: Mode> {
+struct Detached<T, M: Mode> {
     subscriber: Subscriber<T, M>,
     /// The lead's counters when it left.
     received_before: u64,
@@ -72,7 +72,8 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
 
     pub(super) fn new(lead: Subscriber<T, M>) -> Self {
         let () = Self::NOT_EMPTY;
-        let members = (0..N).map(|_| Member { received_apart: 0, lagged_apart: 0, apart: None }).collect();
+        let members =
+            (0..N).map(|_| Member { received_detached: 0, lagged_detached: 0, detached: None }).collect();
         Self { lead, aligned: N, members }
     }
 
@@ -173,10 +174,10 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// If there is no such member.
     #[must_use]
     pub fn is_aligned(&self, member: usize) -> bool {
-        self.member(member).apart.is_none()
+        self.member(member).detached.is_none()
     }
 
-    /// Keeps `member` where it is while the others go on. No effect if it is apart already. On a lossless ring it may
+    /// Keeps `member` where it is while the others go on. No effect if it is detached already. On a lossless ring it may
     /// allocate a place for the member's cursor.
     ///
     /// # Panics
@@ -186,7 +187,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         if self.is_aligned(member) {
             let subscriber = self.lead.clone();
             let (received_before, lagged_before) = (self.lead.total_received(), self.lead.total_lagged());
-            self.members[member].apart = Some(Apart { subscriber, received_before, lagged_before });
+            self.members[member].detached = Some(Detached { subscriber, received_before, lagged_before });
             self.aligned -= 1;
         }
     }
@@ -194,7 +195,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// Receives the next message for `member` alone, which paused before. When that brings it to where the group is, it is aligned
     /// again. Never waits.
     ///
-    /// A member never goes past the group: where a lapse would take it further, the group was lapped as well. The member then lags up to
+    /// A member never goes past the group: where a lag would take it further, the group was lapped as well. The member then lags up to
     /// the group's place and is aligned; the rest of the loss comes with the group's next receive.
     ///
     /// # Errors
@@ -210,11 +211,11 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         if before == lead {
             self.align(member);
         }
-        let Some(apart) = &mut self.members[member].apart else {
+        let Some(detached) = &mut self.members[member].detached else {
             return Err(TryRecvError::Empty.into());
         };
-        let result = apart.subscriber.try_recv();
-        let after = apart.subscriber.cursor();
+        let result = detached.subscriber.try_recv();
+        let after = detached.subscriber.cursor();
         if after >= lead {
             self.align(member);
         }
@@ -238,12 +239,12 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// If there is no such member.
     #[must_use]
     pub fn total_received(&self, member: usize) -> u64 {
-        let Member { received_apart, apart, .. } = self.member(member);
-        let now = match apart {
+        let Member { received_detached, detached, .. } = self.member(member);
+        let now = match detached {
             None => self.lead.total_received(),
-            Some(apart) => apart.received_before + apart.subscriber.total_received(),
+            Some(detached) => detached.received_before + detached.subscriber.total_received(),
         };
-        now.wrapping_add(*received_apart)
+        now.wrapping_add(*received_detached)
     }
 
     /// How many messages `member` has passed without receiving them.
@@ -253,12 +254,12 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// If there is no such member.
     #[must_use]
     pub fn total_lagged(&self, member: usize) -> u64 {
-        let Member { lagged_apart, apart, .. } = self.member(member);
-        let now = match apart {
+        let Member { lagged_detached, detached, .. } = self.member(member);
+        let now = match detached {
             None => self.lead.total_lagged(),
-            Some(apart) => apart.lagged_before + apart.subscriber.total_lagged(),
+            Some(detached) => detached.lagged_before + detached.subscriber.total_lagged(),
         };
-        now.wrapping_add(*lagged_apart)
+        now.wrapping_add(*lagged_detached)
     }
 
     /// How many messages `member` could receive now, as [`Subscriber::len`]. (A paused member that was lapped may come to receive other ones: it
@@ -295,7 +296,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// The subscriber that stands for `member` now.
     #[track_caller]
     fn of(&self, member: usize) -> &Subscriber<T, M> {
-        self.member(member).apart.as_ref().map_or(&self.lead, |apart| &apart.subscriber)
+        self.member(member).detached.as_ref().map_or(&self.lead, |detached| &detached.subscriber)
     }
 
     #[inline]
@@ -308,11 +309,11 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     fn align(&mut self, member: usize) {
         let (received, lagged) = (self.total_received(member), self.total_lagged(member));
         let place = &mut self.members[member];
-        if let Some(apart) = place.apart.take() {
+        if let Some(detached) = place.detached.take() {
             // What it passed over beyond the lead, the lead has yet to lose for it.
-            let lagged = lagged - (apart.subscriber.cursor() - self.lead.cursor());
-            place.received_apart = received.wrapping_sub(self.lead.total_received());
-            place.lagged_apart = lagged.wrapping_sub(self.lead.total_lagged());
+            let lagged = lagged - (detached.subscriber.cursor() - self.lead.cursor());
+            place.received_detached = received.wrapping_sub(self.lead.total_received());
+            place.lagged_detached = lagged.wrapping_sub(self.lead.total_lagged());
             self.aligned += 1;
         }
     }

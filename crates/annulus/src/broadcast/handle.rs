@@ -47,7 +47,7 @@ impl Role for Seated {
         // Before the notify: a publisher that waits for the last subscriber then learns that it was the last.
         shared.receiver_goes();
         if !mutated!("gate_leave_wakes_nobody") {
-            shared.moved.notify();
+            shared.released.notify();
         }
     }
 }
@@ -136,7 +136,7 @@ impl<S: Store, R: Role> Handle<S, R> {
         let seat = Seated(pass);
         if !mutated!("gate_join_wakes_nobody") {
             // A publisher may have been held up by the cursor that the cell began with.
-            self.moved.notify();
+            self.released.notify();
         }
         (self.another(seat), start)
     }

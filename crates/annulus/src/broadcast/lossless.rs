@@ -208,7 +208,7 @@ impl<T: Message> Publisher<T, Lossless> {
         messages: &'m [T],
         strategy: WaitStrategy,
     ) -> Result<(), PublishError<&'m [T]>> {
-        self.put_with_room(messages, strategy, None).map_err(|(rest, _)| PublishError(rest))
+        self.put_in_free_slots(messages, strategy, None).map_err(|(rest, _)| PublishError(rest))
     }
 
     /// As [`publish_batch`](Self::publish_batch), but gives up after `timeout`. A part of the batch is
@@ -261,7 +261,7 @@ impl<T: Message> Publisher<T, Lossless> {
         messages: &'m [T],
         deadline: Deadline,
     ) -> Result<(), PublishTimeoutError<&'m [T]>> {
-        self.put_with_room(messages, self.single.shared.strategy, deadline)
+        self.put_in_free_slots(messages, self.single.shared.strategy, deadline)
             .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
     }
 
@@ -273,7 +273,7 @@ impl<T: Message> Publisher<T, Lossless> {
 
     /// Writes all of `messages`, or returns what is left and why.
     #[inline]
-    fn put_with_room<'m>(
+    fn put_in_free_slots<'m>(
         &mut self,
         messages: &'m [T],
         strategy: WaitStrategy,
@@ -285,7 +285,7 @@ impl<T: Message> Publisher<T, Lossless> {
                 return Err((rest, refusal));
             }
             // At least 1: it was admitted.
-            let (part, after) = rest.split_at(self.single.room().clamp(1, rest.len()));
+            let (part, after) = rest.split_at(self.single.free_slots().clamp(1, rest.len()));
             self.put_all(part);
             rest = after;
         }

@@ -31,15 +31,15 @@ pub(crate) mod event;
 mod group;
 mod handle;
 mod iter;
-mod lapse;
 mod lossless;
 mod lossy;
 mod mode;
 mod mp_publisher;
 mod process;
-mod room;
+mod recovery;
 mod shared;
 mod single;
+mod slot_access;
 mod stage;
 mod subscribable;
 

@@ -20,7 +20,7 @@ pub trait Mode: Hooks {
     /// they can't.
     type TryRecvError: Error + From<TryRecvError> + PartialEq + Send + Sync + 'static;
 
-    /// What `try_recv` says of a lapse. Never called where nothing can be lost.
+    /// What `try_recv` says of a lag. Never called where nothing can be lost.
     #[doc(hidden)]
     fn lagged(skipped: u64) -> Self::TryRecvError;
 }
@@ -161,7 +161,7 @@ impl Hooks for Lossless {
         // SAFETY: the seat is of this ring, which lives, and is given up only with its handle.
         unsafe { seat.0.advance(cursor) };
         if !mutated!("gate_receive_wakes_nobody") {
-            shared.moved.notify();
+            shared.released.notify();
         }
     }
 }

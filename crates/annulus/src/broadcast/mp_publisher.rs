@@ -10,7 +10,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::handle::{Handle, Publishing};
-use super::room::{Claimed, claim, claim_by, claim_now, wait_for_slot, wait_for_slot_by};
+use super::slot_access::{Claimed, claim, claim_by, claim_now, wait_for_slot, wait_for_slot_by};
 use super::{Lossless, Lossy, Mode};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
@@ -232,7 +232,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
         messages: &'m [T],
         strategy: WaitStrategy,
     ) -> Result<(), PublishError<&'m [T]>> {
-        self.put_with_room(messages, strategy, None).map_err(|(rest, _)| PublishError(rest))
+        self.put_in_free_slots(messages, strategy, None).map_err(|(rest, _)| PublishError(rest))
     }
 
     /// As [`publish_batch`](Self::publish_batch), but gives up after `timeout`, perhaps with a part of the batch published.
@@ -271,7 +271,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
         messages: &'m [T],
         deadline: Deadline,
     ) -> Result<(), PublishTimeoutError<&'m [T]>> {
-        self.put_with_room(messages, self.shared.strategy, deadline)
+        self.put_in_free_slots(messages, self.shared.strategy, deadline)
             .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
     }
 
@@ -282,7 +282,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     }
 
     /// Writes all of `messages`, or returns what is left and why.
-    fn put_with_room<'m>(
+    fn put_in_free_slots<'m>(
         &self,
         messages: &'m [T],
         strategy: WaitStrategy,

@@ -2,9 +2,9 @@
 
 use alloc::sync::Arc;
 
+use crate::handle_count::HandleCount;
 use crate::ring::{Gate, Ring, Store};
 use crate::sequence::{Sequence, Stamp};
-use crate::side::Side;
 use crate::sync::mutated;
 use crate::wait::{Event, WaitStrategy};
 
@@ -18,14 +18,14 @@ pub(crate) struct Shared<S> {
     pub(super) published: Event,
     /// Where those sleep who wait for a cursor to move: publishers at the gate, stages behind others.
     // Decision 0020: one event for all cursors.
-    pub(super) moved: Event,
+    pub(super) released: Event,
     /// How handles wait where a verb does not say.
     pub(super) strategy: WaitStrategy,
     /// Tells it from other rings.
     pub(super) identity: Identity,
-    publishers: Side,
+    publishers: HandleCount,
     /// Subscribers, and what can make new ones.
-    receivers: Side,
+    receivers: HandleCount,
 }
 
 impl<S: Store> Shared<S> {
@@ -35,35 +35,35 @@ impl<S: Store> Shared<S> {
             gate: Gate::new(ring.capacity(), headroom, ring.first()),
             ring,
             published: Event::new(),
-            moved: Event::new(),
+            released: Event::new(),
             strategy,
             identity: Identity::new(),
-            publishers: Side::new(),
-            receivers: Side::new(),
+            publishers: HandleCount::new(),
+            receivers: HandleCount::new(),
         }
     }
 
     /// One publisher more; the caller has one.
     pub(super) fn publisher_comes(&self) {
-        self.publishers.one_more();
+        self.publishers.add();
     }
 
     /// One publisher less. With the last, no message will follow: whoever waits for one is woken.
     pub(super) fn publisher_goes(&self) {
-        if self.publishers.one_less() {
+        if self.publishers.remove() {
             if !mutated!("close_wakes_nobody") {
                 self.published.notify();
             }
             if !mutated!("close_wakes_no_stage") {
                 // A stage waits there for those before it, and for the end.
-                self.moved.notify();
+                self.released.notify();
             }
         }
     }
 
     /// One receiving handle more; the caller has one.
     pub(super) fn receiver_comes(&self) {
-        self.receivers.one_more();
+        self.receivers.add();
     }
 
     /// One receiving handle less. With the last, nobody will ever receive.
@@ -71,27 +71,27 @@ impl<S: Store> Shared<S> {
     /// Nobody is woken for that: a publisher waits for a seat, which notifies when it is given up, or for another publisher's write, which
     /// notifies when it is done.
     pub(super) fn receiver_goes(&self) {
-        self.receivers.one_less();
+        self.receivers.remove();
     }
 
     /// Whether it is worth to ask [`is_closed`](Self::is_closed).
     #[inline]
     pub(super) fn may_be_closed(&self) -> bool {
         // A poll that finds nothing does no more than this.
-        self.publishers.may_be_gone()
+        self.publishers.may_be_zero()
     }
 
     /// Whether all publishers are gone. Who sees true also sees their last message: look once more before believing that
     /// nothing is left.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
-        self.publishers.are_gone()
+        self.publishers.is_zero()
     }
 
     /// Whether nobody receives, or ever will.
     #[inline]
     pub(super) fn is_abandoned(&self) -> bool {
-        self.receivers.are_gone()
+        self.receivers.is_zero()
     }
 
     /// What an empty slot means once [`may_be_closed`](Self::may_be_closed) was true: whether nothing more will come at `cursor`.

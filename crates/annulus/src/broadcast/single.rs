@@ -1,7 +1,7 @@
 //! The only publisher of a lossless ring: its handle, its sequence, and how far the gate lets it go.
 
 use super::handle::{Handle, Publishing};
-use super::room::{look_for_room, wait_for_room, wait_for_room_by};
+use super::slot_access::{look_for_free_slot, wait_for_free_slot, wait_for_free_slot_by};
 use crate::error::Refusal;
 use crate::ring::{Store, Strided};
 use crate::sequence::Sequence;
@@ -34,7 +34,7 @@ impl<S: Strided> Single<S> {
 
     /// How many messages may be written without another look at the gate.
     #[inline]
-    pub(super) fn room(&self) -> usize {
+    pub(super) fn free_slots(&self) -> usize {
         usize::try_from(self.limit.since(self.next)).unwrap_or(usize::MAX)
     }
 
@@ -42,7 +42,7 @@ impl<S: Strided> Single<S> {
     #[inline(always)]
     pub(super) fn admit(&mut self) -> Result<(), Refusal> {
         if !self.may_write() {
-            self.limit = wait_for_room(&self.shared, self.next)?;
+            self.limit = wait_for_free_slot(&self.shared, self.next)?;
         }
         Ok(())
     }
@@ -51,7 +51,7 @@ impl<S: Strided> Single<S> {
     #[inline(always)]
     pub(super) fn admit_by(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         if !self.may_write() {
-            self.limit = wait_for_room_by(&self.shared, self.next, strategy, deadline)?;
+            self.limit = wait_for_free_slot_by(&self.shared, self.next, strategy, deadline)?;
         }
         Ok(())
     }
@@ -66,7 +66,7 @@ impl<S: Strided> Single<S> {
     #[inline(always)]
     pub(super) fn try_admit(&mut self) -> Result<(), Refusal> {
         if !self.may_write() {
-            self.limit = look_for_room(&self.shared, self.next)?;
+            self.limit = look_for_free_slot(&self.shared, self.next)?;
         }
         Ok(())
     }

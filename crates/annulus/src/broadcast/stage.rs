@@ -297,7 +297,7 @@ impl<R> StageSeat<R> {
             // Decision 0031: processed is not received.
             self.progress.0.reach(cursor.get());
             if !mutated!("stage_done_wakes_nobody") {
-                shared.moved.notify();
+                shared.released.notify();
             }
         }
     }
@@ -316,7 +316,7 @@ impl<R: Role> Role for StageSeat<R> {
             self.progress.0.reach(OPEN);
         }
         if !mutated!("stage_drop_wakes_nobody") {
-            shared.moved.notify();
+            shared.released.notify();
         }
         self.inner.leave(shared);
     }
@@ -361,7 +361,7 @@ impl<M: Unstaged> Hooks for Staged<M> {
     }
 
     fn new_floor(seat: &mut Self::Seat) -> Sequence {
-        if !mutated!("lapse_at_an_old_floor") {
+        if !mutated!("recovery_at_an_old_floor") {
             seat.look();
         }
         seat.floor
@@ -383,14 +383,14 @@ impl<M: Unstaged> Hooks for Staged<M> {
         M::advance(&seat.inner, shared, cursor);
         if mutated!("stage_read_is_processed") {
             seat.progress.0.reach(cursor.get());
-            shared.moved.notify();
+            shared.released.notify();
         }
     }
 
     fn skipped<S: Store>(seat: &mut Self::Seat, shared: &Shared<S>, cursor: Sequence) {
         seat.progress.0.skip_to(cursor);
         seat.told = cursor;
-        shared.moved.notify();
+        shared.released.notify();
         M::skipped(&mut seat.inner, shared, cursor);
     }
 
@@ -402,7 +402,7 @@ impl<M: Unstaged> Hooks for Staged<M> {
         if cursor.get() < seat.allowed && !mutated!("stage_sleeps_at_the_wrong_event") {
             &shared.published
         } else {
-            &shared.moved
+            &shared.released
         }
     }
 }

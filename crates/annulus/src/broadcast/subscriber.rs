@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 use std::time::{Duration, Instant};
 
 use super::handle::Handle;
-use super::lapse::Lapse;
+use super::recovery::Recovery;
 use super::{Lossy, Mode, Unstaged};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
@@ -56,8 +56,8 @@ pub struct Subscriber<T, M: Mode = Lossy> {
     start: Sequence,
     /// Messages between `start` and `cursor` that it did not receive.
     lagged: u64,
-    /// Where it went on after the last lapse.
-    lapse: Lapse,
+    /// Where it went on after the last lag.
+    recovery: Recovery,
 }
 
 /// Messages of a batch between two words to the publishers.
@@ -72,7 +72,7 @@ const RUN_BYTES: usize = 64;
 
 impl<T: Message, M: Mode> Subscriber<T, M> {
     pub(super) fn new(shared: Handle<Copied<T>, M::Seat>, start: Sequence) -> Self {
-        Self { shared, cursor: start, start, lagged: 0, lapse: Lapse::none() }
+        Self { shared, cursor: start, start, lagged: 0, recovery: Recovery::before_the_first() }
     }
 
     /// The same subscriber in another mode, if `change` allows it: at its place, with its counters.
@@ -80,8 +80,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self,
         change: impl FnOnce(Handle<Copied<T>, M::Seat>, Sequence) -> Result<Handle<Copied<T>, Q::Seat>, E>,
     ) -> Result<Subscriber<T, Q>, E> {
-        let Self { shared, cursor, start, lagged, lapse } = self;
-        Ok(Subscriber { shared: change(shared, cursor)?, cursor, start, lagged, lapse })
+        let Self { shared, cursor, start, lagged, recovery } = self;
+        Ok(Subscriber { shared: change(shared, cursor)?, cursor, start, lagged, recovery })
     }
 
     /// How it is bound to others.
@@ -340,7 +340,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         Ok(1 + self.try_recv_batch(rest))
     }
 
-    /// How many messages could be received now: those published and not yet received that stand in the ring, and that a lapse would not pass over (see
+    /// How many messages could be received now: those published and not yet received that stand in the ring, and that a lag would not pass over (see
     /// [`try_recv`](Self::try_recv)); for a stage, those of them that all before it have processed, and not lost. With many publishers, those up to the
     /// first that is still being written. More may come, and some may be overwritten, meanwhile; with the publishers and the stages before it at rest it
     /// is exact.
@@ -376,7 +376,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         let start = M::start(self.seat(), self.cursor);
         // As in `go_on`.
         // Decision 0033: what would be received.
-        let start = if start < frontier.oldest { self.lapse.next(&self.shared, start).resume } else { start };
+        let start =
+            if start < frontier.oldest { self.recovery.next(&self.shared, start).resume } else { start };
         end.since(start)
     }
 
@@ -563,16 +564,16 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
     }
 
-    /// Goes on after a lapse and says how many messages that cost.
+    /// Goes on after a lag and says how many messages that cost.
     #[inline(always)]
     pub(super) fn go_on(&mut self) -> u64 {
-        if M::STAGED { self.go_on_apart() } else { self.go_on_here() }
+        if M::STAGED { self.go_on_outlined() } else { self.go_on_here() }
     }
 
-    /// For those that live in memory anyway: in line, what a stage does after a lapse kept its `try_recv` from being inlined.
+    /// For those that live in memory anyway: in line, what a stage does after a lag kept its `try_recv` from being inlined.
     #[cold]
     #[inline(never)]
-    fn go_on_apart(&mut self) -> u64 {
+    fn go_on_outlined(&mut self) -> u64 {
         self.go_on_here()
     }
 
@@ -585,8 +586,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             resume = M::new_floor(self.shared.role_mut().0);
         }
         if self.cursor >= resume {
-            self.lapse = self.lapse.next(&self.shared, self.cursor);
-            resume = self.lapse.resume;
+            self.recovery = self.recovery.next(&self.shared, self.cursor);
+            resume = self.recovery.resume;
         }
         self.skip_to(resume)
     }

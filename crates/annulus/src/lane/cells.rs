@@ -10,9 +10,9 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::NonNull;
 
-use super::Place;
+use super::Position;
 use crate::error::CapacityError;
-use crate::os::numa::{self, Node};
+use crate::os::numa::{self, NumaNode};
 use crate::sync::{UnsafeCell, mutated};
 
 /// A fixed number of slots, which begin on a line of their own and end before the next thing's.
@@ -20,7 +20,7 @@ pub(crate) struct Cells<T> {
     start: NonNull<MaybeUninit<T>>,
     count: usize,
     /// Where it lies, if it was asked for.
-    node: Node,
+    node: NumaNode,
     /// One for each slot, under loom only: it finds two that meet there. (Its own cells can't lie beside each other in a slice.)
     watchers: Box<[UnsafeCell<()>]>,
 }
@@ -35,7 +35,7 @@ const ALIGNMENT: usize = 128;
 
 impl<T> Cells<T> {
     /// `count` empty slots, in memory of `node`. Every page is written here, so none is touched for the first time while the ring runs.
-    pub(crate) fn new(count: usize, node: Node) -> Result<Self, CapacityError> {
+    pub(crate) fn new(count: usize, node: NumaNode) -> Result<Self, CapacityError> {
         let too_large = || CapacityError::TooLarge { capacity: count, slot_bytes: size_of::<T>() };
         let layout = Self::layout(count, node).ok_or_else(too_large)?;
         let start = if layout.size() == 0 {
@@ -62,7 +62,7 @@ impl<T> Cells<T> {
         Ok(Self { start, count, node, watchers: (0..watched).map(|_| UnsafeCell::new(())).collect() })
     }
 
-    fn layout(count: usize, node: Node) -> Option<Layout> {
+    fn layout(count: usize, node: NumaNode) -> Option<Layout> {
         let alignment = if node.is_some() { ALIGNMENT.max(numa::page()) } else { ALIGNMENT };
         let layout = Layout::array::<T>(count).ok()?.align_to(alignment).ok()?;
         // Slots without a size, too, are no more than numbers that can be told apart: whether one comes before another goes by their
@@ -115,28 +115,28 @@ impl<T> Cells<T> {
         unsafe { self.slot(index).read() }
     }
 
-    /// Moves `value` into the slot at `place`.
+    /// Moves `value` into the slot at `position`.
     ///
     /// # Safety
     ///
-    /// As of [`write`](Self::write), and the place is one of this block.
+    /// As of [`write`](Self::write), and the position is one of this block.
     #[inline(always)]
-    pub(crate) unsafe fn write_at(&self, place: Place<T>, value: T) {
-        self.watch_write(self.watched(place, 1));
+    pub(crate) unsafe fn write_at(&self, position: Position<T>, value: T) {
+        self.watch_write(self.watched(position, 1));
         // SAFETY: the caller's promise.
-        unsafe { place.pointer().cast::<T>().write(value) };
+        unsafe { position.pointer().cast::<T>().write(value) };
     }
 
-    /// Moves the value out of the slot at `place`.
+    /// Moves the value out of the slot at `position`.
     ///
     /// # Safety
     ///
-    /// As of [`take`](Self::take), and the place is one of this block.
+    /// As of [`take`](Self::take), and the position is one of this block.
     #[inline(always)]
-    pub(crate) unsafe fn take_at(&self, place: Place<T>) -> T {
-        self.watch_write(self.watched(place, 1));
+    pub(crate) unsafe fn take_at(&self, position: Position<T>) -> T {
+        self.watch_write(self.watched(position, 1));
         // SAFETY: the caller's promise.
-        unsafe { place.pointer().cast::<T>().read() }
+        unsafe { position.pointer().cast::<T>().read() }
     }
 
     /// The value of slot `index`, to look at.
@@ -151,34 +151,38 @@ impl<T> Cells<T> {
         unsafe { &*self.slot(index) }
     }
 
-    /// `count` slots from `place` on, to write to.
+    /// `count` slots from `position` on, to write to.
     ///
     /// # Safety
     ///
-    /// The places are of this block and beside each other, and nobody else looks at one of the slots for `'a`. What they held is forgotten, not
+    /// The positions are of this block and beside each other, and nobody else looks at one of the slots for `'a`. What they held is forgotten, not
     /// dropped.
     #[inline(always)]
-    pub(crate) unsafe fn uninit_at<'a>(&self, place: Place<T>, count: usize) -> &'a mut [MaybeUninit<T>] {
-        self.watch_write(self.watched(place, count));
+    pub(crate) unsafe fn uninit_at<'a>(
+        &self,
+        position: Position<T>,
+        count: usize,
+    ) -> &'a mut [MaybeUninit<T>] {
+        self.watch_write(self.watched(position, count));
         // SAFETY: the caller's promise.
-        unsafe { core::slice::from_raw_parts_mut(place.pointer(), count) }
+        unsafe { core::slice::from_raw_parts_mut(position.pointer(), count) }
     }
 
-    /// The values of `count` slots from `place` on, to look at.
+    /// The values of `count` slots from `position` on, to look at.
     ///
     /// # Safety
     ///
-    /// The places are of this block and beside each other, each of the slots holds a value, and nobody changes or moves one for `'a`.
+    /// The positions are of this block and beside each other, each of the slots holds a value, and nobody changes or moves one for `'a`.
     #[inline(always)]
-    pub(crate) unsafe fn values_at<'a>(&self, place: Place<T>, count: usize) -> &'a [T] {
-        self.watch_read(self.watched(place, count));
+    pub(crate) unsafe fn values_at<'a>(&self, position: Position<T>, count: usize) -> &'a [T] {
+        self.watch_read(self.watched(position, count));
         // SAFETY: the caller's promise.
-        unsafe { core::slice::from_raw_parts(place.pointer().cast(), count) }
+        unsafe { core::slice::from_raw_parts(position.pointer().cast(), count) }
     }
 
-    /// The slots of `count` places from this one on, for the watchers.
+    /// The slots of `count` positions from this one on, for the watchers.
     #[inline(always)]
-    fn watched(&self, from: Place<T>, count: usize) -> Range<usize> {
+    fn watched(&self, from: Position<T>, count: usize) -> Range<usize> {
         let slot = if cfg!(annulus_loom) { from.slot(self) } else { 0 };
         slot..slot + count
     }

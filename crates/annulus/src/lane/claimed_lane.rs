@@ -13,15 +13,15 @@
 //! that is free for message n was left by message n − capacity, and by all the laps before.
 //!
 //! *Who holds up whom.* A writer that stops between Q1 and V3 holds up all readers at its message, though not other writers; once these are a lap
-//! further, they find no room either. A reader that stops between V5 and V6 holds up writers a lap later, and no other reader.
+//! further, they find no free slot either. A reader that stops between V5 and V6 holds up writers a lap later, and no other reader.
 //!
 //! *The end.* Whoever closes the lane puts the tail where no message will ever be (Q2). So each message was claimed before the close, and is received, or
 //! it was not claimed, and never will be: there is nothing to take back. Readers are done once the head is where the tail was then.
 
-use super::lane::Alone;
+use super::lane::CacheLine;
 use super::stamped::{self, Claimed, OVER, Slot, Stamped};
 use crate::error::{CapacityError, Refusal};
-use crate::os::numa::Node;
+use crate::os::numa::NumaNode;
 
 use crate::sync::{AtomicU64, Ordering, mutated};
 
@@ -30,13 +30,13 @@ use crate::sync::{AtomicU64, Ordering, mutated};
 pub(crate) struct ClaimedLane<T> {
     slots: Stamped<T>,
     /// The next message to be claimed by a writer; where the lane is ended, far behind it.
-    tail: Alone,
+    tail: CacheLine,
 }
 
 impl<T> ClaimedLane<T> {
     /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: u64, node: Node) -> Result<Self, CapacityError> {
-        Ok(Self { slots: Stamped::new(capacity, first, node)?, tail: Alone(AtomicU64::new(first)) })
+    pub(crate) fn new(capacity: usize, first: u64, node: NumaNode) -> Result<Self, CapacityError> {
+        Ok(Self { slots: Stamped::new(capacity, first, node)?, tail: CacheLine(AtomicU64::new(first)) })
     }
 
     #[inline(always)]
@@ -46,14 +46,14 @@ impl<T> ClaimedLane<T> {
 
     /// V1 and Q1: claims up to `most` free slots, and returns the first message's number and how many.
     #[inline(always)]
-    pub(crate) fn claim_room(&self, most: usize) -> Result<(u64, usize), Refusal> {
-        let claimed = self.claim_slots(most)?;
+    pub(crate) fn claim_slots(&self, most: usize) -> Result<(u64, usize), Refusal> {
+        let claimed = self.claim_with_slot(most)?;
         Ok((claimed.first, claimed.count))
     }
 
     /// V1 and Q1.
     #[inline(always)]
-    fn claim_slots(&self, most: usize) -> Result<Claimed<&Slot<T>>, Refusal> {
+    fn claim_with_slot(&self, most: usize) -> Result<Claimed<&Slot<T>>, Refusal> {
         // (No slot is ever free for a message behind the end.)
         let free = |number| {
             let overwrites = || mutated!("claimed_overwrites").then(|| self.slots.slot(number));
@@ -63,11 +63,11 @@ impl<T> ClaimedLane<T> {
             .map_err(|tail| if self.slots.is_over(tail) { Refusal::Closed } else { Refusal::Full })
     }
 
-    /// V1 to V3, of one message, which is given back where there is no room; returns its number. As [`claim_room`](Self::claim_room) and [`write`](Self::write), but
+    /// V1 to V3, of one message, which is given back where there is no room; returns its number. As [`claim_slots`](Self::claim_slots) and [`write`](Self::write), but
     /// the slot is looked for once.
     #[inline(always)]
     pub(crate) fn send(&self, value: T) -> Result<u64, (Refusal, T)> {
-        match self.claim_slots(1) {
+        match self.claim_with_slot(1) {
             Ok(Claimed { first, slot, .. }) => {
                 // SAFETY: V1 and Q1, just now.
                 unsafe { slot.write(first, value) };
@@ -81,7 +81,7 @@ impl<T> ClaimedLane<T> {
     ///
     /// # Safety
     ///
-    /// The caller has claimed room for message `number`, and writes it once.
+    /// The caller has claimed a slot for message `number`, and writes it once.
     #[inline(always)]
     pub(crate) unsafe fn write(&self, number: u64, value: T) {
         // SAFETY: the caller's promise; V1 came before Q1.
@@ -111,14 +111,14 @@ impl<T> ClaimedLane<T> {
         unsafe { self.slots.take(number) }
     }
 
-    /// V1: how many slots a writer would find free: 0, or 1, or `handful` where there seem to be as many.
-    pub(crate) fn room(&self, handful: u64) -> u64 {
+    /// V1: how many slots a writer would find free: 0, or 1, or `preferred` where there seem to be as many.
+    pub(crate) fn free_slots(&self, preferred: u64) -> u64 {
         // Acquire: as in `stamped::claim`.
         let mut tail = self.tail.0.load(Ordering::Acquire);
         loop {
             if self.slots.is_free(tail) {
                 // Readers come by in order, more or less.
-                return if self.slots.is_free(tail.wrapping_add(handful - 1)) { handful } else { 1 };
+                return if self.slots.is_free(tail.wrapping_add(preferred - 1)) { preferred } else { 1 };
             }
             let now = self.tail.0.load(Ordering::Acquire);
             if now == tail {
@@ -131,7 +131,7 @@ impl<T> ClaimedLane<T> {
     /// V4: how many messages in a row were written, from number `first` on, also where they were taken meanwhile. O(messages that overtook `first`).
     pub(crate) fn written_from(&self, first: u64) -> usize {
         self.count_from(first, |number| {
-            if mutated!("claimed_forgets_what_is_taken") {
+            if mutated!("claimed_forgets_what_is_released") {
                 return self.slots.is_full(number);
             }
             self.slots.was_written(number)

@@ -5,11 +5,11 @@
 //! L1  tail < head + count?      Acquire       L5  head < tail?           Acquire
 //! L2  move the message in                     L6  move the message out
 //! L3  tail := tail + 1          Release       L7  head := head + 1       Release
-//! L4  look who needs to know (queue/hub.rs)   L8  look who waits for room
+//! L4  look who needs to know (queue/state.rs) L8  look who waits for slots
 //! ```
 //!
-//! After Lamport (1977), with each side's copy of the other's number, after Rigtorp's `SPSCQueue`: a writer does L1 only when the room
-//! that it knows of is used up, a reader does L5 only when it has taken what it knew of. These copies are in the handles, not here.
+//! After Lamport (1977), with each side's copy of the other's number, after Rigtorp's `SPSCQueue`: a writer does L1 only when the slots
+//! that it knows to be free are used up, a reader does L5 only when it has taken what it knew of. These copies are in the handles, not here.
 //!
 //! *Why no slot has two users.* L3 gives a slot to the reader, L5 takes it (Release, Acquire); L7 and L1 give it back. Numbers only
 //! grow, and each has one writer, so an old copy is only too careful.
@@ -23,23 +23,23 @@
 //! Numbers are 64 bits wide and may wrap.
 
 use super::hand_off::HandOff;
-use super::{Cells, Place};
+use super::{Cells, Position};
 use crate::error::CapacityError;
-use crate::os::numa::Node;
+use crate::os::numa::NumaNode;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// A number on a pair of lines of its own, which processors fetch together.
 #[repr(align(128))]
-pub(super) struct Alone(pub(super) AtomicU64);
+pub(super) struct CacheLine(pub(super) AtomicU64);
 
 /// What the writer writes and a reader that waits looks at: one line. On the next one, what the writer has for itself.
 #[repr(C, align(128))]
 // Decision 0054: what else was tried with this line.
-struct Front<T> {
+struct ProducerLine<T> {
     tail: AtomicU64,
     hand_off: HandOff<T>,
-    /// The message before which the writer knows of room. Here and not in its handle, which has no more than each message needs.
-    room: UnsafeCell<u64>,
+    /// The message before which the writer knows of free slots. Here and not in its handle, which has no more than each message needs.
+    cached_limit: UnsafeCell<u64>,
 }
 
 /// One queue. Which handle writes and which reads is the business of whoever makes it.
@@ -52,14 +52,14 @@ pub(crate) struct Lane<T> {
     /// 0 while open; then, how many messages it will have had in all, and one.
     end: AtomicU64,
     /// The next message to be sent. Written by the writer.
-    front: Front<T>,
+    front: ProducerLine<T>,
     /// The next message to be taken. Written by the reader.
-    head: Alone,
+    head: CacheLine,
 }
 
 impl<T> Lane<T> {
     /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: u64, node: Node) -> Result<Self, CapacityError> {
+    pub(crate) fn new(capacity: usize, first: u64, node: NumaNode) -> Result<Self, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
@@ -67,12 +67,12 @@ impl<T> Lane<T> {
             cells: Cells::new(capacity, node)?,
             first,
             end: AtomicU64::new(0),
-            front: Front {
+            front: ProducerLine {
                 tail: AtomicU64::new(first),
                 hand_off: HandOff::new(first),
-                room: UnsafeCell::new(first),
+                cached_limit: UnsafeCell::new(first),
             },
-            head: Alone(AtomicU64::new(first)),
+            head: CacheLine(AtomicU64::new(first)),
         })
     }
 
@@ -88,38 +88,38 @@ impl<T> Lane<T> {
     }
 
     /// Where message `number` lies.
-    pub(crate) fn place(&self, number: u64) -> Place<T> {
+    pub(crate) fn position(&self, number: u64) -> Position<T> {
         let slot = number.wrapping_sub(self.first) % self.capacity() as u64;
-        Place::new(number, slot as usize, &self.cells)
+        Position::new(number, slot as usize, &self.cells)
     }
 
-    /// L1: the message before which there is room. What was in the slots is moved out.
+    /// L1: the message before which slots are free. What was in the slots is moved out.
     #[inline(always)]
-    pub(crate) fn room_until(&self) -> u64 {
+    pub(crate) fn read_limit(&self) -> u64 {
         // Acquire: pairs with L7.
-        self.head.0.load(ordering!(Acquire unless "lane_room_relaxed")).wrapping_add(self.capacity() as u64)
+        self.head.0.load(ordering!(Acquire unless "lane_limit_relaxed")).wrapping_add(self.capacity() as u64)
     }
 
-    /// The message before which the writer knows of room; there may be more.
+    /// The message before which the writer knows of free slots; there may be more.
     ///
     /// # Safety
     ///
     /// The caller is the writer, and so is nobody else meanwhile.
     #[inline(always)]
-    pub(crate) unsafe fn known_room(&self) -> u64 {
+    pub(crate) unsafe fn cached_limit(&self) -> u64 {
         // SAFETY: the caller's promise.
-        self.front.room.with(|room| unsafe { *room })
+        self.front.cached_limit.with(|limit| unsafe { *limit })
     }
 
-    /// The writer knows that there is room before message `until`.
+    /// The writer knows that slots are free before message `until`.
     ///
     /// # Safety
     ///
-    /// As of [`known_room`](Self::known_room).
+    /// As of [`cached_limit`](Self::cached_limit).
     #[inline(always)]
-    pub(crate) unsafe fn know_room(&self, until: u64) {
+    pub(crate) unsafe fn cache_limit(&self, until: u64) {
         // SAFETY: the caller's promise.
-        self.front.room.with_mut(|room| unsafe { *room = until });
+        self.front.cached_limit.with_mut(|limit| unsafe { *limit = until });
     }
 
     /// L3: gives the reader what lies before `tail`.
@@ -137,7 +137,7 @@ impl<T> Lane<T> {
     }
 
     /// A1: the reader has taken all messages before the one at `at`, and waits for that one.
-    pub(crate) fn ask_for(&self, at: Place<T>) {
+    pub(crate) fn ask_for(&self, at: Position<T>) {
         if HandOff::<T>::FITS {
             self.front.hand_off.ask_for(at.number);
             // A4 will write there.
@@ -179,7 +179,7 @@ impl<T> Lane<T> {
     ///
     /// The reader has asked for it, has seen that it is sent (L5), and has not accepted it before.
     #[inline(always)]
-    pub(crate) unsafe fn accept(&self, at: Place<T>) {
+    pub(crate) unsafe fn accept(&self, at: Position<T>) {
         // SAFETY: the caller's promise.
         if let Some(message) = unsafe { self.front.hand_off.take(at.number) } {
             // SAFETY: L5 gave the slot to the reader, and the writer has left it empty.
@@ -226,12 +226,12 @@ impl<T> Lane<T> {
 
 impl<T> Drop for Lane<T> {
     fn drop(&mut self) {
-        let mut place = self.place(self.head());
-        while place.number != self.tail() {
-            let at = place;
-            place = place.next(&self.cells);
+        let mut position = self.position(self.head());
+        while position.number != self.tail() {
+            let at = position;
+            position = position.next(&self.cells);
             // First, so that a destructor that panics is not run twice.
-            self.release(place.number);
+            self.release(position.number);
             // SAFETY: nobody else has the lane; a message lies in every slot from the head to the tail. (None was handed over and not accepted: the
             // reader looks once more when it goes, and nothing is sent after that.)
             drop(unsafe { self.cells.take_at(at) });
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn what_is_handed_over_can_be_taken_back() {
         let lane = Lane::<Box<u8>>::new(2, 0, None).unwrap();
-        lane.ask_for(lane.place(0));
+        lane.ask_for(lane.position(0));
         assert!(lane.is_asked_for(0) && !lane.is_asked_for(1));
         // SAFETY: it is asked for, and nothing is sent: so nobody looks for it.
         let back = unsafe {
@@ -282,7 +282,7 @@ mod tests {
         let lane = Lane::new(4, u64::MAX, None).unwrap();
         for number in [u64::MAX, 0, 1] {
             // SAFETY: the lane is empty, and this thread's.
-            unsafe { lane.cells().write_at(lane.place(number), message.clone()) };
+            unsafe { lane.cells().write_at(lane.position(number), message.clone()) };
         }
         lane.publish(2);
         assert_eq!(lane.len(), 3);

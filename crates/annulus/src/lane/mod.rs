@@ -5,12 +5,12 @@ mod claimed_lane;
 mod hand_off;
 #[expect(clippy::module_inception, reason = "it is the lane")]
 mod lane;
-mod place;
+mod position;
 mod shared_lane;
 mod stamped;
 
 use cells::Cells;
 pub(crate) use claimed_lane::ClaimedLane;
 pub(crate) use lane::Lane;
-pub(crate) use place::Place;
+pub(crate) use position::Position;
 pub(crate) use shared_lane::SharedLane;

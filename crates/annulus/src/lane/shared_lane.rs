@@ -12,7 +12,7 @@
 
 use super::stamped::{OVER, Stamped, signed};
 use crate::error::CapacityError;
-use crate::os::numa::Node;
+use crate::os::numa::NumaNode;
 use crate::sync::{AtomicU64, Ordering};
 
 /// One queue. Which handle writes is the business of whoever makes it; anybody may read.
@@ -25,7 +25,7 @@ pub(crate) struct SharedLane<T> {
 
 impl<T> SharedLane<T> {
     /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: u64, node: Node) -> Result<Self, CapacityError> {
+    pub(crate) fn new(capacity: usize, first: u64, node: NumaNode) -> Result<Self, CapacityError> {
         Ok(Self { slots: Stamped::new(capacity, first, node)?, left_at: AtomicU64::new(first) })
     }
 

@@ -18,10 +18,10 @@
 use core::mem::MaybeUninit;
 
 use super::Cells;
-use super::lane::Alone;
+use super::lane::CacheLine;
 use crate::error::CapacityError;
 use crate::index::Index;
-use crate::os::numa::Node;
+use crate::os::numa::NumaNode;
 use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
@@ -88,7 +88,7 @@ pub(super) struct Stamped<T> {
     /// The number of the first message. Constant.
     pub(super) first: u64,
     /// The next message to be claimed by a reader.
-    pub(super) head: Alone,
+    pub(super) head: CacheLine,
 }
 
 // SAFETY: messages move in on one thread and out on another, or are dropped there: that takes `T: Send`.
@@ -98,7 +98,7 @@ unsafe impl<T: Send> Sync for Stamped<T> {}
 
 impl<T> Stamped<T> {
     /// `capacity` free slots in memory of `node`; the first message is number `first`.
-    pub(super) fn new(capacity: usize, first: u64, node: Node) -> Result<Self, CapacityError> {
+    pub(super) fn new(capacity: usize, first: u64, node: NumaNode) -> Result<Self, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
@@ -108,7 +108,7 @@ impl<T> Stamped<T> {
             // SAFETY: below the capacity, and nobody else has them yet.
             unsafe { slots.write(count, Slot { stamp, value: UnsafeCell::new(MaybeUninit::uninit()) }) };
         }
-        Ok(Self { slots, index: Index::new(capacity), first, head: Alone(AtomicU64::new(first)) })
+        Ok(Self { slots, index: Index::new(capacity), first, head: CacheLine(AtomicU64::new(first)) })
     }
 
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Memory of one NUMA node (Linux, feature `numa`).
 
 /// A node on which memory is to lie; `None` leaves it to the system.
-pub(crate) type Node = Option<usize>;
+pub(crate) type NumaNode = Option<usize>;
 
 /// Why memory is not on the node that was asked for: the system's error number, or `None` where nobody can be asked.
 pub(crate) type Refused = Option<i32>;

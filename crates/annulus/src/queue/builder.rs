@@ -45,7 +45,7 @@ impl<K: Kind> Builder<K> {
             plan: Plan {
                 capacity,
                 first: 0,
-                node: None,
+                numa_node: None,
                 hand_off: false,
                 statistics: false,
                 strategy: WaitStrategy::default(),
@@ -88,7 +88,7 @@ impl<K: Kind> Builder<K> {
     #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
     #[must_use]
     pub fn numa_node(mut self, node: usize) -> Self {
-        self.plan.node = Some(node);
+        self.plan.numa_node = Some(node);
         self
     }
 
@@ -210,7 +210,7 @@ mod tests {
         #[cfg(feature = "numa")]
         {
             let plan = builder.numa_node(7).plan;
-            assert_eq!((plan.capacity, plan.first, plan.node), (3, 5, Some(7)));
+            assert_eq!((plan.capacity, plan.first, plan.numa_node), (3, 5, Some(7)));
         }
     }
 }

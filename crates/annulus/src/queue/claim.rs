@@ -6,10 +6,10 @@
 use alloc::sync::Arc;
 
 use super::ends::Read;
-use super::hub::Hub;
-use super::member::MemberRef;
+use super::node::NodeRef;
 use super::rest::fill;
 use super::roster::Round;
+use super::state::QueueState;
 use super::thinning::Thinning;
 use crate::lane::SharedLane;
 use crate::sync::mutated;
@@ -18,11 +18,11 @@ use crate::wait::Event;
 /// Messages from one lane before the others have their turn.
 const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 
-/// A consumer of all shared lanes of a hub.
+/// A consumer of all shared lanes of a queue state.
 pub(crate) struct Claimer<T> {
-    pub(super) hub: Arc<Hub<SharedLane<T>>>,
+    pub(super) state: Arc<QueueState<SharedLane<T>>>,
     /// The lane whose turn it is.
-    local: MemberRef<SharedLane<T>>,
+    local: NodeRef<SharedLane<T>>,
     /// Its number in the roster.
     turn: usize,
     /// Messages that it may take from there before it looks at others.
@@ -34,22 +34,22 @@ pub(crate) struct Claimer<T> {
     over: bool,
 }
 
-// SAFETY: a share in a hub and a member of it, which may go where messages may go.
+// SAFETY: a share in a queue state and a node of it, which may go where messages may go.
 unsafe impl<T: Send> Send for Claimer<T> {}
 // SAFETY: what a shared reference allows is atomic.
 unsafe impl<T: Send> Sync for Claimer<T> {}
 
 impl<T> Claimer<T> {
-    /// The first consumer of `hub`, which begins with `local`, its first lane. It counts as a consumer of the hub already.
-    pub(super) fn new(hub: Arc<Hub<SharedLane<T>>>, local: MemberRef<SharedLane<T>>) -> Self {
-        Self { hub, local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
+    /// The first consumer of `state`, which begins with `local`, its first lane. It counts as a consumer of the queue state already.
+    pub(super) fn new(state: Arc<QueueState<SharedLane<T>>>, local: NodeRef<SharedLane<T>>) -> Self {
+        Self { state, local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
     }
 
     /// Another consumer, which begins with the next lane.
     pub(super) fn another(&self) -> Self {
-        self.hub.consumer_comes();
-        let mut other = Self::new(Arc::clone(&self.hub), self.local);
-        let mut round = self.hub.roster.round(self.turn, true);
+        self.state.consumer_comes();
+        let mut other = Self::new(Arc::clone(&self.state), self.local);
+        let mut round = self.state.roster.round(self.turn, true);
         other.next_in_round(&mut round);
         other
     }
@@ -76,12 +76,12 @@ impl<T> Claimer<T> {
     #[cold]
     #[inline(never)]
     fn claim_elsewhere(&mut self, most: usize) -> Option<(u64, usize)> {
-        if self.budget != 0 && self.hub.roster.count() == 1 {
+        if self.budget != 0 && self.state.roster.count() == 1 {
             // Decision 0051: no look at how full it is.
             // Nothing was there, and there is no other.
             return None;
         }
-        self.thinning.thin_out(&self.hub.roster, &self.hub.sent);
+        self.thinning.thin_out(&self.state.roster, &self.state.published);
         let mut round = self.begin_round();
         let mut looked = 0;
         while self.next_in_round(&mut round) {
@@ -106,7 +106,7 @@ impl<T> Claimer<T> {
         // SAFETY: the caller's promise.
         let value = unsafe { local.lane.take(number) };
         if !mutated!("shared_take_wakes_nobody") {
-            local.taken.notify();
+            local.released.notify();
         }
         value
     }
@@ -116,12 +116,12 @@ impl<T> Read<T> for Claimer<T> {
     type Lane = SharedLane<T>;
 
     #[inline(always)]
-    fn hub(&self) -> &Hub<SharedLane<T>> {
-        &self.hub
+    fn state(&self) -> &QueueState<SharedLane<T>> {
+        &self.state
     }
 
     fn event(&self) -> &Event {
-        &self.hub.sent
+        &self.state.published
     }
 
     #[inline(always)]
@@ -163,12 +163,12 @@ impl<T> Read<T> for Claimer<T> {
     }
 
     #[inline]
-    fn take_into(&mut self, places: &mut [T]) -> usize {
+    fn take_into(&mut self, buffer: &mut [T]) -> usize {
         let mut filled = 0;
-        while filled < places.len() {
-            let Some((first, count)) = self.claim(places.len() - filled) else { break };
+        while filled < buffer.len() {
+            let Some((first, count)) = self.claim(buffer.len() - filled) else { break };
             // SAFETY: claimed just now, and each is taken once.
-            fill(&mut places[filled..filled + count], first, |number| unsafe { self.take(number) });
+            fill(&mut buffer[filled..filled + count], first, |number| unsafe { self.take(number) });
             filled += count;
         }
         filled
@@ -176,14 +176,14 @@ impl<T> Read<T> for Claimer<T> {
 
     fn begin_round(&mut self) -> Round {
         // Where the queue is closed, what is in no list is found, too, before E4 ends it.
-        self.hub.roster.round_beside_others(self.turn, self.settled)
+        self.state.roster.round_beside_others(self.turn, self.settled)
     }
 
     #[inline]
     fn next_in_round(&mut self, round: &mut Round) -> bool {
-        let Some((turn, member)) = self.hub.roster.next(round) else { return false };
-        // SAFETY: this end has a share in the hub.
-        self.local = unsafe { MemberRef::new(member) };
+        let Some((turn, node)) = self.state.roster.next(round) else { return false };
+        // SAFETY: this end has a share in the queue state.
+        self.local = unsafe { NodeRef::new(node) };
         (self.turn, self.budget) = (turn, BUDGET);
         true
     }
@@ -202,26 +202,26 @@ impl<T> Read<T> for Claimer<T> {
                 self.len() == 0
             } else {
                 // E4, in each of them. (One that comes now has a producer that sees the close before it sends.)
-                self.hub.members().all(|member| member.lane.seal())
+                self.state.nodes().all(|node| node.lane.seal())
             };
             return self.over;
         }
-        if self.hub.is_closed() {
-            self.hub.await_sends();
+        if self.state.is_closed() {
+            self.state.await_sends();
             self.settled = true;
         }
         false
     }
 
     fn len(&self) -> usize {
-        self.hub.members().map(|member| member.lane.len()).sum()
+        self.state.nodes().map(|node| node.lane.len()).sum()
     }
 }
 
 impl<T> Drop for Claimer<T> {
     fn drop(&mut self) {
-        if self.hub.consumer_goes() {
-            self.hub.await_sends();
+        if self.state.consumer_goes() {
+            self.state.await_sends();
             self.settled = true;
             while let Some(value) = self.try_take() {
                 drop(value);

@@ -5,9 +5,9 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::apart::apart;
 use super::ends::{Read, take_up_to};
 use super::kind::{InPlace, Joinable, Kind, Shared};
+use super::outlined::outlined;
 use super::pages::of_kinds;
 use super::stats::ChannelStats;
 #[cfg(feature = "std")]
@@ -119,7 +119,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         match self.end.take_plainly() {
             Some(value) => Ok(value),
-            None => apart(self, Self::look),
+            None => outlined(self, Self::look),
         }
     }
 
@@ -136,7 +136,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
             if let Some(value) = self.end.try_take() {
                 return Ok(value);
             }
-            if !self.end.hub().may_be_closed() {
+            if !self.end.state().may_be_closed() {
                 return Err(TryRecvError::Empty);
             }
             if self.end.settle() {
@@ -173,7 +173,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
         match self.end.take_plainly() {
             Some(value) => Ok(value),
-            None => apart(self, |consumer| consumer.wait(strategy, None)).unwrap_or(Err(RecvError)),
+            None => outlined(self, |consumer| consumer.wait(strategy, None)).unwrap_or(Err(RecvError)),
         }
     }
 
@@ -223,7 +223,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, strategy: Option<WaitStrategy>, deadline: Deadline) -> Option<Result<T, RecvError>> {
-        let strategy = strategy.unwrap_or(self.end.hub().plan.strategy);
+        let strategy = strategy.unwrap_or(self.end.state().plan.strategy);
         let eager = matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin);
         if eager {
             self.end.expect();
@@ -367,8 +367,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// Where nothing was found on a closed queue, the next call will know why.
     #[inline]
     fn look_for_the_end(&mut self, found: usize) {
-        if found == 0 && self.end.hub().may_be_closed() {
-            apart(&mut self.end, Read::settle);
+        if found == 0 && self.end.state().may_be_closed() {
+            outlined(&mut self.end, Read::settle);
         }
     }
 
@@ -405,7 +405,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// How many messages each ring holds: exactly the number that was requested.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.end.hub().plan.capacity
+        self.end.state().plan.capacity
     }
 
     /// Closes the queue and wakes all threads that wait. Sends fail from now on. Messages that were sent
@@ -421,13 +421,13 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// assert_eq!(consumer.iter().collect::<Vec<_>>(), [1]);
     /// ```
     pub fn close(&self) {
-        self.end.hub().close();
+        self.end.state().close();
     }
 
     /// Whether the queue is closed. There may be messages left.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.end.hub().is_closed()
+        self.end.state().is_closed()
     }
 
     /// Whether the queue is closed and every message that was sent was received. If so, this stays true.
@@ -588,7 +588,7 @@ impl<T: Send, K: Joinable> Consumer<T, K> {
     /// ```
     #[must_use]
     pub fn rings(&self) -> usize {
-        self.end.hub().roster.count()
+        self.end.state().roster.count()
     }
 }
 }

@@ -1,49 +1,49 @@
 //! The two ends of a lane, or of several: what a producer and a consumer of any kind can do.
 
-use super::hub::Hub;
 use super::roster::Round;
+use super::state::QueueState;
 use crate::error::Refusal;
 use crate::wait::{Deadline, Event, WaitStrategy};
 
 /// A producer's end. `put` and its like never wait.
 pub(crate) trait Write<T> {
-    /// What the hub has for lanes.
+    /// What the queue state has for lanes.
     type Lane;
 
-    fn hub(&self) -> &Hub<Self::Lane>;
+    fn state(&self) -> &QueueState<Self::Lane>;
 
     /// Sends `value` if there is nothing else to do; gives it back otherwise, not sent, for the caller to take the long way: by
-    /// [`has_room`](Self::has_room) and [`put`](Self::put), [`apart`](super::apart::apart).
+    /// [`has_free_slot`](Self::has_free_slot) and [`put`](Self::put), [`outlined`](super::outlined::outlined).
     fn put_plainly(&mut self, value: T) -> Result<(), T>;
 
-    /// Whether there is room for a message. If so, nobody else takes it.
-    fn has_room(&mut self) -> bool;
+    /// Whether a slot is free. If so, nobody else takes it.
+    fn has_free_slot(&mut self) -> bool;
 
     /// Sends `value`, or gives it back where the queue was closed before.
     ///
     /// # Safety
     ///
-    /// The last call of this end was [`has_room`](Self::has_room), which said so, or a [`wait`](Self::wait) that succeeded.
+    /// The last call of this end was [`has_free_slot`](Self::has_free_slot), which said so, or a [`wait`](Self::wait) that succeeded.
     unsafe fn put(&mut self, value: T) -> Result<(), T>;
 
-    /// Sends as many of `values` as there is room for, from the first on; none where the queue is closed.
+    /// Sends as many of `values` as there are free slots, from the first on; none where the queue is closed.
     fn put_some(&mut self, values: &[T]) -> usize
     where
         T: Copy;
 
-    /// Waits for room for one message.
+    /// Waits for a free slot.
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal>;
 
-    /// How many messages lie in its ring.
+    /// How many messages lie in its lane.
     fn len(&self) -> usize;
 }
 
 /// A consumer's end.
 pub(crate) trait Read<T> {
-    /// What the hub has for lanes.
+    /// What the queue state has for lanes.
     type Lane;
 
-    fn hub(&self) -> &Hub<Self::Lane>;
+    fn state(&self) -> &QueueState<Self::Lane>;
 
     /// Where to wait for a message.
     fn event(&self) -> &Event;
@@ -56,13 +56,13 @@ pub(crate) trait Read<T> {
     fn ask(&mut self) {}
 
     /// Takes the next message, if it takes no more than that; where it does not, the caller takes the long way: by [`try_take`](Self::try_take),
-    /// [`apart`](super::apart::apart).
+    /// [`outlined`](super::outlined::outlined).
     fn take_plainly(&mut self) -> Option<T>;
 
     /// Takes the next message, if there is one.
     fn try_take(&mut self) -> Option<T>;
 
-    /// Hands up to `most` messages of one ring to `each`, as [`try_take`](Self::try_take) would take them, and says how many that were; 0
+    /// Hands up to `most` messages of one lane to `each`, as [`try_take`](Self::try_take) would take them, and says how many that were; 0
     /// means that nothing was there. If `each` panics, the messages it got count as taken, and the others stay.
     fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize;
 
@@ -72,14 +72,14 @@ pub(crate) trait Read<T> {
         self.take_some(most, each)
     }
 
-    /// As [`take_some`](Self::take_some), but from one ring after the other, until there are `most` or nothing is left.
+    /// As [`take_some`](Self::take_some), but from one lane after the other, until there are `most` or nothing is left.
     #[inline]
     fn take_up_to(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
         take_up_to(most, |left| self.take_some(left, &mut each))
     }
 
-    /// Moves messages into `places`, from the first on, and returns how many; what was there before is dropped.
-    fn take_into(&mut self, places: &mut [T]) -> usize;
+    /// Moves messages into `buffer`, from the first on, and returns how many; what was there before is dropped.
+    fn take_into(&mut self, buffer: &mut [T]) -> usize;
 
     /// Begins to visit every lane once.
     fn begin_round(&mut self) -> Round;
@@ -93,7 +93,7 @@ pub(crate) trait Read<T> {
     /// Once the queue is closed: whether nothing is left nor will come, for good. After a first false something may be there.
     fn settle(&mut self) -> bool;
 
-    /// How many messages lie in all its rings.
+    /// How many messages lie in all its lanes.
     fn len(&self) -> usize;
 }
 

@@ -7,21 +7,21 @@
 use alloc::sync::Arc;
 
 use super::ends::{Read, take_up_to};
-use super::hub::Hub;
-use super::member::{MemberRef, Quiet};
+use super::node::{NodeRef, Quiet};
 use super::read::ReadEnd;
 use super::roster::Round;
+use super::state::QueueState;
 use super::thinning::Thinning;
 use crate::lane::Lane;
 use crate::sync::mutated;
-use crate::wait::{Event, Pace};
+use crate::wait::{Event, ReaderBackoff};
 
 /// Messages from one lane before the others have their turn.
 const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 
-/// The consumer of all lanes of a hub.
+/// The consumer of all lanes of a queue state.
 pub(crate) struct FanIn<T> {
-    pub(super) hub: Arc<Hub<Lane<T>>>,
+    pub(super) state: Arc<QueueState<Lane<T>>>,
     /// The lane whose turn it is.
     pub(super) current: ReadEnd<T>,
     /// Its number in the roster.
@@ -31,19 +31,27 @@ pub(crate) struct FanIn<T> {
     thinning: Thinning,
     /// Whether it is decided where each lane ends.
     settled: bool,
-    pace: Pace,
+    backoff: ReaderBackoff,
 }
 
-// SAFETY: a share in a hub and a member of it, which may go where messages may go.
+// SAFETY: a share in a queue state and a node of it, which may go where messages may go.
 unsafe impl<T: Send> Send for FanIn<T> {}
 // SAFETY: what a shared reference allows is atomic.
 unsafe impl<T: Send> Sync for FanIn<T> {}
 
 impl<T> FanIn<T> {
-    /// The one consumer of `hub`, which begins with `current`, its first lane.
-    pub(super) fn new(hub: Arc<Hub<Lane<T>>>, current: ReadEnd<T>) -> Self {
+    /// The one consumer of `state`, which begins with `current`, its first lane.
+    pub(super) fn new(state: Arc<QueueState<Lane<T>>>, current: ReadEnd<T>) -> Self {
         let begun = current.next();
-        Self { hub, current, turn: 0, begun, thinning: Thinning::new(), settled: false, pace: Pace::new() }
+        Self {
+            state,
+            current,
+            turn: 0,
+            begun,
+            thinning: Thinning::new(),
+            settled: false,
+            backoff: ReaderBackoff::new(),
+        }
     }
 
     /// Whether something is there; then it is in the current lane.
@@ -55,13 +63,13 @@ impl<T> FanIn<T> {
     /// Looks for a lane with a message, from the next on. The current one comes last: it had its turn.
     #[inline(never)]
     fn find(&mut self) -> bool {
-        self.thinning.thin_out(&self.hub.roster, &self.hub.sent);
+        self.thinning.thin_out(&self.state.roster, &self.state.published);
         let mut round = self.begin_round();
         let mut looked = 0;
         while self.next_lane(&mut round, &mut looked) {
             let budget = if mutated!("turn_without_end") { usize::MAX } else { BUDGET };
             if self.current.learn(budget) {
-                self.thinning.found(&self.current.member, looked);
+                self.thinning.found(&self.current.node, looked);
                 if looked == 0 && round.is_over() {
                     self.rest();
                 }
@@ -71,22 +79,22 @@ impl<T> FanIn<T> {
             looked += 1;
         }
         self.thinning.found_nothing(looked);
-        self.pace.found_nothing();
+        self.backoff.found_nothing();
         false
     }
 
     /// Makes the next lane of `round` the current one. Passes over others in which nothing lies, and counts them.
     #[inline(always)]
     fn next_lane(&mut self, round: &mut Round, looked: &mut usize) -> bool {
-        while let Some((index, member)) = self.hub.roster.next(round) {
-            // SAFETY: this end has a share in the hub.
-            let member = unsafe { MemberRef::new(member) };
-            if member != self.current.member {
-                if member.lane.is_quiet() {
+        while let Some((index, node)) = self.state.roster.next(round) {
+            // SAFETY: this end has a share in the queue state.
+            let node = unsafe { NodeRef::new(node) };
+            if node != self.current.node {
+                if node.lane.is_quiet() {
                     *looked += 1;
                     continue;
                 }
-                self.current = ReadEnd::new(member);
+                self.current = ReadEnd::new(node);
                 if self.settled {
                     self.current.seal();
                 }
@@ -101,7 +109,7 @@ impl<T> FanIn<T> {
     /// something else to do.)
     fn rest(&mut self) {
         let end = &mut self.current;
-        self.pace.found(end.known(), BUDGET / 2, || {
+        self.backoff.found(end.known(), BUDGET / 2, || {
             end.learn(BUDGET);
             end.known()
         });
@@ -129,16 +137,16 @@ impl<T> Read<T> for FanIn<T> {
     type Lane = Lane<T>;
 
     #[inline(always)]
-    fn hub(&self) -> &Hub<Lane<T>> {
-        &self.hub
+    fn state(&self) -> &QueueState<Lane<T>> {
+        &self.state
     }
 
     fn event(&self) -> &Event {
-        &self.hub.sent
+        &self.state.published
     }
 
     fn expect(&mut self) {
-        self.pace.hurry();
+        self.backoff.skip_next_rest();
     }
 
     #[inline(always)]
@@ -162,16 +170,16 @@ impl<T> Read<T> for FanIn<T> {
     }
 
     #[inline]
-    fn take_into(&mut self, places: &mut [T]) -> usize {
-        let count = places.len();
+    fn take_into(&mut self, buffer: &mut [T]) -> usize {
+        let count = buffer.len();
         take_up_to(count, |left| {
-            if self.has_some() { self.current.move_some(&mut places[count - left..]) } else { 0 }
+            if self.has_some() { self.current.move_some(&mut buffer[count - left..]) } else { 0 }
         })
     }
 
     fn begin_round(&mut self) -> Round {
         // Where it is decided where each lane ends, on the list or not, that is looked at in all of them.
-        self.hub.roster.round(self.turn, self.settled)
+        self.state.roster.round(self.turn, self.settled)
     }
 
     fn next_in_round(&mut self, round: &mut Round) -> bool {
@@ -180,7 +188,7 @@ impl<T> Read<T> for FanIn<T> {
 
     fn here(&mut self) -> usize {
         if self.current.look(usize::MAX) {
-            self.thinning.found(&self.current.member, 0);
+            self.thinning.found(&self.current.node, 0);
         }
         self.current.known()
     }
@@ -190,13 +198,13 @@ impl<T> Read<T> for FanIn<T> {
         if self.settled {
             return !self.has_some();
         }
-        if self.hub.is_closed() {
-            self.hub.await_sends();
+        if self.state.is_closed() {
+            self.state.await_sends();
             self.settled = true;
             // A producer that joins from now on sees the close before it sends.
-            for member in self.hub.members() {
-                // SAFETY: this end has a share in the hub.
-                ReadEnd::new(unsafe { MemberRef::new(member) }).seal();
+            for node in self.state.nodes() {
+                // SAFETY: this end has a share in the queue state.
+                ReadEnd::new(unsafe { NodeRef::new(node) }).seal();
             }
             self.current.seal();
         }
@@ -204,13 +212,13 @@ impl<T> Read<T> for FanIn<T> {
     }
 
     fn len(&self) -> usize {
-        self.hub.members().map(|member| member.lane.len()).sum()
+        self.state.nodes().map(|node| node.lane.len()).sum()
     }
 }
 
 impl<T> Drop for FanIn<T> {
     fn drop(&mut self) {
-        self.hub.consumer_goes();
+        self.state.consumer_goes();
         self.settle();
         while self.has_some() {
             self.current.learn(usize::MAX);

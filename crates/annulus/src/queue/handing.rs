@@ -1,7 +1,7 @@
 //! The producer's end of a lane whose consumer may ask for messages (`lane/hand_off.rs`). An end of its own: others pay nothing for it.
 
 use super::ends::Write;
-use super::hub::Hub;
+use super::state::QueueState;
 use super::write::WriteEnd;
 use crate::error::Refusal;
 use crate::hint::unlikely;
@@ -18,20 +18,20 @@ impl<T: Send> Write<T> for Handing<T> {
     type Lane = Lane<T>;
 
     #[inline(always)]
-    fn hub(&self) -> &Hub<Lane<T>> {
-        self.end.hub()
+    fn state(&self) -> &QueueState<Lane<T>> {
+        self.end.state()
     }
 
-    fn has_room(&mut self) -> bool {
-        self.end.has_room()
+    fn has_free_slot(&mut self) -> bool {
+        self.end.has_free_slot()
     }
 
     unsafe fn put(&mut self, value: T) -> Result<(), T> {
         if self.end.is_over() {
             return Err(value);
         }
-        if self.hub().plan.hand_off && self.end.is_asked_for() {
-            // SAFETY: there is room, by the caller's promise, and it is asked for.
+        if self.state().plan.hand_off && self.end.is_asked_for() {
+            // SAFETY: a slot is free, by the caller's promise, and it is asked for.
             return unsafe { self.end.hand_over(value) };
         }
         // SAFETY: the caller's promise.
@@ -40,8 +40,8 @@ impl<T: Send> Write<T> for Handing<T> {
 
     #[inline(always)]
     fn put_plainly(&mut self, value: T) -> Result<(), T> {
-        let to_be_heeded = || self.end.is_over() || self.end.is_asked_for();
-        if self.end.is_at_stop() || unlikely(self.hub().is_to_be_heeded()) && to_be_heeded() {
+        let is_refused = || self.end.is_over() || self.end.is_asked_for();
+        if self.end.is_at_stop() || unlikely(self.state().has_any_flag()) && is_refused() {
             return Err(value);
         }
         // SAFETY: just looked.

@@ -21,34 +21,34 @@
 //! The handles of the first four are a [`Producer`] and a [`Consumer`] of some [`Kind`]. They have the same
 //! verbs, except those that make no sense for a kind.
 
-mod apart;
 mod builder;
 mod channels;
 mod claim;
 mod consumer;
 mod ends;
 mod fan_in;
+mod full;
 mod handing;
-mod hub;
 mod iter;
 mod kind;
-mod member;
+mod latency_sampler;
 pub mod mpmc;
 pub mod mpsc;
+mod node;
 mod one;
+mod outlined;
 mod pages;
 mod plan;
-mod probe;
 mod producer;
 mod read;
 mod reservation;
 mod rest;
-mod room;
 mod roster;
 pub mod shared;
 mod shared_write;
 pub mod spmc;
 pub mod spsc;
+mod state;
 mod stats;
 mod thinning;
 mod write;

@@ -27,10 +27,10 @@ use alloc::sync::Arc;
 
 use super::channels::channels;
 use super::claim::Claimer;
-use super::hub::Start;
 use super::kind::{Divide, Join, Joinable, Kind, Parts, Shared};
 use super::plan::Plan;
 use super::shared_write::SharedWriteEnd;
+use super::state::Start;
 use crate::error::CapacityError;
 use crate::lane::SharedLane;
 
@@ -50,9 +50,9 @@ impl Parts for Mpmc {
     const NAME: &'static str = "mpmc";
 
     fn ends<T: Send>(plan: Plan) -> Result<(SharedWriteEnd<T>, Claimer<T>), CapacityError> {
-        let Start { hub, member } =
-            Start::new(plan, |plan| SharedLane::new(plan.capacity, plan.first, plan.node))?;
-        Ok((SharedWriteEnd::new(Arc::clone(&hub), member), Claimer::new(hub, member)))
+        let Start { state, node } =
+            Start::new(plan, |plan| SharedLane::new(plan.capacity, plan.first, plan.numa_node))?;
+        Ok((SharedWriteEnd::new(Arc::clone(&state), node), Claimer::new(state, node)))
     }
 }
 

@@ -21,10 +21,10 @@ use alloc::vec::Vec;
 
 use super::channels::channels;
 use super::fan_in::FanIn;
-use super::hub::Start;
 use super::kind::{InPlace, Join, Joinable, Kind, Lanes, Parts};
 use super::plan::Plan;
 use super::read::ReadEnd;
+use super::state::Start;
 use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
@@ -46,8 +46,9 @@ impl Parts for Mpsc {
     const NAME: &'static str = "mpsc";
 
     fn ends<T: Send>(plan: Plan) -> Result<(WriteEnd<T>, FanIn<T>), CapacityError> {
-        let Start { hub, member } = Start::new(plan, |plan| Lane::new(plan.capacity, plan.first, plan.node))?;
-        Ok((WriteEnd::new(Arc::clone(&hub), member), FanIn::new(hub, ReadEnd::new(member))))
+        let Start { state, node } =
+            Start::new(plan, |plan| Lane::new(plan.capacity, plan.first, plan.numa_node))?;
+        Ok((WriteEnd::new(Arc::clone(&state), node), FanIn::new(state, ReadEnd::new(node))))
     }
 }
 
@@ -73,7 +74,7 @@ impl Lanes for Mpsc {
     }
 
     fn producers<T: Send>(read: &FanIn<T>) -> Vec<ProducerStats> {
-        read.hub.producers_now()
+        read.state.producers_now()
     }
 }
 

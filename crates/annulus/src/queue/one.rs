@@ -3,15 +3,15 @@
 use alloc::sync::Arc;
 use core::mem::ManuallyDrop;
 
-use super::apart::apart;
 use super::ends::Read;
-use super::hub::Hub;
+use super::outlined::outlined;
 use super::read::ReadEnd;
 use super::roster::Round;
+use super::state::QueueState;
 use crate::hint::unlikely;
 use crate::lane::Lane;
 use crate::sync::mutated;
-use crate::wait::{Event, Pace};
+use crate::wait::{Event, ReaderBackoff};
 
 /// So many messages, or an eighth of a lane, are a backlog.
 const BACKLOG: usize = 512;
@@ -19,22 +19,22 @@ const BACKLOG: usize = 512;
 /// The consumer of a queue that has one lane.
 pub(crate) struct One<T> {
     /// A share, which [`leave`] gives back: dropped like other fields, it would have an address.
-    pub(super) hub: ManuallyDrop<Arc<Hub<Lane<T>>>>,
+    pub(super) state: ManuallyDrop<Arc<QueueState<Lane<T>>>>,
     pub(super) end: ReadEnd<T>,
-    pace: Pace,
+    backoff: ReaderBackoff,
     /// Whether it has asked for the next message (A1), and has not seen it.
     asked: bool,
 }
 
-// SAFETY: a share in a hub and a member of it, which may go where messages may go.
+// SAFETY: a share in a queue state and a node of it, which may go where messages may go.
 unsafe impl<T: Send> Send for One<T> {}
 // SAFETY: what a shared reference allows is atomic.
 unsafe impl<T: Send> Sync for One<T> {}
 
 impl<T> One<T> {
-    /// The one consumer of `hub`, whose lane `end` reads.
-    pub(super) fn new(hub: Arc<Hub<Lane<T>>>, end: ReadEnd<T>) -> Self {
-        Self { hub: ManuallyDrop::new(hub), end, pace: Pace::new(), asked: false }
+    /// The one consumer of `state`, whose lane `end` reads.
+    pub(super) fn new(state: Arc<QueueState<Lane<T>>>, end: ReadEnd<T>) -> Self {
+        Self { state: ManuallyDrop::new(state), end, backoff: ReaderBackoff::new(), asked: false }
     }
 
     /// Whether something is there.
@@ -47,7 +47,7 @@ impl<T> One<T> {
     #[inline(always)]
     fn look(&mut self, one_by_one: bool) -> bool {
         if !self.end.learn(usize::MAX) {
-            self.pace.found_nothing();
+            self.backoff.found_nothing();
             return false;
         }
         if unlikely(self.asked) {
@@ -57,7 +57,7 @@ impl<T> One<T> {
         }
         let backlog = BACKLOG.min(self.end.lane().capacity() / 8);
         let end = &mut self.end;
-        self.pace.found(end.known(), backlog, || {
+        self.backoff.found(end.known(), backlog, || {
             end.learn(usize::MAX);
             end.known()
         });
@@ -80,16 +80,16 @@ impl<T> Read<T> for One<T> {
     type Lane = Lane<T>;
 
     #[inline(always)]
-    fn hub(&self) -> &Hub<Lane<T>> {
-        &self.hub
+    fn state(&self) -> &QueueState<Lane<T>> {
+        &self.state
     }
 
     fn event(&self) -> &Event {
-        &self.hub.sent
+        &self.state.published
     }
 
     fn expect(&mut self) {
-        self.pace.hurry();
+        self.backoff.skip_next_rest();
         // What is asked for comes with the tail.
         if !self.asked {
             self.end.expect();
@@ -97,7 +97,7 @@ impl<T> Read<T> for One<T> {
     }
 
     fn ask(&mut self) {
-        if self.hub.plan.hand_off && !self.asked && self.end.known() == 0 && !self.end.is_sealed() {
+        if self.state.plan.hand_off && !self.asked && self.end.known() == 0 && !self.end.is_sealed() {
             self.asked = true;
             self.end.lane().ask_for(self.end.head);
         }
@@ -121,7 +121,7 @@ impl<T> Read<T> for One<T> {
         self.end.take_some(most, each)
     }
 
-    /// There is one ring, and one look at it: a second would take the tail's line from the producer, for the little that came meanwhile.
+    /// There is one lane, and one look at it: a second would take the tail's line from the producer, for the little that came meanwhile.
     #[inline]
     fn take_up_to(&mut self, most: usize, each: impl FnMut(T)) -> usize {
         // Decision 0047: one look fills a buffer.
@@ -130,19 +130,19 @@ impl<T> Read<T> for One<T> {
 
     /// One look, too.
     #[inline]
-    fn take_into(&mut self, places: &mut [T]) -> usize {
-        if self.end.known() < places.len() {
+    fn take_into(&mut self, buffer: &mut [T]) -> usize {
+        if self.end.known() < buffer.len() {
             self.look_for_all();
         }
-        self.end.move_some(places)
+        self.end.move_some(buffer)
     }
 
     fn begin_round(&mut self) -> Round {
-        self.hub.roster.round(0, true)
+        self.state.roster.round(0, true)
     }
 
     fn next_in_round(&mut self, round: &mut Round) -> bool {
-        self.hub.roster.next(round).is_some()
+        self.state.roster.next(round).is_some()
     }
 
     fn here(&mut self) -> usize {
@@ -155,21 +155,21 @@ impl<T> Read<T> for One<T> {
         if self.end.is_sealed() {
             return !self.has_some();
         }
-        if self.hub.is_closed() {
-            self.hub.await_sends();
+        if self.state.is_closed() {
+            self.state.await_sends();
             self.end.seal();
         }
         false
     }
 
     fn len(&self) -> usize {
-        self.end.member.lane.len()
+        self.end.node.lane.len()
     }
 }
 
 impl<T> Drop for One<T> {
     fn drop(&mut self) {
-        apart(self, leave);
+        outlined(self, leave);
     }
 }
 
@@ -183,13 +183,13 @@ fn leave<T>(one: &mut One<T>) {
     impl<T> Drop for Leaving<'_, T> {
         fn drop(&mut self) {
             // SAFETY: once, here: `leave` is called by the consumer's drop.
-            unsafe { ManuallyDrop::drop(&mut self.0.hub) };
+            unsafe { ManuallyDrop::drop(&mut self.0.state) };
         }
     }
 
     let Leaving(one) = &mut Leaving(one);
-    one.hub.consumer_goes();
-    one.hub.await_sends();
+    one.state.consumer_goes();
+    one.state.await_sends();
     one.end.seal();
     while one.here() != 0 {
         one.end.drop_some(one.end.known());

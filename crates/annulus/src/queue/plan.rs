@@ -1,6 +1,6 @@
 //! How the lanes of a queue are to be.
 
-use crate::os::numa::Node;
+use crate::os::numa::NumaNode;
 use crate::wait::WaitStrategy;
 
 /// How lanes are to be. Constant.
@@ -10,7 +10,7 @@ pub(crate) struct Plan {
     /// The number of a lane's first message.
     pub(super) first: u64,
     /// Where its slots are to lie.
-    pub(super) node: Node,
+    pub(super) numa_node: NumaNode,
     /// Whether a consumer that waits asks for the next message (`lane/hand_off.rs`).
     pub(super) hand_off: bool,
     /// Whether its producer and its consumer measure how long messages take.

@@ -4,9 +4,9 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::apart::apart;
 use super::ends::Write;
 use super::kind::{InPlace, Joinable, Kind};
+use super::outlined::outlined;
 use super::pages::of_kinds;
 use super::reservation::Reservation;
 #[cfg(feature = "std")]
@@ -84,7 +84,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
         let Err(value) = self.end.put_plainly(value) else {
             return Ok(());
         };
-        apart(&mut self.end, |end| try_put(end, value))
+        outlined(&mut self.end, |end| try_put(end, value))
             .map_err(|(refusal, value)| TrySendError::of(refusal, value))
     }
 
@@ -116,8 +116,8 @@ impl<T: Send, K: Kind> Producer<T, K> {
         let Err(value) = self.end.put_plainly(value) else {
             return Ok(());
         };
-        apart(&mut self.end, |end| {
-            let strategy = strategy.unwrap_or(end.hub().plan.strategy);
+        outlined(&mut self.end, |end| {
+            let strategy = strategy.unwrap_or(end.state().plan.strategy);
             put(end, value, strategy, None)
         })
         .map_err(|(_, value)| SendError(value))
@@ -162,7 +162,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
 
     #[cfg(feature = "std")]
     fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
-        let strategy = self.end.hub().plan.strategy;
+        let strategy = self.end.state().plan.strategy;
         put(&mut self.end, value, strategy, deadline)
             .map_err(|(refusal, value)| SendTimeoutError::of(refusal, value))
     }
@@ -213,7 +213,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
             let sent = self.end.put_some(rest);
             rest = &rest[sent..];
             // Nothing was sent where the ring is full, or closed.
-            if sent == 0 && self.end.wait(self.end.hub().plan.strategy, None).is_err() {
+            if sent == 0 && self.end.wait(self.end.state().plan.strategy, None).is_err() {
                 return Err(SendError(rest));
             }
         }
@@ -254,7 +254,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// How many messages this producer's ring holds: exactly the number that was requested.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.end.hub().plan.capacity
+        self.end.state().plan.capacity
     }
 
     /// Closes the queue for all its producers, and wakes all threads that wait. Consumers receive what was
@@ -271,13 +271,13 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// assert_eq!(consumer.recv(), Err(annulus::RecvError));
     /// ```
     pub fn close(&self) {
-        self.end.hub().close();
+        self.end.state().close();
     }
 
     /// Whether the queue is closed. If so, every send fails from now on.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.end.hub().is_closed()
+        self.end.state().is_closed()
     }
 }
 
@@ -290,7 +290,7 @@ fn put<T, W: Write<T>>(
     strategy: WaitStrategy,
     deadline: Deadline,
 ) -> Result<(), (Refusal, T)> {
-    if !end.has_room() {
+    if !end.has_free_slot() {
         if let Err(refusal) = end.wait(strategy, deadline) {
             return Err((refusal, value));
         }
@@ -303,8 +303,8 @@ fn put<T, W: Write<T>>(
 #[cold]
 #[inline(never)]
 fn try_put<T, W: Write<T>>(end: &mut W, value: T) -> Result<(), (Refusal, T)> {
-    if !end.has_room() {
-        let refusal = if end.hub().is_closed() { Refusal::Closed } else { Refusal::Full };
+    if !end.has_free_slot() {
+        let refusal = if end.state().is_closed() { Refusal::Closed } else { Refusal::Full };
         return Err((refusal, value));
     }
     // SAFETY: there is room.
@@ -345,7 +345,7 @@ impl<T: Send, K: Joinable> Producer<T, K> {
     /// How many rings there are: see [`Consumer::rings`](super::Consumer::rings).
     #[must_use]
     pub fn rings(&self) -> usize {
-        self.end.hub().roster.count()
+        self.end.state().roster.count()
     }
 
     /// Another producer of this queue, with a ring of its own. This stops nobody. If a producer has left, the

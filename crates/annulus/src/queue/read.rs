@@ -2,16 +2,16 @@
 
 use core::ptr;
 
-use super::member::MemberRef;
+use super::node::NodeRef;
 use crate::hint::unlikely;
-use crate::lane::{Lane, Place};
+use crate::lane::{Lane, Position};
 use crate::sync::mutated;
 
-/// The one consumer of a lane. It is good as long as the hub of its lane lives, which is up to who has it.
+/// The one consumer of a lane. It is good as long as the queue state of its lane lives, which is up to who has it.
 pub(crate) struct ReadEnd<T> {
-    pub(super) member: MemberRef<Lane<T>>,
+    pub(super) node: NodeRef<Lane<T>>,
     /// The next message.
-    pub(super) head: Place<T>,
+    pub(super) head: Position<T>,
     /// There is something before this one; there may be more.
     limit: u64,
     /// Before this one, which is no further than `limit`, nor than the last slot, a message takes nothing but a step to the next slot. As of
@@ -22,11 +22,11 @@ pub(crate) struct ReadEnd<T> {
 }
 
 impl<T> ReadEnd<T> {
-    /// The consumer of `member`, a lane that nobody else receives from.
-    pub(super) fn new(member: MemberRef<Lane<T>>) -> Self {
-        let lane = &member.lane;
-        let head = lane.place(lane.head());
-        Self { member, head, limit: head.number, stop: head.number, end: None }
+    /// The consumer of `node`, a lane that nobody else receives from.
+    pub(super) fn new(node: NodeRef<Lane<T>>) -> Self {
+        let lane = &node.lane;
+        let head = lane.position(lane.head());
+        Self { node, head, limit: head.number, stop: head.number, end: None }
     }
 
     /// The number of the next message.
@@ -37,7 +37,7 @@ impl<T> ReadEnd<T> {
 
     #[inline(always)]
     pub(super) fn lane(&self) -> &Lane<T> {
-        &self.member.lane
+        &self.node.lane
     }
 
     /// How many messages are known to be there.
@@ -62,9 +62,9 @@ impl<T> ReadEnd<T> {
     /// The caller is about to take what it has learned of. Returns where who takes one message after the other is to learn anew.
     #[inline(always)]
     pub(super) fn measure(&self) -> u64 {
-        match &self.member.probe {
+        match &self.node.sampler {
             None => self.limit,
-            Some(probe) => probe.end(self.head.number, self.limit),
+            Some(sampler) => sampler.end_sample(self.head.number, self.limit),
         }
     }
 
@@ -131,7 +131,7 @@ impl<T> ReadEnd<T> {
     ///
     /// It is the next one, and known to be there.
     #[inline(always)]
-    unsafe fn take_before(&mut self, after: Place<T>) -> T {
+    unsafe fn take_before(&mut self, after: Position<T>) -> T {
         // SAFETY: it lies before the tail, so the slot is full and this end's (L5).
         let value = unsafe { self.lane().cells().take_at(self.head) };
         self.go_to(after);
@@ -140,11 +140,11 @@ impl<T> ReadEnd<T> {
 
     /// L7 and L8: the messages before `head` are moved out.
     #[inline(always)]
-    fn go_to(&mut self, head: Place<T>) {
+    fn go_to(&mut self, head: Position<T>) {
         self.head = head;
         self.lane().release(self.head.number);
         if !mutated!("lane_release_wakes_nobody") {
-            self.member.taken.notify();
+            self.node.released.notify();
         }
     }
 
@@ -176,7 +176,7 @@ impl<T> ReadEnd<T> {
     /// How many of the known messages lie beside each other.
     #[inline(always)]
     fn beside(&self) -> usize {
-        self.known().min(self.head.to_end(self.lane().cells()))
+        self.known().min(self.head.to_storage_end(self.lane().cells()))
     }
 
     /// Hands up to `most` of the known messages to `each`, and gives all their slots back at once.
@@ -186,10 +186,10 @@ impl<T> ReadEnd<T> {
         if count == 0 {
             return 0;
         }
-        let stretches = self.head.stretches(count, self.lane().cells());
+        let ranges = self.head.ranges(count, self.lane().cells());
         let mut taken = Taken { end: self, count: 0 };
-        for stretch in stretches {
-            for slot in stretch {
+        for range in ranges {
+            for slot in range {
                 if !mutated!("consume_counts_late") {
                     // Before the call: a message that was handed out is not handed out again.
                     taken.count += 1;
@@ -204,16 +204,16 @@ impl<T> ReadEnd<T> {
         count
     }
 
-    /// Moves known messages into `places`, from the first on, until they are full or no more are known of; returns how many. What was there
+    /// Moves known messages into `buffer`, from the first on, until they are full or no more are known of; returns how many. What was there
     /// before is dropped.
     #[inline]
-    pub(super) fn move_some(&mut self, places: &mut [T]) -> usize {
+    pub(super) fn move_some(&mut self, buffer: &mut [T]) -> usize {
         if core::mem::needs_drop::<T>() {
-            let mut free = places.iter_mut();
+            let mut free = buffer.iter_mut();
             return self.take_some(free.len(), |value| *free.next().expect("no more than asked for") = value);
         }
         // So many are there, and so many of them lie beside each other.
-        let (mut count, mut beside) = (places.len(), places.len());
+        let (mut count, mut beside) = (buffer.len(), buffer.len());
         if unlikely(count > self.run()) {
             self.begin_run();
             count = count.min(self.known());
@@ -223,7 +223,7 @@ impl<T> ReadEnd<T> {
             return 0;
         }
         // Decision 0048: copied whole.
-        let (before, behind) = places[..count].split_at_mut(beside);
+        let (before, behind) = buffer[..count].split_at_mut(beside);
         // SAFETY: the run has as many, or it is just so bounded. There is nothing to drop in a `T`, and all are passed below.
         unsafe { self.copy_out(self.head, before) };
         if !behind.is_empty() {
@@ -234,17 +234,17 @@ impl<T> ReadEnd<T> {
         count
     }
 
-    /// Copies messages from `place` on to all of `places`.
+    /// Copies messages from `position` on to all of `buffer`.
     ///
     /// # Safety
     ///
-    /// So many are known to be there, beside each other. The caller passes them, and what was in `places` needs no destructor.
+    /// So many are known to be there, beside each other. The caller passes them, and what was in `buffer` needs no destructor.
     #[inline(always)]
-    unsafe fn copy_out(&self, place: Place<T>, places: &mut [T]) {
+    unsafe fn copy_out(&self, position: Position<T>, buffer: &mut [T]) {
         // SAFETY: the caller's promise; they lie before the tail (L5), so they are this end's.
-        let there = unsafe { self.lane().cells().values_at(place, places.len()) };
+        let there = unsafe { self.lane().cells().values_at(position, buffer.len()) };
         // SAFETY: both are as long.
-        unsafe { ptr::copy_nonoverlapping(there.as_ptr(), places.as_mut_ptr(), places.len()) };
+        unsafe { ptr::copy_nonoverlapping(there.as_ptr(), buffer.as_mut_ptr(), buffer.len()) };
     }
 
     /// Drops the first `count` of those that lie [beside each other](Self::beside).
@@ -283,7 +283,7 @@ impl<T> ReadEnd<T> {
     }
 }
 
-/// Apart, so that nobody who advances has `count` in memory, for the text.
+/// Outlined, so that nobody who advances has `count` in memory, for the text.
 #[cold]
 #[inline(never)]
 // Decision 0049: `advance` is inlined, this is not.

@@ -1,48 +1,48 @@
-//! The roster: which rings a queue has, which of them no producer has, and which of them consumers look at.
+//! The roster: which lanes a queue has, which of them no producer has, and which of them consumers look at.
 //!
-//! A ring is a [`Member`] from the first producer that has it until the queue ends. When its producer leaves it goes on the free list, with whatever
-//! lies in it, and the next producer to come goes on in it, behind that. So there are as many rings as there were producers at one time, whatever
+//! A lane is a [`LaneNode`] from the first producer that has it until the queue ends. When its producer leaves it goes on the free list, with whatever
+//! lies in it, and the next producer to come goes on in it, behind that. So there are as many lanes as there were producers at one time, whatever
 //! consumers do, and joining takes as many steps as a pop of a stack.
 //!
 //! ```text
-//!  buckets      blocks of a bucket                          members
+//!  buckets      blocks of a bucket                          nodes
 //! ┌─────┐     ┌──────────────────────────┐
-//! │  0  │────▶│ listed: a bit for each   │ ─────────────▶ Member 0: lane, listed, active …
-//! ├─────┤     │ 64 pointers to members   │ ─────────────▶ Member 1
+//! │  0  │────▶│ active: a bit for each   │ ─────────────▶ Node 0: lane, active, recently_used …
+//! ├─────┤     │ 64 pointers to nodes     │ ─────────────▶ Node 1
 //! │  1  │──┐  └──────────────────────────┘                …
 //! ├─────┤  │  ┌──────────────────────────┬──────────────────────────┐
 //! │  2  │  └─▶│                          │                          │    bucket n has 2^n blocks
 //! └─────┘     └──────────────────────────┴──────────────────────────┘
 //! ```
 //!
-//! *The list.* Consumers look at the rings whose bit is set, in the order of their numbers, round and round; so each ring has its turn after at most one
-//! turn of every other. A poll looks at each bit once: its steps are bounded by the rings there are, however many come meanwhile.
+//! *The list.* Consumers look at the lanes whose bit is set, in the order of their numbers, round and round; so each lane has its turn after at most one
+//! turn of every other. A poll looks at each bit once: its steps are bounded by the lanes there are, however many come meanwhile.
 //!
-//! A ring in which nothing was found for long leaves the list. A consumer clears the member's `listed` (M1), calls a barrier (M2) and looks once
-//! more (M3); where it finds nothing it clears the bit and looks at `listed` again (M4), where it finds something it sets `listed` again. A producer
-//! that finds `listed` clear, after its store and a fence (L4), sets it, and then the bit. So either M3 sees the message or the producer sees M1,
-//! and either M4 sees the producer's `listed` or the producer's bit comes after the bit was cleared. No message is hidden from a poll that
+//! A lane in which nothing was found for long becomes inactive. A consumer clears the node's `active` (M1), calls a barrier (M2) and looks once
+//! more (M3); where it finds nothing it clears the bit and looks at `active` again (M4), where it finds something it sets `active` again. A producer
+//! that finds `active` clear, after its store and a fence (L4), sets it, and then the bit. So either M3 sees the message or the producer sees M1,
+//! and either M4 sees the producer's `active` or the producer's bit comes after the bit was cleared. No message is hidden from a poll that
 //! begins after its send is over, with one exception: between the clearing of the bit and M4.
 //!
-//! That exception is nothing to who takes rings off, because it is not polling then. Where there are many consumers, one takes rings off at a time,
-//! and `thinning` is odd meanwhile: a round of another one that begins then visits all rings there are, and one that ends with nothing found, and
+//! That exception is nothing to who deactivates lanes, because it is not polling then. Where there are many consumers, one deactivates lanes at a time,
+//! and `thinning` is odd meanwhile: a round of another one that begins then visits all lanes there are, and one that ends with nothing found, and
 //! finds that this has changed, goes on with all of them.
 
 use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 
-use super::member::{Member, Quiet};
+use super::node::{LaneNode, Quiet};
 use crate::free_list::{END, Head};
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::Event;
 
-/// Rings of a block: as many as there are bits in a word. (Loom counts each of them in each execution.)
-const RINGS: usize = if cfg!(annulus_loom) { 4 } else { 64 };
+/// Lanes of a block: as many as there are bits in a word. (Loom counts each of them in each execution.)
+const LANES_PER_BLOCK: usize = if cfg!(annulus_loom) { 4 } else { 64 };
 
-/// So many buckets have room for nearly 2^32 rings, which is more than memory has.
+/// So many buckets have room for nearly 2^32 lanes, which is more than memory has.
 const BUCKETS: usize = if cfg!(annulus_loom) { 2 } else { 26 };
 
-/// All rings of a queue.
+/// All lanes of a queue.
 pub(super) struct Roster<L> {
     /// Those that no producer has.
     free: Head,
@@ -50,29 +50,29 @@ pub(super) struct Roster<L> {
     count: AtomicUsize,
     /// Bucket n is null, or has 2^n blocks; constant from then on.
     buckets: [AtomicPtr<Block<L>>; BUCKETS],
-    /// Odd while somebody takes rings off the list.
+    /// Odd while somebody deactivates lanes.
     thinning: AtomicU64,
 }
 
 struct Block<L> {
-    /// A bit for each ring that consumers look at.
-    listed: AtomicU64,
-    /// Null, or a member; constant from then on.
-    members: [AtomicPtr<Member<L>>; RINGS],
+    /// A bit for each lane that consumers look at.
+    active: AtomicU64,
+    /// Null, or a node; constant from then on.
+    nodes: [AtomicPtr<LaneNode<L>>; LANES_PER_BLOCK],
 }
 
-/// A way round the rings: where it is, and what is left of it.
+/// A way round the lanes: where it is, and what is left of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
-    /// The ring before the next one.
+    /// The lane before the next one.
     at: usize,
     /// How many are left.
     left: usize,
     /// How many there were when it began.
-    rings: usize,
-    /// Whether it visits those too that are not on the list.
+    lanes: usize,
+    /// Whether it visits those too that are not active.
     all: bool,
-    /// What `thinning` was when it began, where another one may take rings off the list meanwhile.
+    /// What `thinning` was when it began, where another one may deactivate lanes meanwhile.
     thinning: Option<u64>,
 }
 
@@ -100,7 +100,7 @@ impl<L> Roster<L> {
         }
     }
 
-    /// How many rings there are. Who learned of a ring by something that came after its making counts it.
+    /// How many lanes there are. Who learned of a lane by something that came after its making counts it.
     pub(super) fn count(&self) -> usize {
         // Relaxed: it only grows, and who sees an effect of a join sees this.
         self.count.load(Ordering::Relaxed)
@@ -116,56 +116,57 @@ impl<L> Roster<L> {
     }
 
     #[inline(always)]
-    fn member(&self, index: usize) -> Option<&Member<L>> {
+    fn node(&self, index: usize) -> Option<&LaneNode<L>> {
         // Acquire: pairs with the Release in `add`.
-        let member = self.block(index / RINGS)?.members[index % RINGS].load(Ordering::Acquire);
-        // SAFETY: null, or a member, which lives as long as the queue.
-        unsafe { member.as_ref() }
+        let node =
+            self.block(index / LANES_PER_BLOCK)?.nodes[index % LANES_PER_BLOCK].load(Ordering::Acquire);
+        // SAFETY: null, or a node, which lives as long as the queue.
+        unsafe { node.as_ref() }
     }
 
-    /// All rings.
-    pub(super) fn members(&self) -> impl Iterator<Item = &Member<L>> {
-        (0..self.count()).filter_map(|index| self.member(index))
+    /// All lanes.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &LaneNode<L>> {
+        (0..self.count()).filter_map(|index| self.node(index))
     }
 
-    /// A ring that no producer has; it is the caller's.
-    pub(super) fn take_free(&self) -> Option<&Member<L>> {
+    /// A lane that no producer has; it is the caller's.
+    pub(super) fn take_free(&self) -> Option<&LaneNode<L>> {
         let mut seen = self.free.look_to_pop();
         while seen.top() != END {
-            let member = self.member(seen.top() as usize).expect("a ring on the free list is there");
+            let node = self.node(seen.top() as usize).expect("a lane on the free list is there");
             // Relaxed: `look_to_pop` orders it; where it has changed meanwhile, so has the head.
-            let link = member.link.load(Ordering::Relaxed);
+            let link = node.link.load(Ordering::Relaxed);
             match self.free.pop(seen, link) {
-                Ok(()) => return Some(member),
+                Ok(()) => return Some(node),
                 Err(now) => seen = now,
             }
         }
         None
     }
 
-    /// The producer of `member` leaves it to the next one.
-    pub(super) fn give_back(&self, member: &Member<L>) {
+    /// The producer of `node` leaves it to the next one.
+    pub(super) fn give_back(&self, node: &LaneNode<L>) {
         let mut seen = self.free.look_to_push();
         loop {
-            member.link.store(seen.top(), Ordering::Relaxed);
-            match self.free.push(seen, member.index) {
+            node.link.store(seen.top(), Ordering::Relaxed);
+            match self.free.push(seen, node.index) {
                 Ok(()) => return,
                 Err(now) => seen = now,
             }
         }
     }
 
-    /// Adds the ring that `make` makes of its number.
-    pub(super) fn add(&self, make: impl FnOnce(u32) -> Box<Member<L>>) -> &Member<L> {
-        // Relaxed: it only has to be different for each; the stores below publish the ring.
+    /// Adds the lane that `make` makes of its number.
+    pub(super) fn add(&self, make: impl FnOnce(u32) -> Box<LaneNode<L>>) -> &LaneNode<L> {
+        // Relaxed: it only has to be different for each; the stores below publish the lane.
         let index = self.count.fetch_add(1, Ordering::Relaxed);
-        let (bucket, _) = bucket_of(index / RINGS);
-        let place = &self.buckets[bucket];
-        if place.load(Ordering::Acquire).is_null() {
+        let (bucket, _) = bucket_of(index / LANES_PER_BLOCK);
+        let bucket_pointer = &self.buckets[bucket];
+        if bucket_pointer.load(Ordering::Acquire).is_null() {
             let blocks: Box<[Block<L>]> = (0..1_usize << bucket).map(|_| Block::new()).collect();
             let blocks = Box::into_raw(blocks);
             // Release: pairs with the Acquire in `block`. Somebody else may have been faster.
-            if place
+            if bucket_pointer
                 .compare_exchange(ptr::null_mut(), blocks.cast(), Ordering::AcqRel, Ordering::Acquire)
                 .is_err()
             {
@@ -173,63 +174,63 @@ impl<L> Roster<L> {
                 drop(unsafe { Box::from_raw(blocks) });
             }
         }
-        let member = Box::into_raw(make(index as u32));
-        let block = self.block(index / RINGS).expect("its bucket is there");
-        // Release: pairs with the Acquire in `member`.
-        block.members[index % RINGS].store(member, Ordering::Release);
+        let node = Box::into_raw(make(index as u32));
+        let block = self.block(index / LANES_PER_BLOCK).expect("its bucket is there");
+        // Release: pairs with the Acquire in `node`.
+        block.nodes[index % LANES_PER_BLOCK].store(node, Ordering::Release);
         // SAFETY: just made; nobody borrows it otherwise than shared, and it is freed with the roster.
-        unsafe { &*member }
+        unsafe { &*node }
     }
 
-    /// Consumers look at `member` from now on. Whoever wakes one that sleeps does so after this.
-    pub(super) fn list(&self, member: &Member<L>) {
+    /// Consumers look at `node` from now on. Whoever wakes one that sleeps does so after this.
+    pub(super) fn activate(&self, node: &LaneNode<L>) {
         // Acquire and Release: M4.
-        if !member.listed.swap(true, Ordering::AcqRel) {
-            self.set_bit(member);
+        if !node.active.swap(true, Ordering::AcqRel) {
+            self.set_bit(node);
         }
     }
 
-    fn word_of(&self, member: &Member<L>) -> (&AtomicU64, u64) {
-        let index = member.index as usize;
-        let block = self.block(index / RINGS).expect("a member lies in a block");
-        (&block.listed, 1 << (index % RINGS))
+    fn word_of(&self, node: &LaneNode<L>) -> (&AtomicU64, u64) {
+        let index = node.index as usize;
+        let block = self.block(index / LANES_PER_BLOCK).expect("a node lies in a block");
+        (&block.active, 1 << (index % LANES_PER_BLOCK))
     }
 
-    fn set_bit(&self, member: &Member<L>) {
-        let (word, bit) = self.word_of(member);
+    fn set_bit(&self, node: &LaneNode<L>) {
+        let (word, bit) = self.word_of(node);
         // Release: pairs with the Acquire in `next` and in `clear_bit`.
         word.fetch_or(bit, Ordering::Release);
     }
 
-    fn clear_bit(&self, member: &Member<L>) {
-        let (word, bit) = self.word_of(member);
-        // Acquire: who set it before set `listed` before that, and M4 sees it. Release: pairs with the Acquire in `next`.
+    fn clear_bit(&self, node: &LaneNode<L>) {
+        let (word, bit) = self.word_of(node);
+        // Acquire: who set it before set `active` before that, and M4 sees it. Release: pairs with the Acquire in `next`.
         word.fetch_and(!bit, Ordering::AcqRel);
     }
 
-    /// Begins a way round, from the ring after `at` on, which comes last; of those on the list, or of `all`.
+    /// Begins a way round, from the lane after `at` on, which comes last; of the active ones, or of `all`.
     #[inline(always)]
     pub(super) fn round(&self, at: usize, all: bool) -> Round {
-        let rings = self.count();
-        let at = if mutated!("round_starts_anew") { rings - 1 } else { at };
-        Round { at, left: rings, rings, all: all || mutated!("poll_looks_at_all"), thinning: None }
+        let lanes = self.count();
+        let at = if mutated!("round_starts_anew") { lanes - 1 } else { at };
+        Round { at, left: lanes, lanes, all: all || mutated!("poll_looks_at_all"), thinning: None }
     }
 
-    /// As [`round`](Self::round), for who is not the only consumer. While another one takes rings off the list it visits all; where that begins
+    /// As [`round`](Self::round), for who is not the only consumer. While another one deactivates lanes it visits all; where that begins
     /// meanwhile, it goes on with all of them.
     #[inline]
     pub(super) fn round_beside_others(&self, at: usize, all: bool) -> Round {
         // Acquire: pairs with the Release at the end of `thin_out`.
         let thinning = self.thinning.load(Ordering::Acquire);
-        // Now, and not only after it found nothing: or it would pass over a ring whose bit is cleared for a moment, for as long as that one is
+        // Now, and not only after it found nothing: or it would pass over a lane whose bit is cleared for a moment, for as long as that one is
         // stopped there and others have messages.
         let all = all || thinning % 2 != 0 && !mutated!("poll_beside_thinning");
         Round { thinning: (!all).then_some(thinning), ..self.round(at, all) }
     }
 
-    /// The next ring of `round`, and its number.
+    /// The next lane of `round`, and its number.
     #[inline]
-    pub(super) fn next(&self, round: &mut Round) -> Option<(usize, &Member<L>)> {
+    pub(super) fn next(&self, round: &mut Round) -> Option<(usize, &LaneNode<L>)> {
         loop {
             if round.left == 0 {
                 if round.thinning.is_none_or(|begun| self.is_undisturbed(begun)) {
@@ -237,18 +238,18 @@ impl<L> Roster<L> {
                 }
                 *round = self.round(round.at, true);
             }
-            let from = if round.at + 1 < round.rings { round.at + 1 } else { 0 };
+            let from = if round.at + 1 < round.lanes { round.at + 1 } else { 0 };
             // So far the word goes, and the round.
-            let most = (RINGS - from % RINGS).min(round.rings - from).min(round.left);
+            let most = (LANES_PER_BLOCK - from % LANES_PER_BLOCK).min(round.lanes - from).min(round.left);
             // Decision 0059: bits, not lanes.
-            let listed = match self.block(from / RINGS) {
+            let active = match self.block(from / LANES_PER_BLOCK) {
                 // Acquire: pairs with the Release in `set_bit` and `clear_bit`.
-                Some(block) if !round.all => block.listed.load(Ordering::Acquire) >> (from % RINGS),
+                Some(block) if !round.all => block.active.load(Ordering::Acquire) >> (from % LANES_PER_BLOCK),
                 Some(_) => u64::MAX,
                 None => 0,
             };
             // Decision 0057: round and round, by bits.
-            let before = listed.trailing_zeros() as usize;
+            let before = active.trailing_zeros() as usize;
             if before >= most {
                 round.at = from + most - 1;
                 round.left -= most;
@@ -256,25 +257,25 @@ impl<L> Roster<L> {
             }
             round.at = from + before;
             round.left -= before + 1;
-            if let Some(member) = self.member(round.at) {
-                return Some((round.at, member));
+            if let Some(node) = self.node(round.at) {
+                return Some((round.at, node));
             }
         }
     }
 
-    /// Whether nobody took rings off the list since `begun`: if so, a round of the list missed nothing.
+    /// Whether nobody deactivated lanes since `begun`: if so, a round of the active lanes missed nothing.
     #[inline]
     fn is_undisturbed(&self, begun: u64) -> bool {
-        // Acquire: the looks at the list come before. One that saw a cleared bit, by its Acquire, also sees the odd number here.
+        // Acquire: the looks at the bits come before. One that saw a cleared bit, by its Acquire, also sees the odd number here.
         fence(Ordering::Acquire);
         self.thinning.load(Ordering::Relaxed) == begun || mutated!("poll_beside_thinning")
     }
 
-    /// Takes those rings off the list that `is_idle`, and in which nothing lies after all. `sent` is where producers look after a send. Does nothing
+    /// Deactivates those lanes that `is_idle`, and in which nothing lies after all. `published` is where producers look after a send. Does nothing
     /// where another consumer is at it.
     #[cold]
     #[inline(never)]
-    pub(super) fn thin_out(&self, sent: &Event, mut is_idle: impl FnMut(&Member<L>) -> bool)
+    pub(super) fn thin_out(&self, published: &Event, mut is_idle: impl FnMut(&LaneNode<L>) -> bool)
     where
         L: Quiet,
     {
@@ -288,30 +289,30 @@ impl<L> Roster<L> {
             return;
         }
         let mut round = self.round(0, false);
-        while let Some((_, member)) = self.next(&mut round) {
-            if is_idle(member) {
+        while let Some((_, node)) = self.next(&mut round) {
+            if is_idle(node) {
                 // M1.
-                member.listed.store(false, Ordering::Relaxed);
+                node.active.store(false, Ordering::Relaxed);
             }
         }
         // M2. Pairs with the fence of L4.
-        let fenced = mutated!("unlist_no_barrier") || sent.barrier();
+        let fenced = mutated!("deactivate_no_barrier") || published.barrier();
         let mut round = self.round(0, false);
-        while let Some((_, member)) = self.next(&mut round) {
+        while let Some((_, node)) = self.next(&mut round) {
             // Relaxed: who has set it again meanwhile has set the bit, or is about to.
-            if member.listed.load(Ordering::Relaxed) {
+            if node.active.load(Ordering::Relaxed) {
                 continue;
             }
             // M3. Where there was no barrier, nothing can be told from what is not there.
-            let leaves = fenced && member.lane.is_quiet();
-            if !leaves && !mutated!("unlist_no_second_look") {
-                member.listed.store(true, Ordering::Relaxed);
+            let leaves = fenced && node.lane.is_quiet();
+            if !leaves && !mutated!("deactivate_no_second_look") {
+                node.active.store(true, Ordering::Relaxed);
                 continue;
             }
-            self.clear_bit(member);
+            self.clear_bit(node);
             // M4. Relaxed: the bit orders it.
-            if member.listed.load(Ordering::Relaxed) && !mutated!("unlist_beside_a_call") {
-                self.set_bit(member);
+            if node.active.load(Ordering::Relaxed) && !mutated!("deactivate_beside_activation") {
+                self.set_bit(node);
             }
         }
         // Release: pairs with the Acquire in `round_beside_others`, for the bits that were set again.
@@ -321,7 +322,7 @@ impl<L> Roster<L> {
 
 impl<L> Block<L> {
     fn new() -> Self {
-        Self { listed: AtomicU64::new(0), members: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())) }
+        Self { active: AtomicU64::new(0), nodes: core::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())) }
     }
 }
 
@@ -335,11 +336,11 @@ impl<L> Drop for Roster<L> {
             }
             // SAFETY: made in `add`, of so many, and nobody else has it any more.
             let blocks = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(blocks, 1 << bucket)) };
-            for member in blocks.iter().flat_map(|block| &block.members) {
-                let member = member.load(Ordering::Relaxed);
-                if !member.is_null() {
+            for node in blocks.iter().flat_map(|block| &block.nodes) {
+                let node = node.load(Ordering::Relaxed);
+                if !node.is_null() {
                     // SAFETY: made by `Box::into_raw` in `add`, and once in here.
-                    drop(unsafe { Box::from_raw(member) });
+                    drop(unsafe { Box::from_raw(node) });
                 }
             }
         }
@@ -348,7 +349,7 @@ impl<L> Drop for Roster<L> {
 
 #[cfg(all(test, not(annulus_loom)))]
 impl<L> Roster<L> {
-    /// As if a consumer stood still while it takes rings off.
+    /// As if a consumer stood still while it deactivates lanes.
     pub(super) fn stop_thinning_for_test(&self) {
         self.thinning.fetch_add(1, Ordering::Relaxed);
     }

@@ -4,9 +4,9 @@ use alloc::sync::Arc;
 use core::mem::ManuallyDrop;
 
 use super::ends::Write;
-use super::hub::Hub;
-use super::member::MemberRef;
-use super::room::wait_for_room;
+use super::full::wait_for_free_slot;
+use super::node::NodeRef;
+use super::state::QueueState;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::SharedLane;
@@ -15,49 +15,49 @@ use crate::wait::{Deadline, WaitStrategy};
 
 /// The one producer of a shared lane. As of [`WriteEnd`](super::write::WriteEnd), what is rare takes and returns values.
 pub(crate) struct SharedWriteEnd<T> {
-    hub: ManuallyDrop<Arc<Hub<SharedLane<T>>>>,
-    member: MemberRef<SharedLane<T>>,
+    state: ManuallyDrop<Arc<QueueState<SharedLane<T>>>>,
+    node: NodeRef<SharedLane<T>>,
     /// The next message.
     next: u64,
 }
 
-// SAFETY: a share in a hub and a member of it, which may go where messages may go.
+// SAFETY: a share in a queue state and a node of it, which may go where messages may go.
 unsafe impl<T: Send> Send for SharedWriteEnd<T> {}
 // SAFETY: what a shared reference allows is atomic.
 unsafe impl<T: Send> Sync for SharedWriteEnd<T> {}
 
 impl<T> SharedWriteEnd<T> {
-    /// The producer of `member`, a lane that nobody else sends on. It counts as a producer of the hub already.
-    pub(super) fn new(hub: Arc<Hub<SharedLane<T>>>, member: MemberRef<SharedLane<T>>) -> Self {
-        let next = member.lane.left_at();
-        Self { hub: ManuallyDrop::new(hub), member, next }
+    /// The producer of `node`, a lane that nobody else sends on. It counts as a producer of the queue state already.
+    pub(super) fn new(state: Arc<QueueState<SharedLane<T>>>, node: NodeRef<SharedLane<T>>) -> Self {
+        let next = node.lane.left_at();
+        Self { state: ManuallyDrop::new(state), node, next }
     }
 
     /// Another producer, with a lane of its own.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
-        let member = self.hub.join(|plan| SharedLane::new(plan.capacity, plan.first, plan.node))?;
-        self.hub.producer_comes();
+        let node = self.state.join(|plan| SharedLane::new(plan.capacity, plan.first, plan.numa_node))?;
+        self.state.producer_comes();
         // Consumers that end the queue see this lane, or its producer sees the close before it sends.
         if !mutated!("shared_join_unfenced") {
-            self.hub.sent.fence();
+            self.state.published.fence();
         }
-        Ok(Self::new(Arc::clone(&self.hub), member))
+        Ok(Self::new(Arc::clone(&self.state), node))
     }
 
     #[inline(always)]
     fn lane(&self) -> &SharedLane<T> {
-        &self.member.lane
+        &self.node.lane
     }
 
     /// After `count` messages were sent: looks who needs to know, and returns how many of them are the consumers'.
     #[inline(always)]
-    fn sent(&mut self, count: usize) -> usize {
+    fn after_publish(&mut self, count: usize) -> usize {
         let first = self.next;
         let end = first.wrapping_add(count as u64);
         self.next = end;
         // The fence of the first look comes before the second, too.
-        if unlikely(!(self.hub.sent.is_calm() && self.member.is_listed())) {
-            let until = attend(&self.hub, self.member, first, end);
+        if unlikely(self.state.published.needs_slow_path() || !self.node.is_active()) {
+            let until = publish_slow_path(&self.state, self.node, first, end);
             return until.wrapping_sub(first) as usize;
         }
         count
@@ -65,26 +65,31 @@ impl<T> SharedWriteEnd<T> {
 
     #[inline(always)]
     fn is_refused(&self) -> bool {
-        unlikely(self.hub.may_be_closed()) && !mutated!("shared_close_unsettled")
+        unlikely(self.state.may_be_closed()) && !mutated!("shared_close_unsettled")
     }
 }
 
-/// What [`SharedWriteEnd::sent`] does where something is to be done. Returns before which message they are the consumers'.
+/// What [`SharedWriteEnd::after_publish`] does where something is to be done. Returns before which message they are the consumers'.
 #[cold]
 #[inline(never)]
-fn attend<T>(hub: &Hub<SharedLane<T>>, member: MemberRef<SharedLane<T>>, first: u64, end: u64) -> u64 {
-    hub.sent.fence();
+fn publish_slow_path<T>(
+    state: &QueueState<SharedLane<T>>,
+    node: NodeRef<SharedLane<T>>,
+    first: u64,
+    end: u64,
+) -> u64 {
+    state.published.fence();
     // E3.
-    let until = if hub.may_be_closed() && !mutated!("shared_close_unsettled") {
-        member.lane.settle(first, end)
+    let until = if state.may_be_closed() && !mutated!("shared_close_unsettled") {
+        node.lane.settle(first, end)
     } else {
         end
     };
-    if !mutated!("call_nobody") {
-        hub.roster.list(&member);
+    if !mutated!("send_activates_nothing") {
+        state.roster.activate(&node);
     }
     let count = until.wrapping_sub(first) as usize;
-    hub.sent.notify_some(if mutated!("wakes_too_few") { count.min(1) } else { count });
+    state.published.notify_some(if mutated!("wakes_too_few") { count.min(1) } else { count });
     until
 }
 
@@ -92,21 +97,21 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
     type Lane = SharedLane<T>;
 
     #[inline(always)]
-    fn hub(&self) -> &Hub<SharedLane<T>> {
-        &self.hub
+    fn state(&self) -> &QueueState<SharedLane<T>> {
+        &self.state
     }
 
     #[inline(always)]
     fn put_plainly(&mut self, value: T) -> Result<(), T> {
-        if unlikely(!self.has_room()) {
+        if unlikely(!self.has_free_slot()) {
             return Err(value);
         }
-        // SAFETY: there is room.
+        // SAFETY: a slot is free.
         unsafe { self.put(value) }
     }
 
     #[inline(always)]
-    fn has_room(&mut self) -> bool {
+    fn has_free_slot(&mut self) -> bool {
         self.lane().is_free(self.next) || mutated!("shared_overwrites")
     }
 
@@ -116,9 +121,9 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
             return Err(value);
         }
         let number = self.next;
-        // SAFETY: the caller saw that there is room.
+        // SAFETY: the caller saw that a slot is free.
         unsafe { self.lane().send(number, value) };
-        if self.sent(1) == 1 {
+        if self.after_publish(1) == 1 {
             Ok(())
         } else {
             // SAFETY: `settle` claimed it for this end.
@@ -148,7 +153,7 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
         if count == 0 {
             return 0;
         }
-        let sent = self.sent(count);
+        let sent = self.after_publish(count);
         for back in sent..count {
             // SAFETY: `settle` claimed it for this end.
             unsafe { self.lane().take(first.wrapping_add(back as u64)) };
@@ -159,8 +164,8 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
     #[inline(always)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         let next = self.next;
-        let room = move |lane: &SharedLane<T>| u64::from(lane.is_free(next));
-        wait_for_room(&self.hub, &self.member, 1, room, strategy, deadline).map(drop)
+        let count_free = move |lane: &SharedLane<T>| u64::from(lane.is_free(next));
+        wait_for_free_slot(&self.state, &self.node, 1, count_free, strategy, deadline).map(drop)
     }
 
     fn len(&self) -> usize {
@@ -171,15 +176,15 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
 impl<T> Drop for SharedWriteEnd<T> {
     fn drop(&mut self) {
         // SAFETY: taken once, here.
-        leave(unsafe { ManuallyDrop::take(&mut self.hub) }, self.member, self.next);
+        leave(unsafe { ManuallyDrop::take(&mut self.state) }, self.node, self.next);
     }
 }
 
 /// By value, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
-fn leave<T>(hub: Arc<Hub<SharedLane<T>>>, member: MemberRef<SharedLane<T>>, next: u64) {
-    member.lane.leave_at(next);
-    hub.leave(&member);
-    drop(hub);
+fn leave<T>(state: Arc<QueueState<SharedLane<T>>>, node: NodeRef<SharedLane<T>>, next: u64) {
+    node.lane.leave_at(next);
+    state.leave(&node);
+    drop(state);
 }

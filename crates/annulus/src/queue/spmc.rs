@@ -23,10 +23,10 @@ use alloc::sync::Arc;
 
 use super::channels::channels;
 use super::claim::Claimer;
-use super::hub::Start;
 use super::kind::{Divide, Kind, Parts, Shared};
 use super::plan::Plan;
 use super::shared_write::SharedWriteEnd;
+use super::state::Start;
 use crate::error::CapacityError;
 use crate::lane::SharedLane;
 
@@ -45,9 +45,9 @@ impl Parts for Spmc {
     const NAME: &'static str = "spmc";
 
     fn ends<T: Send>(plan: Plan) -> Result<(SharedWriteEnd<T>, Claimer<T>), CapacityError> {
-        let Start { hub, member } =
-            Start::new(plan, |plan| SharedLane::new(plan.capacity, plan.first, plan.node))?;
-        Ok((SharedWriteEnd::new(Arc::clone(&hub), member), Claimer::new(hub, member)))
+        let Start { state, node } =
+            Start::new(plan, |plan| SharedLane::new(plan.capacity, plan.first, plan.numa_node))?;
+        Ok((SharedWriteEnd::new(Arc::clone(&state), node), Claimer::new(state, node)))
     }
 }
 

@@ -14,11 +14,11 @@ use alloc::vec::Vec;
 
 use super::channels::channels;
 use super::handing::Handing;
-use super::hub::Start;
 use super::kind::{InPlace, Kind, Lanes, Parts};
 use super::one::One;
 use super::plan::Plan;
 use super::read::ReadEnd;
+use super::state::Start;
 use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
@@ -79,9 +79,10 @@ impl Parts for Spsc {
     const NAME: &'static str = "spsc";
 
     fn ends<T: Send>(plan: Plan) -> Result<(Handing<T>, One<T>), CapacityError> {
-        let Start { hub, member } = Start::new(plan, |plan| Lane::new(plan.capacity, plan.first, plan.node))?;
-        let write = Handing { end: WriteEnd::new(Arc::clone(&hub), member) };
-        Ok((write, One::new(hub, ReadEnd::new(member))))
+        let Start { state, node } =
+            Start::new(plan, |plan| Lane::new(plan.capacity, plan.first, plan.numa_node))?;
+        let write = Handing { end: WriteEnd::new(Arc::clone(&state), node) };
+        Ok((write, One::new(state, ReadEnd::new(node))))
     }
 }
 
@@ -102,6 +103,6 @@ impl Lanes for Spsc {
     }
 
     fn producers<T: Send>(read: &One<T>) -> Vec<ProducerStats> {
-        read.hub.producers_now()
+        read.state.producers_now()
     }
 }

@@ -1,14 +1,14 @@
-//! When quiet rings leave the list that consumers look at.
+//! When quiet lanes become inactive.
 
-use super::member::{Member, Quiet};
+use super::node::{LaneNode, Quiet};
 use super::roster::Roster;
 use crate::sync::{Ordering, mutated};
 use crate::wait::Event;
 
-/// Rings that stay on the list where nothing is found at all, though they are quiet: nobody gains by taking them off.
+/// Lanes that stay active where nothing is found at all, though they are quiet: nobody gains by deactivating them.
 const KEPT: usize = if cfg!(annulus_loom) { 1 } else { 3 };
 
-/// What it takes to take rings off, in looks at rings in vain: a barrier is some microseconds, on the producers' cores too. After as many, those
+/// What it takes to deactivate lanes, in looks at lanes in vain: a barrier is some microseconds, on the producers' cores too. After as many, those
 /// leave in which nothing was found since the last time. (Sooner in debug builds, so that tests and fuzzers come by there in a few steps.)
 // Decision 0055: neither sooner nor later.
 pub(super) const PRICE: usize = if cfg!(annulus_loom) {
@@ -20,7 +20,7 @@ pub(super) const PRICE: usize = if cfg!(annulus_loom) {
 };
 
 /// The same where the process has not registered for barriers yet: the barrier then takes some milliseconds, a few thousand times as long. So a
-/// consumer with a few quiet rings never pays for it, and one with a thousand does after as much time spent in looks.
+/// consumer with a few quiet lanes never pays for it, and one with a thousand does after as much time spent in looks.
 const PRICE_OF_THE_FIRST: usize = if cfg!(annulus_loom) {
     1
 } else if cfg!(debug_assertions) {
@@ -29,11 +29,11 @@ const PRICE_OF_THE_FIRST: usize = if cfg!(annulus_loom) {
     1 << 22
 };
 
-/// What one consumer has seen since it last took rings off.
+/// What one consumer has seen since it last deactivated lanes.
 pub(super) struct Thinning {
     /// In looks in vain.
     price: usize,
-    /// Looks in vain, but for those at the rings that stay anyway.
+    /// Looks in vain, but for those at the lanes that stay anyway.
     vain: usize,
     /// Whether a search has found something.
     found: bool,
@@ -44,44 +44,44 @@ impl Thinning {
         Self { price: PRICE, vain: 0, found: false }
     }
 
-    /// After a search that found something in `member`, and nothing in so many rings before it.
+    /// After a search that found something in `node`, and nothing in so many lanes before it.
     #[inline(always)]
-    pub(super) fn found<L>(&mut self, member: &Member<L>, before: usize) {
+    pub(super) fn found<L>(&mut self, node: &LaneNode<L>, before: usize) {
         // (A store for each turn would take the line from the producers that look at it.)
-        if !member.active.load(Ordering::Relaxed) {
-            member.active.store(true, Ordering::Relaxed);
+        if !node.recently_used.load(Ordering::Relaxed) {
+            node.recently_used.store(true, Ordering::Relaxed);
         }
         self.found = true;
         self.vain += before;
     }
 
-    /// After a search that found nothing in so many rings.
+    /// After a search that found nothing in so many lanes.
     #[inline(always)]
     pub(super) fn found_nothing(&mut self, looked: usize) {
         self.vain += looked.saturating_sub(KEPT);
     }
 
-    /// Takes rings off, where that is due.
+    /// Deactivates lanes, where that is due.
     #[inline(always)]
-    pub(super) fn thin_out<L: Quiet>(&mut self, roster: &Roster<L>, sent: &Event) {
+    pub(super) fn thin_out<L: Quiet>(&mut self, roster: &Roster<L>, published: &Event) {
         if self.vain >= self.price {
-            self.thin_out_now(roster, sent);
+            self.thin_out_now(roster, published);
         }
     }
 
     #[cold]
-    fn thin_out_now<L: Quiet>(&mut self, roster: &Roster<L>, sent: &Event) {
-        if self.price == PRICE && !sent.has_cheap_barriers() && !mutated!("thinning_registers") {
+    fn thin_out_now<L: Quiet>(&mut self, roster: &Roster<L>, published: &Event) {
+        if self.price == PRICE && !published.has_cheap_barriers() && !mutated!("thinning_registers") {
             self.price = if mutated!("thinning_never") { usize::MAX } else { PRICE_OF_THE_FIRST };
             return;
         }
         let mut stay = if self.found || cfg!(annulus_loom) { 0 } else { KEPT };
-        roster.thin_out(sent, |member| {
-            // (Loom does not get that far. Whether a ring may leave is not for this to say.)
-            let was_active = !cfg!(annulus_loom) && member.active.load(Ordering::Relaxed);
-            member.active.store(false, Ordering::Relaxed);
-            let stays = was_active || stay > 0;
-            stay -= usize::from(stays && !was_active);
+        roster.thin_out(published, |node| {
+            // (Loom does not get that far. Whether a lane may leave is not for this to say.)
+            let was_used = !cfg!(annulus_loom) && node.recently_used.load(Ordering::Relaxed);
+            node.recently_used.store(false, Ordering::Relaxed);
+            let stays = was_used || stay > 0;
+            stay -= usize::from(stays && !was_used);
             !stays
         });
         *self = Self::new();
@@ -96,37 +96,37 @@ mod tests {
     use crate::queue::ends::Read;
     use crate::queue::{Builder, Consumer, Joinable, Producer, mpmc, mpsc};
 
-    /// Rings of these tests.
-    const RINGS: usize = 8;
+    /// Lanes of these tests.
+    const LANES: usize = 8;
 
-    /// A queue with so many rings, in each of which a search has found something. (Twice, because the first message in the first ring needs no search.)
+    /// A queue with so many lanes, in each of which a search has found something. (Twice, because the first message in the first lane needs no search.)
     fn used<K: Joinable>() -> (Vec<Producer<u8, K>>, Consumer<u8, K>) {
-        // Or the first rings would leave later than the others.
+        // Or the first lanes would leave later than the others.
         crate::wait::prepare();
         let (first, mut consumer) = Builder::<K>::new(4).build().unwrap();
-        let mut producers: Vec<_> = (1..RINGS).map(|_| first.clone()).collect();
+        let mut producers: Vec<_> = (1..LANES).map(|_| first.clone()).collect();
         producers.insert(0, first);
         for _ in 0..2 {
             for producer in &mut producers {
                 producer.try_send(1).unwrap();
             }
-            (0..RINGS).for_each(|_| assert_eq!(consumer.try_recv(), Ok(1)));
+            (0..LANES).for_each(|_| assert_eq!(consumer.try_recv(), Ok(1)));
         }
         (producers, consumer)
     }
 
-    /// How many rings a search visits.
-    fn listed_bits<L>(roster: &Roster<L>) -> usize {
+    /// How many lanes a search visits.
+    fn active_bits<L>(roster: &Roster<L>) -> usize {
         let mut round = roster.round(0, false);
         core::iter::from_fn(|| roster.next(&mut round).map(drop)).count()
     }
 
-    /// Where another consumer begins to take rings off meanwhile, a round goes on with all of them.
+    /// Where another consumer begins to deactivate lanes meanwhile, a round goes on with all of them.
     #[test]
     fn a_round_goes_on_where_rings_were_taken_off() {
         let (first, consumer) = mpmc::channel::<u8>(4);
         let _second = first.clone();
-        let roster = &consumer.end.hub.roster;
+        let roster = &consumer.end.state.roster;
         let visits = |meanwhile: &dyn Fn()| {
             let mut round = roster.round_beside_others(0, false);
             assert!(roster.next(&mut round).is_some());
@@ -137,22 +137,22 @@ mod tests {
         assert_eq!(visits(&|| roster.stop_thinning_for_test()), 2);
     }
 
-    /// While another consumer takes rings off, or stands still there, a search visits all of them.
+    /// While another consumer deactivates lanes, or stands still there, a search visits all of them.
     #[test]
     fn rings_have_their_turn_while_others_are_taken_off() {
         let (mut busy, mut consumer) = mpmc::channel(4);
         let mut quiet = busy.clone();
         busy.try_send(1).unwrap();
         // On its list it is not; whoever takes it off is between the two looks.
-        let roster = &consumer.end.hub.roster;
-        let hidden = roster.members().last().unwrap();
-        hidden.listed.store(true, Ordering::Relaxed);
+        let roster = &consumer.end.state.roster;
+        let hidden = roster.nodes().last().unwrap();
+        hidden.active.store(true, Ordering::Relaxed);
         roster.stop_thinning_for_test();
         quiet.try_send(2).unwrap();
-        assert_eq!(listed_bits(roster), 1);
+        assert_eq!(active_bits(roster), 1);
         let mut received = [0; 2];
-        for place in &mut received {
-            *place = consumer.try_recv().unwrap();
+        for slot in &mut received {
+            *slot = consumer.try_recv().unwrap();
             // Others always have something.
             _ = busy.try_send(1);
             consumer.end.end_turn_for_test();
@@ -160,42 +160,42 @@ mod tests {
         assert!(received.contains(&2), "a ring is passed over");
     }
 
-    /// What lies in a ring keeps it on the list, however idle it seems; and one consumer at a time takes rings off.
-    fn rings_with_messages_stay<L: Quiet>(hub: &super::super::hub::Hub<L>) {
-        let all = |round: &mut _| core::iter::from_fn(|| hub.roster.next(round)).count();
-        let before = listed_bits(&hub.roster);
-        hub.roster.thin_out(&hub.sent, |_| {
+    /// What lies in a lane keeps it active, however idle it seems; and one consumer at a time deactivates lanes.
+    fn lanes_with_messages_stay<L: Quiet>(state: &super::super::state::QueueState<L>) {
+        let all = |round: &mut _| core::iter::from_fn(|| state.roster.next(round)).count();
+        let before = active_bits(&state.roster);
+        state.roster.thin_out(&state.published, |_| {
             assert_eq!(
-                all(&mut hub.roster.round_beside_others(0, false)),
-                RINGS,
+                all(&mut state.roster.round_beside_others(0, false)),
+                LANES,
                 "others look at all meanwhile"
             );
             true
         });
-        assert_eq!((before, listed_bits(&hub.roster)), (RINGS, 1));
-        assert_eq!(all(&mut hub.roster.round_beside_others(0, false)), 1);
+        assert_eq!((before, active_bits(&state.roster)), (LANES, 1));
+        assert_eq!(all(&mut state.roster.round_beside_others(0, false)), 1);
         // Another one is at it.
-        hub.roster.stop_thinning_for_test();
-        hub.roster.thin_out(&hub.sent, |_| panic!("two take rings off"));
+        state.roster.stop_thinning_for_test();
+        state.roster.thin_out(&state.published, |_| panic!("two deactivate lanes"));
     }
 
     #[test]
-    fn rings_with_messages_stay_on_the_list() {
+    fn lanes_with_messages_stay_active() {
         let (mut producers, mut consumer) = used::<mpsc::Mpsc>();
         producers[3].try_send(7).unwrap();
-        rings_with_messages_stay(consumer.end.hub());
+        lanes_with_messages_stay(consumer.end.state());
         assert_eq!(consumer.try_recv(), Ok(7));
 
         let (mut producers, mut consumer) = used::<mpmc::Mpmc>();
         producers[3].try_send(7).unwrap();
-        rings_with_messages_stay(consumer.end.hub());
+        lanes_with_messages_stay(consumer.end.state());
         assert_eq!(consumer.try_recv(), Ok(7));
     }
 
-    /// From wherever it begins a round visits each ring of the list once, in their order.
+    /// From wherever it begins a round visits each active lane once, in their order.
     #[test]
-    fn a_round_visits_all_that_are_listed() {
-        // (Under Miri a round of 130 rings from each of them would take minutes.)
+    fn a_round_visits_all_active_lanes() {
+        // (Under Miri a round of 130 lanes from each of them would take minutes.)
         let counts: &[usize] = if cfg!(miri) { &[1, 2, 3] } else { &[1, 2, 63, 64, 65, 130] };
         for &count in counts {
             let (first, consumer) = mpmc::channel::<u8>(1);
@@ -205,9 +205,9 @@ mod tests {
                     producer.try_send(1).unwrap();
                 }
             }
-            let roster = &consumer.end.hub().roster;
-            let listed: Vec<_> = roster.members().map(Member::is_listed).collect();
-            assert_eq!(listed.len(), count);
+            let roster = &consumer.end.state().roster;
+            let active: Vec<_> = roster.nodes().map(LaneNode::is_active).collect();
+            assert_eq!(active.len(), count);
             for at in 0..count {
                 let visits = |all| {
                     let mut round = roster.round(at, all);
@@ -216,21 +216,21 @@ mod tests {
                 };
                 let in_order = (1..=count).map(|distance| (at + distance) % count);
                 assert!(in_order.clone().eq(visits(true)), "from {at} of {count}");
-                assert!(in_order.filter(|&index| listed[index]).eq(visits(false)), "from {at} of {count}");
+                assert!(in_order.filter(|&index| active[index]).eq(visits(false)), "from {at} of {count}");
             }
         }
     }
 
-    /// How many rings are on the list, by their bits and by what their producers see.
-    fn listed<K: Joinable>(consumer: &Consumer<u8, K>) -> usize {
-        let roster = &consumer.end.hub().roster;
-        let bits = listed_bits(roster);
-        let seen = roster.members().filter(|member| member.is_listed()).count();
+    /// How many lanes are active, by their bits and by what their producers see.
+    fn active_count<K: Joinable>(consumer: &Consumer<u8, K>) -> usize {
+        let roster = &consumer.end.state().roster;
+        let bits = active_bits(roster);
+        let seen = roster.nodes().filter(|node| node.is_active()).count();
         assert_eq!(bits, seen);
         bits
     }
 
-    /// Polls in vain, and checks that rings leave the list when `due` looks were in vain, to the poll.
+    /// Polls in vain, and checks that lanes become inactive when `due` looks were in vain, to the poll.
     fn polls_until<K: Joinable>(
         consumer: &mut Consumer<u8, K>,
         due: usize,
@@ -240,31 +240,31 @@ mod tests {
     ) {
         for _ in 0..due.div_ceil(each) {
             assert!(consumer.try_recv().is_err());
-            assert_eq!(listed(consumer), before, "too early");
+            assert_eq!(active_count(consumer), before, "too early");
         }
         // This one takes them off first.
         assert!(consumer.try_recv().is_err());
-        assert_eq!(listed(consumer), after);
+        assert_eq!(active_count(consumer), after);
     }
 
     fn quiet_rings_leave<K: Joinable>() {
         let (mut producers, mut consumer) = used::<K>();
-        assert_eq!(listed(&consumer), RINGS);
-        // A message was found in each since rings were last taken off: all stay once more.
-        polls_until(&mut consumer, PRICE, RINGS - KEPT, RINGS, RINGS);
+        assert_eq!(active_count(&consumer), LANES);
+        // A message was found in each since lanes were last deactivated: all stay once more.
+        polls_until(&mut consumer, PRICE, LANES - KEPT, LANES, LANES);
         // Nothing was found anywhere: some stay, whose looks don't count. (The last poll above counts, too.)
-        polls_until(&mut consumer, PRICE - (RINGS - KEPT), RINGS - KEPT, RINGS, KEPT);
+        polls_until(&mut consumer, PRICE - (LANES - KEPT), LANES - KEPT, LANES, KEPT);
         // From now on polls are cheap, and nobody leaves any more.
         for _ in 0..PRICE {
             assert!(consumer.try_recv().is_err());
         }
-        assert_eq!(listed(&consumer), KEPT);
+        assert_eq!(active_count(&consumer), KEPT);
         // Each comes back with its next message.
         for (number, producer) in producers.iter_mut().enumerate() {
             producer.try_send(2).unwrap();
             assert_eq!(consumer.try_recv(), Ok(2), "that of ring {number}");
         }
-        assert_eq!(listed(&consumer), RINGS);
+        assert_eq!(active_count(&consumer), LANES);
     }
 
     #[test]
@@ -277,10 +277,10 @@ mod tests {
         quiet_rings_leave::<mpmc::Mpmc>();
     }
 
-    /// Where some rings are busy, all others leave. (Two: many consumers find the next message of the ring they are at without a search.)
+    /// Where some lanes are busy, all others leave. (Two: many consumers find the next message of the lane they are at without a search.)
     fn quiet_rings_leave_beside_busy_ones<K: Joinable>(polls_in_vain: bool) {
         let (mut producers, mut consumer) = used::<K>();
-        // The first time rings are taken off all stay, the second time those stay where something was found meanwhile.
+        // The first time lanes are deactivated all stay, the second time those stay where something was found meanwhile.
         for _ in 0..PRICE {
             for busy in [2, 5] {
                 producers[busy].try_send(3).unwrap();
@@ -289,8 +289,8 @@ mod tests {
             if polls_in_vain {
                 assert!(consumer.try_recv().is_err());
             }
-            if listed(&consumer) != RINGS {
-                assert_eq!(listed(&consumer), 2, "the busy ones stay, the quiet ones don't");
+            if active_count(&consumer) != LANES {
+                assert_eq!(active_count(&consumer), 2, "the busy ones stay, the quiet ones don't");
                 return;
             }
         }

@@ -5,111 +5,111 @@ use core::mem::{self, ManuallyDrop, MaybeUninit};
 use core::ptr;
 
 use super::ends::Write;
-use super::hub::Hub;
-use super::member::{Member, MemberRef};
-use super::room::wait_for_room;
+use super::full::wait_for_free_slot;
+use super::node::{LaneNode, NodeRef};
+use super::state::QueueState;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
-use crate::lane::{Lane, Place};
+use crate::lane::{Lane, Position};
 use crate::sync::{Ordering, mutated};
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The one producer of a lane.
 ///
 /// Single messages are sent in runs. Within a run, a send has a slot that is known to be free, and the next one lies beside it: so
-/// it stores the message and the tail, looks whether it is to attend to something, and that is all. What else there is to do comes between
-/// two runs, [`apart`](super::apart).
+/// it stores the message and the tail, looks whether something else is to be done, and that is all. What else there is to do comes between
+/// two runs, [`outlined`](super::outlined).
 ///
-/// What it knows of the room beyond the run is in the lane, and its hub is reached by the member: the fewer numbers a handle is, the
+/// What it knows of the room beyond the run is in the lane, and its queue state is reached by the node: the fewer numbers a handle is, the
 /// more likely they, and those of the loop that sends, all have registers. A store to the stack for each message would wait in line with those to the
 /// slots, half as many of which would then be under way at once.
 // Decision 0004: no more than four numbers.
 pub(crate) struct WriteEnd<T> {
-    /// With a share in its hub.
-    member: MemberRef<Lane<T>>,
+    /// With a share in its queue state.
+    node: NodeRef<Lane<T>>,
     /// The next message.
-    tail: Place<T>,
-    /// The run ends before this one, which is no further than the room that is known of, nor than the last slot.
+    tail: Position<T>,
+    /// The run ends before this one, which is no further than the slots known to be free, nor than the last slot.
     stop: u64,
 }
 
-// SAFETY: a share in a hub and a member of it, which may go where messages may go.
+// SAFETY: a share in a queue state and a node of it, which may go where messages may go.
 unsafe impl<T: Send> Send for WriteEnd<T> {}
 // SAFETY: what a shared reference allows is atomic.
 unsafe impl<T: Send> Sync for WriteEnd<T> {}
 
 impl<T> WriteEnd<T> {
-    /// The producer of `member`, a lane that nobody else sends on. It counts as a producer of the hub already.
-    pub(super) fn new(hub: Arc<Hub<Lane<T>>>, member: MemberRef<Lane<T>>) -> Self {
-        let lane = &member.lane;
+    /// The producer of `node`, a lane that nobody else sends on. It counts as a producer of the queue state already.
+    pub(super) fn new(state: Arc<QueueState<Lane<T>>>, node: NodeRef<Lane<T>>) -> Self {
+        let lane = &node.lane;
         // Nobody else writes it; whoever had it before gave it up (Release, Acquire).
-        let tail = lane.place(lane.tail());
-        let mut end = Self { member, tail, stop: tail.number };
-        end.know_room(tail.number);
+        let tail = lane.position(lane.tail());
+        let mut end = Self { node, tail, stop: tail.number };
+        end.cache_limit(tail.number);
         // Given back when this end goes.
-        mem::forget(hub);
+        mem::forget(state);
         end
     }
 
     /// Another producer, with a lane of its own. On a closed queue all its sends fail.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
         // SAFETY: this end has a share, which it keeps.
-        let hub = ManuallyDrop::new(unsafe { Hub::share(&self.member) });
-        let member = hub.join(|plan| Lane::new(plan.capacity, plan.first, plan.node))?;
-        hub.producer_comes();
-        let end = Self::new(Arc::clone(&hub), member);
-        end.member.base.store(end.tail.number, Ordering::Relaxed);
-        if let Some(probe) = &end.member.probe {
-            probe.forget();
+        let state = ManuallyDrop::new(unsafe { QueueState::share(&self.node) });
+        let node = state.join(|plan| Lane::new(plan.capacity, plan.first, plan.numa_node))?;
+        state.producer_comes();
+        let end = Self::new(Arc::clone(&state), node);
+        end.node.base.store(end.tail.number, Ordering::Relaxed);
+        if let Some(sampler) = &end.node.sampler {
+            sampler.reset();
         }
         // The consumer that ends the queue comes by every lane that it sees. If it may not have seen this one, its producer sees the close
         // before it sends.
         if !mutated!("join_unfenced") {
-            hub.sent.fence();
+            state.published.fence();
         }
         Ok(end)
     }
 
     #[inline(always)]
-    fn hub(&self) -> &Hub<Lane<T>> {
-        Hub::of(&self.member)
+    fn state(&self) -> &QueueState<Lane<T>> {
+        QueueState::of(&self.node)
     }
 
     #[inline(always)]
     fn lane(&self) -> &Lane<T> {
-        &self.member.lane
+        &self.node.lane
     }
 
     /// How many slots are known to be free.
     #[inline(always)]
-    fn room(&mut self) -> usize {
+    fn free_count(&mut self) -> usize {
         // SAFETY: nobody else sends on this lane.
-        let until = unsafe { self.lane().known_room() };
+        let until = unsafe { self.lane().cached_limit() };
         until.wrapping_sub(self.tail.number) as usize
     }
 
-    /// There is room before message `until`.
+    /// Slots are free before message `until`.
     #[inline(always)]
-    fn know_room(&mut self, until: u64) {
+    fn cache_limit(&mut self, until: u64) {
         // SAFETY: nobody else sends on this lane.
-        unsafe { self.lane().know_room(until) };
+        unsafe { self.lane().cache_limit(until) };
     }
 
     /// L1. Returns where who sends one message after the other is to look again.
     #[inline(always)]
     fn look(&mut self) -> u64 {
-        let until = self.lane().room_until();
-        self.know_room(until);
-        match &self.member.probe {
+        let until = self.lane().read_limit();
+        self.cache_limit(until);
+        match &self.node.sampler {
             None => until,
-            Some(probe) => probe.begin(self.tail.number, until),
+            Some(sampler) => sampler.begin_sample(self.tail.number, until),
         }
     }
 
-    /// L1, where the known room is less than `wanted`.
+    /// L1, where the number of slots known to be free is less than `wanted`.
     #[inline(always)]
     fn look_for(&mut self, wanted: usize) {
-        if self.room() < wanted {
+        if self.free_count() < wanted {
             self.look();
         }
     }
@@ -117,7 +117,7 @@ impl<T> WriteEnd<T> {
     /// Whether the queue is closed, so that nothing is sent any more.
     #[inline(always)]
     pub(super) fn is_over(&self) -> bool {
-        unlikely(self.hub().may_be_closed()) && !mutated!("close_unsettled")
+        unlikely(self.state().may_be_closed()) && !mutated!("close_unsettled")
     }
 
     /// L3 and L4 for the next `count` messages, which lie in their slots; false where the queue was closed meanwhile: they are the caller's then.
@@ -127,7 +127,7 @@ impl<T> WriteEnd<T> {
         let goes_beyond = unlikely(count > self.run());
         let after =
             if goes_beyond { self.tail.forward(count, self.lane().cells()) } else { self.tail.skip(count) };
-        let is_sent = publish(self.member, self.tail, after);
+        let is_sent = publish(self.node, self.tail, after);
         if is_sent {
             self.tail = after;
             if goes_beyond && !mutated!("send_run_goes_on") {
@@ -148,12 +148,13 @@ impl<T> WriteEnd<T> {
     ///
     /// # Safety
     ///
-    /// There is room.
+    /// A slot is free.
     #[inline]
     pub(super) unsafe fn put_open(&mut self, value: T, is_lone: bool) -> Result<(), T> {
         let (at, after) = (self.tail, self.tail.next(self.lane().cells()));
-        // SAFETY: the caller's promise; the message lies in its slot when it is attended to.
-        let sent = unsafe { self.put_before(after, value, is_lone, |member, _| attend_to_one(member, at)) };
+        // SAFETY: the caller's promise; the message lies in its slot when this runs.
+        let sent =
+            unsafe { self.put_before(after, value, is_lone, |node, _| publish_one_slow_path(node, at)) };
         self.begin_run();
         sent
     }
@@ -165,37 +166,39 @@ impl<T> WriteEnd<T> {
     /// There is a run, and it is not [at its end](Self::is_at_stop).
     #[inline(always)]
     pub(super) unsafe fn put_on(&mut self, value: T, is_lone: bool) -> Result<(), T> {
-        // SAFETY: the caller's promise: up to the run's end there is room, and the slots lie beside each other. The message lies in its slot when it is
-        // attended to.
+        // SAFETY: the caller's promise: the slots up to the run's end are free, and they lie beside each other. The message lies in its slot when
+        // that function runs.
         unsafe {
-            self.put_before(self.tail.step(), value, is_lone, |member, after| attend_behind(member, after))
+            self.put_before(self.tail.step(), value, is_lone, |node, after| {
+                publish_one_before_slow_path(node, after)
+            })
         }
     }
 
-    /// Sends a message, unless the queue was closed. `after` is the place after its own. Where something is to be done after it, `attend` does that, is
-    /// called with this place, and gives back the message if it was not sent.
+    /// Sends a message, unless the queue was closed. `after` is the position after its own. Where something is to be done after it, `slow_path` does that, is
+    /// called with this position, and gives back the message if it was not sent.
     ///
     /// # Safety
     ///
-    /// There is room.
+    /// A slot is free.
     #[inline(always)]
     unsafe fn put_before(
         &mut self,
-        after: Place<T>,
+        after: Position<T>,
         value: T,
         is_lone: bool,
-        attend: impl FnOnce(MemberRef<Lane<T>>, Place<T>) -> Result<(), T>,
+        slow_path: impl FnOnce(NodeRef<Lane<T>>, Position<T>) -> Result<(), T>,
     ) -> Result<(), T> {
-        let ring = &*self.member;
+        let node = &*self.node;
         // Read before the stores: after them the compiler would have to read it again.
-        let hub = Hub::of(ring);
-        // SAFETY: there is room, so the slot is this end's alone.
-        unsafe { ring.lane.cells().write_at(self.tail, value) };
+        let state = QueueState::of(node);
+        // SAFETY: the slot is free, so it is this end's alone.
+        unsafe { node.lane.cells().write_at(self.tail, value) };
         // Before the look: so nothing is left to do after it. (Where the message is given back, this end sends nothing any more.)
         self.tail = after;
-        ring.lane.publish(after.number);
-        if unlikely(!is_calm(hub, ring, is_lone)) {
-            return attend(self.member, after);
+        node.lane.publish(after.number);
+        if unlikely(needs_slow_path(state, node, is_lone)) {
+            return slow_path(self.node, after);
         }
         Ok(())
     }
@@ -206,10 +209,10 @@ impl<T> WriteEnd<T> {
         unlikely(self.tail.number == self.stop)
     }
 
-    /// Begins a run: as far as there is known to be room, and slots lie beside each other.
+    /// Begins a run: as far as there are slots known to be free, and slots lie beside each other.
     fn begin_run(&mut self) {
         // Decision 0003: single messages go in runs.
-        let beside = self.room().min(self.tail.left(self.lane().cells()));
+        let beside = self.free_count().min(self.tail.left(self.lane().cells()));
         self.stop = self.tail.number.wrapping_add(beside as u64);
     }
 
@@ -223,7 +226,7 @@ impl<T> WriteEnd<T> {
     ///
     /// # Safety
     ///
-    /// There is room, and the message [is asked for](Self::is_asked_for).
+    /// A slot is free, and the message [is asked for](Self::is_asked_for).
     pub(super) unsafe fn hand_over(&mut self, value: T) -> Result<(), T> {
         // SAFETY: the caller's promise.
         unsafe { self.lane().hand_over(self.tail.number, value) };
@@ -235,19 +238,19 @@ impl<T> WriteEnd<T> {
         }
     }
 
-    /// Copies `values` to the slots from `place` on.
+    /// Copies `values` to the slots from `position` on.
     ///
     /// # Safety
     ///
     /// There are so many slots beside each other, and room for them.
     #[inline(always)]
-    unsafe fn copy_in(&self, place: Place<T>, values: &[T])
+    unsafe fn copy_in(&self, position: Position<T>, values: &[T])
     where
         T: Copy,
     {
         // Decision 0050: no prefetch ahead.
         // SAFETY: the caller's promise; with room (L1), the slots are this end's alone.
-        let free = unsafe { self.lane().cells().uninit_at(place, values.len()) };
+        let free = unsafe { self.lane().cells().uninit_at(position, values.len()) };
         // SAFETY: both are as long. A `T` is a `MaybeUninit<T>`.
         unsafe { ptr::copy_nonoverlapping(values.as_ptr(), free.as_mut_ptr().cast(), values.len()) };
     }
@@ -259,9 +262,9 @@ impl<T> WriteEnd<T> {
         if unlikely(most > self.run()) {
             self.look_for(most);
             self.begin_run();
-            count = most.min(self.room()).min(self.tail.to_end(self.lane().cells()));
+            count = most.min(self.free_count()).min(self.tail.to_storage_end(self.lane().cells()));
         }
-        // SAFETY: they are behind the tail and there is room for them (L1), so the slots are this end's alone; the borrow of this end keeps it so. They
+        // SAFETY: they are behind the tail and they are free (L1), so the slots are this end's alone; the borrow of this end keeps it so. They
         // lie beside each other: the run's do, and where there is another bound, it is the last slot.
         unsafe { self.lane().cells().uninit_at(self.tail, count) }
     }
@@ -281,69 +284,70 @@ impl<T> WriteEnd<T> {
             return count;
         }
         // SAFETY: the caller wrote them; the lane ends before them (`publish`), so nobody else looks at them.
-        unsafe { drop_unsent(self.member, self.tail, count) };
+        unsafe { drop_unsent(self.node, self.tail, count) };
         0
     }
 }
 
-/// L4: whether nothing is to be done after L3.
+/// L4: whether there is more to do after L3.
 #[inline(always)]
-fn is_calm<T>(hub: &Hub<Lane<T>>, member: &Member<Lane<T>>, is_lone: bool) -> bool {
+fn needs_slow_path<T>(state: &QueueState<Lane<T>>, node: &LaneNode<Lane<T>>, is_lone: bool) -> bool {
     // Its fence comes before the other look, too.
-    hub.sent.is_calm() && (is_lone || member.is_listed())
+    state.published.needs_slow_path() || !(is_lone || node.is_active())
 }
 
 /// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was closed meanwhile.
 #[inline(always)]
-fn publish<T>(member: MemberRef<Lane<T>>, tail: Place<T>, after: Place<T>) -> bool {
-    member.lane.publish(after.number);
-    !unlikely(!is_calm(Hub::of(&member), &member, false)) || attend(member, tail.number, after.number)
+fn publish<T>(node: NodeRef<Lane<T>>, tail: Position<T>, after: Position<T>) -> bool {
+    node.lane.publish(after.number);
+    !unlikely(needs_slow_path(QueueState::of(&node), &node, false))
+        || publish_slow_path(node, tail.number, after.number)
 }
 
 /// L4, where something is to be done. Returns whether the messages from `first` to `tail` are sent; if not, the queue was closed before.
 #[cold]
 #[inline(never)]
-fn attend<T>(member: MemberRef<Lane<T>>, first: u64, tail: u64) -> bool {
-    let hub = Hub::of(&member);
-    hub.sent.fence();
+fn publish_slow_path<T>(node: NodeRef<Lane<T>>, first: u64, tail: u64) -> bool {
+    let state = QueueState::of(&node);
+    state.published.fence();
     // E2. Messages up to the end are the consumer's; the end is behind all of these or before the first.
-    let sent = !hub.may_be_closed() || mutated!("close_unsettled") || member.lane.seal(tail) == tail;
-    if !mutated!("call_nobody") {
-        hub.roster.list(&member);
+    let sent = !state.may_be_closed() || mutated!("close_unsettled") || node.lane.seal(tail) == tail;
+    if !mutated!("send_activates_nothing") {
+        state.roster.activate(&node);
     }
-    hub.sent.notify();
+    state.published.notify();
     if !sent {
         // The consumer will not look any more, and nobody else goes by the tail, but it counts.
-        member.lane.publish(first);
+        node.lane.publish(first);
     }
     sent
 }
 
-/// [`attend`] after the message at `at` alone, which comes back if it is not sent.
+/// [`publish_slow_path`] after the message at `at` alone, which comes back if it is not sent.
 ///
 /// # Safety
 ///
 /// The message lies in its slot.
 #[cold]
 #[inline(never)]
-unsafe fn attend_to_one<T>(member: MemberRef<Lane<T>>, at: Place<T>) -> Result<(), T> {
-    if attend(member, at.number, at.number.wrapping_add(1)) {
+unsafe fn publish_one_slow_path<T>(node: NodeRef<Lane<T>>, at: Position<T>) -> Result<(), T> {
+    if publish_slow_path(node, at.number, at.number.wrapping_add(1)) {
         return Ok(());
     }
     // SAFETY: the caller's promise; the lane ends before the message.
-    Err(unsafe { member.lane.cells().take_at(at) })
+    Err(unsafe { node.lane.cells().take_at(at) })
 }
 
-/// [`attend_to_one`] where the message lies just before `after`. So the loop that sends needs a register for one of the two places.
+/// [`publish_one_slow_path`] where the message lies just before `after`. So the loop that sends needs a register for one of the two positions.
 ///
 /// # Safety
 ///
 /// The message lies in its slot, and `after` is a step from there.
 #[cold]
 #[inline(never)]
-unsafe fn attend_behind<T>(member: MemberRef<Lane<T>>, after: Place<T>) -> Result<(), T> {
+unsafe fn publish_one_before_slow_path<T>(node: NodeRef<Lane<T>>, after: Position<T>) -> Result<(), T> {
     // SAFETY: the caller's promise.
-    unsafe { attend_to_one(member, after.back()) }
+    unsafe { publish_one_slow_path(node, after.step_back()) }
 }
 
 /// Drops the `count` messages from `tail` on, which lie beside each other.
@@ -353,9 +357,9 @@ unsafe fn attend_behind<T>(member: MemberRef<Lane<T>>, after: Place<T>) -> Resul
 /// They were written, and nobody else looks at them.
 #[cold]
 #[inline(never)]
-unsafe fn drop_unsent<T>(member: MemberRef<Lane<T>>, tail: Place<T>, count: usize) {
+unsafe fn drop_unsent<T>(node: NodeRef<Lane<T>>, tail: Position<T>, count: usize) {
     // SAFETY: the caller's promise: they were written, and are this end's alone.
-    let unsent = ptr::from_mut(unsafe { member.lane.cells().uninit_at(tail, count) });
+    let unsent = ptr::from_mut(unsafe { node.lane.cells().uninit_at(tail, count) });
     // SAFETY: as above. One whose destructor panics does not keep the others from being dropped.
     unsafe { (unsent as *mut [T]).drop_in_place() };
 }
@@ -364,16 +368,16 @@ impl<T: Send> Write<T> for WriteEnd<T> {
     type Lane = Lane<T>;
 
     #[inline(always)]
-    fn hub(&self) -> &Hub<Lane<T>> {
-        self.hub()
+    fn state(&self) -> &QueueState<Lane<T>> {
+        self.state()
     }
 
-    fn has_room(&mut self) -> bool {
-        if self.room() == 0 {
+    fn has_free_slot(&mut self) -> bool {
+        if self.free_count() == 0 {
             let until = self.look();
-            self.know_room(until);
+            self.cache_limit(until);
         }
-        self.room() != 0 || mutated!("lane_overwrites")
+        self.free_count() != 0 || mutated!("lane_overwrites")
     }
 
     unsafe fn put(&mut self, value: T) -> Result<(), T> {
@@ -403,8 +407,8 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         if unlikely(count > self.run()) {
             self.look_for(count);
             self.begin_run();
-            count = count.min(self.room());
-            beside = count.min(self.tail.to_end(self.lane().cells()));
+            count = count.min(self.free_count());
+            beside = count.min(self.tail.to_storage_end(self.lane().cells()));
         }
         if count == 0 || self.is_over() {
             return 0;
@@ -416,7 +420,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
             if mutated!("slice_in_two") && self.publish(beside) {
                 return beside + self.put_some(behind);
             }
-            // SAFETY: these are the first slots, and there is room for all.
+            // SAFETY: these are the first slots, and all are free.
             unsafe { self.copy_in(self.tail.forward(beside, self.lane().cells()), behind) };
         }
         if self.publish(count) { count } else { 0 }
@@ -424,10 +428,10 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         let tail = self.tail.number;
-        let handful = (self.hub().plan.capacity as u64 / 8).max(1);
-        let room = |lane: &Lane<T>| lane.room_until().wrapping_sub(tail);
-        let room = wait_for_room(self.hub(), &self.member, handful, room, strategy, deadline)?;
-        self.know_room(tail.wrapping_add(room));
+        let preferred = (self.state().plan.capacity as u64 / 8).max(1);
+        let count_free = |lane: &Lane<T>| lane.read_limit().wrapping_sub(tail);
+        let free = wait_for_free_slot(self.state(), &self.node, preferred, count_free, strategy, deadline)?;
+        self.cache_limit(tail.wrapping_add(free));
         Ok(())
     }
 
@@ -438,18 +442,18 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
 impl<T> Drop for WriteEnd<T> {
     fn drop(&mut self) {
-        leave(self.member);
+        leave(self.node);
     }
 }
 
 /// By value, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
-fn leave<T>(member: MemberRef<Lane<T>>) {
+fn leave<T>(node: NodeRef<Lane<T>>) {
     // SAFETY: the share of `new`, given back once: the end is being dropped.
-    let hub = unsafe { Hub::share(&member) };
-    hub.leave(&member);
-    drop(hub);
+    let state = unsafe { QueueState::share(&node) };
+    state.leave(&node);
+    drop(state);
 }
 
 #[cfg(all(test, not(annulus_loom)))]
@@ -465,7 +469,7 @@ mod tests {
         unsafe { end.lane().cells().write_at(at, 7) };
         end.lane().publish(after.number);
         between();
-        let is_sent = attend(end.member, at.number, after.number);
+        let is_sent = publish_slow_path(end.node, at.number, after.number);
         if is_sent {
             end.tail = after;
         }

@@ -8,14 +8,14 @@
 //! G1  scanned := h                        J1  cell := an early cursor
 //! G2  fence                 SeqCst        J2  fence                       SeqCst
 //! G3  load every cell       Acquire       J3  s = scanned                 Acquire
-//! G4  limit = min(slowest + room,         J4  start at or after s + window − room;
+//! G4  limit = min(slowest + usable,       J4  start at or after s + window − usable;
 //!                 h + window)                 cell := start               Release
 //! ```
 //!
 //! *Why a subscriber that joins misses nothing from its start on.* If J2 comes before G2 in the one order of the fences, G3 sees
 //! the cell, whose cursor is at or before the start: the limit is at most a ring past it. If G2 comes first, J3 sees h or a later
 //! one; that scan's limit is at most h + window, so nothing from s + window − capacity on is overwritten under it, and the next
-//! scan is of the first kind. (The room is the capacity less the headroom: the subscriber is not further behind than others may be.)
+//! scan is of the first kind. (Usable is the capacity less the headroom: the subscriber is not further behind than others may be.)
 //!
 //! *Why a publisher never overwrites what a subscriber reads.* A subscriber stores its cursor when it is done with a message
 //! (Release); G3 loads it (Acquire). So the reads come before all that the publisher writes under the new limit. A limit that many
@@ -43,7 +43,7 @@ pub(crate) struct Gate {
     /// The cells.
     registry: Registry,
     /// How far publishers may be ahead of the slowest cursor. Constant.
-    room: u64,
+    usable: u64,
     /// How far publishers may go on without another look. Constant.
     window: u64,
     /// Constant.
@@ -54,23 +54,23 @@ impl Gate {
     /// The gate of a ring of `capacity` slots, of which `headroom` stay free of messages that somebody still needs.
     pub(crate) fn new(capacity: usize, headroom: usize, first: Sequence) -> Self {
         debug_assert!(headroom < capacity);
-        let room = (capacity - headroom) as u64;
-        // Half the room: who joins at the oldest message then finds at least half of what stands.
+        let usable = (capacity - headroom) as u64;
+        // Half of the usable slots: who joins at the oldest message then finds at least half of what stands.
         // Decision 0017: not the whole ring.
-        let window = (room / 2).max(1);
+        let window = (usable / 2).max(1);
         Self {
             scanned: AtomicU64::new(first.get()),
             limit: AtomicU64::new(first.get()),
             forks: AtomicU64::new(0),
             registry: Registry::new(),
-            room,
+            usable,
             window,
             capacity: capacity as u64,
         }
     }
 
     /// Messages for which it is worth to look: a quarter of the window, at least one.
-    pub(crate) fn handful(&self) -> u64 {
+    pub(crate) fn preferred(&self) -> u64 {
         (self.window / 4).max(1)
     }
 
@@ -102,7 +102,7 @@ impl Gate {
             }
         };
         let window = if mutated!("gate_blind_for_a_lap_more") { 2 * self.capacity } else { self.window };
-        let limit = slowest.saturating_add(self.room).min(head.plus(window).get());
+        let limit = slowest.saturating_add(self.usable).min(head.plus(window).get());
         // Release: pairs with the Acquire in `limit`.
         self.limit.fetch_max(limit, Ordering::Release);
         Sequence::new(limit)
@@ -126,9 +126,9 @@ impl Gate {
             if mutated!("gate_promises_too_much") {
                 scanned.back(self.capacity)
             } else {
-                // The room, not the capacity: nobody is to be further behind than that.
-                let room = if mutated!("gate_promises_the_headroom") { self.capacity } else { self.room };
-                scanned.plus(self.window).back(room)
+                // The usable slots, not the capacity: nobody is to be further behind than that.
+                let usable = if mutated!("gate_promises_the_headroom") { self.capacity } else { self.usable };
+                scanned.plus(self.window).back(usable)
             }
         };
         // J1.

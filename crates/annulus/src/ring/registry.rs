@@ -53,12 +53,12 @@ pub(super) struct Registry {
 struct Node {
     /// The next message that its subscriber needs, or `FREE`. On a line that nobody else writes.
     cell: AtomicU64,
-    branch: Apart<Branch>,
+    branch: OwnLine<Branch>,
 }
 
 /// On another line than the cell, where lines have 64 bytes: it hardly ever changes, so publishers keep it in their caches.
 #[repr(align(64))]
-struct Apart<T>(T);
+struct OwnLine<T>(T);
 
 /// A node's place in the tree.
 struct Branch {
@@ -93,13 +93,13 @@ impl Count {
         self.0 / Self::NODE
     }
 
-    fn has_room(self) -> bool {
+    fn has_free_cell(self) -> bool {
         self.used() < self.nodes()
     }
 
     /// One more in use, where one is free.
     fn with_one_more(self) -> Option<u64> {
-        self.has_room().then_some(self.0 + Self::USED)
+        self.has_free_cell().then_some(self.0 + Self::USED)
     }
 
     /// One more node, in use.
@@ -155,7 +155,7 @@ impl Node {
     fn new(above: Option<&Self>, cursor: Option<Sequence>) -> Self {
         Self {
             cell: AtomicU64::new(cursor.map_or(FREE, Sequence::get)),
-            branch: Apart(Branch {
+            branch: OwnLine(Branch {
                 count: AtomicU64::new(Count::NODE + if cursor.is_some() { Count::USED } else { 0 }),
                 above: above.map(NonNull::from),
                 below: Link::empty(),
@@ -271,12 +271,12 @@ impl Registry {
                 Err(theirs) => theirs,
             },
         };
-        let has_room = |count: Count| count.has_room() && !mutated!("gate_always_grows");
+        let has_free_cell = |count: Count| count.has_free_cell() && !mutated!("gate_always_grows");
         // T1.
         let before = top
-            .recount(|count| if has_room(count) { count.with_one_more() } else { count.with_another() })
+            .recount(|count| if has_free_cell(count) { count.with_one_more() } else { count.with_another() })
             .expect("fewer than 2^31 subscribers");
-        if has_room(before) { top.take(cursor) } else { top.add(cursor) }
+        if has_free_cell(before) { top.take(cursor) } else { top.add(cursor) }
     }
 
     /// Looks at the cells of all who are there, and at some that are free: fewer than n·(2 + log₈ m), where there are n subscribers, and were m at

@@ -1,7 +1,7 @@
 //! The eventcount: sleepers at the price of one load to those who would wake them.
 //!
 //! One 32-bit word: bit 0 says that somebody sleeps, or is about to; bit 1 is constant and says that the waker's fence is
-//! not for free on this system; bits 2 and 3 are [`Mark`]s, of whoever has the event, which wakers see at the same
+//! not for free on this system; bits 2 and 3 are [`Flag`]s, of whoever has the event, which wakers see at the same
 //! look; the upper 28 bits count wake-ups, so that no sleeper mistakes one for another. Where the low bits are clear,
 //! one load is all that a waker does.
 //!
@@ -36,14 +36,14 @@
 
 use super::Deadline;
 use super::fence;
-use super::mark::{Mark, Marked};
+use super::flag::{Flag, HasFlags};
 use super::park::Parking;
 use crate::hint::unlikely;
 use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct Event {
-    /// Written by sleepers (S1) and, only while bit 0 is set, by wakers (N4), and where something is [marked](Event::mark); constant as long as
+    /// Written by sleepers (S1) and, only while bit 0 is set, by wakers (N4), and where something is [flagged](Event::set_flag); constant as long as
     /// nobody sleeps.
     pub(super) word: AtomicU32,
     /// How many are in S4: a hint.
@@ -64,7 +64,7 @@ const SLEEPER: u32 = 1;
 const FENCE_BOTH_SIDES: u32 = 2;
 const WAKE_UP: u32 = 16;
 
-impl Marked for Event {
+impl HasFlags for Event {
     #[inline(always)]
     fn word(&self) -> &AtomicU32 {
         &self.word
@@ -85,12 +85,12 @@ impl Event {
         }
     }
 
-    /// N2 and N3: whether nobody sleeps here who has not seen the caller's last store, and [`Mark::Over`] is not set. Where it is true, the same
-    /// holds for other looks that the caller takes after this one, if who changes what they look at calls [`barrier`](Self::barrier) before it
-    /// looks for the store; where it is false, the caller needs [`fence`](Self::fence) before them.
+    /// N2 and N3: whether somebody may sleep here who has not seen the caller's last store, or [`Flag::Closed`] is set. Where it is false,
+    /// its fence also serves other looks that the caller takes after this one, if whoever changes what they look at calls
+    /// [`barrier`](Self::barrier) before it looks for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
     #[inline(always)]
-    pub(crate) fn is_calm(&self) -> bool {
-        self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Mark::Over as u32)
+    pub(crate) fn needs_slow_path(&self) -> bool {
+        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Flag::Closed as u32)
     }
 
     /// N2 and N3: whether somebody may sleep here who has not seen the caller's last store; it then calls [`notify`](Self::notify) or its like.
@@ -121,7 +121,7 @@ impl Event {
         }
     }
 
-    /// The other side of [`is_calm`](Self::is_calm), for who changes something that a waker looks at: each waker sees the change, or
+    /// The other side of [`needs_slow_path`](Self::needs_slow_path), for who changes something that a waker looks at: each waker sees the change, or
     /// the caller sees what that waker stored before. False where the system refused it.
     pub(crate) fn barrier(&self) -> bool {
         fence::heavy(self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0)
@@ -239,26 +239,26 @@ mod tests {
     }
 
     #[test]
-    fn calm_is_where_nobody_sleeps_and_more_is_to_come() {
+    fn the_slow_path_is_needed_for_sleepers_and_after_the_close() {
         let [light, full] = both_kinds();
-        assert!(light.is_calm());
-        assert!(!full.is_calm(), "whoever looks there needs a fence of its own");
-        assert!(!light.has_marks() && !full.has_marks());
-        light.mark(Mark::Other, Ordering::Relaxed);
-        assert!(light.is_calm() && light.has_marks());
+        assert!(!light.needs_slow_path());
+        assert!(full.needs_slow_path(), "whoever looks there needs a fence of its own");
+        assert!(!light.has_any_flag() && !full.has_any_flag());
+        light.set_flag(Flag::User, Ordering::Relaxed);
+        assert!(!light.needs_slow_path() && light.has_any_flag());
         let _ticket = light.register();
-        assert!(!light.is_calm());
+        assert!(light.needs_slow_path());
         light.notify();
-        assert!(light.is_calm());
-        light.mark(Mark::Over, Ordering::Relaxed);
-        assert!(!light.is_calm());
+        assert!(!light.needs_slow_path());
+        light.set_flag(Flag::Closed, Ordering::Relaxed);
+        assert!(light.needs_slow_path());
     }
 
     #[test]
     fn sleepers_are_seen_from_their_registration_to_their_wake_up() {
         for event in both_kinds() {
             assert!(!event.has_sleepers());
-            event.mark(Mark::Other, Ordering::Relaxed);
+            event.set_flag(Flag::User, Ordering::Relaxed);
             assert!(!event.has_sleepers(), "a mark is no sleeper");
             let ticket = event.register();
             assert!(event.has_sleepers());
@@ -380,7 +380,7 @@ mod tests {
         let ticket = event.register();
         assert_eq!(ticket.word, u32::MAX);
         event.notify();
-        assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | Mark::ALL);
+        assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | Flag::ALL);
         event.sleep(ticket, None);
     }
 

@@ -8,21 +8,21 @@ mod event;
 mod event;
 #[cfg(feature = "std")]
 mod fence;
-mod mark;
-mod pace;
+mod flag;
 #[cfg(feature = "std")]
 mod park;
-mod patience;
+mod reader_backoff;
 mod spin;
 mod strategy;
 mod until;
+mod writer_backoff;
 
 pub(crate) use deadline::Deadline;
 pub(crate) use event::Event;
 #[cfg(feature = "std")]
 pub use fence::prepare;
-pub(crate) use mark::{Mark, Marked};
-pub(crate) use pace::Pace;
-pub(crate) use patience::Patience;
+pub(crate) use flag::{Flag, HasFlags};
+pub(crate) use reader_backoff::ReaderBackoff;
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
 pub(crate) use until::{Look, Wait, wait_until};
+pub(crate) use writer_backoff::WriterBackoff;

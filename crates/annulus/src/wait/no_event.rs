@@ -1,10 +1,10 @@
 //! Without `std` nobody sleeps, so nobody has to be woken.
 
 use super::Deadline;
-use super::mark::{Mark, Marked};
+use super::flag::{Flag, HasFlags};
 use crate::sync::{AtomicU32, Ordering, fence};
 
-/// An eventcount that wakes nobody: what is left of it are its marks. No strategy sleeps here.
+/// An eventcount that wakes nobody: what is left of it are its flags. No strategy sleeps here.
 pub(crate) struct Event {
     pub(super) word: AtomicU32,
 }
@@ -12,7 +12,7 @@ pub(crate) struct Event {
 /// Nothing to remember.
 pub(super) struct Ticket;
 
-impl Marked for Event {
+impl HasFlags for Event {
     #[inline(always)]
     fn word(&self) -> &AtomicU32 {
         &self.word
@@ -44,20 +44,20 @@ impl Event {
         false
     }
 
-    /// Nobody sleeps; whether [`Mark::Over`] is not set. Pairs with [`barrier`](Self::barrier): a full fence, because nobody can make up for a
+    /// Nobody sleeps; whether [`Flag::Closed`] is set. Pairs with [`barrier`](Self::barrier): a full fence, because nobody can make up for a
     /// lighter one here.
     #[inline]
-    pub(crate) fn is_calm(&self) -> bool {
+    pub(crate) fn needs_slow_path(&self) -> bool {
         fence(Ordering::SeqCst);
-        !self.is_marked(Mark::Over, Ordering::Relaxed)
+        self.has_flag(Flag::Closed, Ordering::Relaxed)
     }
 
-    /// The fence of [`is_calm`](Self::is_calm) by itself.
+    /// The fence of [`needs_slow_path`](Self::needs_slow_path) by itself.
     pub(crate) fn fence(&self) {
         fence(Ordering::SeqCst);
     }
 
-    /// Pairs with [`is_calm`](Self::is_calm).
+    /// Pairs with [`needs_slow_path`](Self::needs_slow_path).
     pub(crate) fn barrier(&self) -> bool {
         fence(Ordering::SeqCst);
         true

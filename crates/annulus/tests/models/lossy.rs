@@ -88,13 +88,13 @@ struct Reader {
     cursor: u64,
     received: u64,
     lagged: u64,
-    /// Where it went on after its last lapse, and how far from the edge that was.
-    lapse: Option<(u64, u64)>,
+    /// Where it went on after its last lag, and how far from the edge that was.
+    recovery: Option<(u64, u64)>,
 }
 
 impl Reader {
     fn new(real: Subscriber<u64>, cursor: u64) -> Self {
-        Self { real, cursor, received: 0, lagged: 0, lapse: None }
+        Self { real, cursor, received: 0, lagged: 0, recovery: None }
     }
 
     /// Where it goes on and how far from the edge that is, by the documented rule for a subscriber that was lapped, if it was.
@@ -103,7 +103,7 @@ impl Reader {
             return None;
         }
         let half = model.capacity as u64 / 2;
-        let margin = match self.lapse {
+        let margin = match self.recovery {
             Some((resumed, margin)) if self.cursor - resumed < half => {
                 (2 * margin).max(half / 32).clamp(1, half)
             }
@@ -113,10 +113,10 @@ impl Reader {
     }
 
     /// Applies that rule; how many messages it costs, or none.
-    fn lapse(&mut self, model: &Model) -> Option<u64> {
+    fn recover(&mut self, model: &Model) -> Option<u64> {
         let (resume, margin) = self.resume(model)?;
         let skipped = resume - self.cursor;
-        self.lapse = Some((resume, margin));
+        self.recovery = Some((resume, margin));
         self.lagged += skipped;
         self.cursor = resume;
         Some(skipped)
@@ -124,7 +124,7 @@ impl Reader {
 
     /// The next message for a verb that goes on after a lag.
     fn next(&mut self, model: &Model) -> Option<u64> {
-        self.lapse(model);
+        self.recover(model);
         (self.cursor < model.published).then(|| {
             self.received += 1;
             self.cursor += 1;
@@ -133,7 +133,7 @@ impl Reader {
     }
 
     fn try_recv(&mut self, model: &Model) -> Result<u64, LossyTryRecvError> {
-        if let Some(skipped) = self.lapse(model) {
+        if let Some(skipped) = self.recover(model) {
             return Err(LossyTryRecvError::Lagged { skipped });
         }
         self.next(model).ok_or(LossyTryRecvError::Empty)

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::broadcast::event::reset::Reset;
 use crate::broadcast::handle::{Handle, Publishing};
-use crate::broadcast::room::{Claimed, claim, claim_by, claim_now, has_room};
+use crate::broadcast::slot_access::{Claimed, claim, claim_by, claim_now, has_free_slot};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, TryPublishError};
@@ -159,7 +159,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// ```
     #[inline]
     pub fn try_publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), TryPublishError<()>> {
-        let claimed = has_room(&self.shared).and_then(|()| {
+        let claimed = has_free_slot(&self.shared).and_then(|()| {
             self.change(change);
             claim_now(&self.shared, true)
         });

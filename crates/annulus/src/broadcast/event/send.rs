@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::mp_publisher::put;
 use super::reset::Reset;
 use super::{EventPublisher, MpEventPublisher};
-use crate::broadcast::room::{Claimed, claim, claim_by, claim_now};
+use crate::broadcast::slot_access::{Claimed, claim, claim_by, claim_now};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, TryPublishError};

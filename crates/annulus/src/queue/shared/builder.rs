@@ -6,7 +6,7 @@ use super::state::State;
 use super::{Receiver, Sender};
 use crate::error::CapacityError;
 use crate::lane::ClaimedLane;
-use crate::os::numa::Node;
+use crate::os::numa::NumaNode;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
@@ -30,7 +30,7 @@ pub struct Builder {
     /// The number of the first message.
     first: u64,
     /// Where the slots are to lie.
-    node: Node,
+    numa_node: NumaNode,
     strategy: WaitStrategy,
 }
 
@@ -38,7 +38,7 @@ impl Builder {
     /// A queue of exactly `capacity` slots. Any number from 1 up will do, and none is rounded; powers of two are a little faster.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { capacity, first: 0, node: None, strategy: WaitStrategy::default() }
+        Self { capacity, first: 0, numa_node: None, strategy: WaitStrategy::default() }
     }
 
     /// The slots lie in memory of this NUMA node, whoever touches them first. Making the queue fails where the system has no such node, has no memory
@@ -56,7 +56,7 @@ impl Builder {
     #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
     #[must_use]
     pub fn numa_node(mut self, node: usize) -> Self {
-        self.node = Some(node);
+        self.numa_node = Some(node);
         self
     }
 
@@ -83,7 +83,7 @@ impl Builder {
     ///
     /// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots.
     pub fn build<T: Send>(self) -> Result<(Sender<T>, Receiver<T>), CapacityError> {
-        let lane = ClaimedLane::new(self.capacity, self.first, self.node)?;
+        let lane = ClaimedLane::new(self.capacity, self.first, self.numa_node)?;
         let state = Arc::new(State::new(lane, self.strategy));
         Ok((Sender { state: Arc::clone(&state) }, Receiver { state }))
     }

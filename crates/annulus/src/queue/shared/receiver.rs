@@ -318,7 +318,7 @@ impl<T: Send> Receiver<T> {
 /// Another receiver of the queue. Stops nobody, allocates nothing.
 impl<T: Send> Clone for Receiver<T> {
     fn clone(&self) -> Self {
-        self.state.receivers.one_more();
+        self.state.receivers.add();
         Self { state: Arc::clone(&self.state) }
     }
 }

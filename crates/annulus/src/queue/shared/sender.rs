@@ -250,7 +250,7 @@ impl<T: Send> Sender<T> {
 /// Another sender of the queue. Stops nobody, allocates nothing.
 impl<T: Send> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        self.state.senders.one_more();
+        self.state.senders.add();
         Self { state: Arc::clone(&self.state) }
     }
 }

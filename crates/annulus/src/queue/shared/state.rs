@@ -13,12 +13,12 @@
 //! sender waits for (the other end of an answer's queue, for example).
 
 use crate::error::{RecvError, Refusal, TryRecvError};
+use crate::handle_count::HandleCount;
 use crate::hint::unlikely;
 use crate::lane::ClaimedLane;
 use crate::queue::rest::fill;
-use crate::side::Side;
 use crate::sync::{Ordering, fence, mutated};
-use crate::wait::{Deadline, Event, Look, Mark, Marked, Patience, Wait, WaitStrategy, wait_until};
+use crate::wait::{Deadline, Event, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
 
 /// Slots that a batch claims at once: what is claimed and not yet written holds up all receivers.
 const PIECE: usize = if cfg!(annulus_loom) { 2 } else { 64 };
@@ -27,33 +27,33 @@ const PIECE: usize = if cfg!(annulus_loom) { 2 } else { 64 };
 #[repr(C, align(128))]
 pub(super) struct State<T> {
     pub(super) lane: ClaimedLane<T>,
-    /// Where receivers sleep. [`CLOSED`] is its mark.
-    sent: Event,
+    /// Where receivers sleep. [`CLOSED`] is its flag.
+    published: Event,
     /// Where senders sleep.
-    taken: Event,
-    pub(super) senders: Side,
-    pub(super) receivers: Side,
+    released: Event,
+    pub(super) senders: HandleCount,
+    pub(super) receivers: HandleCount,
     /// How handles wait where a verb does not say.
     pub(super) strategy: WaitStrategy,
 }
 
 /// Set when the queue is closed, before the lane is ended: a look at it is cheaper than one at the tail.
-const CLOSED: Mark = Mark::Over;
+const CLOSED: Flag = Flag::Closed;
 
 impl<T> State<T> {
     /// With one handle on each side.
     pub(super) fn new(lane: ClaimedLane<T>, strategy: WaitStrategy) -> Self {
         Self {
             lane,
-            sent: Event::new(),
-            taken: Event::new(),
-            senders: Side::new(),
-            receivers: Side::new(),
+            published: Event::new(),
+            released: Event::new(),
+            senders: HandleCount::new(),
+            receivers: HandleCount::new(),
             strategy,
         }
     }
 
-    /// Sends `value` if there is room.
+    /// Sends `value` if a slot is free.
     #[inline(always)]
     pub(super) fn try_put(&self, value: T) -> Result<(), (Refusal, T)> {
         let number = self.lane.send(value)?;
@@ -64,34 +64,34 @@ impl<T> State<T> {
     /// After messages from number `first` on were written.
     #[inline(always)]
     fn announce(&self, first: u64) {
-        if unlikely(!self.sent.is_calm()) {
-            self.attend_receivers(first);
+        if unlikely(self.published.needs_slow_path()) {
+            self.wake_receivers(first);
         }
     }
 
     /// What [`announce`](Self::announce) does where something is to be done.
     #[cold]
     #[inline(never)]
-    fn attend_receivers(&self, first: u64) {
+    fn wake_receivers(&self, first: u64) {
         let early = mutated!("claimed_counts_early").then(|| self.lane.written_from(first));
         // Full: pairs with that of another sender, and with the barriers of who sleeps and of `discard`.
         fence(Ordering::SeqCst);
-        if self.may_be_closed() && !mutated!("claimed_close_unattended") {
+        if self.may_be_closed() && !mutated!("claimed_close_unseen") {
             // All: one takes this message, and the others see that nothing is left.
-            self.sent.notify();
-            if self.receivers.are_gone() {
+            self.published.notify();
+            if self.receivers.is_zero() {
                 self.discard();
             }
             return;
         }
-        if !self.sent.has_sleepers() {
+        if !self.published.has_sleepers() {
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.written_from(first));
-        self.sent.notify_some(if mutated!("claimed_wakes_one_only") { count.min(1) } else { count });
+        self.published.notify_some(if mutated!("claimed_wakes_one_only") { count.min(1) } else { count });
     }
 
-    /// Sends `value`; waits for room, but not beyond `deadline`.
+    /// Sends `value`; waits for a free slot, but not beyond `deadline`.
     #[cold]
     #[inline(never)]
     pub(super) fn put_late(
@@ -100,7 +100,7 @@ impl<T> State<T> {
         strategy: WaitStrategy,
         deadline: Deadline,
     ) -> Result<(), (Refusal, T)> {
-        match self.wait_for_room(strategy, deadline) {
+        match self.wait_for_free_slot(strategy, deadline) {
             Ok(number) => {
                 // SAFETY: claimed just now.
                 unsafe { self.lane.write(number, value) };
@@ -111,14 +111,14 @@ impl<T> State<T> {
         }
     }
 
-    /// Claims room for one message, once there is some.
-    fn wait_for_room(&self, strategy: WaitStrategy, deadline: Deadline) -> Result<u64, Refusal> {
-        let handful = (self.lane.capacity() as u64 / 8).max(1);
-        let mut room = Room { state: self, handful, patience: Patience::new(handful, deadline) };
-        wait_until(&mut room, strategy, deadline).unwrap_or(Err(Refusal::Full))
+    /// Claims a slot for one message, once one is free.
+    fn wait_for_free_slot(&self, strategy: WaitStrategy, deadline: Deadline) -> Result<u64, Refusal> {
+        let preferred = (self.lane.capacity() as u64 / 8).max(1);
+        let mut full = FullQueue { state: self, preferred, backoff: WriterBackoff::new(preferred, deadline) };
+        wait_until(&mut full, strategy, deadline).unwrap_or(Err(Refusal::Full))
     }
 
-    /// Sends as many of `values` as there is room for, from the first on; `Err` where the queue is closed and none was sent.
+    /// Sends as many of `values` as there are free slots, from the first on; `Err` where the queue is closed and none was sent.
     pub(super) fn try_put_some(&self, values: &[T]) -> Result<usize, Refusal>
     where
         T: Copy,
@@ -126,7 +126,7 @@ impl<T> State<T> {
         let mut sent = 0;
         while sent < values.len() {
             let rest = &values[sent..];
-            match self.lane.claim_room(rest.len().min(PIECE).min(self.lane.capacity())) {
+            match self.lane.claim_slots(rest.len().min(PIECE).min(self.lane.capacity())) {
                 Ok((first, count)) => {
                     self.put_piece(first, &rest[..count]);
                     sent += count;
@@ -150,7 +150,7 @@ impl<T> State<T> {
         self.announce(first);
     }
 
-    /// Sends all of `values`, and waits for room as often as it takes. On a closed queue it returns how many were not sent.
+    /// Sends all of `values`, and waits for a free slot as often as it takes. On a closed queue it returns how many were not sent.
     pub(super) fn put_all(&self, values: &[T]) -> Result<(), usize>
     where
         T: Copy,
@@ -180,34 +180,34 @@ impl<T> State<T> {
     /// After messages from number `first` on were moved out.
     #[inline(always)]
     fn leave(&self, first: u64) {
-        if unlikely(self.taken.may_have_sleepers()) {
-            self.attend_senders(first);
+        if unlikely(self.released.may_have_sleepers()) {
+            self.wake_senders(first);
         }
     }
 
     /// What [`leave`](Self::leave) does where something is to be done.
     #[cold]
     #[inline(never)]
-    fn attend_senders(&self, first: u64) {
+    fn wake_senders(&self, first: u64) {
         let free = first.wrapping_add(self.lane.capacity() as u64);
         let early = mutated!("claimed_counts_early").then(|| self.lane.left_from(free));
         // Full: pairs with that of another receiver, and with the barrier of who sleeps.
         fence(Ordering::SeqCst);
-        if !self.taken.has_sleepers() {
+        if !self.released.has_sleepers() {
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.left_from(free));
-        self.taken.notify_some(if mutated!("claimed_wakes_one_only") { count.min(1) } else { count });
+        self.released.notify_some(if mutated!("claimed_wakes_one_only") { count.min(1) } else { count });
     }
 
-    /// Moves messages into `places`, from the first on, and returns how many; what was there before is dropped.
-    pub(super) fn take_into(&self, places: &mut [T]) -> usize {
+    /// Moves messages into `buffer`, from the first on, and returns how many; what was there before is dropped.
+    pub(super) fn take_into(&self, buffer: &mut [T]) -> usize {
         let mut filled = 0;
-        while filled < places.len() {
-            let Some((first, count)) = self.lane.claim(places.len() - filled) else { break };
+        while filled < buffer.len() {
+            let Some((first, count)) = self.lane.claim(buffer.len() - filled) else { break };
             let _leaving = Leaving { state: self, first };
             // SAFETY: claimed just now, and each is taken once.
-            fill(&mut places[filled..filled + count], first, |number| unsafe { self.lane.take(number) });
+            fill(&mut buffer[filled..filled + count], first, |number| unsafe { self.lane.take(number) });
             filled += count;
         }
         filled
@@ -248,34 +248,34 @@ impl<T> State<T> {
     /// Whether somebody may have closed the queue: a hint, for who then looks at the lane.
     #[inline(always)]
     fn may_be_closed(&self) -> bool {
-        self.sent.is_marked(CLOSED, Ordering::Relaxed)
+        self.published.has_flag(CLOSED, Ordering::Relaxed)
     }
 
     /// Closes the queue and wakes everybody.
     #[cold]
     pub(super) fn close(&self) {
-        // Relaxed: who sees that the lane is ended (Q2, a Release) sees the mark, too.
-        self.sent.mark(CLOSED, Ordering::Relaxed);
+        // Relaxed: who sees that the lane is ended (Q2, a Release) sees the flag, too.
+        self.published.set_flag(CLOSED, Ordering::Relaxed);
         if !mutated!("claimed_close_endless") {
             self.lane.end();
         }
         if mutated!("claimed_close_wakes_nobody") {
             return;
         }
-        self.sent.notify();
-        self.taken.notify();
+        self.published.notify();
+        self.released.notify();
     }
 
     /// One sender less. With the last, the queue is closed.
     pub(super) fn sender_goes(&self) {
-        if self.senders.one_less() {
+        if self.senders.remove() {
             self.close();
         }
     }
 
     /// One receiver less. With the last, the queue is closed, and what lies in it is dropped.
     pub(super) fn receiver_goes(&self) {
-        if self.receivers.one_less() {
+        if self.receivers.remove() {
             self.close();
             self.discard();
         }
@@ -285,7 +285,7 @@ impl<T> State<T> {
     #[cold]
     fn discard(&self) {
         // Who writes one after this sees that all receivers are gone, or the look below sees what it wrote.
-        self.sent.barrier_at_any_price();
+        self.published.barrier_at_any_price();
         if !mutated!("claimed_keeps_what_is_left") {
             while let Some(value) = self.take() {
                 drop(value);
@@ -306,19 +306,19 @@ impl<T> Drop for Leaving<'_, T> {
     }
 }
 
-/// A sender that found no room.
-struct Room<'a, T> {
+/// A sender that found no free slot.
+struct FullQueue<'a, T> {
     state: &'a State<T>,
-    handful: u64,
-    patience: Patience,
+    preferred: u64,
+    backoff: WriterBackoff,
 }
 
-impl<T> Wait for Room<'_, T> {
+impl<T> Wait for FullQueue<'_, T> {
     /// A claim.
     type Found = Result<u64, Refusal>;
 
     fn event(&self) -> &Event {
-        &self.state.taken
+        &self.state.released
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
@@ -326,11 +326,11 @@ impl<T> Wait for Room<'_, T> {
         if lane.is_ended() {
             return Look::Found(Err(Refusal::Closed));
         }
-        self.patience.pause();
-        match self.patience.judge(lane.room(self.handful), ()) {
+        self.backoff.pause();
+        match self.backoff.judge(lane.free_slots(self.preferred), ()) {
             Look::Nothing => Look::Nothing,
             Look::Again => Look::Again,
-            Look::Found(()) => match lane.claim_room(1) {
+            Look::Found(()) => match lane.claim_slots(1) {
                 Ok((number, _)) => Look::Found(Ok(number)),
                 Err(Refusal::Closed) => Look::Found(Err(Refusal::Closed)),
                 Err(Refusal::Full) => Look::Nothing,
@@ -348,7 +348,7 @@ impl<T> Wait for Next<'_, T> {
     type Found = Result<T, RecvError>;
 
     fn event(&self) -> &Event {
-        &self.state.sent
+        &self.state.published
     }
 
     fn poll(&mut self) -> Look<Self::Found> {

@@ -35,7 +35,7 @@ struct Member {
     cursor: u64,
     received: u64,
     lagged: u64,
-    apart: bool,
+    detached: bool,
 }
 
 struct Model<M: Mode> {
@@ -48,7 +48,7 @@ struct Model<M: Mode> {
 }
 
 impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
-    /// What one receive at `cursor` must return, where `result` tells how far a lapse went; the member's new account.
+    /// What one receive at `cursor` must return, where `result` tells how far a lag went; the member's new account.
     fn receive(&self, member: Member, result: Result<u64, LossyTryRecvError>) -> Member {
         let Member { cursor, received, lagged, .. } = member;
         let oldest = self.published.saturating_sub(self.capacity);
@@ -74,7 +74,7 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
     /// What a receive of the group was to every aligned member.
     fn for_the_aligned(&mut self, result: Result<u64, LossyTryRecvError>) {
         for index in 0..MEMBERS {
-            if !self.members[index].apart {
+            if !self.members[index].detached {
                 self.members[index] = self.receive(self.members[index], result);
                 self.lead = self.members[index].cursor;
             }
@@ -82,13 +82,13 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
     }
 
     fn nobody_is_aligned(&self) -> bool {
-        self.members.iter().all(|member| member.apart)
+        self.members.iter().all(|member| member.detached)
     }
 
     /// A member that stands where the others do goes on with them.
     fn align(&mut self, index: usize) {
         if self.members[index].cursor == self.lead {
-            self.members[index].apart = false;
+            self.members[index].detached = false;
         }
     }
 
@@ -109,7 +109,7 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
             return;
         }
         for &number in &buffer[..count] {
-            // A lapse on the way is counted in silence.
+            // A lag on the way is counted in silence.
             let skipped = number - self.lead;
             if skipped > 0 {
                 self.for_the_aligned(Err(LossyTryRecvError::Lagged { skipped }));
@@ -123,12 +123,12 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
         self.align(index);
         let result = self.group.try_recv_member(index).map_err(Into::into);
         let member = self.members[index];
-        if !member.apart {
+        if !member.detached {
             assert_eq!(result, Err(LossyTryRecvError::Empty));
             return;
         }
         self.members[index] = match result {
-            // A lapse never takes it past the others, who have to lapse too then.
+            // A lag never takes it past the others, who have to lag too then.
             Err(LossyTryRecvError::Lagged { skipped }) if member.cursor + skipped == self.lead => {
                 assert!(member.cursor < self.published.saturating_sub(self.capacity));
                 Member { cursor: self.lead, lagged: member.lagged + skipped, ..member }
@@ -148,7 +148,7 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
             Step::RecvBatch(length) => self.try_recv_batch(length),
             Step::Pause(index) => {
                 self.group.pause(index);
-                self.members[index].apart = true;
+                self.members[index].detached = true;
             }
             Step::TryRecvMember(index) => self.try_recv_member(index),
         }
@@ -161,7 +161,7 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
                 cursor: self.group.cursor(index),
                 received: self.group.total_received(index),
                 lagged: self.group.total_lagged(index),
-                apart: !self.group.is_aligned(index),
+                detached: !self.group.is_aligned(index),
             };
             assert_eq!(real, member, "member {index}");
             assert_eq!(member.received + member.lagged, member.cursor);
@@ -169,11 +169,11 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
             if behind <= self.capacity {
                 assert_eq!(pending, behind);
             } else {
-                // How far from the edge a lapse goes on is told by the subscriber's own model.
+                // How far from the edge a lag goes on is told by the subscriber's own model.
                 assert!((self.capacity - self.capacity / 2..=self.capacity).contains(&pending));
             }
         }
-        let aligned = self.members.iter().filter(|member| !member.apart).count();
+        let aligned = self.members.iter().filter(|member| !member.detached).count();
         assert_eq!(self.group.aligned_count(), aligned);
     }
 
@@ -219,7 +219,7 @@ pub(crate) fn run_lossless(capacity: usize, headroom: usize, steps: &[Step]) {
     }
     let mut members = model.members;
     drop(publisher);
-    for (index, member) in members.iter_mut().enumerate().filter(|(_, member)| member.apart) {
+    for (index, member) in members.iter_mut().enumerate().filter(|(_, member)| member.detached) {
         while let Ok(number) = model.group.try_recv_member(index) {
             assert_eq!(number, member.cursor);
             member.cursor += 1;

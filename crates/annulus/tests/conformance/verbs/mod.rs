@@ -3,7 +3,7 @@
 //! ```text
 //! ends          which handles are Clone, Send, Sync, an error
 //! constructors  capacities that can't be had, and what their errors say
-//! room          publishers that wait: in time, in batches, behind a headroom
+//! free_slots          publishers that wait: in time, in batches, behind a headroom
 //! batches       a batch of one of many publishers stays together
 //! latest        the newest message, beside publishers
 //! event_handles what the handles of a ring of events say of it
@@ -26,12 +26,12 @@ mod drops;
 mod ends;
 mod event_handles;
 mod events;
+mod free_slots;
 mod graphs;
 mod groups;
 mod handlers;
 mod latest;
 mod processed;
-mod room;
 mod stages;
 mod taps;
 mod values;

@@ -35,16 +35,16 @@ fn what_was_lost_before_is_not_pending() {
     assert_eq!((pending, stage.try_iter().collect::<Vec<_>>()), (1, vec![96]));
 }
 
-/// What a stage would pass over after a second lapse in a row is not pending.
+/// What a stage would pass over after a second lag in a row is not pending.
 #[test]
-fn what_a_lapse_passes_over_is_not_pending() {
+fn what_recovery_skips_is_not_pending() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(64);
     let mut subscriber = subscribable.subscribe();
-    for lapse in 0..8 {
+    for lag in 0..8 {
         (0..100).for_each(|number| publisher.publish(number));
         let pending = subscriber.len();
         assert!(matches!(subscriber.try_recv(), Err(LossyTryRecvError::Lagged { .. })));
-        assert_eq!(subscriber.len(), pending, "lapse {lapse}");
+        assert_eq!(subscriber.len(), pending, "lag {lag}");
         assert_eq!(pending as u64, publisher.published() - subscriber.cursor());
     }
 }
@@ -286,7 +286,7 @@ fn a_panic_ends_a_batch_behind_its_message() {
 
 /// A publisher that laps a batch ends it: its last message has the flag, and the next call tells of the lag.
 #[test]
-fn a_lapse_ends_a_batch() {
+fn lagging_ends_a_batch() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
     let mut stage = subscribable.subscribe_tracked();
     publisher.publish_batch(&[0, 1, 2, 3]);

@@ -4,50 +4,50 @@ use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated, ordering};
 
 /// The handles of one side, and whether the last of them is gone. That never changes back: a handle is made only from another one of
 /// its side.
-pub(crate) struct Side {
-    handles: AtomicUsize,
-    gone: AtomicBool,
+pub(crate) struct HandleCount {
+    count: AtomicUsize,
+    is_gone: AtomicBool,
 }
 
-impl Side {
+impl HandleCount {
     /// With one handle.
     pub(crate) fn new() -> Self {
-        Self { handles: AtomicUsize::new(1), gone: AtomicBool::new(false) }
+        Self { count: AtomicUsize::new(1), is_gone: AtomicBool::new(false) }
     }
 
     /// One handle more; the caller has one.
-    pub(crate) fn one_more(&self) {
+    pub(crate) fn add(&self) {
         // Relaxed: the caller has a handle, so the count is not 0 and can't become it meanwhile.
-        self.handles.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
     }
 
     /// One handle less. Says whether it was the last.
-    pub(crate) fn one_less(&self) -> bool {
+    pub(crate) fn remove(&self) -> bool {
         // Release: pairs with the fence below, for what this handle did before.
-        if self.handles.fetch_sub(1, ordering!(Release unless "side_left_relaxed")) != 1
-            && !mutated!("side_gone_with_the_first")
+        if self.count.fetch_sub(1, ordering!(Release unless "handles_left_relaxed")) != 1
+            && !mutated!("handles_gone_with_the_first")
         {
             return false;
         }
-        if !mutated!("side_no_fence") {
+        if !mutated!("handles_no_fence") {
             // Acquire: what all the others did comes before the store.
             fence(Ordering::Acquire);
         }
-        // Release: pairs with the Acquire in `are_gone`; the last message comes before it.
-        self.gone.store(true, ordering!(Release unless "close_relaxed"));
+        // Release: pairs with the Acquire in `is_zero`; the last message comes before it.
+        self.is_gone.store(true, ordering!(Release unless "close_relaxed"));
         true
     }
 
     /// Whether the last handle may be gone: a hint, which says so at some time after it is.
     #[inline]
-    pub(crate) fn may_be_gone(&self) -> bool {
-        self.gone.load(Ordering::Relaxed)
+    pub(crate) fn may_be_zero(&self) -> bool {
+        self.is_gone.load(Ordering::Relaxed)
     }
 
     /// Whether the last handle is gone. Who sees true also sees what all of them did.
     #[inline]
-    pub(crate) fn are_gone(&self) -> bool {
-        // Acquire: pairs with the Release in `one_less`.
-        self.gone.load(Ordering::Acquire)
+    pub(crate) fn is_zero(&self) -> bool {
+        // Acquire: pairs with the Release in `remove`.
+        self.is_gone.load(Ordering::Acquire)
     }
 }

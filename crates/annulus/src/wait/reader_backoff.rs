@@ -9,52 +9,52 @@ use crate::sync::pause;
 /// that place it tells from its looks: some in a row that brought a few messages each. It goes on to rest as long as each rest
 /// brings a good deal. Where it was in vain, because what came was all that there was, it takes twice as many such looks to try
 /// it again.
-pub(crate) struct Pace {
+pub(crate) struct ReaderBackoff {
     /// Looks in a row that brought a few messages.
-    close: u32,
+    small_batches: u32,
     /// So many mean a stream.
-    enough: u32,
+    threshold: u32,
     /// Looks in a row that brought nothing.
-    vain: u32,
+    empty_looks: u32,
     /// Whether the next look is of one who wants what there is at once.
-    hasty: bool,
+    skip_next: bool,
 }
 
 /// Looks in vain before one that brings something soon.
-const SOON: u32 = 32;
+const EMPTY_LOOKS_IN_A_STREAM: u32 = 32;
 
 /// A few messages are at least so many. Fewer are an answer, or something that happens now and then.
-const FEW: usize = 4;
+const MIN_BATCH: usize = 4;
 
 /// The first rest comes after so many looks.
-const FIRST: u32 = 8;
+const FIRST_THRESHOLD: u32 = 8;
 
 /// The most that it takes.
-const MOST: u32 = 1024;
+const MAX_THRESHOLD: u32 = 1024;
 
 /// Pause instructions of a rest: half a microsecond, or one.
 // Decision 0046: why a reader rests, and when.
-const REST: u32 = 32;
+const REST_PAUSES: u32 = 32;
 
 /// Messages that are worth one: a stream of one in twenty or thirty nanoseconds.
-const WORTH: usize = 32;
+const WORTHWHILE_BATCH: usize = 32;
 
-impl Pace {
+impl ReaderBackoff {
     pub(crate) fn new() -> Self {
-        Self { close: 0, enough: FIRST, vain: 0, hasty: false }
+        Self { small_batches: 0, threshold: FIRST_THRESHOLD, empty_looks: 0, skip_next: false }
     }
 
     /// The next look is not followed by a rest.
     #[inline(always)]
-    pub(crate) fn hurry(&mut self) {
-        self.hasty = true;
+    pub(crate) fn skip_next_rest(&mut self) {
+        self.skip_next = true;
     }
 
     /// After a look that brought nothing.
     #[inline(always)]
     pub(crate) fn found_nothing(&mut self) {
-        self.vain = self.vain.saturating_add(1);
-        self.hasty = false;
+        self.empty_looks = self.empty_looks.saturating_add(1);
+        self.skip_next = false;
     }
 
     /// After a look that brought `count` messages, of which `backlog` are so many that the reader is not right behind the writer. Where a
@@ -63,29 +63,29 @@ impl Pace {
     pub(crate) fn found(&mut self, count: usize, backlog: usize, again: impl FnOnce() -> usize) {
         let is_close = count < backlog;
         if !self.rests() {
-            let counts = is_close && count >= FEW && self.vain <= SOON;
-            self.close = if counts { self.close + 1 } else { 0 };
-        } else if is_close && !self.hasty {
-            (0..REST).for_each(|_| pause());
+            let counts = is_close && count >= MIN_BATCH && self.empty_looks <= EMPTY_LOOKS_IN_A_STREAM;
+            self.small_batches = if counts { self.small_batches + 1 } else { 0 };
+        } else if is_close && !self.skip_next {
+            (0..REST_PAUSES).for_each(|_| pause());
             self.rested(again() - count);
         }
-        (self.vain, self.hasty) = (0, false);
+        (self.empty_looks, self.skip_next) = (0, false);
     }
 
     /// Whether rests pay.
     #[inline(always)]
     fn rests(&self) -> bool {
         // (Under loom a rest tells nothing.)
-        self.close >= self.enough && !cfg!(annulus_loom)
+        self.small_batches >= self.threshold && !cfg!(annulus_loom)
     }
 
     /// After a rest that brought `count` messages.
     #[inline(always)]
     fn rested(&mut self, count: usize) {
-        if count >= WORTH {
-            (self.close, self.enough) = (FIRST, FIRST);
+        if count >= WORTHWHILE_BATCH {
+            (self.small_batches, self.threshold) = (FIRST_THRESHOLD, FIRST_THRESHOLD);
         } else {
-            (self.close, self.enough) = (0, (2 * self.enough).min(MOST));
+            (self.small_batches, self.threshold) = (0, (2 * self.threshold).min(MAX_THRESHOLD));
         }
     }
 }
@@ -97,19 +97,19 @@ mod tests {
     const BACKLOG: usize = 512;
 
     /// Whether a look that brings a few messages is followed by a rest, which brings `more`.
-    fn rests(pace: &mut Pace, more: usize) -> bool {
+    fn rests(backoff: &mut ReaderBackoff, more: usize) -> bool {
         let mut rested = false;
-        pace.found(FEW, BACKLOG, || {
+        backoff.found(MIN_BATCH, BACKLOG, || {
             rested = true;
-            FEW + more
+            MIN_BATCH + more
         });
         rested
     }
 
     /// How many such looks it takes until there is a rest, which is in vain.
-    fn patience(pace: &mut Pace) -> u32 {
+    fn looks_before_a_rest(backoff: &mut ReaderBackoff) -> u32 {
         let mut looks = 0;
-        while !rests(pace, 0) {
+        while !rests(backoff, 0) {
             looks += 1;
         }
         looks
@@ -117,55 +117,57 @@ mod tests {
 
     #[test]
     fn it_rests_in_a_stream_and_only_while_that_pays() {
-        let mut pace = Pace::new();
-        assert!((0..FIRST).all(|_| !rests(&mut pace, WORTH)));
-        assert!((0..100).all(|_| rests(&mut pace, WORTH)));
-        assert!(rests(&mut pace, WORTH - 1));
-        assert!(!rests(&mut pace, WORTH));
+        let mut backoff = ReaderBackoff::new();
+        assert!((0..FIRST_THRESHOLD).all(|_| !rests(&mut backoff, WORTHWHILE_BATCH)));
+        assert!((0..100).all(|_| rests(&mut backoff, WORTHWHILE_BATCH)));
+        assert!(rests(&mut backoff, WORTHWHILE_BATCH - 1));
+        assert!(!rests(&mut backoff, WORTHWHILE_BATCH));
     }
 
     #[test]
     fn a_rest_in_vain_comes_ever_more_rarely() {
-        let mut pace = Pace::new();
-        for expected in [FIRST, 2 * FIRST, 4 * FIRST] {
-            assert_eq!(patience(&mut pace), expected);
+        let mut backoff = ReaderBackoff::new();
+        for expected in [FIRST_THRESHOLD, 2 * FIRST_THRESHOLD, 4 * FIRST_THRESHOLD] {
+            assert_eq!(looks_before_a_rest(&mut backoff), expected);
         }
         for _ in 0..20 {
-            assert!(patience(&mut pace) <= MOST);
+            assert!(looks_before_a_rest(&mut backoff) <= MAX_THRESHOLD);
         }
-        while !rests(&mut pace, WORTH) {}
-        assert!(rests(&mut pace, 0));
-        assert_eq!(patience(&mut pace), 2 * FIRST, "a stream makes up for it");
+        while !rests(&mut backoff, WORTHWHILE_BATCH) {}
+        assert!(rests(&mut backoff, 0));
+        assert_eq!(looks_before_a_rest(&mut backoff), 2 * FIRST_THRESHOLD, "a stream makes up for it");
     }
 
     #[test]
     fn answers_late_messages_and_a_backlog_are_no_stream() {
-        for (vain, count) in [(1, FEW - 1), (SOON + 1, FEW), (0, BACKLOG)] {
-            let mut pace = Pace::new();
+        for (empty_looks, count) in
+            [(1, MIN_BATCH - 1), (EMPTY_LOOKS_IN_A_STREAM + 1, MIN_BATCH), (0, BACKLOG)]
+        {
+            let mut backoff = ReaderBackoff::new();
             for _ in 0..10 {
-                assert!((1..FIRST).all(|_| !rests(&mut pace, WORTH)));
-                (0..vain).for_each(|_| pace.found_nothing());
-                pace.found(count, BACKLOG, || unreachable!());
+                assert!((1..FIRST_THRESHOLD).all(|_| !rests(&mut backoff, WORTHWHILE_BATCH)));
+                (0..empty_looks).for_each(|_| backoff.found_nothing());
+                backoff.found(count, BACKLOG, || unreachable!());
             }
         }
     }
 
     #[test]
     fn nobody_in_a_hurry_rests() {
-        let mut pace = Pace::new();
-        patience(&mut pace);
-        for _ in 0..MOST {
-            pace.hurry();
-            assert!(!rests(&mut pace, WORTH));
+        let mut backoff = ReaderBackoff::new();
+        looks_before_a_rest(&mut backoff);
+        for _ in 0..MAX_THRESHOLD {
+            backoff.skip_next_rest();
+            assert!(!rests(&mut backoff, WORTHWHILE_BATCH));
         }
-        assert!(rests(&mut pace, WORTH), "the next one does");
+        assert!(rests(&mut backoff, WORTHWHILE_BATCH), "the next one does");
     }
 
     #[test]
     fn who_has_a_backlog_does_not_rest_and_goes_on_to_do_so_later() {
-        let mut pace = Pace::new();
-        while !rests(&mut pace, WORTH) {}
-        pace.found(BACKLOG, BACKLOG, || unreachable!());
-        assert!(rests(&mut pace, WORTH));
+        let mut backoff = ReaderBackoff::new();
+        while !rests(&mut backoff, WORTHWHILE_BATCH) {}
+        backoff.found(BACKLOG, BACKLOG, || unreachable!());
+        assert!(rests(&mut backoff, WORTHWHILE_BATCH));
     }
 }

@@ -1,4 +1,4 @@
-//! [`Place`]: where a message of a lane lies, counted from an origin.
+//! [`Position`]: where a message of a lane lies, counted from an origin.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -11,23 +11,23 @@ use crate::sync::mutated;
 ///
 /// Slots are numbered like messages until they begin anew: message `number` lies at `origin + number`, counted in slots. So who goes
 /// from slot to slot adds one to one number.
-pub(crate) struct Place<T> {
+pub(crate) struct Position<T> {
     /// The message.
     pub(crate) number: u64,
     /// Where message 0 would lie. It points to no slot by itself; all steps from it wrap.
     origin: *mut MaybeUninit<T>,
 }
 
-impl<T> Clone for Place<T> {
+impl<T> Clone for Position<T> {
     #[inline(always)]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Place<T> {}
+impl<T> Copy for Position<T> {}
 
-impl<T> Place<T> {
+impl<T> Position<T> {
     /// Of message `number`, in slot `slot`.
     pub(super) fn new(number: u64, slot: usize, cells: &Cells<T>) -> Self {
         // (The upper half of a number makes no difference where pointers are 32 bits wide: all this is modulo their width.)
@@ -49,14 +49,14 @@ impl<T> Place<T> {
 
     /// How many slots there are from its own on, before they begin anew.
     #[inline(always)]
-    pub(crate) fn to_end(self, cells: &Cells<T>) -> usize {
+    pub(crate) fn to_storage_end(self, cells: &Cells<T>) -> usize {
         cells.count() - self.slot(cells)
     }
 
     /// How many slots lie behind its own.
     #[inline(always)]
     pub(crate) fn left(self, cells: &Cells<T>) -> usize {
-        self.to_end(cells) - usize::from(!mutated!("run_past_the_end"))
+        self.to_storage_end(cells) - usize::from(!mutated!("run_past_the_end"))
     }
 
     /// Has the processor get its slot for itself, because it will be written soon.
@@ -71,18 +71,18 @@ impl<T> Place<T> {
         hint::prefetch_to_read(self.pointer());
     }
 
-    /// The next place, where some slots are [left](Self::left).
+    /// The next position, where some slots are [left](Self::left).
     #[inline(always)]
     pub(crate) fn step(self) -> Self {
         self.skip(1)
     }
 
-    /// The place before, where this is a [`step`](Self::step) from it.
-    pub(crate) fn back(self) -> Self {
+    /// The position before, where this is a [`step`](Self::step) from it.
+    pub(crate) fn step_back(self) -> Self {
         Self { number: self.number.wrapping_sub(1), ..self }
     }
 
-    /// The place `count` further on, where more slots than that are [left](Self::left).
+    /// The position `count` further on, where more slots than that are [left](Self::left).
     #[inline(always)]
     pub(crate) fn skip(self, count: usize) -> Self {
         Self { number: self.number.wrapping_add(count as u64), ..self }
@@ -90,22 +90,22 @@ impl<T> Place<T> {
 
     /// The slots of `count` messages from here on; `count` is at most that of all slots.
     #[inline(always)]
-    pub(crate) fn stretches(self, count: usize, cells: &Cells<T>) -> [Range<usize>; 2] {
+    pub(crate) fn ranges(self, count: usize, cells: &Cells<T>) -> [Range<usize>; 2] {
         let slot = self.slot(cells);
-        let first = count.min(self.to_end(cells));
+        let first = count.min(self.to_storage_end(cells));
         [slot..slot + first, 0..count - first]
     }
 
-    /// The next place.
+    /// The next position.
     #[inline(always)]
     pub(crate) fn next(self, cells: &Cells<T>) -> Self {
         self.forward(1, cells)
     }
 
-    /// The place `count` further on; `count` is at most that of all slots.
+    /// The position `count` further on; `count` is at most that of all slots.
     #[inline(always)]
     pub(crate) fn forward(self, count: usize, cells: &Cells<T>) -> Self {
-        let goes_round = unlikely(count >= self.to_end(cells));
+        let goes_round = unlikely(count >= self.to_storage_end(cells));
         Self {
             number: self.number.wrapping_add(count as u64),
             origin: if goes_round { self.origin.wrapping_sub(cells.count()) } else { self.origin },
@@ -121,30 +121,30 @@ mod tests {
         for slots in [1, 2, 3, 8] {
             let cells = Cells::<T>::new(slots, None).unwrap();
             let first = u64::MAX - 4;
-            let place_of = |number: u64| {
-                Place::new(number, (number.wrapping_sub(first) % slots as u64) as usize, &cells)
+            let position_of = |number: u64| {
+                Position::new(number, (number.wrapping_sub(first) % slots as u64) as usize, &cells)
             };
-            let mut place = place_of(first);
+            let mut position = position_of(first);
             for count in (0..=slots).cycle().take(40) {
-                assert_eq!(place.left(&cells) + 1, place.to_end(&cells));
-                if place.left(&cells) > 0 {
-                    assert_eq!(place.next(&cells).pointer(), place.step().pointer());
-                    assert_eq!(place.step().back().pointer(), place.pointer());
-                    assert_eq!(place.step().back().number, place.number);
+                assert_eq!(position.left(&cells) + 1, position.to_storage_end(&cells));
+                if position.left(&cells) > 0 {
+                    assert_eq!(position.next(&cells).pointer(), position.step().pointer());
+                    assert_eq!(position.step().step_back().pointer(), position.pointer());
+                    assert_eq!(position.step().step_back().number, position.number);
                 }
                 assert_eq!(
-                    place.stretches(count, &cells).map(|range| range.len()).iter().sum::<usize>(),
+                    position.ranges(count, &cells).map(|range| range.len()).iter().sum::<usize>(),
                     count
                 );
-                place = place.forward(count, &cells);
-                assert_eq!(place.pointer(), place_of(place.number).pointer(), "{count} of {slots}");
-                assert!(place.slot(&cells) < slots);
+                position = position.forward(count, &cells);
+                assert_eq!(position.pointer(), position_of(position.number).pointer(), "{count} of {slots}");
+                assert!(position.slot(&cells) < slots);
             }
         }
     }
 
     #[test]
-    fn places_go_round() {
+    fn positions_wrap() {
         go_round::<u8>();
         go_round::<u64>();
         go_round::<[u8; 3]>();

@@ -1,7 +1,7 @@
 //! How a publisher gets at a slot: room at the gate, a claim among many, and the writer of the lap before.
 //!
 //! ```text
-//! one publisher, lossless     Room: the limit of the gate
+//! one publisher, lossless     AtLimit: the limit of the gate
 //! many, lossy                 claim, then Left: the writer a lap before has left the slot
 //! many, lossless; many, try   Claim: room, the slot left, then the claim, if nobody was faster
 //! ```
@@ -11,38 +11,44 @@ use crate::error::Refusal;
 use crate::ring::Strided;
 use crate::sequence::{Sequence, Stamp};
 use crate::sync::{mutated, pause};
-use crate::wait::{Deadline, Event, Look, Patience, Wait, WaitStrategy, wait_until};
+use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
 
-/// Waits for room for message `next` of the only publisher, by the strategy of the ring, and returns the new limit. Never
+/// Waits for the slot of message `next` of the only publisher, by the strategy of the ring, and returns the new limit. Never
 /// [`Refusal::Full`].
 ///
 /// Takes and returns values, so that a publisher whose methods are inlined can live in registers. (A strategy is an argument in memory, which
 /// would be written for each message: so there is a function without.)
 #[cold]
 #[inline(never)]
-pub(super) fn wait_for_room<S: Strided>(shared: &Shared<S>, next: Sequence) -> Result<Sequence, Refusal> {
+pub(super) fn wait_for_free_slot<S: Strided>(
+    shared: &Shared<S>,
+    next: Sequence,
+) -> Result<Sequence, Refusal> {
     // Decision 0035: slow paths take no strategy.
-    wait_for_room_by(shared, next, shared.strategy, None)
+    wait_for_free_slot_by(shared, next, shared.strategy, None)
 }
 
-/// As [`wait_for_room`], by `strategy`; [`Refusal::Full`] once `deadline` has passed.
+/// As [`wait_for_free_slot`], by `strategy`; [`Refusal::Full`] once `deadline` has passed.
 #[cold]
 #[inline(never)]
-pub(super) fn wait_for_room_by<S: Strided>(
+pub(super) fn wait_for_free_slot_by<S: Strided>(
     shared: &Shared<S>,
     next: Sequence,
     strategy: WaitStrategy,
     deadline: Deadline,
 ) -> Result<Sequence, Refusal> {
     // Decision 0034: nothing detects a handler that waits here.
-    let patience = Patience::new(shared.gate.handful(), deadline);
-    wait_until(&mut Room { shared, next, patience }, strategy, deadline).unwrap_or(Err(Refusal::Full))
+    let backoff = WriterBackoff::new(shared.gate.preferred(), deadline);
+    wait_until(&mut AtLimit { shared, next, backoff }, strategy, deadline).unwrap_or(Err(Refusal::Full))
 }
 
-/// As [`wait_for_room`], but looks once.
+/// As [`wait_for_free_slot`], but looks once.
 #[cold]
 #[inline(never)]
-pub(super) fn look_for_room<S: Strided>(shared: &Shared<S>, next: Sequence) -> Result<Sequence, Refusal> {
+pub(super) fn look_for_free_slot<S: Strided>(
+    shared: &Shared<S>,
+    next: Sequence,
+) -> Result<Sequence, Refusal> {
     if shared.is_abandoned() {
         return Err(Refusal::Closed);
     }
@@ -52,23 +58,23 @@ pub(super) fn look_for_room<S: Strided>(shared: &Shared<S>, next: Sequence) -> R
 }
 
 /// The only publisher at its limit.
-struct Room<'a, S> {
+struct AtLimit<'a, S> {
     shared: &'a Shared<S>,
     next: Sequence,
-    patience: Patience,
+    backoff: WriterBackoff,
 }
 
-impl<S: Strided> Wait for Room<'_, S> {
+impl<S: Strided> Wait for AtLimit<'_, S> {
     type Found = Result<Sequence, Refusal>;
 
     fn event(&self) -> &Event {
-        &self.shared.moved
+        &self.shared.released
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
-        self.patience.pause();
-        match look_for_room(self.shared, self.next) {
-            Ok(limit) => self.patience.judge(limit.since(self.next), Ok(limit)),
+        self.backoff.pause();
+        match look_for_free_slot(self.shared, self.next) {
+            Ok(limit) => self.backoff.judge(limit.since(self.next), Ok(limit)),
             Err(Refusal::Full) => Look::Nothing,
             Err(refusal) => Look::Found(Err(refusal)),
         }
@@ -117,12 +123,12 @@ fn try_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Resul
             }
         }
         match first_not_left(shared, first, end) {
-            (_, Place::BeingWritten) if mutated!("claim_does_not_wait") => {}
-            (sequence, Place::BeingWritten) if sequence == first => return Err(Obstacle::Slot),
-            (sequence, Place::BeingWritten) => end = sequence,
-            (_, Place::Left) => {}
+            (_, SlotState::BeingWritten) if mutated!("claim_does_not_wait") => {}
+            (sequence, SlotState::BeingWritten) if sequence == first => return Err(Obstacle::Slot),
+            (sequence, SlotState::BeingWritten) => end = sequence,
+            (_, SlotState::Free) => {}
             // Somebody else was faster.
-            (_, Place::Taken) => {
+            (_, SlotState::Claimed) => {
                 pause();
                 continue;
             }
@@ -136,30 +142,30 @@ fn try_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Resul
 }
 
 /// What the slot of a sequence that is about to be claimed looks like.
-enum Place {
+enum SlotState {
     /// The writer of the lap before has left it.
-    Left,
+    Free,
     /// That writer is still at work.
     BeingWritten,
     /// Somebody has claimed the sequence already.
-    Taken,
+    Claimed,
 }
 
 /// The first sequence from `first` on whose slot was not left, and what it looks like; `end` where all were.
-fn first_not_left<S: Strided>(shared: &Shared<S>, first: Sequence, end: Sequence) -> (Sequence, Place) {
+fn first_not_left<S: Strided>(shared: &Shared<S>, first: Sequence, end: Sequence) -> (Sequence, SlotState) {
     let mut sequence = first;
     while sequence < end {
         let before = Stamp::of_the_lap_before(sequence, shared.ring.capacity());
         match shared.ring.stamp(sequence).cmp(&before) {
-            core::cmp::Ordering::Less => return (sequence, Place::BeingWritten),
+            core::cmp::Ordering::Less => return (sequence, SlotState::BeingWritten),
             core::cmp::Ordering::Equal => sequence = sequence.next(),
-            core::cmp::Ordering::Greater => return (sequence, Place::Taken),
+            core::cmp::Ordering::Greater => return (sequence, SlotState::Claimed),
         }
     }
-    (end, Place::Left)
+    (end, SlotState::Free)
 }
 
-/// Claims up to `most` sequences for one of many publishers, as many as there is room for, but at least one: waits for the gate if the ring
+/// Claims up to `most` sequences for one of many publishers, as many as there are free slots, but at least one: waits for the gate if the ring
 /// is `lossless`, and for the slot, by the strategy of the ring. Never [`Refusal::Full`].
 #[inline]
 pub(super) fn claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
@@ -169,7 +175,7 @@ pub(super) fn claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -
     }
 }
 
-/// As for [`wait_for_room`].
+/// As for [`wait_for_free_slot`].
 #[cold]
 #[inline(never)]
 fn wait_for_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
@@ -197,8 +203,8 @@ pub(super) fn claim_now<S: Strided>(shared: &Shared<S>, lossless: bool) -> Resul
     })
 }
 
-/// Whether a claim would find room now; nothing is claimed.
-pub(super) fn has_room<S: Strided>(shared: &Shared<S>) -> Result<(), Refusal> {
+/// Whether a claim would find a free slot now; nothing is claimed.
+pub(super) fn has_free_slot<S: Strided>(shared: &Shared<S>) -> Result<(), Refusal> {
     if shared.is_abandoned() {
         return Err(Refusal::Closed);
     }
@@ -221,7 +227,7 @@ impl<S: Strided> Wait for Claim<'_, S> {
     fn event(&self) -> &Event {
         match self.obstacle {
             Obstacle::Slot if !mutated!("claim_sleeps_at_the_gate") => &self.shared.published,
-            _ => &self.shared.moved,
+            _ => &self.shared.released,
         }
     }
 
@@ -238,7 +244,7 @@ impl<S: Strided> Wait for Claim<'_, S> {
 }
 
 /// Waits, by the strategy of the ring, until the writer of the lap before has left the slot of `claimed`. Without a strategy for an argument
-/// for the same reason as [`wait_for_room`].
+/// for the same reason as [`wait_for_free_slot`].
 #[cold]
 #[inline(never)]
 pub(super) fn wait_for_slot<S: Strided>(shared: &Shared<S>, claimed: Sequence) {

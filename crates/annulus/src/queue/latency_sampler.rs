@@ -1,7 +1,7 @@
-//! A probe: how long a message lies in a ring, measured for one message at a time.
+//! A sampler: how long a message lies in a lane, measured for one message at a time.
 //!
 //! The producer writes the time and the number of a message, and the consumer, when it learns of that message or comes to it, reads the time again. Both
-//! do so only where they look how far the other side has come, and they look at least once in [`SAMPLE`] messages while a probe is on: so
+//! do so only where they look how far the other side has come, and they look at least once in [`SAMPLE_INTERVAL`] messages while a sampler is on: so
 //! a queue without one pays nothing for each message.
 //!
 //! ```text
@@ -20,10 +20,10 @@ use crate::sync::{AtomicBool, AtomicU64, Ordering};
 
 /// Messages between two that are measured, at least.
 // Decision 0061: nothing is counted for each message.
-pub(super) const SAMPLE: u64 = 64;
+pub(super) const SAMPLE_INTERVAL: u64 = 64;
 
-/// The probe of one lane.
-pub(super) struct Probe {
+/// The sampler of one lane.
+pub(super) struct LatencySampler {
     /// Whether a message is measured: its number and time are the consumer's to read. If not, they are the producer's to write.
     measuring: AtomicBool,
     number: AtomicU64,
@@ -35,7 +35,7 @@ pub(super) struct Probe {
     max_ns: AtomicU64,
 }
 
-impl Probe {
+impl LatencySampler {
     pub(super) fn new() -> Self {
         let zero = || AtomicU64::new(0);
         Self {
@@ -51,7 +51,7 @@ impl Probe {
 
     /// D1 and D2: the producer is about to send message `tail`, and has room until `limit`. Returns where it is to look again.
     #[cold]
-    pub(super) fn begin(&self, tail: u64, limit: u64) -> u64 {
+    pub(super) fn begin_sample(&self, tail: u64, limit: u64) -> u64 {
         if limit == tail {
             return limit;
         }
@@ -62,12 +62,12 @@ impl Probe {
             // Release: pairs with D3.
             self.measuring.store(true, Ordering::Release);
         }
-        tail.wrapping_add(limit.wrapping_sub(tail).min(SAMPLE))
+        tail.wrapping_add(limit.wrapping_sub(tail).min(SAMPLE_INTERVAL))
     }
 
     /// D3 and D4: the consumer is about to take message `head`, and there are some until `limit`. Returns where it is to look again.
     #[cold]
-    pub(super) fn end(&self, head: u64, limit: u64) -> u64 {
+    pub(super) fn end_sample(&self, head: u64, limit: u64) -> u64 {
         // Acquire: pairs with D2.
         if limit == head || !self.measuring.load(Ordering::Acquire) {
             return limit;
@@ -95,7 +95,7 @@ impl Probe {
     }
 
     /// Forgets what was measured, for a new producer; nobody else uses it.
-    pub(super) fn forget(&self) {
+    pub(super) fn reset(&self) {
         self.measuring.store(false, Ordering::Relaxed);
         for zero in [&self.samples, &self.total_ns, &self.max_ns] {
             zero.store(0, Ordering::Relaxed);
@@ -123,7 +123,7 @@ fn now() -> u64 {
     u64::try_from(passed.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Without a clock no queue has a probe.
+/// Without a clock no queue has a sampler.
 #[cfg(not(feature = "std"))]
 fn now() -> u64 {
     0
@@ -133,8 +133,8 @@ fn now() -> u64 {
 mod tests {
     use super::*;
 
-    fn samples(probe: &Probe) -> u64 {
-        probe.latency().map_or(0, |latency| latency.samples)
+    fn samples(sampler: &LatencySampler) -> u64 {
+        sampler.latency().map_or(0, |latency| latency.samples)
     }
 
     /// Of numbers that wrap, too.
@@ -143,38 +143,38 @@ mod tests {
     #[test]
     fn one_message_at_a_time_is_measured_where_the_consumer_comes_to_it() {
         for first in FIRSTS {
-            let (probe, at) = (Probe::new(), |number: u64| first.wrapping_add(number));
-            assert_eq!(probe.end(at(0), at(10)), at(10), "nothing is measured");
-            assert_eq!(probe.begin(at(4), at(4)), at(4), "there is no room");
-            assert_eq!(probe.begin(at(4), at(9)), at(9));
-            assert_eq!(probe.begin(at(5), at(999)), at(5 + SAMPLE), "4 is measured");
-            assert_eq!(probe.end(at(1), at(1)), at(1), "nothing is there");
+            let (sampler, at) = (LatencySampler::new(), |number: u64| first.wrapping_add(number));
+            assert_eq!(sampler.end_sample(at(0), at(10)), at(10), "nothing is measured");
+            assert_eq!(sampler.begin_sample(at(4), at(4)), at(4), "there is no room");
+            assert_eq!(sampler.begin_sample(at(4), at(9)), at(9));
+            assert_eq!(sampler.begin_sample(at(5), at(999)), at(5 + SAMPLE_INTERVAL), "4 is measured");
+            assert_eq!(sampler.end_sample(at(1), at(1)), at(1), "nothing is there");
             // It is to learn anew when it comes to message 4.
-            assert_eq!([2, 4, 5].map(|limit| probe.end(at(1), at(limit))), [at(2), at(4), at(4)]);
-            assert_eq!((samples(&probe), probe.end(at(4), at(9))), (0, at(9)));
-            assert_eq!(samples(&probe), 1);
+            assert_eq!([2, 4, 5].map(|limit| sampler.end_sample(at(1), at(limit))), [at(2), at(4), at(4)]);
+            assert_eq!((samples(&sampler), sampler.end_sample(at(4), at(9))), (0, at(9)));
+            assert_eq!(samples(&sampler), 1);
             // Where many are taken at once, it comes to what follows.
-            assert_eq!(probe.begin(at(9), at(10)), at(10));
-            assert_eq!((probe.end(at(11), at(12)), samples(&probe)), (at(12), 2));
-            assert_eq!((probe.end(at(12), at(13)), samples(&probe)), (at(13), 2), "measured once");
+            assert_eq!(sampler.begin_sample(at(9), at(10)), at(10));
+            assert_eq!((sampler.end_sample(at(11), at(12)), samples(&sampler)), (at(12), 2));
+            assert_eq!((sampler.end_sample(at(12), at(13)), samples(&sampler)), (at(13), 2), "measured once");
         }
     }
 
     #[test]
     fn times_add_up_and_are_forgotten() {
-        let probe = Probe::new();
-        assert!(probe.latency().is_none());
+        let sampler = LatencySampler::new();
+        assert!(sampler.latency().is_none());
         for ns in [7, 1, 4] {
-            probe.record(ns);
+            sampler.record(ns);
         }
-        assert_eq!(probe.latency(), Some(Latency { samples: 3, min_ns: 1, mean_ns: 4, max_ns: 7 }));
-        probe.begin(0, 1);
-        probe.forget();
-        assert!(probe.latency().is_none());
-        assert_eq!(probe.end(0, 1), 1);
-        assert!(probe.latency().is_none(), "nothing is measured any more");
-        probe.record(9);
-        assert_eq!(probe.latency(), Some(Latency { samples: 1, min_ns: 9, mean_ns: 9, max_ns: 9 }));
+        assert_eq!(sampler.latency(), Some(Latency { samples: 3, min_ns: 1, mean_ns: 4, max_ns: 7 }));
+        sampler.begin_sample(0, 1);
+        sampler.reset();
+        assert!(sampler.latency().is_none());
+        assert_eq!(sampler.end_sample(0, 1), 1);
+        assert!(sampler.latency().is_none(), "nothing is measured any more");
+        sampler.record(9);
+        assert_eq!(sampler.latency(), Some(Latency { samples: 1, min_ns: 9, mean_ns: 9, max_ns: 9 }));
     }
 
     #[test]

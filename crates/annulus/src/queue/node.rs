@@ -1,0 +1,123 @@
+//! A lane in its queue state: what lies beside it, and how an end of it reaches it.
+
+use core::ops::Deref;
+use core::ptr::NonNull;
+
+use super::latency_sampler::LatencySampler;
+use super::plan::Plan;
+use crate::free_list::END;
+use crate::lane::{Lane, SharedLane};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use crate::wait::Event;
+
+/// A lane in its queue state.
+#[repr(C)]
+pub(crate) struct LaneNode<L> {
+    pub(super) lane: L,
+    /// The queue state, with the right to give back a share in it; [`QueueState::of`](super::state::QueueState::of) knows its type. Constant.
+    pub(super) state: NonNull<()>,
+    /// Where its producer sleeps.
+    pub(super) released: Event,
+    /// Whether its producer may go by it that consumers look at this lane. If not, it [activates](super::roster::Roster::activate) the lane.
+    pub(super) active: AtomicBool,
+    /// Whether a consumer has found something here since lanes were last deactivated: a hint, which consumers write.
+    pub(super) recently_used: AtomicBool,
+    /// Its number in the roster. Constant.
+    pub(super) index: u32,
+    /// The number of the lane below it on the free list.
+    pub(super) link: AtomicU32,
+    /// Which producer this is; counted in the order of joining.
+    pub(super) id: AtomicU64,
+    /// The number of its producer's first message.
+    pub(super) base: AtomicU64,
+    /// Whether a producer has it.
+    pub(super) has_producer: AtomicBool,
+    /// Where that is asked for: what measures how long messages take.
+    pub(super) sampler: Option<LatencySampler>,
+}
+
+impl<L> LaneNode<L> {
+    /// Number `index` of the roster, for producer `id`, of the queue state at `state`.
+    pub(super) fn new(lane: L, index: u32, id: u64, state: NonNull<()>, plan: &Plan) -> Self {
+        Self {
+            lane,
+            state,
+            released: Event::new(),
+            active: AtomicBool::new(false),
+            recently_used: AtomicBool::new(false),
+            index,
+            link: AtomicU32::new(END),
+            id: AtomicU64::new(id),
+            base: AtomicU64::new(plan.first),
+            has_producer: AtomicBool::new(true),
+            sampler: plan.statistics.then(LatencySampler::new),
+        }
+    }
+
+    /// Whether consumers look at this lane.
+    #[inline(always)]
+    pub(super) fn is_active(&self) -> bool {
+        // Relaxed: the fence before it, and that of who deactivates it, decide what it sees.
+        self.active.load(Ordering::Relaxed)
+    }
+}
+
+/// A node, as an end of its lane knows it.
+///
+/// A node lives as long as its queue state, and who has this also has a share in that queue state: this is said here, once, so that the ends need not say it.
+pub(super) struct NodeRef<L>(NonNull<LaneNode<L>>);
+
+impl<L> NodeRef<L> {
+    /// A reference to `node`.
+    ///
+    /// # Safety
+    ///
+    /// Whoever uses it, or a copy of it, has a share in the node's queue state at that time.
+    pub(super) unsafe fn new(node: &LaneNode<L>) -> Self {
+        Self(NonNull::from(node))
+    }
+}
+
+impl<L> Deref for NodeRef<L> {
+    type Target = LaneNode<L>;
+
+    #[inline(always)]
+    fn deref(&self) -> &LaneNode<L> {
+        // SAFETY: the promise of `new`; nobody borrows a node otherwise than shared.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<L> Clone for NodeRef<L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L> Copy for NodeRef<L> {}
+
+impl<L> PartialEq for NodeRef<L> {
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+/// Whether nothing lies in a lane, for a consumer of it.
+pub(super) trait Quiet {
+    fn is_quiet(&self) -> bool;
+}
+
+impl<T> Quiet for Lane<T> {
+    #[inline(always)]
+    fn is_quiet(&self) -> bool {
+        self.tail() == self.head()
+    }
+}
+
+impl<T> Quiet for SharedLane<T> {
+    fn is_quiet(&self) -> bool {
+        self.is_empty()
+    }
+}
