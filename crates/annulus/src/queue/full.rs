@@ -5,8 +5,8 @@ use super::state::QueueState;
 use crate::error::Refusal;
 use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
 
-/// Waits for a slot of `node`, and returns how many slots `count_free` then found free; [`Refusal::Full`] once `deadline` has passed. It would rather
-/// have `preferred` slots than one.
+/// Waits for a free slot of `node`, and returns how many slots `count_free` then found free. For a few looks
+/// it waits until there are `preferred` of them. Returns [`Refusal::Full`] once `deadline` has passed.
 #[cold]
 #[inline(never)]
 pub(super) fn wait_for_free_slot<L>(

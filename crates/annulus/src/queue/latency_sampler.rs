@@ -1,8 +1,9 @@
-//! A sampler: how long a message lies in a lane, measured for one message at a time.
+//! The latency sampler: measures how long a message lies in a lane, for one message at a time.
 //!
-//! The producer writes the time and the number of a message, and the consumer, when it learns of that message or comes to it, reads the time again. Both
-//! do so only where they look how far the other side has come, and they look at least once in [`SAMPLE_INTERVAL`] messages while a sampler is on: so
-//! a queue without one pays nothing for each message.
+//! The producer writes down the time and the number of a message. The consumer reads the clock again when it
+//! learns of that message, or comes to it. Both do this only where they look how far the other side is, and
+//! with a sampler they do so at least once in [`SAMPLE_INTERVAL`] messages. So a queue without a sampler pays
+//! nothing for each message.
 //!
 //! ```text
 //! producer                                    consumer
@@ -18,17 +19,18 @@ use std::time::Instant;
 use super::stats::Latency;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 
-/// Messages between two that are measured, at least.
+/// At least so many messages lie between two that are measured.
 // Decision 0061: nothing is counted for each message.
 pub(super) const SAMPLE_INTERVAL: u64 = 64;
 
 /// The sampler of one lane.
 pub(super) struct LatencySampler {
-    /// Whether a message is measured: its number and time are the consumer's to read. If not, they are the producer's to write.
+    /// Whether a message is measured. While it is, the consumer reads its number and time; otherwise the
+    /// producer may write them.
     measuring: AtomicBool,
     number: AtomicU64,
     time: AtomicU64,
-    /// What was measured; the consumer's.
+    /// The results. Only the consumer uses them.
     samples: AtomicU64,
     total_ns: AtomicU64,
     min_ns: AtomicU64,
@@ -49,7 +51,8 @@ impl LatencySampler {
         }
     }
 
-    /// D1 and D2: the producer is about to send message `tail`, and has room until `limit`. Returns where it is to look again.
+    /// D1 and D2. The producer is about to send message `tail`, and may send until `limit`. Returns before
+    /// which message it must look again.
     #[cold]
     pub(super) fn begin_sample(&self, tail: u64, limit: u64) -> u64 {
         if limit == tail {
@@ -65,14 +68,16 @@ impl LatencySampler {
         tail.wrapping_add(limit.wrapping_sub(tail).min(SAMPLE_INTERVAL))
     }
 
-    /// D3 and D4: the consumer is about to take message `head`, and there are some until `limit`. Returns where it is to look again.
+    /// D3 and D4. The consumer is about to take message `head`, and messages are there until `limit`. Returns
+    /// before which message it must look again.
     #[cold]
     pub(super) fn end_sample(&self, head: u64, limit: u64) -> u64 {
         // Acquire: pairs with D2.
         if limit == head || !self.measuring.load(Ordering::Acquire) {
             return limit;
         }
-        // How many messages lie before the one that is measured; it may have been taken already, by who took many at once.
+        // How many messages lie before the one that is measured. It may already have been taken, if many were
+        // taken at once.
         let before = self.number.load(Ordering::Relaxed).wrapping_sub(head);
         if before == 0 || before > u64::MAX / 2 {
             self.record(now().saturating_sub(self.time.load(Ordering::Relaxed)));
@@ -84,7 +89,7 @@ impl LatencySampler {
     }
 
     fn record(&self, ns: u64) {
-        // Relaxed: the consumer alone writes them, and the consumer alone reads them.
+        // Relaxed: only the consumer writes and reads them.
         let add = |to: &AtomicU64, what| {
             to.store(to.load(Ordering::Relaxed).saturating_add(what), Ordering::Relaxed);
         };
@@ -94,7 +99,7 @@ impl LatencySampler {
         self.max_ns.store(self.max_ns.load(Ordering::Relaxed).max(ns), Ordering::Relaxed);
     }
 
-    /// Forgets what was measured, for a new producer; nobody else uses it.
+    /// Drops all results, for a new producer. Nobody else uses the sampler meanwhile.
     pub(super) fn reset(&self) {
         self.measuring.store(false, Ordering::Relaxed);
         for zero in [&self.samples, &self.total_ns, &self.max_ns] {
@@ -103,7 +108,7 @@ impl LatencySampler {
         self.min_ns.store(u64::MAX, Ordering::Relaxed);
     }
 
-    /// What was measured, if anything was.
+    /// The results, if there are any.
     pub(super) fn latency(&self) -> Option<Latency> {
         let samples = self.samples.load(Ordering::Relaxed);
         (samples > 0).then(|| Latency {
@@ -115,7 +120,7 @@ impl LatencySampler {
     }
 }
 
-/// Nanoseconds on the monotonic clock since some moment.
+/// Nanoseconds of the monotonic clock since some fixed moment.
 #[cfg(feature = "std")]
 fn now() -> u64 {
     static BEGINNING: OnceLock<Instant> = OnceLock::new();
@@ -137,7 +142,7 @@ mod tests {
         sampler.latency().map_or(0, |latency| latency.samples)
     }
 
-    /// Of numbers that wrap, too.
+    /// With numbers that wrap, too.
     const FIRSTS: [u64; 3] = [0, 100, u64::MAX - 5];
 
     #[test]

@@ -1,4 +1,4 @@
-//! A lane in its queue state: what lies beside it, and how an end of it reaches it.
+//! A lane in its queue state: what lies beside the lane, and how an end of the lane reaches it.
 
 use core::ops::Deref;
 use core::ptr::NonNull;
@@ -14,30 +14,33 @@ use crate::wait::Event;
 #[repr(C)]
 pub(crate) struct LaneNode<L> {
     pub(super) lane: L,
-    /// The queue state, with the right to give back a share in it; [`QueueState::of`](super::state::QueueState::of) knows its type. Constant.
+    /// The queue state, from an `Arc`, so that a share can be given back.
+    /// [`QueueState::of`](super::state::QueueState::of) knows its type. Constant.
     pub(super) state: NonNull<()>,
     /// Where its producer sleeps.
     pub(super) released: Event,
-    /// Whether its producer may go by it that consumers look at this lane. If not, it [activates](super::roster::Roster::activate) the lane.
+    /// Whether the lane is active: its producer may rely on it that consumers look here. If not, the producer
+    /// [activates](super::roster::Roster::activate) the lane.
     pub(super) active: AtomicBool,
-    /// Whether a consumer has found something here since lanes were last deactivated: a hint, which consumers write.
+    /// Whether a consumer has found something here since lanes were last deactivated. A hint, which consumers
+    /// write.
     pub(super) recently_used: AtomicBool,
     /// Its number in the roster. Constant.
     pub(super) index: u32,
     /// The number of the lane below it on the free list.
     pub(super) link: AtomicU32,
-    /// Which producer this is; counted in the order of joining.
+    /// The number of its producer, in the order of joining.
     pub(super) id: AtomicU64,
     /// The number of its producer's first message.
     pub(super) base: AtomicU64,
     /// Whether a producer has it.
     pub(super) has_producer: AtomicBool,
-    /// Where that is asked for: what measures how long messages take.
+    /// Measures how long messages take, where that is asked for.
     pub(super) sampler: Option<LatencySampler>,
 }
 
 impl<L> LaneNode<L> {
-    /// Number `index` of the roster, for producer `id`, of the queue state at `state`.
+    /// The node with number `index` in the roster, for producer `id`, of the queue state at `state`.
     pub(super) fn new(lane: L, index: u32, id: u64, state: NonNull<()>, plan: &Plan) -> Self {
         Self {
             lane,
@@ -57,14 +60,16 @@ impl<L> LaneNode<L> {
     /// Whether consumers look at this lane.
     #[inline(always)]
     pub(super) fn is_active(&self) -> bool {
-        // Relaxed: the fence before it, and that of who deactivates it, decide what it sees.
+        // Relaxed: two fences decide what it sees, the one before this load and that of whoever deactivates
+        // the lane.
         self.active.load(Ordering::Relaxed)
     }
 }
 
-/// A node, as an end of its lane knows it.
+/// A reference to a node, for an end of its lane.
 ///
-/// A node lives as long as its queue state, and who has this also has a share in that queue state: this is said here, once, so that the ends need not say it.
+/// A node lives as long as its queue state, and whoever has this reference also has a share in that queue
+/// state. This is said here, once, so that the ends need not repeat it.
 pub(super) struct NodeRef<L>(NonNull<LaneNode<L>>);
 
 impl<L> NodeRef<L> {

@@ -1,26 +1,29 @@
-//! How a handle lives in registers although some of its functions are called.
+//! How a handle stays in registers although some of its functions are not inlined.
 //!
-//! A handle whose methods are inlined is a few numbers in registers, unless something takes its address: then it is in memory, and
-//! each message writes it there. So what is rare is done to a copy of the handle, which has an address, and which is the handle again afterwards.
+//! A handle whose methods are inlined is a few numbers in registers. If something takes its address, it is in
+//! memory, and each message writes it there. So a rare step works on a copy of the handle. The copy has an
+//! address, and is moved back afterwards.
 
 use core::mem::ManuallyDrop;
 use core::ptr;
 
-/// Does `slow_path` to `end`, from a place of its own. Where `slow_path` panics, `end` is as `slow_path` left it.
+/// Runs `slow_path` on a copy of `end`, and moves the copy back. Where `slow_path` panics, `end` is as
+/// `slow_path` left it.
 #[inline(always)]
 pub(super) fn outlined<E, R>(end: &mut E, slow_path: impl FnOnce(&mut E) -> R) -> R {
     // SAFETY: a move, because nobody uses `end` before `MoveBack` has moved it back, whatever happens.
     let mut copy = ManuallyDrop::new(unsafe { ptr::read(end) });
-    // Not beside the copy, in one structure: whoever is given the address of that could get at `end`, for all that a compiler knows.
+    // The two are not fields of one structure. Otherwise a function that gets the address of the copy could
+    // also reach `end`, as far as the compiler knows.
     let copy = &raw mut copy;
     let back = MoveBack { end, copy };
-    // SAFETY: it lives as long as this function, and `MoveBack` looks at it later.
+    // SAFETY: the copy lives as long as this function, and `MoveBack` looks at it later.
     let result = slow_path(unsafe { &mut *copy });
     drop(back);
     result
 }
 
-/// Moves what is in `copy` to `end`.
+/// Moves `copy` to `end`, on drop.
 struct MoveBack<'a, E> {
     end: &'a mut E,
     copy: *const ManuallyDrop<E>,
@@ -29,7 +32,7 @@ struct MoveBack<'a, E> {
 impl<E> Drop for MoveBack<'_, E> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: both are places for an `E` (`outlined`), and the copy is left behind for good.
+        // SAFETY: both are memory for an `E` (`outlined`), and nobody uses the copy afterwards.
         unsafe { ptr::copy_nonoverlapping(self.copy.cast(), self.end, 1) };
     }
 }

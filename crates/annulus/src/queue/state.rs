@@ -1,11 +1,14 @@
-//! The queue state: what all handles of a queue share. Its lanes, who sleeps, whether it is closed.
+//! The queue state: what all handles of a queue share. It has the lanes, the sleepers, and whether the queue
+//! is closed.
 //!
-//! A queue has one lane or, where every producer has a lane of its own, one for each producer. A lane is a [`LaneNode`] of the queue state for as
-//! long as the queue state lives; which producer has it, and whether consumers look at it, is the business of the [`Roster`].
+//! A queue has one lane, or one lane for each producer. Each lane is a [`LaneNode`] and lives as long as the
+//! queue state. The [`Roster`] knows which producer has a lane, and which lanes are active: those at which
+//! consumers look.
 //!
-//! *After a send* (L4) a producer has three things to look at, which others change rarely: does a consumer sleep, is the queue closed (one
-//! word says both, `published`), do consumers still look at this lane (`active`; not where it is the only one). One fence serves all three. Who
-//! changes one of them then calls [`Event::barrier`] and looks at the lane: it sees the message, or the producer sees the change.
+//! *After a send* (L4) a producer checks three things, which change rarely. Does a consumer sleep? Is the
+//! queue closed? (Both are in one word, `published`.) Is its lane still `active`? (This is not checked where
+//! there is only one lane.) One fence serves all three. Whoever changes one of them then calls
+//! [`Event::barrier`] and looks at the lane. Either it sees the message, or the producer sees the change.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -36,13 +39,13 @@ pub(crate) struct QueueState<L> {
     pub(super) plan: Plan,
 }
 
-/// Set once, by whoever closes: nothing is sent from now on.
+/// Set once, by the close. Nothing is sent from then on.
 const CLOSED: Flag = Flag::Closed;
 
-/// Constant, as in the [`Plan`]: here too, so that one look before a send tells both.
+/// Constant, and also in the [`Plan`]. It is here, too, so that one look before a send tells both.
 const HANDS_OFF: Flag = Flag::User;
 
-// SAFETY: the pointers are to nodes, which are shared like borrows and freed with the queue state.
+// SAFETY: the pointers are to nodes, which are borrowed shared only, and freed with the queue state.
 unsafe impl<L: Send + Sync> Send for QueueState<L> {}
 // SAFETY: as above.
 unsafe impl<L: Send + Sync> Sync for QueueState<L> {}
@@ -64,13 +67,13 @@ impl<L> QueueState<L> {
         }
     }
 
-    /// A lane for a producer that joins: one that nobody has, with what its last producer left in it, or one that `make` makes. O(1), but for
-    /// what `make` does.
+    /// A lane for a producer that joins. It is a lane that nobody has, with what its last producer left in
+    /// it, or a new one from `make`. O(1), apart from `make`.
     pub(super) fn join(
         self: &Arc<Self>,
         make: impl FnOnce(Plan) -> Result<L, CapacityError>,
     ) -> Result<NodeRef<L>, CapacityError> {
-        // Relaxed: it only has to be different for each.
+        // Relaxed: each producer only needs another number.
         let id = self.joined.fetch_add(1, Ordering::Relaxed);
         let free = if mutated!("lanes_for_all_who_join") { None } else { self.roster.take_free() };
         if let Some(node) = free {
@@ -86,7 +89,7 @@ impl<L> QueueState<L> {
         Ok(unsafe { NodeRef::new(node) })
     }
 
-    /// The producer of `node` leaves. From now on the lane may be another one's.
+    /// The producer of `node` leaves. From now on another producer may have the lane.
     pub(super) fn leave(&self, node: &LaneNode<L>) {
         node.has_producer.store(false, Ordering::Relaxed);
         // Decision 0056: at once, with its messages.
@@ -94,41 +97,44 @@ impl<L> QueueState<L> {
         self.producer_goes();
     }
 
-    /// The queue state that `node` is of.
+    /// The queue state that `node` belongs to.
     #[inline(always)]
     pub(super) fn of(node: &LaneNode<L>) -> &Self {
-        // SAFETY: `join` put the queue state's address there, and whoever borrows a node keeps its queue state alive.
+        // SAFETY: `join` put the address of the queue state there, and whoever borrows a node keeps its queue
+        // state alive.
         unsafe { node.state.cast().as_ref() }
     }
 
-    /// A share in the queue state that `node` is of.
+    /// A share in the queue state that `node` belongs to.
     ///
     /// # Safety
     ///
-    /// The caller has one that it gave up without dropping it (`mem::forget`), and has it back by this.
+    /// The caller has a share that it gave up without dropping it (`mem::forget`). This call returns that
+    /// share.
     pub(super) unsafe fn share(node: &LaneNode<L>) -> Arc<Self> {
         // SAFETY: the pointer is that of the `Arc` in `join`; the rest is the caller's promise.
         unsafe { Arc::from_raw(node.state.as_ptr().cast()) }
     }
 
-    /// All lanes there ever were.
+    /// All lanes that were ever made.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &LaneNode<L>> {
         self.roster.nodes()
     }
 
-    /// Whether somebody may have closed the queue: a hint.
+    /// Whether the queue may be closed: a hint.
     #[inline(always)]
     pub(super) fn may_be_closed(&self) -> bool {
         self.published.has_flag(CLOSED, Ordering::Relaxed)
     }
 
-    /// Whether a send is no plain one: somebody [may have closed](Self::may_be_closed) the queue, or the message may be asked for.
+    /// Whether a send needs more than the plain steps: the queue [may be closed](Self::may_be_closed), or the
+    /// consumer may ask for the message.
     #[inline(always)]
     pub(super) fn has_any_flag(&self) -> bool {
         self.published.has_any_flag()
     }
 
-    /// Whether somebody has closed the queue. Who sees true also sees what that one did before.
+    /// Whether the queue is closed. Whoever sees true also sees what the closing thread did before.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         // Acquire: pairs with the Release in `close`.
@@ -147,32 +153,34 @@ impl<L> QueueState<L> {
         self.nodes().for_each(|node| node.released.notify());
     }
 
-    /// On a closed queue: who looks at a lane after this sees every message whose producer may not have seen the close before.
+    /// Called on a closed queue. Whoever looks at a lane afterwards sees every message of a producer that may
+    /// not have seen the close before its send.
     pub(super) fn await_sends(&self) {
-        // Where all producers are gone, so are their sends (`is_zero` is Acquire), and nobody has to be interrupted.
+        // Where all producers are gone, their sends are over (`is_zero` is Acquire), and no barrier is
+        // needed.
         if !self.producers.is_zero() {
             self.published.barrier_at_any_price();
         }
     }
 
-    /// One producer more; the caller has one.
+    /// Counts one more producer. The caller has one.
     pub(super) fn producer_comes(&self) {
         self.producers.add();
     }
 
-    /// One producer less. With the last, the queue is closed.
+    /// Counts one producer less. The last one closes the queue.
     fn producer_goes(&self) {
         if self.producers.remove() {
             self.close();
         }
     }
 
-    /// One consumer more; the caller has one.
+    /// Counts one more consumer. The caller has one.
     pub(super) fn consumer_comes(&self) {
         self.consumers.add();
     }
 
-    /// One consumer less. With the last, the queue is closed; says whether it was.
+    /// Counts one consumer less. The last one closes the queue; returns whether it was the last.
     pub(super) fn consumer_goes(&self) -> bool {
         let last = self.consumers.remove();
         if last {
@@ -183,8 +191,8 @@ impl<L> QueueState<L> {
 }
 
 impl<T> QueueState<Lane<T>> {
-    /// What the producers have done, in the order of joining: those that are there, and those that have left messages behind and whose lane has no
-    /// other producer yet.
+    /// What the producers have done, in the order of joining. It has the producers that are there, and those
+    /// that left messages in a lane which no other producer has yet.
     pub(super) fn producers_now(&self) -> Vec<ProducerStats> {
         let mut producers: Vec<_> = self
             .nodes()
@@ -194,7 +202,7 @@ impl<T> QueueState<Lane<T>> {
                 // In this order, as for the length.
                 let (tail, head) = (node.lane.tail(), node.lane.head());
                 let sent = tail.wrapping_sub(base);
-                // What lies before its first message is another one's.
+                // Messages before its first one are those of an earlier producer.
                 let before = base.wrapping_sub(head);
                 let received = if before <= u64::MAX / 2 { 0 } else { before.wrapping_neg() };
                 ProducerStats {
@@ -211,14 +219,14 @@ impl<T> QueueState<Lane<T>> {
     }
 }
 
-/// What a new queue's handles start from.
+/// What the first handles of a queue are made of.
 pub(super) struct Start<L> {
     pub(super) state: Arc<QueueState<L>>,
     pub(super) node: NodeRef<L>,
 }
 
 impl<L> Start<L> {
-    /// A queue state with one lane, whose producer's handle is yet to be made.
+    /// A queue state with one lane. The handle of its producer is still to be made.
     pub(super) fn new(
         plan: Plan,
         make: impl FnOnce(Plan) -> Result<L, CapacityError>,

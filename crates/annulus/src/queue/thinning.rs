@@ -5,11 +5,12 @@ use super::roster::Roster;
 use crate::sync::{Ordering, mutated};
 use crate::wait::Event;
 
-/// Lanes that stay active where nothing is found at all, though they are quiet: nobody gains by deactivating them.
+/// So many quiet lanes stay active where nothing is found at all: nobody gains by deactivating them.
 const KEPT: usize = if cfg!(annulus_loom) { 1 } else { 3 };
 
-/// What it takes to deactivate lanes, in looks at lanes in vain: a barrier is some microseconds, on the producers' cores too. After as many, those
-/// leave in which nothing was found since the last time. (Sooner in debug builds, so that tests and fuzzers come by there in a few steps.)
+/// Lanes are deactivated after this many looks in vain. A barrier takes some microseconds, on the cores of
+/// the producers, too. Then those lanes become inactive in which nothing was found since the last time.
+/// (Debug builds do so earlier, so that tests and fuzzers reach this code in a few steps.)
 // Decision 0055: neither sooner nor later.
 pub(super) const PRICE: usize = if cfg!(annulus_loom) {
     1
@@ -19,8 +20,9 @@ pub(super) const PRICE: usize = if cfg!(annulus_loom) {
     2048
 };
 
-/// The same where the process has not registered for barriers yet: the barrier then takes some milliseconds, a few thousand times as long. So a
-/// consumer with a few quiet lanes never pays for it, and one with a thousand does after as much time spent in looks.
+/// The same where the process has not registered for barriers yet. The barrier then takes some milliseconds,
+/// a few thousand times as long. So a consumer with a few quiet lanes never pays for it. A consumer with a
+/// thousand does so after it has spent as much time on looks.
 const PRICE_OF_THE_FIRST: usize = if cfg!(annulus_loom) {
     1
 } else if cfg!(debug_assertions) {
@@ -31,9 +33,9 @@ const PRICE_OF_THE_FIRST: usize = if cfg!(annulus_loom) {
 
 /// What one consumer has seen since it last deactivated lanes.
 pub(super) struct Thinning {
-    /// In looks in vain.
+    /// The number of looks in vain after which it deactivates lanes.
     price: usize,
-    /// Looks in vain, but for those at the lanes that stay anyway.
+    /// Looks in vain, without those at the lanes that stay active anyway.
     vain: usize,
     /// Whether a search has found something.
     found: bool,
@@ -44,10 +46,10 @@ impl Thinning {
         Self { price: PRICE, vain: 0, found: false }
     }
 
-    /// After a search that found something in `node`, and nothing in so many lanes before it.
+    /// After a search that found something in `node`, and nothing in `before` lanes before it.
     #[inline(always)]
     pub(super) fn found<L>(&mut self, node: &LaneNode<L>, before: usize) {
-        // (A store for each turn would take the line from the producers that look at it.)
+        // (A store in each turn would take the line from the producers that look at it.)
         if !node.recently_used.load(Ordering::Relaxed) {
             node.recently_used.store(true, Ordering::Relaxed);
         }
@@ -55,13 +57,13 @@ impl Thinning {
         self.vain += before;
     }
 
-    /// After a search that found nothing in so many lanes.
+    /// After a search that looked at `looked` lanes and found nothing.
     #[inline(always)]
     pub(super) fn found_nothing(&mut self, looked: usize) {
         self.vain += looked.saturating_sub(KEPT);
     }
 
-    /// Deactivates lanes, where that is due.
+    /// Deactivates lanes if it is time.
     #[inline(always)]
     pub(super) fn thin_out<L: Quiet>(&mut self, roster: &Roster<L>, published: &Event) {
         if self.vain >= self.price {
@@ -77,7 +79,7 @@ impl Thinning {
         }
         let mut stay = if self.found || cfg!(annulus_loom) { 0 } else { KEPT };
         roster.thin_out(published, |node| {
-            // (Loom does not get that far. Whether a lane may leave is not for this to say.)
+            // (Loom does not get so far. The caller decides whether a lane may become inactive.)
             let was_used = !cfg!(annulus_loom) && node.recently_used.load(Ordering::Relaxed);
             node.recently_used.store(false, Ordering::Relaxed);
             let stays = was_used || stay > 0;
@@ -99,9 +101,10 @@ mod tests {
     /// Lanes of these tests.
     const LANES: usize = 8;
 
-    /// A queue with so many lanes, in each of which a search has found something. (Twice, because the first message in the first lane needs no search.)
+    /// A queue with `LANES` lanes, in each of which a search has found something. (Twice, because the first
+    /// message in the first lane needs no search.)
     fn used<K: Joinable>() -> (Vec<Producer<u8, K>>, Consumer<u8, K>) {
-        // Or the first lanes would leave later than the others.
+        // Otherwise the first lanes would become inactive later than the others.
         crate::wait::prepare();
         let (first, mut consumer) = Builder::<K>::new(4).build().unwrap();
         let mut producers: Vec<_> = (1..LANES).map(|_| first.clone()).collect();
@@ -143,7 +146,7 @@ mod tests {
         let (mut busy, mut consumer) = mpmc::channel(4);
         let mut quiet = busy.clone();
         busy.try_send(1).unwrap();
-        // On its list it is not; whoever takes it off is between the two looks.
+        // It is not active; whoever deactivates it is between the two looks.
         let roster = &consumer.end.state.roster;
         let hidden = roster.nodes().last().unwrap();
         hidden.active.store(true, Ordering::Relaxed);
@@ -160,7 +163,8 @@ mod tests {
         assert!(received.contains(&2), "a ring is passed over");
     }
 
-    /// What lies in a lane keeps it active, however idle it seems; and one consumer at a time deactivates lanes.
+    /// A lane with a message stays active, however long nothing was found there; and one consumer at a time
+    /// deactivates lanes.
     fn lanes_with_messages_stay<L: Quiet>(state: &super::super::state::QueueState<L>) {
         let all = |round: &mut _| core::iter::from_fn(|| state.roster.next(round)).count();
         let before = active_bits(&state.roster);
@@ -174,7 +178,7 @@ mod tests {
         });
         assert_eq!((before, active_bits(&state.roster)), (LANES, 1));
         assert_eq!(all(&mut state.roster.round_beside_others(0, false)), 1);
-        // Another one is at it.
+        // Another consumer is doing so.
         state.roster.stop_thinning_for_test();
         state.roster.thin_out(&state.published, |_| panic!("two deactivate lanes"));
     }
@@ -230,7 +234,8 @@ mod tests {
         bits
     }
 
-    /// Polls in vain, and checks that lanes become inactive when `due` looks were in vain, to the poll.
+    /// Polls in vain, and checks that lanes become inactive at exactly the poll that makes `due` looks in
+    /// vain.
     fn polls_until<K: Joinable>(
         consumer: &mut Consumer<u8, K>,
         due: usize,
@@ -242,7 +247,7 @@ mod tests {
             assert!(consumer.try_recv().is_err());
             assert_eq!(active_count(consumer), before, "too early");
         }
-        // This one takes them off first.
+        // This poll deactivates them first.
         assert!(consumer.try_recv().is_err());
         assert_eq!(active_count(consumer), after);
     }
@@ -254,12 +259,12 @@ mod tests {
         polls_until(&mut consumer, PRICE, LANES - KEPT, LANES, LANES);
         // Nothing was found anywhere: some stay, whose looks don't count. (The last poll above counts, too.)
         polls_until(&mut consumer, PRICE - (LANES - KEPT), LANES - KEPT, LANES, KEPT);
-        // From now on polls are cheap, and nobody leaves any more.
+        // From now on polls are cheap, and no other lane becomes inactive.
         for _ in 0..PRICE {
             assert!(consumer.try_recv().is_err());
         }
         assert_eq!(active_count(&consumer), KEPT);
-        // Each comes back with its next message.
+        // Each becomes active again with its next message.
         for (number, producer) in producers.iter_mut().enumerate() {
             producer.try_send(2).unwrap();
             assert_eq!(consumer.try_recv(), Ok(2), "that of ring {number}");
@@ -277,10 +282,12 @@ mod tests {
         quiet_rings_leave::<mpmc::Mpmc>();
     }
 
-    /// Where some lanes are busy, all others leave. (Two: many consumers find the next message of the lane they are at without a search.)
+    /// Where some lanes are busy, all others become inactive. (Two stay: of many consumers, each finds the
+    /// next message of its own lane without a search.)
     fn quiet_rings_leave_beside_busy_ones<K: Joinable>(polls_in_vain: bool) {
         let (mut producers, mut consumer) = used::<K>();
-        // The first time lanes are deactivated all stay, the second time those stay where something was found meanwhile.
+        // The first time lanes are deactivated all stay, the second time those stay where something was found
+        // meanwhile.
         for _ in 0..PRICE {
             for busy in [2, 5] {
                 producers[busy].try_send(3).unwrap();

@@ -1,42 +1,44 @@
-//! How a reader stays behind a writer without being in its way.
+//! How a reader keeps a distance from a writer, so that the two do not slow each other down.
 
 use crate::sync::pause;
 
-/// A reader that takes what there is as fast as it comes.
+/// The state of a reader that takes messages as fast as they come.
 ///
-/// Right behind a writer that sends without a break, each look takes the tail's line from it, and often the line that it is writing, and
-/// brings a few messages: both sides wait for lines more than they work. A reader that rests first finds many messages at the next look. Whether it is in
-/// that place it tells from its looks: some in a row that brought a few messages each. It goes on to rest as long as each rest
-/// brings a good deal. Where it was in vain, because what came was all that there was, it takes twice as many such looks to try
-/// it again.
+/// A reader may be right behind a writer that sends without a break. Then each look takes the cache line of
+/// the tail from the writer, and often the line that it is writing, and brings only a few messages: both
+/// sides spend their time waiting for lines. A reader that rests first finds many messages at its next look.
+///
+/// The reader tells this case from its looks: several in a row brought a few messages each. Then it rests,
+/// and it continues to rest as long as each rest brings many messages. After a rest that was in vain it takes
+/// twice as many such looks before it tries again.
 pub(crate) struct ReaderBackoff {
     /// Looks in a row that brought a few messages.
     small_batches: u32,
-    /// So many mean a stream.
+    /// After so many of them the reader rests.
     threshold: u32,
     /// Looks in a row that brought nothing.
     empty_looks: u32,
-    /// Whether the next look is of one who wants what there is at once.
+    /// Whether the caller wants messages at once, so that the next look is not followed by a rest.
     skip_next: bool,
 }
 
-/// Looks in vain before one that brings something soon.
+/// At most so many looks in vain come before a look that counts as part of a stream.
 const EMPTY_LOOKS_IN_A_STREAM: u32 = 32;
 
-/// A few messages are at least so many. Fewer are an answer, or something that happens now and then.
+/// At least so many messages make a look count. Fewer are an answer, or something that happens now and then.
 const MIN_BATCH: usize = 4;
 
 /// The first rest comes after so many looks.
 const FIRST_THRESHOLD: u32 = 8;
 
-/// The most that it takes.
+/// The threshold never becomes larger than this.
 const MAX_THRESHOLD: u32 = 1024;
 
-/// Pause instructions of a rest: half a microsecond, or one.
+/// Pause instructions of a rest: about a microsecond.
 // Decision 0046: why a reader rests, and when.
 const REST_PAUSES: u32 = 32;
 
-/// Messages that are worth one: a stream of one in twenty or thirty nanoseconds.
+/// A rest that brings at least so many messages was worth it.
 const WORTHWHILE_BATCH: usize = 32;
 
 impl ReaderBackoff {
@@ -57,8 +59,9 @@ impl ReaderBackoff {
         self.skip_next = false;
     }
 
-    /// After a look that brought `count` messages, of which `backlog` are so many that the reader is not right behind the writer. Where a
-    /// rest pays, rests, and looks `again`, which says how many there are then.
+    /// After a look that brought `count` messages. With `backlog` messages or more, the reader is not right
+    /// behind the writer. Where a rest pays, this rests and looks `again`, which returns how many messages
+    /// there are then.
     #[inline(always)]
     pub(crate) fn found(&mut self, count: usize, backlog: usize, again: impl FnOnce() -> usize) {
         let is_close = count < backlog;
@@ -75,7 +78,7 @@ impl ReaderBackoff {
     /// Whether rests pay.
     #[inline(always)]
     fn rests(&self) -> bool {
-        // (Under loom a rest tells nothing.)
+        // (Under loom a rest changes nothing.)
         self.small_batches >= self.threshold && !cfg!(annulus_loom)
     }
 

@@ -1,23 +1,24 @@
-//! How a writer waits for a free slot without slowing down those it waits for.
+//! How a writer waits for free slots without slowing down the readers.
 
 use super::{Deadline, Look};
 use crate::sync::{mutated, pause};
 
 /// A writer at its limit.
 ///
-/// Each look takes the readers' cursors from those that it waits for, who then need a line transfer for their next message. A writer that
-/// went on with each single slot would look for every message, and slow down those it waits for. So it pauses longer after each look,
-/// and for a few looks, some microseconds, it waits for an eighth of the ring rather than for a slot.
+/// Each look takes the cache lines of the readers' cursors, and a reader then needs a line transfer for its
+/// next message. A writer that continued after each single slot would look for every message, and slow down
+/// the readers. So it pauses longer after each look. For a few looks, which take some microseconds, it also
+/// waits for an eighth of the ring rather than for one slot.
 pub(crate) struct WriterBackoff {
-    /// Before the next look.
+    /// Pauses before the next look.
     pauses: u32,
-    /// Looks for which a few free slots are not enough. None where there is a deadline.
+    /// Looks for which a few free slots are not enough. 0 where there is a deadline.
     looks_left: u32,
-    /// What is enough.
+    /// So many free slots are enough.
     preferred: u64,
 }
 
-/// Looks of a writer that may wait for ever.
+/// So often a writer without a deadline waits for more than one slot.
 // Decision 0019: why, and for how long.
 const LOOKS: u32 = 8;
 
@@ -25,21 +26,21 @@ const LOOKS: u32 = 8;
 const MOST_PAUSES: u32 = 32;
 
 impl WriterBackoff {
-    /// For who would rather have `preferred` slots than one.
+    /// For a writer that prefers `preferred` slots to one.
     pub(crate) fn new(preferred: u64, deadline: Deadline) -> Self {
         let looks_left = if deadline.is_none() { LOOKS } else { 0 };
         Self { pauses: 0, looks_left, preferred }
     }
 
-    /// Pauses; before each look.
+    /// Pauses. Called before each look.
     pub(crate) fn pause(&mut self) {
         (0..self.pauses).for_each(|_| pause());
-        // (Under loom a pause gives way to others; one tells as much as many.)
+        // (Under loom a pause lets others run; one is as good as many.)
         let most = if cfg!(annulus_loom) { 0 } else { MOST_PAUSES };
         self.pauses = (2 * self.pauses + 1).min(most);
     }
 
-    /// What a look that found `free` slots means to who waits for `found`.
+    /// What a writer that waits for `found` does after a look that found `free` slots.
     pub(crate) fn judge<F>(&mut self, free: u64, found: F) -> Look<F> {
         if free == 0 {
             return Look::Nothing;
