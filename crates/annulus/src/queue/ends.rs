@@ -1,32 +1,35 @@
-//! The two ends of a lane, or of several: what a producer and a consumer of any kind can do.
+//! The two ends of one lane or of several: what a producer and a consumer of any kind can do.
 
 use super::roster::Round;
 use super::state::QueueState;
 use crate::error::Refusal;
 use crate::wait::{Deadline, Event, WaitStrategy};
 
-/// A producer's end. `put` and its like never wait.
+/// The end of a producer. Only [`wait`](Self::wait) waits.
 pub(crate) trait Write<T> {
     /// What the queue state has for lanes.
     type Lane;
 
     fn state(&self) -> &QueueState<Self::Lane>;
 
-    /// Sends `value` if there is nothing else to do; gives it back otherwise, not sent, for the caller to take the long way: by
-    /// [`has_free_slot`](Self::has_free_slot) and [`put`](Self::put), [`outlined`](super::outlined::outlined).
+    /// Sends `value` if that takes only the plain steps. Otherwise it gives the value back, and the caller
+    /// takes the slow path: [`has_free_slot`](Self::has_free_slot) and [`put`](Self::put),
+    /// [`outlined`](super::outlined::outlined).
     fn put_plainly(&mut self, value: T) -> Result<(), T>;
 
-    /// Whether a slot is free. If so, nobody else takes it.
+    /// Whether a slot is free. If so, it stays free until this end fills it.
     fn has_free_slot(&mut self) -> bool;
 
     /// Sends `value`, or gives it back where the queue was closed before.
     ///
     /// # Safety
     ///
-    /// The last call of this end was [`has_free_slot`](Self::has_free_slot), which said so, or a [`wait`](Self::wait) that succeeded.
+    /// The last call of this end was [`has_free_slot`](Self::has_free_slot), which said so, or a
+    /// [`wait`](Self::wait) that succeeded.
     unsafe fn put(&mut self, value: T) -> Result<(), T>;
 
-    /// Sends as many of `values` as there are free slots, from the first on; none where the queue is closed.
+    /// Sends as many of `values` as there are free slots, from the first on. Sends none where the queue is
+    /// closed.
     fn put_some(&mut self, values: &[T]) -> usize
     where
         T: Copy;
@@ -38,7 +41,7 @@ pub(crate) trait Write<T> {
     fn len(&self) -> usize;
 }
 
-/// A consumer's end.
+/// The end of a consumer.
 pub(crate) trait Read<T> {
     /// What the queue state has for lanes.
     type Lane;
@@ -48,56 +51,60 @@ pub(crate) trait Read<T> {
     /// Where to wait for a message.
     fn event(&self) -> &Event;
 
-    /// The caller looks for the next message again and again, and wants it as soon as it is there: its line may come beside the look, not after
-    /// it, and the look is not followed by a rest.
+    /// Says that the caller spins until the next message is there. So its line may be fetched together with
+    /// the look, and no rest follows the look.
     fn expect(&mut self) {}
 
-    /// The caller has looked for the next message in vain, and goes on to do so.
+    /// Says that the caller has looked for the next message in vain, and continues to look.
     fn ask(&mut self) {}
 
-    /// Takes the next message, if it takes no more than that; where it does not, the caller takes the long way: by [`try_take`](Self::try_take),
-    /// [`outlined`](super::outlined::outlined).
+    /// Takes the next message if that takes only the plain steps. Otherwise the caller takes the slow path:
+    /// [`try_take`](Self::try_take), [`outlined`](super::outlined::outlined).
     fn take_plainly(&mut self) -> Option<T>;
 
     /// Takes the next message, if there is one.
     fn try_take(&mut self) -> Option<T>;
 
-    /// Hands up to `most` messages of one lane to `each`, as [`try_take`](Self::try_take) would take them, and says how many that were; 0
-    /// means that nothing was there. If `each` panics, the messages it got count as taken, and the others stay.
+    /// Hands up to `most` messages of one lane to `each`, in the order of [`try_take`](Self::try_take), and
+    /// returns how many. 0 means that no message was there. If `each` panics, the messages that it got count
+    /// as taken, and the others stay.
     fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize;
 
-    /// As [`take_some`](Self::take_some), but from the lane that is the next to take from, and from no other.
+    /// As [`take_some`](Self::take_some), but only from the lane from which the next message comes.
     #[inline]
     fn take_here(&mut self, most: usize, each: impl FnMut(T)) -> usize {
         self.take_some(most, each)
     }
 
-    /// As [`take_some`](Self::take_some), but from one lane after the other, until there are `most` or nothing is left.
+    /// As [`take_some`](Self::take_some), but from one lane after another, until there are `most` messages or
+    /// no lane has one.
     #[inline]
     fn take_up_to(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
         take_up_to(most, |left| self.take_some(left, &mut each))
     }
 
-    /// Moves messages into `buffer`, from the first on, and returns how many; what was there before is dropped.
+    /// Moves messages into `buffer`, from the first slot on, and returns how many. Drops what was there
+    /// before.
     fn take_into(&mut self, buffer: &mut [T]) -> usize;
 
-    /// Begins to visit every lane once.
+    /// Begins a round of all lanes.
     fn begin_round(&mut self) -> Round;
 
-    /// Makes the next lane of `round` the next to take from; false where there is no other.
+    /// Moves on to the next lane of `round`; false where there is none.
     fn next_in_round(&mut self, round: &mut Round) -> bool;
 
-    /// How many messages lie in the lane that is the next to take from.
+    /// How many messages lie in the lane from which the next message comes.
     fn here(&mut self) -> usize;
 
-    /// Once the queue is closed: whether nothing is left nor will come, for good. After a first false something may be there.
+    /// Called on a closed queue. Returns whether no message is left and none will come; this stays so. After
+    /// the first false a message may be there.
     fn settle(&mut self) -> bool;
 
     /// How many messages lie in all its lanes.
     fn len(&self) -> usize;
 }
 
-/// Calls `take` with how many messages are left of `count`, until it has taken them all, or none.
+/// Calls `take` with the number of messages that are left of `count`, until none is left or `take` returns 0.
 #[inline]
 pub(super) fn take_up_to(count: usize, mut take: impl FnMut(usize) -> usize) -> usize {
     let mut left = count;

@@ -1,4 +1,5 @@
-//! The producer's end of a lane whose consumer may ask for messages (`lane/hand_off.rs`). An end of its own: others pay nothing for it.
+//! The producer's end of a lane whose consumer may ask for messages (`lane/hand_off.rs`). It is a type of its
+//! own, so that other producers pay nothing for it.
 
 use super::ends::Write;
 use super::state::QueueState;
@@ -8,8 +9,8 @@ use crate::hint::unlikely;
 use crate::lane::Lane;
 use crate::wait::{Deadline, WaitStrategy};
 
-/// The one producer of such a lane. But for single messages it is a [`WriteEnd`].
-// Decision 0053: an end of its own, off by default.
+/// The one producer of such a lane. Except for single messages it works as a [`WriteEnd`].
+// Decision 0053: a type of its own, off by default.
 pub(crate) struct Handing<T> {
     pub(super) end: WriteEnd<T>,
 }

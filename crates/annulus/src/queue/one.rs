@@ -13,12 +13,13 @@ use crate::lane::Lane;
 use crate::sync::mutated;
 use crate::wait::{Event, ReaderBackoff};
 
-/// So many messages, or an eighth of a lane, are a backlog.
+/// With so many messages, or an eighth of a lane, the reader is not right behind the writer.
 const BACKLOG: usize = 512;
 
 /// The consumer of a queue that has one lane.
 pub(crate) struct One<T> {
-    /// A share, which [`leave`] gives back: dropped like other fields, it would have an address.
+    /// A share, which [`leave`] gives back. If it were dropped as other fields are, this end would have an
+    /// address.
     pub(super) state: ManuallyDrop<Arc<QueueState<Lane<T>>>>,
     pub(super) end: ReadEnd<T>,
     backoff: ReaderBackoff,
@@ -37,13 +38,13 @@ impl<T> One<T> {
         Self { state: ManuallyDrop::new(state), end, backoff: ReaderBackoff::new(), asked: false }
     }
 
-    /// Whether something is there.
+    /// Whether a message is there.
     #[inline(always)]
     pub(super) fn has_some(&mut self) -> bool {
         self.end.known() != 0 || self.look(true)
     }
 
-    /// Looks, and looks again after a rest where that pays.
+    /// Looks for messages. Where a rest pays, rests and looks again.
     #[inline(always)]
     fn look(&mut self, one_by_one: bool) -> bool {
         if !self.end.learn(usize::MAX) {
@@ -52,7 +53,8 @@ impl<T> One<T> {
         }
         if unlikely(self.asked) {
             self.asked = mutated!("hand_off_taken_twice");
-            // SAFETY: it was asked for, it lies before the tail (L5), and whoever comes here again has not asked again.
+            // SAFETY: it was asked for, it lies before the tail (L5), and `asked` is cleared, so it is
+            // accepted once.
             unsafe { self.end.lane().accept(self.end.head) };
         }
         let backlog = BACKLOG.min(self.end.lane().capacity() / 8);
@@ -90,7 +92,7 @@ impl<T> Read<T> for One<T> {
 
     fn expect(&mut self) {
         self.backoff.skip_next_rest();
-        // What is asked for comes with the tail.
+        // A message that was asked for comes in the line of the tail.
         if !self.asked {
             self.end.expect();
         }
@@ -121,14 +123,15 @@ impl<T> Read<T> for One<T> {
         self.end.take_some(most, each)
     }
 
-    /// There is one lane, and one look at it: a second would take the tail's line from the producer, for the little that came meanwhile.
+    /// There is one lane, and it is looked at once. A second look would take the line of the tail from the
+    /// producer, and bring only the few messages that came meanwhile.
     #[inline]
     fn take_up_to(&mut self, most: usize, each: impl FnMut(T)) -> usize {
         // Decision 0047: one look fills a buffer.
         self.take_some(most, each)
     }
 
-    /// One look, too.
+    /// One look, as above.
     #[inline]
     fn take_into(&mut self, buffer: &mut [T]) -> usize {
         if self.end.known() < buffer.len() {
@@ -173,7 +176,7 @@ impl<T> Drop for One<T> {
     }
 }
 
-/// The consumer goes, and with it what is left.
+/// Drops what is left in the queue, because its consumer is gone.
 #[cold]
 #[inline(never)]
 fn leave<T>(one: &mut One<T>) {

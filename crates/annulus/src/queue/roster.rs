@@ -1,8 +1,9 @@
-//! The roster: which lanes a queue has, which of them no producer has, and which of them consumers look at.
+//! The roster: which lanes a queue has, which of them have no producer, and which of them are active.
 //!
-//! A lane is a [`LaneNode`] from the first producer that has it until the queue ends. When its producer leaves it goes on the free list, with whatever
-//! lies in it, and the next producer to come goes on in it, behind that. So there are as many lanes as there were producers at one time, whatever
-//! consumers do, and joining takes as many steps as a pop of a stack.
+//! A lane has a [`LaneNode`] from its first producer until the end of the queue. When its producer leaves,
+//! the lane goes on the free list with the messages that lie in it. The next producer takes it from there,
+//! and its messages come after those. So there are only as many lanes as there were producers at one time,
+//! whatever consumers do, and a join takes as many steps as a pop from a stack.
 //!
 //! ```text
 //!  buckets      blocks of a bucket                          nodes
@@ -15,18 +16,23 @@
 //! └─────┘     └──────────────────────────┴──────────────────────────┘
 //! ```
 //!
-//! *The list.* Consumers look at the lanes whose bit is set, in the order of their numbers, round and round; so each lane has its turn after at most one
-//! turn of every other. A poll looks at each bit once: its steps are bounded by the lanes there are, however many come meanwhile.
+//! *Active lanes.* Consumers look at the lanes whose bit is set, in the order of their numbers, round and
+//! round. So each lane has its turn after at most one turn of every other. A poll looks at each bit once: its
+//! steps are bounded by the number of lanes, however many producers join meanwhile.
 //!
-//! A lane in which nothing was found for long becomes inactive. A consumer clears the node's `active` (M1), calls a barrier (M2) and looks once
-//! more (M3); where it finds nothing it clears the bit and looks at `active` again (M4), where it finds something it sets `active` again. A producer
-//! that finds `active` clear, after its store and a fence (L4), sets it, and then the bit. So either M3 sees the message or the producer sees M1,
-//! and either M4 sees the producer's `active` or the producer's bit comes after the bit was cleared. No message is hidden from a poll that
-//! begins after its send is over, with one exception: between the clearing of the bit and M4.
+//! A lane in which nothing was found for long becomes inactive. A consumer clears the `active` of the node
+//! (M1), calls a barrier (M2) and looks once more (M3). Where it finds something, it sets `active` again.
+//! Where it finds nothing, it clears the bit and looks at `active` again (M4). A producer that finds `active`
+//! clear, after its store and a fence (L4), sets `active`, and then the bit.
 //!
-//! That exception is nothing to who deactivates lanes, because it is not polling then. Where there are many consumers, one deactivates lanes at a time,
-//! and `thinning` is odd meanwhile: a round of another one that begins then visits all lanes there are, and one that ends with nothing found, and
-//! finds that this has changed, goes on with all of them.
+//! So either M3 sees the message, or the producer sees M1. And either M4 sees the `active` of the producer,
+//! or the producer sets the bit after it was cleared. A poll that begins after a send is over finds its
+//! message, with one exception: between the clearing of the bit and M4.
+//!
+//! The exception does not matter to the consumer that deactivates lanes, because it does not poll at that
+//! time. Where there are many consumers, one of them deactivates lanes at a time, and `thinning` is odd
+//! meanwhile. A round of another consumer that begins then visits all lanes. A round that found nothing, and
+//! sees at its end that `thinning` has changed, continues with all lanes.
 
 use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
@@ -36,17 +42,18 @@ use crate::free_list::{END, Head};
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::Event;
 
-/// Lanes of a block: as many as there are bits in a word. (Loom counts each of them in each execution.)
+/// Lanes of a block: one for each bit of a word. (Fewer under loom, which counts each of them in each
+/// execution.)
 const LANES_PER_BLOCK: usize = if cfg!(annulus_loom) { 4 } else { 64 };
 
-/// So many buckets have room for nearly 2^32 lanes, which is more than memory has.
+/// So many buckets hold nearly 2^32 lanes, which is more than fits in memory.
 const BUCKETS: usize = if cfg!(annulus_loom) { 2 } else { 26 };
 
 /// All lanes of a queue.
 pub(super) struct Roster<L> {
-    /// Those that no producer has.
+    /// The lanes that no producer has.
     free: Head,
-    /// How many there are, and those that are about to be.
+    /// The number of lanes, with those that are being added.
     count: AtomicUsize,
     /// Bucket n is null, or has 2^n blocks; constant from then on.
     buckets: [AtomicPtr<Block<L>>; BUCKETS],
@@ -55,13 +62,13 @@ pub(super) struct Roster<L> {
 }
 
 struct Block<L> {
-    /// A bit for each lane that consumers look at.
+    /// A bit for each lane: whether it is active.
     active: AtomicU64,
     /// Null, or a node; constant from then on.
     nodes: [AtomicPtr<LaneNode<L>>; LANES_PER_BLOCK],
 }
 
-/// A way round the lanes: where it is, and what is left of it.
+/// One visit of the lanes: where it is, and what is left of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
     /// The lane before the next one.
@@ -70,9 +77,9 @@ pub(crate) struct Round {
     left: usize,
     /// How many there were when it began.
     lanes: usize,
-    /// Whether it visits those too that are not active.
+    /// Whether it visits inactive lanes, too.
     all: bool,
-    /// What `thinning` was when it began, where another one may deactivate lanes meanwhile.
+    /// The value of `thinning` when the round began, where another consumer may deactivate lanes meanwhile.
     thinning: Option<u64>,
 }
 
@@ -100,9 +107,10 @@ impl<L> Roster<L> {
         }
     }
 
-    /// How many lanes there are. Who learned of a lane by something that came after its making counts it.
+    /// The number of lanes. Whoever learned of a lane by something that happened after the lane was added
+    /// counts it.
     pub(super) fn count(&self) -> usize {
-        // Relaxed: it only grows, and who sees an effect of a join sees this.
+        // Relaxed: it only grows, and whoever sees an effect of a join sees this.
         self.count.load(Ordering::Relaxed)
     }
 
@@ -111,7 +119,8 @@ impl<L> Roster<L> {
         let (bucket, index) = bucket_of(number);
         // Acquire: pairs with the Release in `add`.
         let blocks = NonNull::new(self.buckets.get(bucket)?.load(Ordering::Acquire))?;
-        // SAFETY: a bucket has so many blocks, from the day it is there to the end of the queue.
+        // SAFETY: a bucket has 2^n blocks from the moment it is there to the end of the queue, and `index` is
+        // below that.
         Some(unsafe { blocks.add(index).as_ref() })
     }
 
@@ -129,7 +138,7 @@ impl<L> Roster<L> {
         (0..self.count()).filter_map(|index| self.node(index))
     }
 
-    /// A lane that no producer has; it is the caller's.
+    /// Takes a lane that no producer has. It then belongs to the caller.
     pub(super) fn take_free(&self) -> Option<&LaneNode<L>> {
         let mut seen = self.free.look_to_pop();
         while seen.top() != END {
@@ -156,21 +165,21 @@ impl<L> Roster<L> {
         }
     }
 
-    /// Adds the lane that `make` makes of its number.
+    /// Adds the lane that `make` makes, which gets the number of the lane.
     pub(super) fn add(&self, make: impl FnOnce(u32) -> Box<LaneNode<L>>) -> &LaneNode<L> {
-        // Relaxed: it only has to be different for each; the stores below publish the lane.
+        // Relaxed: each lane only needs another number. The stores below publish the lane.
         let index = self.count.fetch_add(1, Ordering::Relaxed);
         let (bucket, _) = bucket_of(index / LANES_PER_BLOCK);
         let bucket_pointer = &self.buckets[bucket];
         if bucket_pointer.load(Ordering::Acquire).is_null() {
             let blocks: Box<[Block<L>]> = (0..1_usize << bucket).map(|_| Block::new()).collect();
             let blocks = Box::into_raw(blocks);
-            // Release: pairs with the Acquire in `block`. Somebody else may have been faster.
+            // Release: pairs with the Acquire in `block`. Another producer may have been faster.
             if bucket_pointer
                 .compare_exchange(ptr::null_mut(), blocks.cast(), Ordering::AcqRel, Ordering::Acquire)
                 .is_err()
             {
-                // SAFETY: it is as it was made, and nobody else has it.
+                // SAFETY: it was made above, and nobody else has it.
                 drop(unsafe { Box::from_raw(blocks) });
             }
         }
@@ -178,11 +187,12 @@ impl<L> Roster<L> {
         let block = self.block(index / LANES_PER_BLOCK).expect("its bucket is there");
         // Release: pairs with the Acquire in `node`.
         block.nodes[index % LANES_PER_BLOCK].store(node, Ordering::Release);
-        // SAFETY: just made; nobody borrows it otherwise than shared, and it is freed with the roster.
+        // SAFETY: it was made above. It is only borrowed shared, and freed with the roster.
         unsafe { &*node }
     }
 
-    /// Consumers look at `node` from now on. Whoever wakes one that sleeps does so after this.
+    /// Makes `node` active: consumers look at it from now on. A producer that wakes a consumer does so after
+    /// this.
     pub(super) fn activate(&self, node: &LaneNode<L>) {
         // Acquire and Release: M4.
         if !node.active.swap(true, Ordering::AcqRel) {
@@ -204,11 +214,12 @@ impl<L> Roster<L> {
 
     fn clear_bit(&self, node: &LaneNode<L>) {
         let (word, bit) = self.word_of(node);
-        // Acquire: who set it before set `active` before that, and M4 sees it. Release: pairs with the Acquire in `next`.
+        // Acquire: whoever set the bit before had set `active` before that, so M4 sees it. Release: pairs
+        // with the Acquire in `next`.
         word.fetch_and(!bit, Ordering::AcqRel);
     }
 
-    /// Begins a way round, from the lane after `at` on, which comes last; of the active ones, or of `all`.
+    /// Begins a round of the active lanes, or of `all`. It begins with the lane after `at`, which comes last.
     #[inline(always)]
     pub(super) fn round(&self, at: usize, all: bool) -> Round {
         let lanes = self.count();
@@ -216,14 +227,16 @@ impl<L> Roster<L> {
         Round { at, left: lanes, lanes, all: all || mutated!("poll_looks_at_all"), thinning: None }
     }
 
-    /// As [`round`](Self::round), for who is not the only consumer. While another one deactivates lanes it visits all; where that begins
-    /// meanwhile, it goes on with all of them.
+    /// As [`round`](Self::round), where there are other consumers. While another one deactivates lanes, the
+    /// round visits all of them. Where another one begins to do so meanwhile, the round continues with all
+    /// lanes.
     #[inline]
     pub(super) fn round_beside_others(&self, at: usize, all: bool) -> Round {
         // Acquire: pairs with the Release at the end of `thin_out`.
         let thinning = self.thinning.load(Ordering::Acquire);
-        // Now, and not only after it found nothing: or it would pass over a lane whose bit is cleared for a moment, for as long as that one is
-        // stopped there and others have messages.
+        // Now, and not only after it found nothing. Otherwise it would pass over a lane whose bit is cleared
+        // for a moment. The other consumer may be stopped at that point for long, while other lanes have
+        // messages.
         let all = all || thinning % 2 != 0 && !mutated!("poll_beside_thinning");
         Round { thinning: (!all).then_some(thinning), ..self.round(at, all) }
     }
@@ -239,7 +252,7 @@ impl<L> Roster<L> {
                 *round = self.round(round.at, true);
             }
             let from = if round.at + 1 < round.lanes { round.at + 1 } else { 0 };
-            // So far the word goes, and the round.
+            // The word has no more bits than this, or the round no more lanes.
             let most = (LANES_PER_BLOCK - from % LANES_PER_BLOCK).min(round.lanes - from).min(round.left);
             // Decision 0059: bits, not lanes.
             let active = match self.block(from / LANES_PER_BLOCK) {
@@ -263,16 +276,17 @@ impl<L> Roster<L> {
         }
     }
 
-    /// Whether nobody deactivated lanes since `begun`: if so, a round of the active lanes missed nothing.
+    /// Whether nobody deactivated lanes since `begun`. If so, a round of the active lanes missed nothing.
     #[inline]
     fn is_undisturbed(&self, begun: u64) -> bool {
-        // Acquire: the looks at the bits come before. One that saw a cleared bit, by its Acquire, also sees the odd number here.
+        // Acquire: the looks at the bits come before this load. A look that saw a cleared bit, by its
+        // Acquire, also sees the odd number here.
         fence(Ordering::Acquire);
         self.thinning.load(Ordering::Relaxed) == begun || mutated!("poll_beside_thinning")
     }
 
-    /// Deactivates those lanes that `is_idle`, and in which nothing lies after all. `published` is where producers look after a send. Does nothing
-    /// where another consumer is at it.
+    /// Deactivates the lanes that `is_idle` names, if no message lies in them. `published` is the event at
+    /// which producers look after a send. Does nothing where another consumer is doing this.
     #[cold]
     #[inline(never)]
     pub(super) fn thin_out(&self, published: &Event, mut is_idle: impl FnMut(&LaneNode<L>) -> bool)
@@ -282,7 +296,8 @@ impl<L> Roster<L> {
         // Decision 0058: one consumer at a time.
         let number = self.thinning.load(Ordering::Relaxed);
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
-        // Acquire: pairs with the Release below. Before the bits are cleared, each of which releases it.
+        // Acquire: pairs with the Release below. It comes before the bits are cleared, and each clearing
+        // releases it.
         if number % 2 != 0
             || self.thinning.compare_exchange(number, number.wrapping_add(1), success, failure).is_err()
         {
@@ -299,11 +314,11 @@ impl<L> Roster<L> {
         let fenced = mutated!("deactivate_no_barrier") || published.barrier();
         let mut round = self.round(0, false);
         while let Some((_, node)) = self.next(&mut round) {
-            // Relaxed: who has set it again meanwhile has set the bit, or is about to.
+            // Relaxed: a producer that has set it again has also set the bit, or is about to.
             if node.active.load(Ordering::Relaxed) {
                 continue;
             }
-            // M3. Where there was no barrier, nothing can be told from what is not there.
+            // M3. Without the barrier, an empty lane proves nothing.
             let leaves = fenced && node.lane.is_quiet();
             if !leaves && !mutated!("deactivate_no_second_look") {
                 node.active.store(true, Ordering::Relaxed);
@@ -329,17 +344,17 @@ impl<L> Block<L> {
 impl<L> Drop for Roster<L> {
     fn drop(&mut self) {
         for (bucket, blocks) in self.buckets.iter().enumerate() {
-            // Relaxed: all handles are gone, and the last of them came after the others.
+            // Relaxed: all handles are gone, and the drop of the last one comes after those of the others.
             let blocks = blocks.load(Ordering::Relaxed);
             if blocks.is_null() {
                 continue;
             }
-            // SAFETY: made in `add`, of so many, and nobody else has it any more.
+            // SAFETY: it was made in `add` with 2^n blocks, and nobody else has it any more.
             let blocks = unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(blocks, 1 << bucket)) };
             for node in blocks.iter().flat_map(|block| &block.nodes) {
                 let node = node.load(Ordering::Relaxed);
                 if !node.is_null() {
-                    // SAFETY: made by `Box::into_raw` in `add`, and once in here.
+                    // SAFETY: it was made by `Box::into_raw` in `add`, and is in the table once.
                     drop(unsafe { Box::from_raw(node) });
                 }
             }
@@ -349,7 +364,7 @@ impl<L> Drop for Roster<L> {
 
 #[cfg(all(test, not(annulus_loom)))]
 impl<L> Roster<L> {
-    /// As if a consumer stood still while it deactivates lanes.
+    /// As if a consumer stopped while it deactivates lanes.
     pub(super) fn stop_thinning_for_test(&self) {
         self.thinning.fetch_add(1, Ordering::Relaxed);
     }
