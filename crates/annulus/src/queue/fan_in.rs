@@ -1,8 +1,9 @@
-//! The consumer of many lanes: one for each producer, which join and leave while it runs.
+//! The consumer of many lanes, one for each producer. Producers join and leave while it runs.
 //!
-//! It takes from the lanes on the [roster's](super::roster) list, round and round: a *turn* of one lane is at most a budget of messages or, where they
-//! are read in place, ends with the slice in which that is reached. So whatever other producers do, a lane with a message has its turn after one turn
-//! of every other. What it knows of a lane it forgets with the turn: the lane's head says where it was.
+//! It takes from the active lanes (see [roster](super::roster)), round and round. A *turn* of one lane is at
+//! most a budget of messages. Where messages are read in place, the turn ends with the slice that reaches the
+//! budget. So whatever other producers do, a lane with a message has its turn after at most one turn of every
+//! other. The consumer keeps nothing about a lane after its turn: the head in the lane says where it was.
 
 use alloc::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::lane::Lane;
 use crate::sync::mutated;
 use crate::wait::{Event, ReaderBackoff};
 
-/// Messages from one lane before the others have their turn.
+/// So many messages of one lane are taken before the others have their turn.
 const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 
 /// The consumer of all lanes of a queue state.
@@ -29,7 +30,7 @@ pub(crate) struct FanIn<T> {
     /// The number of its next message when the turn began.
     begun: u64,
     thinning: Thinning,
-    /// Whether it is decided where each lane ends.
+    /// Whether all lanes are sealed.
     settled: bool,
     backoff: ReaderBackoff,
 }
@@ -54,13 +55,14 @@ impl<T> FanIn<T> {
         }
     }
 
-    /// Whether something is there; then it is in the current lane.
+    /// Whether a message is there. If so, one is in the current lane.
     #[inline(always)]
     pub(super) fn has_some(&mut self) -> bool {
         self.current.known() != 0 || self.find()
     }
 
-    /// Looks for a lane with a message, from the next on. The current one comes last: it had its turn.
+    /// Looks for a lane with a message, from the next lane on. The current lane comes last, because it had
+    /// its turn.
     #[inline(never)]
     fn find(&mut self) -> bool {
         self.thinning.thin_out(&self.state.roster, &self.state.published);
@@ -83,7 +85,7 @@ impl<T> FanIn<T> {
         false
     }
 
-    /// Makes the next lane of `round` the current one. Passes over others in which nothing lies, and counts them.
+    /// Makes the next lane of `round` the current one. Passes over empty lanes, and counts them.
     #[inline(always)]
     fn next_lane(&mut self, round: &mut Round, looked: &mut usize) -> bool {
         while let Some((index, node)) = self.state.roster.next(round) {
@@ -105,8 +107,8 @@ impl<T> FanIn<T> {
         false
     }
 
-    /// After a search that found something in the one lane on the list: its reader may be right behind the writer. (Where there are several, there is
-    /// something else to do.)
+    /// After a search that found messages in the only active lane: its reader may be right behind the writer.
+    /// (With several active lanes the reader has other work.)
     fn rest(&mut self) {
         let end = &mut self.current;
         self.backoff.found(end.known(), BUDGET / 2, || {
@@ -115,8 +117,8 @@ impl<T> FanIn<T> {
         });
     }
 
-    /// Looks for a lane whose messages are to be read in place; if there is one, all of them are known afterwards. Stays with the current one until its
-    /// turn is over.
+    /// Looks for a lane whose messages are to be read in place. Where there is one, all its messages are
+    /// known afterwards. Stays with the current lane until its turn is over.
     #[inline]
     pub(super) fn look_in_place(&mut self) {
         let taken = self.current.next().wrapping_sub(self.begun);
@@ -178,7 +180,7 @@ impl<T> Read<T> for FanIn<T> {
     }
 
     fn begin_round(&mut self) -> Round {
-        // Where it is decided where each lane ends, on the list or not, that is looked at in all of them.
+        // Once all lanes are sealed, it looks at all of them, active or not.
         self.state.roster.round(self.turn, self.settled)
     }
 

@@ -7,15 +7,16 @@ use crate::hint::unlikely;
 use crate::lane::{Lane, Position};
 use crate::sync::mutated;
 
-/// The one consumer of a lane. It is good as long as the queue state of its lane lives, which is up to who has it.
+/// The one consumer of a lane. Whoever has it keeps the queue state of the lane alive.
 pub(crate) struct ReadEnd<T> {
     pub(super) node: NodeRef<Lane<T>>,
     /// The next message.
     pub(super) head: Position<T>,
-    /// There is something before this one; there may be more.
+    /// Messages are there before this one; there may be more.
     limit: u64,
-    /// Before this one, which is no further than `limit`, nor than the last slot, a message takes nothing but a step to the next slot. As of
-    /// [`WriteEnd`](super::write::WriteEnd), this is called a run.
+    /// The run ends before this message. It reaches no further than `limit`, and no further than the last
+    /// slot. Within a run, a message takes only a step to the next slot, as in
+    /// [`WriteEnd`](super::write::WriteEnd).
     stop: u64,
     /// Where the lane ends, once that is decided.
     end: Option<u64>,
@@ -46,7 +47,7 @@ impl<T> ReadEnd<T> {
         self.limit.wrapping_sub(self.head.number) as usize
     }
 
-    /// L5: learns what is there, up to `most` messages, and says whether that is any. Ends the run.
+    /// L5: learns how many messages are there, up to `most`, and returns whether there is any. Ends the run.
     #[inline(always)]
     pub(super) fn learn(&mut self, most: usize) -> bool {
         let tail = match self.end {
@@ -59,7 +60,8 @@ impl<T> ReadEnd<T> {
         there != 0
     }
 
-    /// The caller is about to take what it has learned of. Returns where who takes one message after the other is to learn anew.
+    /// The caller is about to take the messages that it knows of. Returns before which message a caller that
+    /// takes them one by one must look again.
     #[inline(always)]
     pub(super) fn measure(&self) -> u64 {
         match &self.node.sampler {
@@ -68,7 +70,7 @@ impl<T> ReadEnd<T> {
         }
     }
 
-    /// [Learns](Self::learn) and says that the caller is about to take it all.
+    /// [Learns](Self::learn), and notes that the caller is about to take all of it.
     #[inline(always)]
     pub(super) fn look(&mut self, most: usize) -> bool {
         let some = self.learn(most);
@@ -76,13 +78,14 @@ impl<T> ReadEnd<T> {
         some
     }
 
-    /// The caller is about to take what it has learned of, one by one: where one message is measured, it learns anew when it comes to that.
+    /// The caller is about to take the messages that it knows of, one by one. Where one of them is measured,
+    /// it looks again when it comes to that one.
     #[inline(always)]
     pub(super) fn begin_one_by_one(&mut self) {
         self.limit = self.measure();
     }
 
-    /// Gets the line of the next message.
+    /// Prefetches the line of the next message.
     #[inline(always)]
     pub(super) fn expect(&self) {
         // Decision 0052: beside the look at the tail.
@@ -102,7 +105,7 @@ impl<T> ReadEnd<T> {
         value
     }
 
-    /// Begins a run: as far as messages are known to be there, and slots lie beside each other.
+    /// Begins a run. It reaches as far as messages are known to be there and slots lie beside each other.
     #[inline(always)]
     fn begin_run(&mut self) {
         let left = self.head.left(self.lane().cells());
@@ -121,7 +124,7 @@ impl<T> ReadEnd<T> {
         if unlikely(self.head.number == self.stop) {
             return None;
         }
-        // SAFETY: messages are there up to the run's end, which this is before.
+        // SAFETY: messages are there up to the end of the run, and this one is before it.
         Some(unsafe { self.take_before(self.head.step()) })
     }
 
@@ -148,7 +151,8 @@ impl<T> ReadEnd<T> {
         }
     }
 
-    /// L7 and L8: the next `count` messages are moved out, or need not be. Ends the run where they go beyond it.
+    /// L7 and L8: the next `count` messages are moved out, or need not be. Ends the run where they reach
+    /// beyond it.
     #[inline(always)]
     fn pass(&mut self, count: usize) {
         if unlikely(count > self.run()) {
@@ -169,7 +173,7 @@ impl<T> ReadEnd<T> {
             self.begin_run();
             count = most.min(self.beside());
         }
-        // SAFETY: they lie before the tail (L5), and the borrow of this end keeps anybody from taking them.
+        // SAFETY: they lie before the tail (L5), and nobody takes them while this end is borrowed.
         unsafe { self.lane().cells().values_at(self.head, count) }
     }
 
@@ -191,7 +195,7 @@ impl<T> ReadEnd<T> {
         for range in ranges {
             for slot in range {
                 if !mutated!("consume_counts_late") {
-                    // Before the call: a message that was handed out is not handed out again.
+                    // Before the call, so that a message that was handed out is not handed out again.
                     taken.count += 1;
                 }
                 // SAFETY: it lies before the tail, so the slot is full and this end's.
@@ -204,15 +208,15 @@ impl<T> ReadEnd<T> {
         count
     }
 
-    /// Moves known messages into `buffer`, from the first on, until they are full or no more are known of; returns how many. What was there
-    /// before is dropped.
+    /// Moves known messages into `buffer`, from the first slot on, until it is full or no more are known;
+    /// returns how many. Drops what was there before.
     #[inline]
     pub(super) fn move_some(&mut self, buffer: &mut [T]) -> usize {
         if core::mem::needs_drop::<T>() {
             let mut free = buffer.iter_mut();
             return self.take_some(free.len(), |value| *free.next().expect("no more than asked for") = value);
         }
-        // So many are there, and so many of them lie beside each other.
+        // `count` messages are taken, and the slots of `beside` of them lie beside each other.
         let (mut count, mut beside) = (buffer.len(), buffer.len());
         if unlikely(count > self.run()) {
             self.begin_run();
@@ -224,7 +228,8 @@ impl<T> ReadEnd<T> {
         }
         // Decision 0048: copied whole.
         let (before, behind) = buffer[..count].split_at_mut(beside);
-        // SAFETY: the run has as many, or it is just so bounded. There is nothing to drop in a `T`, and all are passed below.
+        // SAFETY: the run has so many messages, or `count` and `beside` were just bounded. A `T` needs no
+        // drop here, and all are passed below.
         unsafe { self.copy_out(self.head, before) };
         if !behind.is_empty() {
             // SAFETY: these are in the first slots, and known to be there.
@@ -238,7 +243,8 @@ impl<T> ReadEnd<T> {
     ///
     /// # Safety
     ///
-    /// So many are known to be there, beside each other. The caller passes them, and what was in `buffer` needs no destructor.
+    /// So many messages are known to be there, beside each other. The caller passes them, and what was in
+    /// `buffer` needs no destructor.
     #[inline(always)]
     unsafe fn copy_out(&self, position: Position<T>, buffer: &mut [T]) {
         // SAFETY: the caller's promise; they lie before the tail (L5), so they are this end's.
@@ -251,7 +257,7 @@ impl<T> ReadEnd<T> {
     ///
     /// # Panics
     ///
-    /// If they are not as many.
+    /// If there are fewer.
     #[inline(always)]
     pub(super) fn advance(&mut self, count: usize) {
         if unlikely(count > self.run()) && count > self.beside() {
@@ -260,7 +266,7 @@ impl<T> ReadEnd<T> {
         self.drop_some(count);
     }
 
-    /// Drops the next `count` messages, which are known to be there. O(1) where there is nothing to drop in one.
+    /// Drops the next `count` messages, which are known to be there. O(1) where `T` needs no drop.
     #[inline(always)]
     pub(super) fn drop_some(&mut self, count: usize) {
         if core::mem::needs_drop::<T>() || cfg!(annulus_loom) {
@@ -270,8 +276,8 @@ impl<T> ReadEnd<T> {
         }
     }
 
-    /// E1: decides where the lane ends, unless its producer did. The caller has seen that the queue is closed, and called
-    /// [`Event::barrier`](crate::wait::Event::barrier).
+    /// E1: decides where the lane ends, unless its producer did. The caller has seen that the queue is
+    /// closed, and then called [`Event::barrier`](crate::wait::Event::barrier).
     pub(super) fn seal(&mut self) {
         let tail = if mutated!("seal_at_the_known") { self.limit } else { self.lane().tail() };
         self.end = Some(self.lane().seal(tail));
@@ -283,7 +289,7 @@ impl<T> ReadEnd<T> {
     }
 }
 
-/// Outlined, so that nobody who advances has `count` in memory, for the text.
+/// Outlined, so that a caller of `advance` need not have `count` in memory for the text.
 #[cold]
 #[inline(never)]
 // Decision 0049: `advance` is inlined, this is not.
@@ -291,7 +297,7 @@ fn refuse_to_advance(count: usize, there: usize) -> ! {
     panic!("can't advance by {count} messages: {there} are readable");
 }
 
-/// Messages that are being handed out; on drop they are passed, all at once.
+/// Messages that are being handed out. On drop all of them are passed at once.
 struct Taken<'a, T> {
     end: &'a mut ReadEnd<T>,
     count: usize,

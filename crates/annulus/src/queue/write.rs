@@ -16,20 +16,22 @@ use crate::wait::{Deadline, WaitStrategy};
 
 /// The one producer of a lane.
 ///
-/// Single messages are sent in runs. Within a run, a send has a slot that is known to be free, and the next one lies beside it: so
-/// it stores the message and the tail, looks whether something else is to be done, and that is all. What else there is to do comes between
-/// two runs, [`outlined`](super::outlined).
+/// Single messages are sent in runs. Within a run, a message has a slot that is known to be free, and the
+/// next slot lies beside it. So a send stores the message and the tail, and checks whether there is more to
+/// do; that is all. Everything else is done between two runs, [outlined](super::outlined).
 ///
-/// What it knows of the room beyond the run is in the lane, and its queue state is reached by the node: the fewer numbers a handle is, the
-/// more likely they, and those of the loop that sends, all have registers. A store to the stack for each message would wait in line with those to the
-/// slots, half as many of which would then be under way at once.
+/// The limit beyond the run is cached in the lane, and the queue state is reached through the node. The fewer
+/// numbers a handle has, the more likely all of them are in registers, together with those of the loop that
+/// sends. A store to the stack for each message would queue up with the stores to the slots, and half as many
+/// of these would be under way at once.
 // Decision 0004: no more than four numbers.
 pub(crate) struct WriteEnd<T> {
-    /// With a share in its queue state.
+    /// This end has a share in its queue state.
     node: NodeRef<Lane<T>>,
     /// The next message.
     tail: Position<T>,
-    /// The run ends before this one, which is no further than the slots known to be free, nor than the last slot.
+    /// The run ends before this message. It reaches no further than the slots known to be free, and no
+    /// further than the last slot.
     stop: u64,
 }
 
@@ -39,14 +41,14 @@ unsafe impl<T: Send> Send for WriteEnd<T> {}
 unsafe impl<T: Send> Sync for WriteEnd<T> {}
 
 impl<T> WriteEnd<T> {
-    /// The producer of `node`, a lane that nobody else sends on. It counts as a producer of the queue state already.
+    /// The producer of `node`, a lane on which nobody else sends. The queue state counts it already.
     pub(super) fn new(state: Arc<QueueState<Lane<T>>>, node: NodeRef<Lane<T>>) -> Self {
         let lane = &node.lane;
-        // Nobody else writes it; whoever had it before gave it up (Release, Acquire).
+        // Nobody else writes the tail. The producer that had the lane before gave it up (Release, Acquire).
         let tail = lane.position(lane.tail());
         let mut end = Self { node, tail, stop: tail.number };
         end.cache_limit(tail.number);
-        // Given back when this end goes.
+        // The share is given back when this end is dropped.
         mem::forget(state);
         end
     }
@@ -62,8 +64,8 @@ impl<T> WriteEnd<T> {
         if let Some(sampler) = &end.node.sampler {
             sampler.reset();
         }
-        // The consumer that ends the queue comes by every lane that it sees. If it may not have seen this one, its producer sees the close
-        // before it sends.
+        // The consumer that ends the queue visits every lane that it sees. If it did not see this lane, the
+        // producer sees the close before it sends.
         if !mutated!("join_unfenced") {
             state.published.fence();
         }
@@ -88,14 +90,14 @@ impl<T> WriteEnd<T> {
         until.wrapping_sub(self.tail.number) as usize
     }
 
-    /// Slots are free before message `until`.
+    /// Notes that the slots before message `until` are free.
     #[inline(always)]
     fn cache_limit(&mut self, until: u64) {
         // SAFETY: nobody else sends on this lane.
         unsafe { self.lane().cache_limit(until) };
     }
 
-    /// L1. Returns where who sends one message after the other is to look again.
+    /// L1. Returns before which message single sends must look again.
     #[inline(always)]
     fn look(&mut self) -> u64 {
         let until = self.lane().read_limit();
@@ -106,7 +108,7 @@ impl<T> WriteEnd<T> {
         }
     }
 
-    /// L1, where the number of slots known to be free is less than `wanted`.
+    /// L1, where fewer slots are known to be free than `wanted`.
     #[inline(always)]
     fn look_for(&mut self, wanted: usize) {
         if self.free_count() < wanted {
@@ -114,14 +116,15 @@ impl<T> WriteEnd<T> {
         }
     }
 
-    /// Whether the queue is closed, so that nothing is sent any more.
+    /// Whether the queue is closed, so that nothing may be sent.
     #[inline(always)]
     pub(super) fn is_over(&self) -> bool {
         unlikely(self.state().may_be_closed()) && !mutated!("close_unsettled")
     }
 
-    /// L3 and L4 for the next `count` messages, which lie in their slots; false where the queue was closed meanwhile: they are the caller's then.
-    /// Ends the run where they go beyond it.
+    /// L3 and L4 for the next `count` messages, which lie in their slots. Returns false where the queue was
+    /// closed meanwhile; then the messages still belong to the caller. Ends the run where they reach beyond
+    /// it.
     #[inline(always)]
     fn publish(&mut self, count: usize) -> bool {
         let goes_beyond = unlikely(count > self.run());
@@ -143,8 +146,8 @@ impl<T> WriteEnd<T> {
         self.stop.wrapping_sub(self.tail.number) as usize
     }
 
-    /// As [`put`](Write::put), to a queue that is not [over](Self::is_over), and begins a run. `is_lone` where the consumer has no other lane, and so
-    /// always looks here.
+    /// As [`put`](Write::put), to a queue that is not [over](Self::is_over), and begins a run. `is_lone`: the
+    /// consumer has no other lane, so it always looks here.
     ///
     /// # Safety
     ///
@@ -166,8 +169,8 @@ impl<T> WriteEnd<T> {
     /// There is a run, and it is not [at its end](Self::is_at_stop).
     #[inline(always)]
     pub(super) unsafe fn put_on(&mut self, value: T, is_lone: bool) -> Result<(), T> {
-        // SAFETY: the caller's promise: the slots up to the run's end are free, and they lie beside each other. The message lies in its slot when
-        // that function runs.
+        // SAFETY: the caller's promise: the slots up to the run's end are free, and they lie beside each
+        // other. The message lies in its slot when that function runs.
         unsafe {
             self.put_before(self.tail.step(), value, is_lone, |node, after| {
                 publish_one_before_slow_path(node, after)
@@ -175,8 +178,9 @@ impl<T> WriteEnd<T> {
         }
     }
 
-    /// Sends a message, unless the queue was closed. `after` is the position after its own. Where something is to be done after it, `slow_path` does that, is
-    /// called with this position, and gives back the message if it was not sent.
+    /// Sends a message, unless the queue was closed. `after` is the position after its own. Where there is
+    /// more to do, this calls `slow_path` with that position, which gives the message back if it was not
+    /// sent.
     ///
     /// # Safety
     ///
@@ -190,11 +194,12 @@ impl<T> WriteEnd<T> {
         slow_path: impl FnOnce(NodeRef<Lane<T>>, Position<T>) -> Result<(), T>,
     ) -> Result<(), T> {
         let node = &*self.node;
-        // Read before the stores: after them the compiler would have to read it again.
+        // Read before the stores. After them the compiler would have to read it again.
         let state = QueueState::of(node);
         // SAFETY: the slot is free, so it is this end's alone.
         unsafe { node.lane.cells().write_at(self.tail, value) };
-        // Before the look: so nothing is left to do after it. (Where the message is given back, this end sends nothing any more.)
+        // Before the look, so that nothing is left to do after it. (Where the message is given back, this end
+        // sends nothing any more.)
         self.tail = after;
         node.lane.publish(after.number);
         if unlikely(needs_slow_path(state, node, is_lone)) {
@@ -209,7 +214,7 @@ impl<T> WriteEnd<T> {
         unlikely(self.tail.number == self.stop)
     }
 
-    /// Begins a run: as far as there are slots known to be free, and slots lie beside each other.
+    /// Begins a run. It reaches as far as slots are known to be free and lie beside each other.
     fn begin_run(&mut self) {
         // Decision 0003: single messages go in runs.
         let beside = self.free_count().min(self.tail.left(self.lane().cells()));
@@ -222,7 +227,8 @@ impl<T> WriteEnd<T> {
         self.lane().is_asked_for(self.tail.number)
     }
 
-    /// As [`put`](Write::put), beside the tail instead of in its slot, of a lane that is alone.
+    /// As [`put`](Write::put), but leaves the message beside the tail instead of in its slot. The queue has
+    /// one lane.
     ///
     /// # Safety
     ///
@@ -242,14 +248,14 @@ impl<T> WriteEnd<T> {
     ///
     /// # Safety
     ///
-    /// There are so many slots beside each other, and room for them.
+    /// So many slots lie there beside each other, and are free.
     #[inline(always)]
     unsafe fn copy_in(&self, position: Position<T>, values: &[T])
     where
         T: Copy,
     {
         // Decision 0050: no prefetch ahead.
-        // SAFETY: the caller's promise; with room (L1), the slots are this end's alone.
+        // SAFETY: the caller's promise; free slots (L1) belong to this end alone.
         let free = unsafe { self.lane().cells().uninit_at(position, values.len()) };
         // SAFETY: both are as long. A `T` is a `MaybeUninit<T>`.
         unsafe { ptr::copy_nonoverlapping(values.as_ptr(), free.as_mut_ptr().cast(), values.len()) };
@@ -264,13 +270,13 @@ impl<T> WriteEnd<T> {
             self.begin_run();
             count = most.min(self.free_count()).min(self.tail.to_storage_end(self.lane().cells()));
         }
-        // SAFETY: they are behind the tail and they are free (L1), so the slots are this end's alone; the borrow of this end keeps it so. They
-        // lie beside each other: the run's do, and where there is another bound, it is the last slot.
+        // SAFETY: they are behind the tail and free (L1), so they belong to this end alone, as long as it is
+        // borrowed. They lie beside each other: those of a run do, and the other bound is the last slot.
         unsafe { self.lane().cells().uninit_at(self.tail, count) }
     }
 
-    /// Sends the first `count` of the [`free_slots`](Self::free_slots); returns how many are sent: all, or none where the queue was closed
-    /// meanwhile. Then they are dropped.
+    /// Sends the first `count` of the [`free_slots`](Self::free_slots). Returns how many are sent: all, or
+    /// none where the queue was closed meanwhile. In that case it drops them.
     ///
     /// # Safety
     ///
@@ -292,11 +298,12 @@ impl<T> WriteEnd<T> {
 /// L4: whether there is more to do after L3.
 #[inline(always)]
 fn needs_slow_path<T>(state: &QueueState<Lane<T>>, node: &LaneNode<Lane<T>>, is_lone: bool) -> bool {
-    // Its fence comes before the other look, too.
+    // The fence in the first look comes before the second look, too.
     state.published.needs_slow_path() || !(is_lone || node.is_active())
 }
 
-/// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was closed meanwhile.
+/// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was
+/// closed meanwhile.
 #[inline(always)]
 fn publish<T>(node: NodeRef<Lane<T>>, tail: Position<T>, after: Position<T>) -> bool {
     node.lane.publish(after.number);
@@ -304,26 +311,28 @@ fn publish<T>(node: NodeRef<Lane<T>>, tail: Position<T>, after: Position<T>) -> 
         || publish_slow_path(node, tail.number, after.number)
 }
 
-/// L4, where something is to be done. Returns whether the messages from `first` to `tail` are sent; if not, the queue was closed before.
+/// L4, where there is more to do. Returns whether the messages from `first` to `tail` are sent; if not, the
+/// queue was closed before.
 #[cold]
 #[inline(never)]
 fn publish_slow_path<T>(node: NodeRef<Lane<T>>, first: u64, tail: u64) -> bool {
     let state = QueueState::of(&node);
     state.published.fence();
-    // E2. Messages up to the end are the consumer's; the end is behind all of these or before the first.
+    // E2. Messages before the end are the consumer's. The end is behind all of these, or before the first.
     let sent = !state.may_be_closed() || mutated!("close_unsettled") || node.lane.seal(tail) == tail;
     if !mutated!("send_activates_nothing") {
         state.roster.activate(&node);
     }
     state.published.notify();
     if !sent {
-        // The consumer will not look any more, and nobody else goes by the tail, but it counts.
+        // The consumer does not look at the tail any more, and nobody else relies on it. But the statistics
+        // count by it.
         node.lane.publish(first);
     }
     sent
 }
 
-/// [`publish_slow_path`] after the message at `at` alone, which comes back if it is not sent.
+/// [`publish_slow_path`] for the one message at `at`, which comes back if it is not sent.
 ///
 /// # Safety
 ///
@@ -338,7 +347,8 @@ unsafe fn publish_one_slow_path<T>(node: NodeRef<Lane<T>>, at: Position<T>) -> R
     Err(unsafe { node.lane.cells().take_at(at) })
 }
 
-/// [`publish_one_slow_path`] where the message lies just before `after`. So the loop that sends needs a register for one of the two positions.
+/// [`publish_one_slow_path`] for the message just before `after`. So the loop that sends keeps one of the two
+/// positions in a register, not both.
 ///
 /// # Safety
 ///
@@ -360,7 +370,7 @@ unsafe fn publish_one_before_slow_path<T>(node: NodeRef<Lane<T>>, after: Positio
 unsafe fn drop_unsent<T>(node: NodeRef<Lane<T>>, tail: Position<T>, count: usize) {
     // SAFETY: the caller's promise: they were written, and are this end's alone.
     let unsent = ptr::from_mut(unsafe { node.lane.cells().uninit_at(tail, count) });
-    // SAFETY: as above. One whose destructor panics does not keep the others from being dropped.
+    // SAFETY: as above. If one destructor panics, the others still run.
     unsafe { (unsent as *mut [T]).drop_in_place() };
 }
 
@@ -402,7 +412,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
     where
         T: Copy,
     {
-        // So many are sent, and so many of them lie beside each other.
+        // `count` messages are sent, and the slots of `beside` of them lie beside each other.
         let (mut count, mut beside) = (values.len(), values.len());
         if unlikely(count > self.run()) {
             self.look_for(count);
@@ -414,7 +424,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
             return 0;
         }
         let (before, behind) = values[..count].split_at(beside);
-        // SAFETY: the run has as many, or it is just so bounded.
+        // SAFETY: the run has so many slots, or `count` and `beside` were just bounded.
         unsafe { self.copy_in(self.tail, before) };
         if !behind.is_empty() {
             if mutated!("slice_in_two") && self.publish(beside) {
@@ -461,7 +471,7 @@ mod tests {
     use super::*;
     use crate::queue::{Consumer, InPlace, Producer, mpsc, spsc};
 
-    /// L1 to L4 of one message, with something in the middle; says whether it is sent.
+    /// L1 to L4 of one message, with calls in between. Returns whether the message is sent.
     fn send_around(end: &mut WriteEnd<u8>, before: impl FnOnce(), between: impl FnOnce()) -> bool {
         let (at, after) = (end.tail, end.tail.next(end.lane().cells()));
         before();
@@ -476,7 +486,7 @@ mod tests {
         is_sent
     }
 
-    /// Where a close meets a message that is on its way, it is received or given back, and not both.
+    /// Where a close meets a message that is being sent, the message is either received or given back.
     fn who_is_first_decides<K: InPlace>(
         make: impl Fn() -> (Producer<u8, K>, Consumer<u8, K>),
         end: impl Fn(&mut Producer<u8, K>) -> &mut WriteEnd<u8>,
