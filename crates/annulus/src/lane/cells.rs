@@ -1,7 +1,7 @@
-//! Storage for messages that are moved in and moved out: a block of slots that hold a `T` or nothing.
+//! Storage for messages: a block of slots, each of which holds a `T` or nothing.
 //!
-//! A block knows nothing of what it holds: whoever uses it knows which slots are full, and drops what is left. Slots lie beside each
-//! other, so that several are read or written as one slice.
+//! A block does not know which slots are full. Its user knows, and drops what is left. Slots lie beside each
+//! other, so several can be read or written as one slice.
 
 use alloc::alloc::{alloc_zeroed, dealloc};
 use alloc::boxed::Box;
@@ -15,26 +15,28 @@ use crate::error::CapacityError;
 use crate::os::numa::{self, NumaNode};
 use crate::sync::{UnsafeCell, mutated};
 
-/// A fixed number of slots, which begin on a line of their own and end before the next thing's.
+/// A fixed number of slots. They begin on a cache line of their own, and share no line with anything else.
 pub(crate) struct Cells<T> {
     start: NonNull<MaybeUninit<T>>,
     count: usize,
-    /// Where it lies, if it was asked for.
+    /// The NUMA node that was asked for, if any.
     node: NumaNode,
-    /// One for each slot, under loom only: it finds two that meet there. (Its own cells can't lie beside each other in a slice.)
+    /// Under loom only: one for each slot, to find two threads that use a slot at once. (Cells of loom cannot
+    /// lie beside each other in a slice.)
     watchers: Box<[UnsafeCell<()>]>,
 }
 
-// SAFETY: messages move in on one thread and out on another, or are dropped there: that takes `T: Send`.
+// SAFETY: messages move in on one thread and out on another, or are dropped there, which takes `T: Send`.
 unsafe impl<T: Send> Send for Cells<T> {}
-// SAFETY: as above; no two threads ever look at a slot at once, by the promises below.
+// SAFETY: as above; the promises below keep two threads from using one slot at once.
 unsafe impl<T: Send> Sync for Cells<T> {}
 
 /// Where a block begins: two lines, because processors fetch them in pairs.
 const ALIGNMENT: usize = 128;
 
 impl<T> Cells<T> {
-    /// `count` empty slots, in memory of `node`. Every page is written here, so none is touched for the first time while the ring runs.
+    /// `count` empty slots, in memory of `node`. Every page is written here, so none is touched for the first
+    /// time while the ring runs.
     pub(crate) fn new(count: usize, node: NumaNode) -> Result<Self, CapacityError> {
         let too_large = || CapacityError::TooLarge { capacity: count, slot_bytes: size_of::<T>() };
         let layout = Self::layout(count, node).ok_or_else(too_large)?;
@@ -51,7 +53,8 @@ impl<T> Cells<T> {
                     return Err(CapacityError::NumaNode { node, os_error });
                 }
             }
-            // Zeroes that come from the system may be one shared page until they are written. Volatile: or it would be left out.
+            // Zeroes from the system may be one shared page until they are written. Volatile, so that the
+            // compiler keeps the stores.
             for byte in (0..layout.size()).step_by(PAGE) {
                 // SAFETY: within the block.
                 unsafe { block.add(byte).write_volatile(0) };
@@ -65,8 +68,8 @@ impl<T> Cells<T> {
     fn layout(count: usize, node: NumaNode) -> Option<Layout> {
         let alignment = if node.is_some() { ALIGNMENT.max(numa::page()) } else { ALIGNMENT };
         let layout = Layout::array::<T>(count).ok()?.align_to(alignment).ok()?;
-        // Slots without a size, too, are no more than numbers that can be told apart: whether one comes before another goes by their
-        // distance, of which half the range is negative.
+        // Slots without a size are just numbers, but they too must be told apart: their order goes by their
+        // distance, and half of all distances are negative.
         let few = isize::try_from(count).is_ok() || mutated!("more_slots_than_distances");
         // (A layout's size is in range after padding, too.)
         few.then(|| layout.pad_to_align())
@@ -87,7 +90,7 @@ impl<T> Cells<T> {
     #[inline(always)]
     fn slot(&self, index: usize) -> *mut T {
         debug_assert!(index < self.count);
-        // (A wrapping step, because this is no promise; those who use the pointer give one.)
+        // (A wrapping step, because this function makes no promise; those who use the pointer make one.)
         self.start.as_ptr().cast::<T>().wrapping_add(index)
     }
 
@@ -95,7 +98,8 @@ impl<T> Cells<T> {
     ///
     /// # Safety
     ///
-    /// The index is below the count, and nobody else looks at the slot. What it held is forgotten, not dropped.
+    /// The index is below the count, and nobody else looks at the slot. A value in it is forgotten, not
+    /// dropped.
     #[inline(always)]
     pub(crate) unsafe fn write(&self, index: usize, value: T) {
         self.watch_write(index..index + 1);
@@ -107,7 +111,8 @@ impl<T> Cells<T> {
     ///
     /// # Safety
     ///
-    /// The index is below the count, the slot holds a value that nobody moves out or looks at but the caller; it is empty from now on.
+    /// The index is below the count, and the slot holds a value that nobody else moves out or looks at. The
+    /// slot is empty afterwards.
     #[inline(always)]
     pub(crate) unsafe fn take(&self, index: usize) -> T {
         self.watch_write(index..index + 1);
@@ -155,8 +160,8 @@ impl<T> Cells<T> {
     ///
     /// # Safety
     ///
-    /// The positions are of this block and beside each other, and nobody else looks at one of the slots for `'a`. What they held is forgotten, not
-    /// dropped.
+    /// The positions are of this block and beside each other, and nobody else looks at one of the slots for
+    /// `'a`. What they held is forgotten, not dropped.
     #[inline(always)]
     pub(crate) unsafe fn uninit_at<'a>(
         &self,
@@ -172,7 +177,8 @@ impl<T> Cells<T> {
     ///
     /// # Safety
     ///
-    /// The positions are of this block and beside each other, each of the slots holds a value, and nobody changes or moves one for `'a`.
+    /// The positions are of this block and beside each other, each of the slots holds a value, and nobody
+    /// changes or moves one for `'a`.
     #[inline(always)]
     pub(crate) unsafe fn values_at<'a>(&self, position: Position<T>, count: usize) -> &'a [T] {
         self.watch_read(self.watched(position, count));

@@ -1,7 +1,8 @@
-//! A hand-off: how a message reaches a reader that waits for it in one line instead of two.
+//! A hand-off: how a message reaches a waiting reader in one cache line instead of two.
 //!
-//! A message in a slot and the tail that tells of it are two lines. Both set out at once, but the later one decides when the reader has the
-//! message. A reader that waits asks for it beside the tail, and the writer then leaves it there.
+//! A message in a slot and the tail that announces it are in two lines. Both are transferred at once, and the
+//! reader has the message when the later one has come. So a waiting reader asks for its message beside the
+//! tail, and the writer then leaves it there.
 //!
 //! ```text
 //! writer                                       reader, at an empty lane
@@ -12,19 +13,20 @@
 //!                                              A4  handed = head? Move the message into its slot.
 //! ```
 //!
-//! After A4 everything is as if the writer had put it into the slot. Where the reader asks too late, or the writer sends in another way, the
-//! message is in its slot, and `handed` says so.
+//! After A4 everything is as if the writer had put the message into its slot. Where the reader asks too late,
+//! or the writer sends in another way, the message is in its slot, and `handed` tells the reader so.
 //!
-//! *Why it has one user.* The reader asks for a message once it has moved out the one before (A1, A2: Release, Acquire), and looks here only when
-//! that one is sent (L3, L5). The writer leaves one only if it is the one that is asked for, and numbers only grow: so there is nothing here that
-//! is not for the reader's next look, and no other reader than the one that asked.
+//! *Why it has one user.* The reader asks for a message once it has moved out the one before (A1, A2:
+//! Release, Acquire), and looks here only when that message is sent (L3, L5). The writer leaves a message
+//! only if the reader asked for it, and numbers only grow. So whatever lies here is for the next look of the
+//! reader that asked.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
-/// What fits beside the tail and the two numbers in a line.
+/// What fits in a line beside the tail and the two numbers.
 type Space = [MaybeUninit<u64>; 5];
 
 /// What lies beside a lane's tail.
@@ -43,9 +45,9 @@ pub(super) struct HandOff<T> {
 const _: () =
     assert!(size_of::<AtomicU64>() + size_of::<HandOff<u64>>() == 64, "the tail and this are one line");
 
-// SAFETY: messages move in on one thread and out on another: that takes `T: Send`.
+// SAFETY: messages move in on one thread and out on another, which takes `T: Send`.
 unsafe impl<T: Send> Send for HandOff<T> {}
-// SAFETY: as above; no two threads ever look at the space at once, by the promises below.
+// SAFETY: as above; the promises below keep two threads from using the space at once.
 unsafe impl<T: Send> Sync for HandOff<T> {}
 
 impl<T> HandOff<T> {
@@ -53,7 +55,7 @@ impl<T> HandOff<T> {
     pub(super) const FITS: bool =
         size_of::<T>() <= size_of::<Space>() && align_of::<T>() <= align_of::<Space>();
 
-    /// Nobody waits for a message before `first`, the number of the lane's first.
+    /// For a lane whose first message is `first`. At first nothing is asked for.
     pub(super) fn new(first: u64) -> Self {
         let none = || AtomicU64::new(first.wrapping_sub(1));
         Self {
@@ -84,7 +86,8 @@ impl<T> HandOff<T> {
     /// A message fits, and `number` is [asked for](Self::is_asked_for).
     #[inline(always)]
     pub(super) unsafe fn leave(&self, number: u64, message: T) {
-        // SAFETY: it fits. Nobody looks here: the reader has taken what was here before it asked (A1, A2), and comes back after L3.
+        // SAFETY: it fits. Nobody looks here: the reader has taken what was here before it asked (A1, A2),
+        // and comes back after L3.
         self.space.with_mut(|space| unsafe { space.cast::<T>().write(message) });
         if !mutated!("hand_off_untold") {
             // Relaxed: L3 publishes it.
@@ -110,7 +113,7 @@ impl<T> HandOff<T> {
     /// The reader calls it once for each message that it has asked for, after L5 has shown that it is sent.
     #[inline(always)]
     pub(super) unsafe fn take(&self, number: u64) -> Option<T> {
-        // Relaxed: L5 shows what L3 published, and the next A3 is yet to be asked for.
+        // Relaxed: L5 shows what L3 published, and the next A3 comes only after another request.
         if self.handed.load(Ordering::Relaxed) != number {
             return None;
         }

@@ -8,17 +8,21 @@
 //! L4  look who needs to know (queue/state.rs) L8  look who waits for slots
 //! ```
 //!
-//! After Lamport (1977), with each side's copy of the other's number, after Rigtorp's `SPSCQueue`: a writer does L1 only when the slots
-//! that it knows to be free are used up, a reader does L5 only when it has taken what it knew of. These copies are in the handles, not here.
+//! After Lamport (1977); each side keeps a copy of the other's number, after Rigtorp's `SPSCQueue`. A writer
+//! does L1 only when the slots that it knows to be free are used up, and a reader does L5 only when it has
+//! taken the messages that it knew of. The writer's copy is in the lane (`cached_limit`), the reader's is in
+//! its handle.
 //!
-//! *Why no slot has two users.* L3 gives a slot to the reader, L5 takes it (Release, Acquire); L7 and L1 give it back. Numbers only
-//! grow, and each has one writer, so an old copy is only too careful.
+//! *Why no slot has two users.* L3 gives a slot to the reader, and L5 takes it (Release, Acquire). L7 and L1
+//! give it back. Numbers only grow, and each has one writer, so an old copy names fewer messages or free
+//! slots than there are, never more.
 //!
-//! *The end.* Any handle may close a queue while a writer is between L2 and L4, and a message is then delivered or given back, never
-//! both and never neither. Whoever is first to write `end` decides: the reader, who has seen the close, writes what it saw of the tail (E1); a
-//! writer that sees the close after L3 writes its tail (E2). From then on the reader goes by `end`, and a writer whose message lies
-//! behind it takes it back. Both come after a pair of fences (L4's, and the reader's before E1): a writer that does not see the
-//! close has been seen by E1.
+//! *The end.* Any handle may close a queue while a writer is between L2 and L4. The message is then either
+//! delivered or given back. Whoever writes `end` first decides. A reader that has seen the close writes the
+//! tail that it saw (E1). A writer that sees the close after L3 writes its own tail (E2). From then on the
+//! reader goes by `end`, and a writer whose message lies behind it takes the message back. E1 and E2 come
+//! after a pair of fences: the one in L4, and that of the reader before E1. So E1 has seen every message of a
+//! writer that does not see the close.
 //!
 //! Numbers are 64 bits wide and may wrap.
 
@@ -28,28 +32,30 @@ use crate::error::CapacityError;
 use crate::os::numa::NumaNode;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
-/// A number on a pair of lines of its own, which processors fetch together.
+/// A number on two cache lines of its own, because processors fetch lines in pairs.
 #[repr(align(128))]
 pub(super) struct CacheLine(pub(super) AtomicU64);
 
-/// What the writer writes and a reader that waits looks at: one line. On the next one, what the writer has for itself.
+/// The first line has what the writer writes and a waiting reader looks at. The next line has what only the
+/// writer uses.
 #[repr(C, align(128))]
 // Decision 0054: what else was tried with this line.
 struct ProducerLine<T> {
     tail: AtomicU64,
     hand_off: HandOff<T>,
-    /// The message before which the writer knows of free slots. Here and not in its handle, which has no more than each message needs.
+    /// The slots before this message are known to be free. It is kept here and not in the handle, which has
+    /// only what each message needs.
     cached_limit: UnsafeCell<u64>,
 }
 
-/// One queue. Which handle writes and which reads is the business of whoever makes it.
+/// One queue. Whoever makes it decides which handle writes and which one reads.
 #[repr(C)]
 // Decision 0042: no stamps.
 pub(crate) struct Lane<T> {
     cells: Cells<T>,
     /// The number of its first message. Constant.
     first: u64,
-    /// 0 while open; then, how many messages it will have had in all, and one.
+    /// 0 while the lane is open. Later, the number of its messages plus one.
     end: AtomicU64,
     /// The next message to be sent. Written by the writer.
     front: ProducerLine<T>,
@@ -76,7 +82,7 @@ impl<T> Lane<T> {
         })
     }
 
-    /// The slots, for who is their only user now.
+    /// The slots. Each may be used by its one user at that time.
     #[inline(always)]
     pub(crate) fn cells(&self) -> &Cells<T> {
         &self.cells
@@ -93,25 +99,25 @@ impl<T> Lane<T> {
         Position::new(number, slot as usize, &self.cells)
     }
 
-    /// L1: the message before which slots are free. What was in the slots is moved out.
+    /// L1: the slots before this message are free. The messages in them were moved out.
     #[inline(always)]
     pub(crate) fn read_limit(&self) -> u64 {
         // Acquire: pairs with L7.
         self.head.0.load(ordering!(Acquire unless "lane_limit_relaxed")).wrapping_add(self.capacity() as u64)
     }
 
-    /// The message before which the writer knows of free slots; there may be more.
+    /// The slots before this message are known to be free; there may be more.
     ///
     /// # Safety
     ///
-    /// The caller is the writer, and so is nobody else meanwhile.
+    /// The caller is the writer, and there is no other one meanwhile.
     #[inline(always)]
     pub(crate) unsafe fn cached_limit(&self) -> u64 {
         // SAFETY: the caller's promise.
         self.front.cached_limit.with(|limit| unsafe { *limit })
     }
 
-    /// The writer knows that slots are free before message `until`.
+    /// Notes that the slots before message `until` are free.
     ///
     /// # Safety
     ///
@@ -122,21 +128,21 @@ impl<T> Lane<T> {
         self.front.cached_limit.with_mut(|limit| unsafe { *limit = until });
     }
 
-    /// L3: gives the reader what lies before `tail`.
+    /// L3: gives the reader the messages before `tail`.
     #[inline(always)]
     pub(crate) fn publish(&self, tail: u64) {
         // Release: pairs with L5.
         self.front.tail.store(tail, ordering!(Release unless "lane_tail_relaxed"));
     }
 
-    /// L5: the message before which there is something.
+    /// L5: messages are there before this number.
     #[inline(always)]
     pub(crate) fn tail(&self) -> u64 {
         // Acquire: pairs with L3.
         self.front.tail.load(ordering!(Acquire unless "lane_look_relaxed"))
     }
 
-    /// A1: the reader has taken all messages before the one at `at`, and waits for that one.
+    /// A1: the reader has taken all messages before the one at `at`, and asks for that one.
     pub(crate) fn ask_for(&self, at: Position<T>) {
         if HandOff::<T>::FITS {
             self.front.hand_off.ask_for(at.number);
@@ -145,13 +151,13 @@ impl<T> Lane<T> {
         }
     }
 
-    /// A2: whether the writer is to [hand over](Self::hand_over) its next message, `number`.
+    /// A2: whether the writer must [hand over](Self::hand_over) its next message, `number`.
     #[inline(always)]
     pub(crate) fn is_asked_for(&self, number: u64) -> bool {
         HandOff::<T>::FITS && self.front.hand_off.is_asked_for(number)
     }
 
-    /// A3: in place of writing message `number` to its slot.
+    /// A3: hands over message `number`, instead of writing it to its slot.
     ///
     /// # Safety
     ///
@@ -173,7 +179,7 @@ impl<T> Lane<T> {
         unsafe { self.front.hand_off.take_back() }
     }
 
-    /// A4: the message at `at` is in its slot afterwards, handed over or not.
+    /// A4: afterwards the message at `at` is in its slot, whether it was handed over or not.
     ///
     /// # Safety
     ///
@@ -194,31 +200,34 @@ impl<T> Lane<T> {
         self.head.0.store(head, ordering!(Release unless "lane_head_relaxed"));
     }
 
-    /// The next message to be taken, for who is about to become its reader or writer, or nobody's.
+    /// The next message to be taken. For a thread that is about to become the reader or the writer, or where
+    /// there is neither.
     pub(crate) fn head(&self) -> u64 {
         // Acquire: pairs with L7.
         self.head.0.load(Ordering::Acquire)
     }
 
-    /// E1, E2: the lane ends before `number`, unless it was decided before that it ends elsewhere. Returns the end.
+    /// E1, E2: ends the lane before `number`, unless it was ended elsewhere before. Returns where it ends.
     pub(crate) fn seal(&self, number: u64) -> u64 {
-        // A count, because any number may be the end, and 0 is taken.
+        // A count, because any number may be the end, and 0 means open.
         let end = number.wrapping_sub(self.first).wrapping_add(1);
         if mutated!("seal_not_atomic") && self.end.load(Ordering::Acquire) == 0 {
             self.end.store(end, Ordering::Release);
             return number;
         }
-        // Acquire and Release: pair with each other, so the reader sees the tail of a writer that was first.
+        // Acquire and Release: they pair with each other, so the reader sees the tail of a writer that was
+        // first.
         match self.end.compare_exchange(0, end, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => number,
             Err(end) => end.wrapping_sub(1).wrapping_add(self.first),
         }
     }
 
-    /// How many messages lie in it. A snapshot, never above the capacity, for one of the two sides: so one of the numbers stands still.
+    /// How many messages lie in it. A snapshot, never above the capacity. One of the two sides calls it, so
+    /// one of the numbers does not change.
     pub(crate) fn len(&self) -> usize {
         let (tail, head) = (self.tail(), self.head());
-        // Negative where more were taken meanwhile than there had been.
+        // Negative where the reader took more meanwhile than there had been.
         let len = tail.wrapping_sub(head);
         if len > u64::MAX / 2 { 0 } else { len as usize }
     }
@@ -230,10 +239,11 @@ impl<T> Drop for Lane<T> {
         while position.number != self.tail() {
             let at = position;
             position = position.next(&self.cells);
-            // First, so that a destructor that panics is not run twice.
+            // Before the drop, so that a destructor that panics does not run twice.
             self.release(position.number);
-            // SAFETY: nobody else has the lane; a message lies in every slot from the head to the tail. (None was handed over and not accepted: the
-            // reader looks once more when it goes, and nothing is sent after that.)
+            // SAFETY: nobody else has the lane, and a message lies in every slot from the head to the tail.
+            // (None was handed over and not accepted: the reader looks once more when it is dropped, and
+            // nothing is sent after that.)
             drop(unsafe { self.cells.take_at(at) });
         }
     }

@@ -9,12 +9,12 @@ use crate::sync::mutated;
 
 /// Where a message lies among the slots of a lane.
 ///
-/// Slots are numbered like messages until they begin anew: message `number` lies at `origin + number`, counted in slots. So who goes
-/// from slot to slot adds one to one number.
+/// Slots are numbered as messages are, up to the end of the storage: message `number` lies at `origin +
+/// number`, counted in slots. So a step from slot to slot adds one to one number.
 pub(crate) struct Position<T> {
     /// The message.
     pub(crate) number: u64,
-    /// Where message 0 would lie. It points to no slot by itself; all steps from it wrap.
+    /// Where message 0 would lie. By itself it points to no slot; all steps from it wrap.
     origin: *mut MaybeUninit<T>,
 }
 
@@ -28,9 +28,10 @@ impl<T> Clone for Position<T> {
 impl<T> Copy for Position<T> {}
 
 impl<T> Position<T> {
-    /// Of message `number`, in slot `slot`.
+    /// The position of message `number`, in slot `slot`.
     pub(super) fn new(number: u64, slot: usize, cells: &Cells<T>) -> Self {
-        // (The upper half of a number makes no difference where pointers are 32 bits wide: all this is modulo their width.)
+        // (Where pointers are 32 bits wide, the upper half of a number has no effect: all this is modulo
+        // their width.)
         Self { number, origin: cells.start().wrapping_add(slot).wrapping_sub(number as usize) }
     }
 
@@ -47,25 +48,25 @@ impl<T> Position<T> {
         (self.pointer() as usize).wrapping_sub(cells.start() as usize) / size_of::<T>().max(1)
     }
 
-    /// How many slots there are from its own on, before they begin anew.
+    /// How many slots there are from its own one to the end of the storage.
     #[inline(always)]
     pub(crate) fn to_storage_end(self, cells: &Cells<T>) -> usize {
         cells.count() - self.slot(cells)
     }
 
-    /// How many slots lie behind its own.
+    /// How many slots lie behind its own one.
     #[inline(always)]
     pub(crate) fn left(self, cells: &Cells<T>) -> usize {
         self.to_storage_end(cells) - usize::from(!mutated!("run_past_the_end"))
     }
 
-    /// Has the processor get its slot for itself, because it will be written soon.
+    /// Prefetches its slot to be written: the processor gets the line for itself.
     #[inline(always)]
     pub(crate) fn prefetch_to_write(self) {
         hint::prefetch_to_write(self.pointer());
     }
 
-    /// Gets the line of its slot, which will be read soon.
+    /// Prefetches its slot to be read.
     #[inline(always)]
     pub(crate) fn prefetch_to_read(self) {
         hint::prefetch_to_read(self.pointer());

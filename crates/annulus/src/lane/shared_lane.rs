@@ -1,25 +1,29 @@
 //! A shared lane: a queue between one writer and many readers.
 //!
-//! Its slots, and the steps V1 to V6 by which messages come and go, are those of `stamped.rs`. Here is how it ends.
+//! The slots, and the steps V1 to V6 of a message, are those of `stamped.rs`. This file has the end of the
+//! lane.
 //!
-//! *The end.* As in `lane.rs`, a message may be on its way while somebody closes the queue. A writer that sees the close after V3 tries to
-//! claim its own message (E3). If it can, no reader has it, and it is given back. If not, because readers are still before it, it
-//! writes the head as it is: whoever comes next to the head then sees this message too (Release, Acquire).
+//! *The end.* As in `lane.rs`, a message may be on its way while the queue is closed. A writer that sees the
+//! close after V3 tries to claim its own message (E3). If it can, no reader has it, and it is given back. If
+//! it cannot, because readers are still before it, it writes the head without changing it. Whoever moves the
+//! head next then sees this message too (Release, Acquire).
 //!
-//! A reader that has seen the close, and then finds nothing, puts the head where no message will ever be (E4): what is still on its way can't
-//! be claimed by anybody from then on, and its writer takes it back. So when one reader says that everything was received, it is so for all.
-//! Both come after a pair of fences (the writer's after V3, the reader's before E4): a writer that does not see the close has been seen by E4.
+//! A reader that has seen the close, and then finds nothing, puts the head where no message will ever be
+//! (E4). From then on nobody can claim a message that is still on its way, and its writer takes it back. So
+//! when one reader says that everything was received, this is true for all readers. E3 and E4 come after a
+//! pair of fences: that of the writer after V3, and that of the reader before E4. So E4 has seen every
+//! message of a writer that does not see the close.
 
 use super::stamped::{OVER, Stamped, signed};
 use crate::error::CapacityError;
 use crate::os::numa::NumaNode;
 use crate::sync::{AtomicU64, Ordering};
 
-/// One queue. Which handle writes is the business of whoever makes it; anybody may read.
+/// One queue. Whoever makes it decides which handle writes. Anybody may read.
 #[repr(C)]
 pub(crate) struct SharedLane<T> {
     slots: Stamped<T>,
-    /// The writer that left: where the next one goes on.
+    /// Where the writer that left stopped, and the next one continues.
     left_at: AtomicU64,
 }
 
@@ -29,7 +33,7 @@ impl<T> SharedLane<T> {
         Ok(Self { slots: Stamped::new(capacity, first, node)?, left_at: AtomicU64::new(first) })
     }
 
-    /// V1: whether the slot of message `number` is empty; it is the writer's then.
+    /// V1: whether the slot of message `number` is free. If so, it belongs to the writer.
     #[inline(always)]
     pub(crate) fn is_free(&self, number: u64) -> bool {
         self.slots.is_free(number)
@@ -39,20 +43,23 @@ impl<T> SharedLane<T> {
     ///
     /// # Safety
     ///
-    /// The caller is the one writer, and its next message is `number`, for which it saw [`is_free`](Self::is_free).
+    /// The caller is the one writer, and its next message is `number`, for which it saw
+    /// [`is_free`](Self::is_free).
     #[inline(always)]
     pub(crate) unsafe fn send(&self, number: u64, value: T) {
         // SAFETY: the caller's promise.
         unsafe { self.slots.write(number, value) };
     }
 
-    /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where nothing is there.
+    /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where no message
+    /// is there.
     #[inline]
     pub(crate) fn claim(&self, most: usize) -> Option<(u64, usize)> {
         self.slots.claim(most)
     }
 
-    /// V4: whether nothing is there, for certain: where another reader was faster, it may say that something is.
+    /// V4: whether the lane is certainly empty. Where another reader was faster, it may say that a message is
+    /// there.
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
@@ -68,8 +75,9 @@ impl<T> SharedLane<T> {
         unsafe { self.slots.take(number) }
     }
 
-    /// E3: the writer sent the messages from `first` to before `end`, and then saw that the queue is closed. Returns before which of them
-    /// they are the readers'; the others are claimed by the caller, who takes them back.
+    /// E3: the writer sent the messages from `first` to before `end`, and then saw that the queue is closed.
+    /// Returns a number: the messages before it belong to the readers. The caller has claimed the others, and
+    /// takes them back.
     pub(crate) fn settle(&self, first: u64, end: u64) -> u64 {
         let mut head = self.slots.head.0.load(Ordering::Acquire);
         loop {
@@ -78,7 +86,7 @@ impl<T> SharedLane<T> {
                 let over = head.wrapping_sub(OVER);
                 return if signed(over.wrapping_sub(first)) > 0 { over } else { first };
             }
-            // Of these messages, how many are claimed; negative where readers are still before them.
+            // How many of these messages are claimed; negative where readers are still before them.
             let claimed = signed(head.wrapping_sub(first));
             let sent = end.wrapping_sub(first);
             if claimed >= signed(sent) {
@@ -93,8 +101,8 @@ impl<T> SharedLane<T> {
         }
     }
 
-    /// E4: ends the lane if nothing lies in it, and says whether it is ended. The caller has seen that the queue is closed, and called
-    /// [`Event::barrier`](crate::wait::Event::barrier).
+    /// E4: ends the lane if no message lies in it, and returns whether it is ended. The caller has seen that
+    /// the queue is closed, and then called [`Event::barrier`](crate::wait::Event::barrier).
     pub(crate) fn seal(&self) -> bool {
         // Acquire: pairs with E3.
         let head = self.slots.head.0.load(Ordering::Acquire);
@@ -102,18 +110,20 @@ impl<T> SharedLane<T> {
             return true;
         }
         let over = head.wrapping_add(OVER);
-        // Relaxed: after it nobody takes anything. As a change of what E3 wrote it stands for that, too.
+        // Relaxed: nobody takes anything after it. It is a read-modify-write, so it continues the release of
+        // E3, too.
         !self.slots.is_full(head)
             && self.slots.head.0.compare_exchange(head, over, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// The writer leaves; its next message would be `number`.
     pub(crate) fn leave_at(&self, number: u64) {
-        // Relaxed: the next writer comes by an Acquire that pairs with the Release of whoever lets it come.
+        // Relaxed: the next writer comes through an Acquire that pairs with the Release of whoever lets it
+        // come.
         self.left_at.store(number, Ordering::Relaxed);
     }
 
-    /// Where the next writer goes on.
+    /// Where the next writer continues.
     pub(crate) fn left_at(&self) -> u64 {
         self.left_at.load(Ordering::Relaxed)
     }
@@ -175,7 +185,8 @@ mod tests {
         }
     }
 
-    /// Of three messages, the writer settles all but the first: what becomes of them where so many were claimed.
+    /// Of three messages, the writer settles all but the first: what becomes of them where so many were
+    /// claimed.
     fn settled(first: u64, claimed: usize) -> (u64, usize) {
         let lane = lane(first, 3, claimed);
         let until = lane.settle(first.wrapping_add(1), first.wrapping_add(3));

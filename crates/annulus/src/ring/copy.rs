@@ -1,9 +1,9 @@
 //! A message into relaxed atomic words and back.
 //!
 //! Small messages go word by word. Large ones go by vector instructions in an `asm!` block (`copy/x86_64.rs`,
-//! `copy/aarch64.rs`): to the compiler the block may be a loop of relaxed atomic accesses, which is all it has to
-//! be, so it is sound where a racy `memcpy` is not, and it costs what a `memcpy` costs. Loom, Miri, other
-//! processors, and these two with pointers of 32 bits, take the words for every size.
+//! `copy/aarch64.rs`): to the compiler the block may be a loop of relaxed atomic accesses, which is all it
+//! has to be, so it is sound where a racy `memcpy` is not, and it costs what a `memcpy` costs. Loom, Miri,
+//! other processors, and these two with pointers of 32 bits, take the words for every size.
 //!
 //! A given `T` is always copied in one way, so no word is accessed with two sizes at once.
 
@@ -13,9 +13,10 @@ use bytemuck::NoUninit;
 
 use crate::sync::{AtomicU64, Ordering, mutated};
 
-// A target without the feature (a kernel, say) must not find its vector registers changed. And where pointers are shorter than registers (x32,
-// arm64_32) nobody says what is in the rest of a register that holds one, so an address made of the whole register may be anything: words
-// serve there too. (`ci/other-targets` sees both: the seeded bug takes the processor's name for the width of its pointers.)
+// A target without the feature (a kernel, say) must not find its vector registers changed. And where pointers
+// are shorter than registers (x32, arm64_32) nobody says what is in the rest of a register that holds one, so
+// an address made of the whole register may be anything: words serve there too. (`ci/other-targets` sees
+// both: the seeded bug takes the processor's name for the width of its pointers.)
 #[cfg(all(
     target_arch = "aarch64",
     target_feature = "neon",
@@ -58,8 +59,8 @@ pub(super) const fn by_vector<T>() -> bool {
     vector::AVAILABLE && size_of::<T>() >= VECTOR_FLOOR
 }
 
-/// Stores the bytes of `message` into `words`, with relaxed atomic accesses; the rest of the last word is zero or
-/// left as it is.
+/// Stores the bytes of `message` into `words`, with relaxed atomic accesses; the rest of the last word is
+/// zero or left as it is.
 #[inline]
 pub(super) fn store<T: NoUninit>(words: &[AtomicU64], message: &T) {
     debug_assert_eq!(words.len(), words_of::<T>());
@@ -69,8 +70,8 @@ pub(super) fn store<T: NoUninit>(words: &[AtomicU64], message: &T) {
     let bytes = bytemuck::bytes_of(message);
     if by_vector::<T>() {
         // Decision 0009: what else was tried for large messages.
-        // SAFETY: `words` has room for `size_of::<T>()` bytes, at least `VECTOR_FLOOR`; all accesses to a payload of
-        // this type go through this module, so they are atomic on both sides.
+        // SAFETY: `words` has room for `size_of::<T>()` bytes, at least `VECTOR_FLOOR`; all accesses to a
+        // payload of this type go through this module, so they are atomic on both sides.
         unsafe { vector::copy(words.as_ptr().cast_mut().cast(), bytes.as_ptr(), bytes.len()) };
         return;
     }
@@ -99,8 +100,8 @@ pub(super) fn load<T: NoUninit>(words: &[AtomicU64], message: &mut MaybeUninit<T
         unsafe { vector::copy(message.as_mut_ptr().cast(), words.as_ptr().cast(), size_of::<T>()) };
         return;
     }
-    // SAFETY: the bytes of a `MaybeUninit<T>` are `size_of::<T>()` bytes that need no value, and the slice borrows
-    // `message` mutably for as long as it lives.
+    // SAFETY: the bytes of a `MaybeUninit<T>` are `size_of::<T>()` bytes that need no value, and the slice
+    // borrows `message` mutably for as long as it lives.
     let bytes = unsafe {
         core::slice::from_raw_parts_mut(message.as_mut_ptr().cast::<MaybeUninit<u8>>(), size_of::<T>())
     };

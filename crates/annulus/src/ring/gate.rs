@@ -1,7 +1,8 @@
 //! The gate: the cursors that publishers of a lossless ring may not overtake.
 //!
-//! Each subscriber that counts has a cell with its cursor; publishers look at all of them only when they come to their limit, and
-//! subscribers join and leave without a lock while publishers run. Where the cells are is the registry's business (`registry.rs`).
+//! Each subscriber that counts has a cell with its cursor; publishers look at all of them only when they come
+//! to their limit, and subscribers join and leave without a lock while publishers run. Where the cells are is
+//! the registry's business (`registry.rs`).
 //!
 //! ```text
 //! publisher at its limit, head h          subscriber that joins
@@ -12,20 +13,23 @@
 //!                 h + window)                 cell := start               Release
 //! ```
 //!
-//! *Why a subscriber that joins misses nothing from its start on.* If J2 comes before G2 in the one order of the fences, G3 sees
-//! the cell, whose cursor is at or before the start: the limit is at most a ring past it. If G2 comes first, J3 sees h or a later
-//! one; that scan's limit is at most h + window, so nothing from s + window − capacity on is overwritten under it, and the next
-//! scan is of the first kind. (Usable is the capacity less the headroom: the subscriber is not further behind than others may be.)
+//! *Why a subscriber that joins misses nothing from its start on.* If J2 comes before G2 in the one order of
+//! the fences, G3 sees the cell, whose cursor is at or before the start: the limit is at most a ring past it.
+//! If G2 comes first, J3 sees h or a later one; that scan's limit is at most h + window, so nothing from s +
+//! window − capacity on is overwritten under it, and the next scan is of the first kind. (Usable is the
+//! capacity less the headroom: the subscriber is not further behind than others may be.)
 //!
-//! *Why a publisher never overwrites what a subscriber reads.* A subscriber stores its cursor when it is done with a message
-//! (Release); G3 loads it (Acquire). So the reads come before all that the publisher writes under the new limit. A limit that many
-//! publishers share is stored with Release and loaded with Acquire for the same reason. A limit never becomes wrong: cursors
-//! only grow.
+//! *Why a publisher never overwrites what a subscriber reads.* A subscriber stores its cursor when it is done
+//! with a message (Release); G3 loads it (Acquire). So the reads come before all that the publisher writes
+//! under the new limit. A limit that many publishers share is stored with Release and loaded with Acquire for
+//! the same reason. A limit never becomes wrong: cursors only grow.
 //!
-//! *Forks.* A subscriber that is cloned hands its cursor to a new cell before it moves on. A scan might load the new cell before the
-//! clone and the old one after it, and see neither at that cursor; so G3 counts forks before and after, and looks again if there was one.
+//! *Forks.* A subscriber that is cloned hands its cursor to a new cell before it moves on. A scan might load
+//! the new cell before the clone and the old one after it, and see neither at that cursor; so G3 counts forks
+//! before and after, and looks again if there was one.
 //!
-//! A subscriber that is slow to get from J1 to J4 holds the publisher at the early cursor, as any slow subscriber does.
+//! A subscriber that is slow to get from J1 to J4 holds the publisher at the early cursor, as any slow
+//! subscriber does.
 
 use super::registry::{FREE, Pass, Registry};
 use crate::sequence::Sequence;
@@ -51,7 +55,8 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// The gate of a ring of `capacity` slots, of which `headroom` stay free of messages that somebody still needs.
+    /// The gate of a ring of `capacity` slots, of which `headroom` stay free of messages that somebody still
+    /// needs.
     pub(crate) fn new(capacity: usize, headroom: usize, first: Sequence) -> Self {
         debug_assert!(headroom < capacity);
         let usable = (capacity - headroom) as u64;
@@ -77,16 +82,19 @@ impl Gate {
     /// The largest limit that a look has found: messages before it may be written.
     #[inline]
     pub(crate) fn limit(&self) -> Sequence {
-        // Acquire: pairs with the Release in `look`; what that look saw read comes before what is written now.
+        // Acquire: pairs with the Release in `look`; what that look saw read comes before what is written
+        // now.
         Sequence::new(self.limit.load(ordering!(Acquire unless "gate_limit_relaxed")))
     }
 
-    /// Looks at every cursor, for a publisher that is about to write message `head` or claim it: messages before the result may be
-    /// written. Takes the steps of [`Registry::fold`], and those again for each time that a subscriber is cloned meanwhile.
+    /// Looks at every cursor, for a publisher that is about to write message `head` or claim it: messages
+    /// before the result may be written. Takes the steps of [`Registry::fold`], and those again for each time
+    /// that a subscriber is cloned meanwhile.
     #[cold]
     #[inline(never)]
     pub(crate) fn look(&self, head: Sequence) -> Sequence {
-        // G1. A maximum, because of many publishers one may come late. Release: who joins sees the messages before `head`.
+        // G1. A maximum, because of many publishers one may come late. Release: who joins sees the messages
+        // before `head`.
         self.scanned.fetch_max(head.get(), ordering!(Release unless "gate_scanned_relaxed"));
         if !mutated!("gate_no_publisher_fence") {
             // G2. Pairs with J2.
@@ -96,7 +104,8 @@ impl Gate {
             // Acquire: pairs with the Release in `fork`; the new cell is then seen.
             let forks = self.forks.load(Ordering::Acquire);
             let slowest = self.slowest();
-            // The loads of G3 (T7) are Acquire, so this one comes after them. If one of them saw a subscriber after its fork, so does this.
+            // The loads of G3 (T7) are Acquire, so this one comes after them. If one of them saw a subscriber
+            // after its fork, so does this.
             if self.forks.load(Ordering::Relaxed) == forks || mutated!("gate_forks_unseen") {
                 break slowest;
             }
@@ -113,8 +122,8 @@ impl Gate {
         self.registry.fold(FREE, u64::min)
     }
 
-    /// Joins at what `start` chooses: it is called with the oldest message that can be promised, and must not choose an earlier
-    /// one. From there on nothing is overwritten until the pass moves on.
+    /// Joins at what `start` chooses: it is called with the oldest message that can be promised, and must not
+    /// choose an earlier one. From there on nothing is overwritten until the pass moves on.
     pub(crate) fn join(
         &self,
         from_oldest: bool,
@@ -145,7 +154,8 @@ impl Gate {
         (pass, start)
     }
 
-    /// A second pass at `cursor`, for a subscriber that stands there with a pass of its own and does not move meanwhile.
+    /// A second pass at `cursor`, for a subscriber that stands there with a pass of its own and does not move
+    /// meanwhile.
     pub(crate) fn fork(&self, cursor: Sequence) -> Pass {
         let pass = self.registry.enter(cursor);
         // Release: pairs with the Acquire in `look`.

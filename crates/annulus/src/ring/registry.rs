@@ -1,7 +1,7 @@
 //! The registry of a gate: the cells, in a tree that knows which are in use.
 //!
-//! Each node has a cell, for one cursor, and a link to a family of nodes below it. It counts, for itself and all below it, how many nodes there
-//! are and how many of them are in use.
+//! Each node has a cell, for one cursor, and a link to a family of nodes below it. It counts, for itself and
+//! all below it, how many nodes there are and how many of them are in use.
 //!
 //! ```text
 //! subscriber that comes                         subscriber that leaves
@@ -15,22 +15,25 @@
 //! T4  (the rest of a new family: nodes + 7, from there up)
 //! ```
 //!
-//! *Why a look misses nobody.* T1 and T2 come before T3, and T6 comes after T5. So while a cell is in use, it is counted at its node and at all
-//! nodes above. The fences of joiner and publisher (`gate.rs`) stand between T1 to T3 on one side and T7 on the other, so what is said there
-//! of a cell is true of the counts and links on the way to it; and so is what is said of forks. Where T7 passes over a node, all who were there
-//! have left. Only read-modify-writes change a count, so T7 acquires the T6 of each of them: what they read comes before what the publisher
-//! writes.
+//! *Why a look misses nobody.* T1 and T2 come before T3, and T6 comes after T5. So while a cell is in use, it
+//! is counted at its node and at all nodes above. The fences of joiner and publisher (`gate.rs`) stand
+//! between T1 to T3 on one side and T7 on the other, so what is said there of a cell is true of the counts
+//! and links on the way to it; and so is what is said of forks. Where T7 passes over a node, all who were
+//! there have left. Only read-modify-writes change a count, so T7 acquires the T6 of each of them: what they
+//! read comes before what the publisher writes.
 //!
-//! *Why a subscriber finds a cell.* Let T1 or T2 count a subscriber at a node. Until it goes on from there, at least as many cells are free at
-//! the node and below it as subscribers are counted there and have not gone on: T5 comes before T6, T6 goes upwards, T4 comes after the
-//! link and goes upwards. Another may take the cell that it looks at, but then there is one elsewhere. So nobody waits for anybody.
-//! A family is made only where T1 finds all cells in use: *there are never more cells than there were subscribers at one time*, but for the rest of
-//! the last family, and of one family for each subscriber that joined at the same moment. Memory is given back with the ring: a publisher may be
-//! at any cell.
+//! *Why a subscriber finds a cell.* Let T1 or T2 count a subscriber at a node. Until it goes on from there,
+//! at least as many cells are free at the node and below it as subscribers are counted there and have not
+//! gone on: T5 comes before T6, T6 goes upwards, T4 comes after the link and goes upwards. Another may take
+//! the cell that it looks at, but then there is one elsewhere. So nobody waits for anybody. A family is made
+//! only where T1 finds all cells in use: *there are never more cells than there were subscribers at one
+//! time*, but for the rest of the last family, and of one family for each subscriber that joined at the same
+//! moment. Memory is given back with the ring: a publisher may be at any cell.
 //!
-//! *Steps.* A new family goes where the fewest nodes are, so with m nodes there are fewer than 2 + log₈ m levels. A look at n subscribers visits their nodes
-//! and those above them, fewer than n·(2 + log₈ m), and reads the counts of the families below these. Who comes takes the first free cell on its way
-//! down, so subscribers that come and go gather at the top.
+//! *Steps.* A new family goes where the fewest nodes are, so with m nodes there are fewer than 2 + log₈ m
+//! levels. A look at n subscribers visits their nodes and those above them, fewer than n·(2 + log₈ m), and
+//! reads the counts of the families below these. Who comes takes the first free cell on its way down, so
+//! subscribers that come and go gather at the top.
 
 use alloc::boxed::Box;
 use core::ptr::NonNull;
@@ -56,7 +59,8 @@ struct Node {
     branch: OwnLine<Branch>,
 }
 
-/// On another line than the cell, where lines have 64 bytes: it hardly ever changes, so publishers keep it in their caches.
+/// On another line than the cell, where lines have 64 bytes: it hardly ever changes, so publishers keep it in
+/// their caches.
 #[repr(align(64))]
 struct OwnLine<T>(T);
 
@@ -75,7 +79,8 @@ type Family = [Node; FAMILY];
 /// Under loom two: three subscribers then make two levels, and a fourth one a third.
 const FAMILY: usize = if cfg!(annulus_loom) { 2 } else { 8 };
 
-/// How many nodes there are at a node and below it, and how many of them are in use, or are about to be. Never more are in use than there are.
+/// How many nodes there are at a node and below it, and how many of them are in use, or are about to be.
+/// Never more are in use than there are.
 #[derive(Clone, Copy)]
 struct Count(u64);
 
@@ -195,7 +200,8 @@ impl Node {
         let ordering = ordering!(Acquire unless "gate_taken_relaxed");
         let mut at = self;
         loop {
-            // Acquire: pairs with the Release of T5. What its last owner read comes before all that follows from here.
+            // Acquire: pairs with the Release of T5. What its last owner read comes before all that follows
+            // from here.
             let (success, failure) = (ordering, Ordering::Relaxed);
             if at.cell.compare_exchange(FREE, cursor.get(), success, failure).is_ok() {
                 return Pass(NonNull::from(at));
@@ -257,8 +263,8 @@ impl Registry {
         Self { top: Link::empty() }
     }
 
-    /// A cell with `cursor` in it. O(log(subscribers at their most)), where nobody else comes or goes at the same time; allocates where there
-    /// were never more at one time.
+    /// A cell with `cursor` in it. O(log(subscribers at their most)), where nobody else comes or goes at the
+    /// same time; allocates where there were never more at one time.
     ///
     /// # Panics
     ///
@@ -279,8 +285,8 @@ impl Registry {
         if has_free_cell(before) { top.take(cursor) } else { top.add(cursor) }
     }
 
-    /// Looks at the cells of all who are there, and at some that are free: fewer than n·(2 + log₈ m), where there are n subscribers, and were m at
-    /// most at one time.
+    /// Looks at the cells of all who are there, and at some that are free: fewer than n·(2 + log₈ m), where
+    /// there are n subscribers, and were m at most at one time.
     pub(super) fn fold<A>(&self, start: A, look: impl Fn(A, u64) -> A) -> A {
         match self.top.get() {
             Some(top) => top.fold(start, &look),
@@ -293,7 +299,8 @@ impl Registry {
 #[derive(Clone, Copy)]
 pub(crate) struct Pass(NonNull<Node>);
 
-// SAFETY: it stands for a shared borrow of a node, of which all that changes is atomic; whoever uses it promises that the gate lives.
+// SAFETY: it stands for a shared borrow of a node, of which all that changes is atomic; whoever uses it
+// promises that the gate lives.
 unsafe impl Send for Pass {}
 // SAFETY: as above.
 unsafe impl Sync for Pass {}
@@ -325,7 +332,8 @@ impl Pass {
         // T5. Release: as in `advance`; pairs with T3 too.
         node.cell.store(FREE, ordering);
         let ordering = ordering!(Release unless "gate_uncounted_relaxed");
-        // T6. Release: pairs with the Acquire of T7, which may see this and not T5; and with that of T1 and T2.
+        // T6. Release: pairs with the Acquire of T7, which may see this and not T5; and with that of T1 and
+        // T2.
         node.upwards().for_each(|node| {
             node.branch.0.count.fetch_sub(Count::USED, ordering);
         });

@@ -1,9 +1,9 @@
 //! A slot: the stamp, then the payload's words. The seqlock of this crate, both sides.
 //!
 //! After the Linux kernel's `seqcount` and Boehm, "Can seqlocks get along with programming language memory
-//! models?" (MSPC 2012), with a stamp that says *which* message is there, after Photon Ring. The payload is copied
-//! with relaxed atomic accesses, so a reader that meets a writer reads stale or mixed words, but there is no data
-//! race; the two looks at the stamp tell it to throw them away.
+//! models?" (MSPC 2012), with a stamp that says *which* message is there, after Photon Ring. The payload is
+//! copied with relaxed atomic accesses, so a reader that meets a writer reads stale or mixed words, but there
+//! is no data race; the two looks at the stamp tell it to throw them away.
 //!
 //! ```text
 //! writer                                  reader
@@ -13,18 +13,20 @@
 //! W4  stamp := done(s)      Release       R4  stamp = done(s)?   Relaxed
 //! ```
 //!
-//! *Why the reader gets whole messages.* R1 reads the value of W4, so the words are at least as new as message
-//! `s`. If a word were newer, its W3 belongs to a later lap; R3 then pairs with the W2 before it, so R4 sees at
-//! least the W1 of that lap, which is not `done(s)`, and stamps of a slot never return to an earlier value.
+//! *Why the reader gets whole messages.* R1 reads the value of W4, so the words are at least as new as
+//! message `s`. If a word were newer, its W3 belongs to a later lap; R3 then pairs with the W2 before it, so
+//! R4 sees at least the W1 of that lap, which is not `done(s)`, and stamps of a slot never return to an
+//! earlier value.
 //!
-//! *A run* of messages `a` to `b` takes two looks as well, where one writer writes all messages in the order of their
-//! sequences: R1 at the last slot, R2 for all, R3, and R4 at the first.
+//! *A run* of messages `a` to `b` takes two looks as well, where one writer writes all messages in the order
+//! of their sequences: R1 at the last slot, R2 for all, R3, and R4 at the first.
 //!
-//! - R1 reads the value of W4 of `b`. The W3 of all messages from `a` on come before that, so each word is at least as new as
-//!   its message.
-//! - If a word of message `i` were newer, its W3 belongs to a later lap, so it comes after the W2 of that lap; the W1 of the
-//!   message that takes the slot of `a` comes before that W2, or is the one beside it, because `a` is not after `i`. R3 pairs
-//!   with that W2, so R4 sees that W1 or a later stamp, which is not `done(a)`.
+//! - R1 reads the value of W4 of `b`. The W3 of all messages from `a` on come before that, so each word is at
+//!   least as new as its message.
+//! - If a word of message `i` were newer, its W3 belongs to a later lap, so it comes after the W2 of that
+//!   lap; the W1 of the message that takes the slot of `a` comes before that W2, or is the one beside it,
+//!   because `a` is not after `i`. R3 pairs with that W2, so R4 sees that W1 or a later stamp, which is not
+//!   `done(a)`.
 //!
 //! The gate has no part in this, nor has who reads. With many writers neither step holds.
 
@@ -40,16 +42,19 @@ use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};
 pub(crate) struct Whole<'m, T: Message>(&'m mut MaybeUninit<T::Wire>);
 
 impl<T: Message> Whole<'_, T> {
-    /// Moves the message out: the one move between the ring and the caller, which a large message would notice.
+    /// Moves the message out: the one move between the ring and the caller, which a large message would
+    /// notice.
     #[inline(always)]
     pub(crate) fn take(self) -> T {
-        // SAFETY: `Slot::read` made it after it had written every byte and seen `done(sequence)` twice, so by the argument
-        // at the top of this file the bytes are those that `Slot::write` stored for one `T`: what `encode` returned.
+        // SAFETY: `Slot::read` made it after it had written every byte and seen `done(sequence)` twice, so by
+        // the argument at the top of this file the bytes are those that `Slot::write` stored for one `T`:
+        // what `encode` returned.
         unsafe { T::decode(self.0.as_ptr()) }
     }
 }
 
-/// Messages in the order of their sequences, each read whole. Only [`read_run`] makes one, so having it is the proof.
+/// Messages in the order of their sequences, each read whole. Only [`read_run`] makes one, so having it is
+/// the proof.
 pub(crate) struct Run<'m, T: Message>(&'m [MaybeUninit<T::Wire>]);
 
 impl<T: Message> Run<'_, T> {
@@ -58,9 +63,10 @@ impl<T: Message> Run<'_, T> {
     pub(crate) fn take_into(self, places: &mut [T]) -> usize {
         let count = self.0.len();
         for (place, message) in places[..count].iter_mut().zip(self.0) {
-            // SAFETY: `read_run` made it after it had written every byte, seen `done` in the slot of the last message and,
-            // after that, in the slot of the first, in a ring of one writer; by the argument at the top of this file the
-            // bytes of each are those that `Slot::write` stored for one `T`: what `encode` returned.
+            // SAFETY: `read_run` made it after it had written every byte, seen `done` in the slot of the last
+            // message and, after that, in the slot of the first, in a ring of one writer; by the argument at
+            // the top of this file the bytes of each are those that `Slot::write` stored for one `T`: what
+            // `encode` returned.
             *place = unsafe { T::decode(message.as_ptr()) };
         }
         count
@@ -87,24 +93,25 @@ pub(super) struct Slot<'a, T> {
 }
 
 impl<'a, T: Message> Slot<'a, T> {
-    /// Where the payload begins: beside the stamp, or, where vectors copy it, on the next line, so that none of them
-    /// straddles two.
+    /// Where the payload begins: beside the stamp, or, where vectors copy it, on the next line, so that none
+    /// of them straddles two.
     // Decision 0008: beside the stamp, or on the next line.
     const PAYLOAD_AT: usize = if copy::by_vector::<T::Wire>() { LINE_WORDS } else { 1 };
 
     /// Words in use: the stamp and the payload, its last word padded.
     pub(super) const WORDS: usize = Self::PAYLOAD_AT + copy::words_of::<T::Wire>();
 
-    /// Words from one slot to the next. Up to a line, a power of two, so that small messages share a line and none
-    /// straddles two; above, whole lines.
+    /// Words from one slot to the next. Up to a line, a power of two, so that small messages share a line and
+    /// none straddles two; above, whole lines.
     pub(super) const STRIDE: usize = if Self::WORDS <= LINE_WORDS {
         Self::WORDS.next_power_of_two()
     } else {
         Self::WORDS.next_multiple_of(LINE_WORDS)
     };
 
-    /// Words from one slot to the next where many write: no more than two to a line. Two at once write slots beside each other, and take
-    /// a shared line from each other for every message; but readers and batches would rather have few lines.
+    /// Words from one slot to the next where many write: no more than two to a line. Two at once write slots
+    /// beside each other, and take a shared line from each other for every message; but readers and batches
+    /// would rather have few lines.
     // Decision 0040: two to a line, not four and not one.
     pub(super) const STRIDE_OF_MANY: usize =
         if Self::STRIDE < LINE_WORDS / 2 { LINE_WORDS / 2 } else { Self::STRIDE };
@@ -187,10 +194,12 @@ impl<'a, T: Message> Slot<'a, T> {
     }
 }
 
-/// Copies messages from `first` on into `places`: all that there is room for, or as many as it finds there by looking at the first, the
-/// second, the fourth, and so on. None where `first` is not there. `slot` knows the slots of a ring.
+/// Copies messages from `first` on into `places`: all that there is room for, or as many as it finds there by
+/// looking at the first, the second, the fourth, and so on. None where `first` is not there. `slot` knows the
+/// slots of a ring.
 ///
-/// It looks from the first on because its caller may be just behind the writer, who would pay for each look at a line ahead.
+/// It looks from the first on because its caller may be just behind the writer, who would pay for each look
+/// at a line ahead.
 ///
 /// # Safety
 ///

@@ -6,7 +6,8 @@ use core::ptr::NonNull;
 
 use crate::sync::AtomicU64;
 
-/// Words in a cache line. loom's atomics are not words, so under loom a line is one of them and has no alignment.
+/// Words in a cache line. loom's atomics are not words, so under loom a line is one of them and has no
+/// alignment.
 const LINE_WORDS: usize = if cfg!(annulus_loom) { 1 } else { 8 };
 
 #[cfg_attr(not(annulus_loom), repr(C, align(64)))]
@@ -33,8 +34,9 @@ impl Storage {
         Some(Self { lines: lines.into_boxed_slice() })
     }
 
-    /// The first word. A `Line` is `LINE_WORDS` words and nothing else (asserted above), and boxed lines are contiguous, so
-    /// from here on there are at least as many words as were asked for, for as long as the storage lives.
+    /// The first word. A `Line` is `LINE_WORDS` words and nothing else (asserted above), and boxed lines are
+    /// contiguous, so from here on there are at least as many words as were asked for, for as long as the
+    /// storage lives.
     pub(super) fn start(&self) -> NonNull<AtomicU64> {
         NonNull::from(&*self.lines).cast()
     }

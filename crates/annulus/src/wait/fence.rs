@@ -1,34 +1,40 @@
 //! The light fence of the waker and the heavy fence of the sleeper.
 //!
-//! Between "store, then look for sleepers" and "register, then look for the store" each side needs a fence between its
-//! store and its load. The waker runs for every message and the sleeper once in a while, so where the operating system
-//! can make the other cores execute a barrier (Linux, `membarrier(2)`, private expedited), the waker's fence is for the
-//! compiler only and the sleeper pays for both. Elsewhere both are `fence(SeqCst)`.
+//! Between "store, then look for sleepers" and "register, then look for the store" each side needs a fence
+//! between its store and its load. The waker runs for every message and the sleeper once in a while, so where
+//! the operating system can make the other cores execute a barrier (Linux, `membarrier(2)`, private
+//! expedited), the waker's fence is for the compiler only and the sleeper pays for both. Elsewhere both are
+//! `fence(SeqCst)`.
 //!
-//! *Registration.* The kernel carries out such barriers for a process that has registered for them, and as soon as there is a second thread it takes
-//! milliseconds to register. So a ring only asks whether the kernel knows the command, which decides the kind of its fences for good; the first barrier that is
-//! refused registers, and asks again. Whoever can't wait there calls [`prepare`] earlier.
+//! *Registration.* The kernel carries out such barriers for a process that has registered for them, and as
+//! soon as there is a second thread it takes milliseconds to register. So a ring only asks whether the kernel
+//! knows the command, which decides the kind of its fences for good; the first barrier that is refused
+//! registers, and asks again. Whoever can't wait there calls [`prepare`] earlier.
 //!
 //! *Why wakers may go before that.* What is light is right at any time, registered or not:
 //!
-//! - The barrier is had. The kernel interrupts each thread of the process that runs, and one that does not run has executed a barrier when it was
-//!   switched out, and executes another when it is switched in. That goes for threads that began before the registration, too: it returns only when all
-//!   cores know of it. So to each waker the barrier falls before N1, and then N3 sees the sleeper, or after N1, and then the sleeper sees the store: one of
-//!   the two, however long ago that waker began.
-//! - It is not: the process may not register, or not ask (a sandbox that came after its rings). Then the sleeper is told so, and naps: it looks again a
-//!   millisecond later, so a wake-up that was missed comes late rather than never. Who takes a lane off a list leaves it there; who
-//!   ends a queue waits a millisecond.
+//! - The barrier is had. The kernel interrupts each thread of the process that runs, and one that does not
+//!   run has executed a barrier when it was switched out, and executes another when it is switched in. That
+//!   goes for threads that began before the registration, too: it returns only when all cores know of it. So
+//!   to each waker the barrier falls before N1, and then N3 sees the sleeper, or after N1, and then the
+//!   sleeper sees the store: one of the two, however long ago that waker began.
+//! - The barrier is refused: the process may not register, or may not ask (a sandbox that came after its
+//!   rings). Then the sleeper is told so, and naps: it looks again a millisecond later, so a wake-up that was
+//!   missed comes late rather than never. Whoever would deactivate a lane leaves it active. Whoever ends a
+//!   queue waits a millisecond.
 //! - Nobody asked for one. Then nobody sleeps, and a waker that looks has nothing to miss.
 //!
-//! Only wake-ups hang on this pair, never the soundness of a read: `membarrier` is outside the language's memory model,
-//! and nothing that the model has to promise is built on it. Loom and Miri see two `SeqCst` fences.
+//! Only wake-ups hang on this pair, never the soundness of a read: `membarrier` is outside the language's
+//! memory model, and nothing that the model has to promise is built on it. Loom and Miri see two `SeqCst`
+//! fences.
 
 use std::time::{Duration, Instant};
 
 use super::Deadline;
 use crate::sync::{Ordering, fence, mutated};
 
-/// Whether a sleeper can do the work of both sides: what this process is told at its first ring, whatever it is allowed later.
+/// Whether a sleeper can do the work of both sides: what this process is told at its first ring, whatever it
+/// is allowed later.
 pub(super) fn is_asymmetric() -> bool {
     system::is_offered()
 }
@@ -62,7 +68,8 @@ pub fn prepare() {
     }
 }
 
-/// The waker's fence where the pair is asymmetric: it keeps the compiler from moving the look before the store.
+/// The waker's fence where the pair is asymmetric: it keeps the compiler from moving the look before the
+/// store.
 #[inline(always)]
 pub(super) fn light() {
     #[cfg(not(annulus_loom))]
@@ -113,8 +120,8 @@ mod system {
         membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
     }
 
-    /// A barrier on every core that runs a thread of this process; false where it is refused to those who registered, too. (The kernel keeps who did,
-    /// so there is no flag that could differ from what it knows.)
+    /// A barrier on every core that runs a thread of this process; false where it is refused to those who
+    /// registered, too. (The kernel keeps who did, so there is no flag that could differ from what it knows.)
     pub(super) fn barrier() -> bool {
         barrier_if_registered()
             || (!mutated!("barrier_registers_never") && register() && barrier_if_registered())
@@ -129,7 +136,8 @@ mod system {
 #[cfg(not(all(target_os = "linux", not(annulus_loom), not(miri))))]
 mod system {
     pub(super) fn is_offered() -> bool {
-        // Models in which nobody sleeps run without the waker's fence, which would hide a missing order elsewhere.
+        // Models in which nobody sleeps run without the waker's fence, which would hide a missing order
+        // elsewhere.
         cfg!(annulus_loom) && std::env::var_os("ANNULUS_LOOM_ASYMMETRIC").is_some()
     }
 

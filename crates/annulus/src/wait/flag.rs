@@ -1,14 +1,14 @@
-//! [`Flag`], and how an event is flagged, with `std` or without.
+//! [`Flag`]: bits of the word of an event, with `std` or without.
 
 use crate::sync::{AtomicU32, Ordering};
 
-/// What whoever has an event may set in its word, for good.
+/// A bit in the word of an event, which the owner of the event may set, for good.
 #[derive(Clone, Copy)]
 #[repr(u32)]
 pub(crate) enum Flag {
-    /// Nothing comes any more.
+    /// Nothing comes any more: the queue is closed.
     Closed = 4,
-    /// Whatever else wakers are to know.
+    /// For the owner: something else that wakers have to know.
     User = 8,
 }
 
@@ -22,13 +22,13 @@ pub(crate) trait HasFlags {
     /// The word.
     fn word(&self) -> &AtomicU32;
 
-    /// Sets `flag` for good, and says it to all who look, as a store with `ordering` would. A sleeper looks again.
+    /// Sets `flag` for good. It is published as by a store with `ordering`. A sleeper looks again.
     fn set_flag(&self, flag: Flag, ordering: Ordering) {
         self.word().fetch_or(flag as u32, ordering);
     }
 
-    /// Whether `flag` is set, by a load with `ordering`. (What comes after it in the word are exchanges, so who sees one of those sees the flag's
-    /// Release.)
+    /// Whether `flag` is set, by a load with `ordering`. (All later changes of the word are
+    /// read-modify-writes, so whoever sees one of them sees the Release of the flag.)
     #[inline(always)]
     fn has_flag(&self, flag: Flag, ordering: Ordering) -> bool {
         self.word().load(ordering) & flag as u32 != 0

@@ -4,7 +4,7 @@ use super::Deadline;
 use super::flag::{Flag, HasFlags};
 use crate::sync::{AtomicU32, Ordering, fence};
 
-/// An eventcount that wakes nobody: what is left of it are its flags. No strategy sleeps here.
+/// An eventcount that wakes nobody. Only its flags are left. No strategy sleeps here.
 pub(crate) struct Event {
     pub(super) word: AtomicU32,
 }
@@ -44,8 +44,8 @@ impl Event {
         false
     }
 
-    /// Nobody sleeps; whether [`Flag::Closed`] is set. Pairs with [`barrier`](Self::barrier): a full fence, because nobody can make up for a
-    /// lighter one here.
+    /// Whether [`Flag::Closed`] is set; nobody sleeps. Pairs with [`barrier`](Self::barrier). It needs a full
+    /// fence, because no sleeper can make up for a light one here.
     #[inline]
     pub(crate) fn needs_slow_path(&self) -> bool {
         fence(Ordering::SeqCst);
@@ -63,7 +63,7 @@ impl Event {
         true
     }
 
-    /// A fence is all it is.
+    /// A barrier is a fence here.
     pub(crate) fn has_cheap_barriers(&self) -> bool {
         true
     }

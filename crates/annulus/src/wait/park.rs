@@ -1,4 +1,5 @@
-//! Sleeping until a word changes: a futex where there is one, else a lock and a condition variable with the same meaning.
+//! Sleeping until a word changes: a futex where there is one, else a lock and a condition variable with the
+//! same meaning.
 
 use super::Deadline;
 use crate::sync::{AtomicU32, Ordering};
@@ -32,14 +33,14 @@ mod futex {
                 let timeout = match deadline {
                     None => None,
                     Some(deadline) => match deadline.checked_duration_since(Instant::now()) {
-                        // The kernel's type holds fewer seconds than Rust's: whoever waits 292,000 million years
-                        // may wait without end.
+                        // The kernel's type holds fewer seconds than Rust's: whoever waits 292,000 million
+                        // years may wait without end.
                         Some(left) if !left.is_zero() => futex::Timespec::try_from(left).ok(),
                         _ => return,
                     },
                 };
-                // It returns an error at once where the word has changed, and early on a signal: the loop looks again. The
-                // timeout is relative, on the monotonic clock.
+                // It returns an error at once where the word has changed, and early on a signal: the loop
+                // looks again. The timeout is relative, on the monotonic clock.
                 if futex::wait(word, futex::Flags::PRIVATE, value, timeout.as_ref()).is_ok() {
                     // Woken. The word may be as it was, where this thread came after the wake-up was counted.
                     // Acquire: as above.
@@ -75,11 +76,11 @@ mod portable {
 
     use super::{AtomicU32, Deadline, Ordering};
 
-    /// A sleeper looks at the word with the lock held, and a waker takes the lock after it changed the word: so it comes
-    /// either before that look, or after the sleeper sleeps.
+    /// A sleeper looks at the word while it holds the lock, and a waker takes the lock after it has changed
+    /// the word. So the waker comes either before that look, or after the sleeper has gone to sleep.
     pub(in crate::wait) struct Parking {
-        /// How many sleep for whom no wake-up is on its way. (A sleeper that gives up just as it is woken may count twice: then it says too few, and whoever
-        /// wakes some wakes all.)
+        /// The number of sleepers for whom no wake-up is on its way. (A sleeper that times out just as it is
+        /// woken may be counted off twice. Then the number is too low, and whoever wakes some wakes all.)
         lock: Mutex<u32>,
         woken: Condvar,
     }
@@ -90,11 +91,12 @@ mod portable {
         }
 
         fn lock(&self) -> MutexGuard<'_, u32> {
-            // The lock guards a number, which no panic could have left half-done.
+            // The lock guards a number, which a panic cannot leave half-written.
             self.lock.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
-        /// Sleeps while `word` is `value`, until it is woken or `deadline` passes; it may also return earlier.
+        /// Sleeps while `word` is `value`, until it is woken or `deadline` passes; it may also return
+        /// earlier.
         pub(in crate::wait) fn wait_while(&self, word: &AtomicU32, value: u32, deadline: Deadline) {
             let mut guard = self.lock();
             // Acquire: pairs with the Release of the wake-up that changed the word.

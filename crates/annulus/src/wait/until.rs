@@ -10,8 +10,8 @@ pub(crate) trait Wait {
     /// What is waited for.
     type Found;
 
-    /// Where to sleep; only a poll changes it. Whoever makes [`poll`](Self::poll) succeed calls [`Event::notify`] on it *after* the store that `poll`
-    /// looks for.
+    /// Where to sleep; only a poll changes it. Whoever makes [`poll`](Self::poll) succeed calls
+    /// [`Event::notify`] on it *after* the store that `poll` looks for.
     fn event(&self) -> &Event;
 
     /// Looks whether it is there.
@@ -28,7 +28,8 @@ pub(crate) enum Look<F> {
     Again,
 }
 
-/// Waits until a poll finds something, and returns that; `None` once `deadline` has passed and a [last look](last_look) found nothing.
+/// Waits until a poll finds something, and returns that; `None` once `deadline` has passed and a [last
+/// look](last_look) found nothing.
 #[cold]
 #[inline(never)]
 pub(crate) fn wait_until<W: Wait>(
@@ -65,11 +66,13 @@ pub(crate) fn wait_until<W: Wait>(
     }
 }
 
-/// How often who is told to look again does so after its deadline: about a millisecond at most. Beside a publisher at full speed a subscriber of a
-/// ring of 64 slots was lapped 64 times one after the other, once in a million receives.
+/// How often who is told to look again does so after its deadline: about a millisecond at most. Beside a
+/// publisher at full speed a subscriber of a ring of 64 slots was lapped 64 times one after the other, once
+/// in a million receives.
 const LAST_LOOKS: u32 = 1_000;
 
-/// What is there once the time has passed. Where a poll says that something may be there it is asked again, as often as it takes, within reason.
+/// What is there once the time has passed. Where a poll says that something may be there it is asked again,
+/// as often as it takes, within reason.
 fn last_look<W: Wait>(waiter: &mut W) -> Option<W::Found> {
     let looks = if mutated!("one_last_look") { 1 } else { LAST_LOOKS };
     for _ in 0..looks {
