@@ -9,7 +9,7 @@
  *   OneOwner         a lane that joins has no producer
  *   NoLostWake       nobody sleeps for ever (no invalid end state)
  *
- * Twins: UNLIST_NO_SECOND_LOOK (no M3), NO_THIRD_LOOK (no M4), CALL_NOBODY, STARTS_ANEW (each search begins with the first lane), CLOSE_UNSETTLED, SEAL_AT_THE_KNOWN,
+ * Twins: DEACTIVATE_NO_SECOND_LOOK (no M3), NO_THIRD_LOOK (no M4), CALL_NOBODY, STARTS_ANEW (each search begins with the first lane), CLOSE_UNSETTLED, SEAL_AT_THE_KNOWN,
  * LEFT_EARLY, NO_FENCE (the producer looks at the three words before its tail is seen), NO_SECOND_LOOK (before sleeping), CLOSE_WAKES_NOBODY.
  */
 #define LANES 2
@@ -181,7 +181,7 @@ poll:
         :: true ->
             is_active[i] = false;                                  /* M1 */
             if                                                  /* M3 */
-#ifndef UNLIST_NO_SECOND_LOOK
+#ifndef DEACTIVATE_NO_SECOND_LOOK
             :: tail[i] > head[i] -> is_active[i] = true
 #endif
             :: else ->
