@@ -1,11 +1,11 @@
-//! The consumer closes the queue while producers run. No send that returned `Ok` is lost, and no producer
+//! A shutdown closes the queue while producers run. No send that returned `Ok` is lost, and no producer
 //! hangs.
 //!
 //! `cargo run --release -p annulus --example graceful_shutdown`
 
 use std::thread;
 
-use annulus::mpsc;
+use annulus::{Shutdown, mpsc};
 
 const PRODUCERS: u64 = 3;
 /// How many messages the consumer receives before it closes the queue.
@@ -33,12 +33,15 @@ fn main() {
         .collect();
     drop(producer);
 
+    // A shutdown closes the rings that are attached to it, from any thread.
+    let shutdown = Shutdown::new();
+    shutdown.attach(consumer.closer());
     for _ in 0..ENOUGH {
         consumer.recv().expect("the producers never stop");
     }
     // From here on every send fails. What was sent before is still received, until `recv` says that nothing
     // is left.
-    consumer.close();
+    shutdown.trigger();
     let mut rest = 0;
     while consumer.recv().is_ok() {
         rest += 1;

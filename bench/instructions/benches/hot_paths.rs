@@ -83,13 +83,13 @@ fn publish(mut ring: Ring) -> Ring {
     ring
 }
 
-#[library_benchmark(setup = full_ring, config = at_most(25_100))]
+#[library_benchmark(setup = full_ring, config = at_most(24_100))]
 fn try_recv(mut ring: Ring) -> Ring {
     (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_ok()));
     ring
 }
 
-#[library_benchmark(setup = ring, config = at_most(25_100))]
+#[library_benchmark(setup = ring, config = at_most(24_100))]
 fn try_recv_empty(mut ring: Ring) -> Ring {
     (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_err()));
     ring

@@ -21,7 +21,8 @@ pub enum LossyTryRecvError {
         /// How many messages were lost since the last receive, at least one.
         skipped: u64,
     },
-    /// All publishers are gone, and everything they published was received or counted as lagged.
+    /// All publishers are gone, or somebody closed the ring, and everything that was published was received
+    /// or counted as lagged.
     Closed,
 }
 
@@ -86,6 +87,12 @@ impl From<RecvError> for LossyTryRecvError {
     }
 }
 
+impl From<RecvError> for TryRecvError {
+    fn from(_: RecvError) -> Self {
+        Self::Closed
+    }
+}
+
 /// Why [`recv_or_lag`](crate::broadcast::Subscriber::recv_or_lag) returned no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LossyRecvError {
@@ -94,7 +101,8 @@ pub enum LossyRecvError {
         /// How many messages were lost since the last receive, at least one.
         skipped: u64,
     },
-    /// All publishers are gone, and everything they published was received or counted as lagged.
+    /// All publishers are gone, or somebody closed the ring, and everything that was published was received
+    /// or counted as lagged.
     Closed,
 }
 
@@ -129,7 +137,8 @@ impl From<RecvError> for LossyRecvError {
 pub enum RecvTimeoutError {
     /// No message came in time.
     Timeout,
-    /// All publishers are gone, and everything they published was received or counted as lagged.
+    /// All publishers are gone, or somebody closed the ring, and everything that was published was received
+    /// or counted as lagged.
     Closed,
 }
 
@@ -307,3 +316,9 @@ impl fmt::Display for RegisterError {
 }
 
 impl Error for RegisterError {}
+
+impl From<CapacityError> for RegisterError {
+    fn from(error: CapacityError) -> Self {
+        Self::Capacity(error)
+    }
+}

@@ -38,12 +38,6 @@ impl HandleCount {
         true
     }
 
-    /// Whether the last handle may be gone: a hint, which says so at some time after it is.
-    #[inline]
-    pub(crate) fn may_be_zero(&self) -> bool {
-        self.is_gone.load(Ordering::Relaxed)
-    }
-
     /// Whether the last handle is gone. Who sees true also sees what all of them did.
     #[inline]
     pub(crate) fn is_zero(&self) -> bool {

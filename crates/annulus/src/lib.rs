@@ -110,6 +110,7 @@ compile_error!(
 pub mod guide;
 
 pub mod broadcast;
+mod closer;
 mod error;
 pub mod event;
 mod free_list;
@@ -129,11 +130,13 @@ mod sequence;
 mod shutdown;
 mod sync;
 mod text;
+mod unwind;
 mod wait;
 
 #[cfg(feature = "derive")]
 #[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
 pub use annulus_derive::Message;
+pub use closer::Closer;
 pub use error::{
     CapacityError, LossyRecvError, LossyTryRecvError, PublishError, RecvError, RegisterError, SendError,
     TryPublishError, TryRecvError, TrySendError, UpstreamError,

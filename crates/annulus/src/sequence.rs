@@ -85,6 +85,11 @@ impl Stamp {
         Self(Self::done(sequence).0.saturating_sub(2 * capacity as u64))
     }
 
+    /// The message that this is the stamp of, once it is done.
+    pub(crate) const fn sequence(self) -> Sequence {
+        Sequence(self.0 / 2 - 1)
+    }
+
     #[inline]
     pub(crate) const fn from_bits(bits: u64) -> Self {
         Self(bits)

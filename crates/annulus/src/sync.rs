@@ -61,10 +61,10 @@ pub(crate) fn fence(ordering: Ordering) {
 }
 
 /// A fence for the compiler only. The other side of the pair must make up for it (see `wait::fence`).
-#[cfg(all(feature = "std", not(annulus_loom)))]
 #[inline(always)]
-pub(crate) fn compiler_fence(ordering: Ordering) {
-    atomic::compiler_fence(ordering);
+pub(crate) fn light_fence() {
+    #[cfg(not(annulus_loom))]
+    atomic::compiler_fence(Ordering::SeqCst);
 }
 
 /// Tells the processor, or loom's scheduler, that this thread waits for another.

@@ -52,7 +52,7 @@ pub struct Builder {
 
 /// A ring's two sides, before they are dressed.
 type FirstHandles<S> =
-    (super::handle::Handle<S, super::handle::Publishing>, super::handle::Handle<S, super::handle::Receiving>);
+    (super::handle::Handle<S, super::handle::Publishing>, super::handle::Handle<S, super::handle::Inviting>);
 
 impl Builder {
     /// A ring of exactly `capacity` slots. Any number from 2 up is allowed; none is rounded.

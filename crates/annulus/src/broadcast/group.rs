@@ -279,7 +279,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.lead.capacity()
     }
 
-    /// Whether all publishers are gone. Messages may still be left to receive.
+    /// Whether all publishers are gone, or somebody has closed the ring. Messages may still be left to receive.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.lead.is_closed()

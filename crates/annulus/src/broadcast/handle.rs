@@ -6,8 +6,9 @@ use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ops::Deref;
 
 use super::shared::Shared;
+use crate::closer::Closer;
 use crate::message::Message;
-use crate::ring::{Copied, Missing, Owned, Pass, Run, Slots, Store, Strided, Whole, Writers};
+use crate::ring::{Copied, Missing, Owned, Pass, Run, Slots, Store, Strided, Whole, Writers, Written};
 use crate::sequence::Sequence;
 use crate::sync::mutated;
 
@@ -22,7 +23,10 @@ pub(crate) trait Role: Sized {
 /// A publisher.
 pub(crate) struct Publishing;
 
-/// Who receives, or can make somebody who does, and holds nobody up.
+/// Who can make somebody who receives.
+pub(crate) struct Inviting;
+
+/// Who receives, and holds nobody up.
 pub(crate) struct Receiving;
 
 /// Who receives, and is waited for at the gate.
@@ -34,9 +38,15 @@ impl Role for Publishing {
     }
 }
 
-impl Role for Receiving {
+impl Role for Inviting {
     fn leave<S: Store>(self, shared: &Shared<S>) {
         shared.receiver_goes();
+    }
+}
+
+impl Role for Receiving {
+    fn leave<S: Store>(self, shared: &Shared<S>) {
+        shared.subscriber_goes();
     }
 }
 
@@ -45,7 +55,7 @@ impl Role for Seated {
         // SAFETY: the gate in `shared` is where the pass comes from; this is where it is given up.
         unsafe { self.0.leave() };
         // Before the notify: a publisher that waits for the last subscriber then learns that it was the last.
-        shared.receiver_goes();
+        shared.subscriber_goes();
         if !mutated!("gate_leave_wakes_nobody") {
             shared.released.notify();
         }
@@ -73,6 +83,14 @@ impl<S: Store, R: Role> Handle<S, R> {
     /// Another handle of the same ring.
     pub(super) fn another<Q: Role>(&self, role: Q) -> Handle<S, Q> {
         Handle::of(Arc::clone(&self.shared), role)
+    }
+
+    /// What closes the ring from anywhere.
+    pub(super) fn closer(&self) -> Closer
+    where
+        S: Send + Sync + 'static,
+    {
+        Closer::of(&self.shared)
     }
 
     /// As [`Slots::is_left`]; the ring is for many writers.
@@ -107,9 +125,9 @@ impl<S: Store, R: Role> Handle<S, R> {
 }
 
 /// The two handles from which all others of a ring come.
-pub(super) fn first_two<S: Store>(shared: Shared<S>) -> (Handle<S, Publishing>, Handle<S, Receiving>) {
+pub(super) fn first_two<S: Store>(shared: Shared<S>) -> (Handle<S, Publishing>, Handle<S, Inviting>) {
     let shared = Arc::new(shared);
-    (Handle::of(Arc::clone(&shared), Publishing), Handle::of(shared, Receiving))
+    (Handle::of(Arc::clone(&shared), Publishing), Handle::of(shared, Inviting))
 }
 
 impl<S: Store> Handle<S, Publishing> {
@@ -120,19 +138,25 @@ impl<S: Store> Handle<S, Publishing> {
     }
 }
 
-impl<S: Store, R: Role> Handle<S, R> {
-    /// Another receiver that holds nobody up.
-    pub(super) fn receiver(&self) -> Handle<S, Receiving> {
+impl<S: Store> Handle<S, Inviting> {
+    /// Another one that can make receivers.
+    pub(super) fn inviter(&self) -> Self {
         self.receiver_comes();
+        self.another(Inviting)
+    }
+
+    /// A receiver that holds nobody up.
+    pub(super) fn receiver(&self) -> Handle<S, Receiving> {
+        self.subscriber_comes();
         self.another(Receiving)
     }
 
-    /// Another receiver, which joins at the gate, and where it begins: with the oldest message that can be promised, or with the next.
+    /// A receiver, which joins at the gate, and where it begins: with the oldest message that can be promised, or with the next.
     pub(super) fn join(&self, from_oldest: bool) -> (Handle<S, Seated>, Sequence) {
         let (pass, start) = self.gate.join(from_oldest, |promised| {
             if from_oldest { promised.max(self.ring.first()) } else { self.ring.frontier(promised).head }
         });
-        self.receiver_comes();
+        self.subscriber_comes();
         let seat = Seated(pass);
         if !mutated!("gate_join_wakes_nobody") {
             // A publisher may have been held up by the cursor that the cell began with.
@@ -143,13 +167,13 @@ impl<S: Store, R: Role> Handle<S, R> {
 }
 
 impl<T: Message, R: Role> Handle<Copied<T>, R> {
-    /// Writes message `sequence`: W1 to W4 of `docs/ORDERING.md`.
+    /// Writes message `sequence`, for the caller to publish: W1 to W3 of `docs/ORDERING.md`.
     ///
     /// # Safety
     ///
     /// As of [`Slots::write`].
-    #[inline]
-    pub(super) unsafe fn write(&self, writers: Writers, sequence: Sequence, message: &T) {
+    #[inline(always)]
+    pub(super) unsafe fn write(&self, writers: Writers, sequence: Sequence, message: &T) -> Written<'_> {
         // SAFETY: `shared` keeps the ring alive; the caller promises the rest.
         unsafe { self.slots.write(writers, sequence, message) }
     }

@@ -21,8 +21,9 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the message back if nobody is left to receive it: every subscriber is gone, and
-    /// every [`Subscribable`](crate::broadcast::Subscribable) too.
+    /// [`PublishError`] gives the message back if nobody is left to receive it (every subscriber is gone, and
+    /// every [`Subscribable`](crate::broadcast::Subscribable) too), or if somebody [closed](Self::close) the
+    /// ring, also while this call waited.
     ///
     /// # Examples
     ///
@@ -40,11 +41,8 @@ impl<T: Message> Publisher<T, Lossless> {
     #[inline]
     pub fn publish(&mut self, message: T) -> Result<(), PublishError<T>> {
         match self.single.admit() {
-            Ok(()) => {
-                self.put(&message);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(message)),
+            Ok(()) if self.put(&message) => Ok(()),
+            Ok(()) | Err(_) => Err(PublishError(message)),
         }
     }
 
@@ -67,11 +65,8 @@ impl<T: Message> Publisher<T, Lossless> {
     #[inline]
     pub fn publish_by(&mut self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
         match self.single.admit_by(strategy, None) {
-            Ok(()) => {
-                self.put(&message);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(message)),
+            Ok(()) if self.put(&message) => Ok(()),
+            Ok(()) | Err(_) => Err(PublishError(message)),
         }
     }
 
@@ -135,10 +130,8 @@ impl<T: Message> Publisher<T, Lossless> {
     #[cfg(feature = "std")]
     fn publish_until(&mut self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
         match self.single.admit_until(deadline) {
-            Ok(()) => {
-                self.put(&message);
-                Ok(())
-            }
+            Ok(()) if self.put(&message) => Ok(()),
+            Ok(()) => Err(PublishTimeoutError::of(Refusal::Closed, message)),
             Err(refusal) => Err(PublishTimeoutError::of(refusal, message)),
         }
     }
@@ -169,10 +162,8 @@ impl<T: Message> Publisher<T, Lossless> {
     #[inline]
     pub fn try_publish(&mut self, message: T) -> Result<(), TryPublishError<T>> {
         match self.single.try_admit() {
-            Ok(()) => {
-                self.put(&message);
-                Ok(())
-            }
+            Ok(()) if self.put(&message) => Ok(()),
+            Ok(()) => Err(TryPublishError::of(Refusal::Closed, message)),
             Err(refusal) => Err(TryPublishError::of(refusal, message)),
         }
     }
@@ -182,7 +173,8 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives back the part that was not published: nobody is left to receive it.
+    /// [`PublishError`] gives back the part that was not published: nobody is left to receive it, or somebody
+    /// closed the ring.
     ///
     /// # Examples
     ///
@@ -265,10 +257,11 @@ impl<T: Message> Publisher<T, Lossless> {
             .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
     }
 
-    /// Whether nobody is left to receive. If so, publishing fails from now on.
+    /// Whether publishing fails from now on: nobody is left to receive, or somebody [closed](Self::close) the
+    /// ring.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.single.shared.is_abandoned()
+        self.single.shared.refuses()
     }
 
     /// Writes all of `messages`, or returns what is left and why.
@@ -285,9 +278,12 @@ impl<T: Message> Publisher<T, Lossless> {
                 return Err((rest, refusal));
             }
             // At least 1: it was admitted.
-            let (part, after) = rest.split_at(self.single.free_slots().clamp(1, rest.len()));
-            self.put_all(part);
-            rest = after;
+            let part = &rest[..self.single.free_slots().clamp(1, rest.len())];
+            let count = self.put_all(part);
+            rest = &rest[count..];
+            if count < part.len() {
+                return Err((rest, Refusal::Closed));
+            }
         }
         Ok(())
     }

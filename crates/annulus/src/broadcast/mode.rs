@@ -147,7 +147,7 @@ impl Hooks for Lossy {
 
 impl Fork for Lossy {
     fn fork<S: Store>(_: &Receiving, shared: &Shared<S>, _: Sequence) -> Receiving {
-        shared.receiver_comes();
+        shared.subscriber_comes();
         Receiving
     }
 }
@@ -169,7 +169,7 @@ impl Hooks for Lossless {
 impl Fork for Lossless {
     fn fork<S: Store>(_: &Seated, shared: &Shared<S>, cursor: Sequence) -> Seated {
         let pass = shared.gate.fork(cursor);
-        shared.receiver_comes();
+        shared.subscriber_comes();
         Seated(pass)
     }
 }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use super::handle::{Handle, Publishing};
 use super::slot_access::{Claimed, claim, claim_by, claim_now, wait_for_slot, wait_for_slot_by};
 use super::{Lossless, Lossy, Mode};
+use crate::Closer;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{PublishError, Refusal, TryPublishError};
@@ -49,7 +50,8 @@ impl<T: Message> MpPublisher<T> {
     /// Publishes `message` to every subscriber. Waits for no subscriber; O(`size_of::<T>()`), allocates nothing.
     ///
     /// It overwrites the message that came `capacity` messages before. Should the publisher of that one still be writing it, this
-    /// waits for it with the [`WaitStrategy`] of the ring.
+    /// waits for it with the [`WaitStrategy`] of the ring. Once somebody has [closed](Self::close) the ring, it drops the message;
+    /// [`is_closed`](Self::is_closed) tells.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(16);
@@ -64,15 +66,17 @@ impl<T: Message> MpPublisher<T> {
     /// ```
     #[inline]
     pub fn publish(&self, message: T) {
-        let sequence = self.shared.ring.head().claim(1);
-        self.put_claimed(sequence, &message);
+        if let Some(sequence) = self.shared.ring.head().claim(1) {
+            self.put_claimed(sequence, &message);
+        }
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy` should it have to.
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) {
-        let sequence = self.shared.ring.head().claim(1);
-        self.put_claimed_by(sequence, &message, strategy);
+        if let Some(sequence) = self.shared.ring.head().claim(1) {
+            self.put_claimed_by(sequence, &message, strategy);
+        }
     }
 
     /// Publishes what `make` returns. It runs before a sequence is claimed: if it panics, or takes its time, nobody waits for it.
@@ -101,7 +105,7 @@ impl<T: Message> MpPublisher<T> {
     #[inline]
     pub fn publish_batch(&self, messages: &[T]) {
         for part in messages.chunks(self.part()) {
-            let mut sequence = self.shared.ring.head().claim(part.len() as u64);
+            let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
             for message in part {
                 self.put_claimed(sequence, message);
                 sequence = sequence.next();
@@ -114,12 +118,19 @@ impl<T: Message> MpPublisher<T> {
     #[inline]
     pub fn publish_batch_by(&self, messages: &[T], strategy: WaitStrategy) {
         for part in messages.chunks(self.part()) {
-            let mut sequence = self.shared.ring.head().claim(part.len() as u64);
+            let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
             for message in part {
                 self.put_claimed_by(sequence, message, strategy);
                 sequence = sequence.next();
             }
         }
+    }
+
+    /// Whether somebody has [closed](Self::close) the ring, so that what is published is dropped. (That nobody listens does not close a lossy ring: see
+    /// [`subscriber_count`](Self::subscriber_count).)
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.shared.is_closed()
     }
 
     /// Writes message `sequence`, which this publisher claimed, as soon as its slot is left.
@@ -147,8 +158,8 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the message back where nobody is left to receive it: every subscriber is gone, and every
-    /// [`Subscribable`](crate::broadcast::Subscribable) too.
+    /// [`PublishError`] gives the message back where nobody is left to receive it (every subscriber is gone, and every
+    /// [`Subscribable`](crate::broadcast::Subscribable) too), or where somebody has [closed](Self::close) the ring, also while this waited.
     ///
     /// # Examples
     ///
@@ -208,7 +219,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives back what was not published: nobody is left to receive it.
+    /// [`PublishError`] gives back what was not published: nobody is left to receive it, or somebody closed the ring.
     ///
     /// # Examples
     ///
@@ -275,10 +286,10 @@ impl<T: Message> MpPublisher<T, Lossless> {
             .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
     }
 
-    /// Whether nobody is left to receive: publishing will fail from now on.
+    /// Whether publishing will fail from now on: nobody is left to receive, or somebody has [closed](Self::close) the ring.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.shared.is_abandoned()
+        self.shared.refuses()
     }
 
     /// Writes all of `messages`, or returns what is left and why.
@@ -320,8 +331,8 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     /// # Errors
     ///
     /// [`Full`](TryPublishError::Full): another publisher has not finished with the slot a lap before, or, on a lossless ring, the
-    /// slowest subscriber is `capacity − headroom` messages behind. [`Closed`](TryPublishError::Closed), on a lossless ring only:
-    /// nobody is left to receive. Both give the message back.
+    /// slowest subscriber is `capacity − headroom` messages behind. [`Closed`](TryPublishError::Closed): somebody
+    /// closed the ring, or, on a lossless ring, nobody is left to receive. Both give the message back.
     ///
     /// # Examples
     ///
@@ -406,6 +417,44 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         self.shared.ring.capacity()
     }
 
+    /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A [`SubscriberGroup`](crate::broadcast::SubscriberGroup)
+    /// counts as one, and each of its members that is paused as one more. What can make subscribers, as a [`Subscribable`](crate::broadcast::Subscribable),
+    /// does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and go meanwhile.
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(8);
+    /// let subscriber = subscribable.subscribe();
+    /// let clone = subscriber.clone();
+    /// assert_eq!(publisher.subscriber_count(), 2);
+    /// drop((subscriber, clone));
+    /// assert_eq!(publisher.subscriber_count(), 0);
+    /// ```
+    #[must_use]
+    pub fn subscriber_count(&self) -> usize {
+        self.shared.subscriber_count()
+    }
+
+    /// Closes the ring for all its publishers, and wakes whoever waits: subscribers receive what was published, and what another publisher is just writing, then
+    /// `Closed`. What is published from now on is refused, or, where `publish` returns nothing, dropped. No effect on a closed ring.
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossless(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(1).unwrap();
+    /// publisher.clone().close();
+    /// assert_eq!(publisher.publish(2).unwrap_err().into_inner(), 2);
+    /// assert_eq!(subscriber.iter().collect::<Vec<_>>(), [1]);
+    /// ```
+    pub fn close(&self) {
+        self.shared.close();
+    }
+
+    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`].
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        self.shared.closer()
+    }
+
     /// How many messages of a batch may be claimed at once: a part of the ring, so that no publisher waits for itself, and others find room.
     #[inline]
     fn part(&self) -> usize {
@@ -417,7 +466,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     fn put(&self, sequence: Sequence, message: &T) {
         // SAFETY: the ring is for many publishers. Nobody else has claimed `sequence`; the writer of the lap before has left the slot, and who claims the next lap
         // waits for the stamp that this write ends with.
-        unsafe { self.shared.write(Writers::Many, sequence, message) };
+        unsafe { self.shared.write(Writers::Many, sequence, message) }.publish();
         if !mutated!("many_wake_nobody") {
             self.shared.published.notify();
         }
@@ -460,7 +509,7 @@ mod tests {
             |publisher, message| publisher.publish_batch(&[message]),
             |publisher, message| publisher.publish_batch_by(&[message], WaitStrategy::YieldSpin),
         ] {
-            let stopped = publisher.shared.ring.head().claim(2);
+            let stopped = publisher.shared.ring.head().claim(2).unwrap();
             let next = stopped.plus(2);
             let before = publisher.shared.ring.stamp(next);
             std::thread::scope(|scope| {

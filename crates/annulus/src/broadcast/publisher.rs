@@ -5,6 +5,7 @@ use core::fmt;
 use super::handle::{Handle, Publishing};
 use super::single::Single;
 use super::{Lossy, Mode};
+use crate::Closer;
 use crate::message::Message;
 use crate::ring::{Copied, Writers};
 use crate::sync::mutated;
@@ -32,7 +33,8 @@ impl<T: Message> Publisher<T> {
     /// Publishes `message` to every subscriber. Never waits, never fails, allocates nothing; O(`size_of::<T>()`).
     ///
     /// It overwrites the message that came `capacity` messages before; a subscriber that has not read that one by now
-    /// will find that it lagged.
+    /// will find that it lagged. Once somebody has [closed](Self::close) the ring, it drops the message;
+    /// [`is_closed`](Self::is_closed) tells.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
@@ -74,6 +76,13 @@ impl<T: Message> Publisher<T> {
     pub fn publish_batch(&mut self, messages: &[T]) {
         self.put_all(messages);
     }
+
+    /// Whether somebody has [closed](Self::close) the ring, so that what is published is dropped. (That nobody listens does not close a lossy ring: see
+    /// [`subscriber_count`](Self::subscriber_count).)
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.single.shared.is_closed()
+    }
 }
 
 impl<T: Message, M: Mode> Publisher<T, M> {
@@ -103,35 +112,93 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         self.single.shared.ring.capacity()
     }
 
-    /// Writes the next message and wakes whoever waits for it. Where subscribers are waited for, it was admitted.
-    #[inline(always)]
-    pub(super) fn put(&mut self, message: &T) {
-        // Copied once: after each atomic access the compiler would fetch them from memory anew.
-        let Single { shared, next, .. } = &mut self.single;
-        let sequence = *next;
-        // SAFETY: the ring is for one publisher, which is this one, is here, and has written all before.
-        unsafe { shared.write(Writers::One, sequence, message) };
-        shared.ring.head().passed(sequence);
-        *next = sequence.next();
-        shared.published.notify();
+    /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A [`SubscriberGroup`](crate::broadcast::SubscriberGroup)
+    /// counts as one, and each of its members that is paused as one more. What can make subscribers, as a [`Subscribable`](crate::broadcast::Subscribable),
+    /// does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and go meanwhile.
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
+    /// let subscriber = subscribable.subscribe();
+    /// let clone = subscriber.clone();
+    /// assert_eq!(publisher.subscriber_count(), 2);
+    /// drop((subscriber, clone));
+    /// assert_eq!(publisher.subscriber_count(), 0);
+    /// ```
+    #[must_use]
+    pub fn subscriber_count(&self) -> usize {
+        self.single.shared.subscriber_count()
     }
 
-    /// Writes `messages`, looking for sleepers once in a while.
+    /// Closes the ring, as dropping the publisher would, and keeps the publisher: subscribers receive what was published, then `Closed`, and whoever waits is woken.
+    /// What is published from now on is refused, or, where `publish` returns nothing, dropped. No effect on a closed ring.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(8);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish(1).unwrap();
+    /// publisher.close();
+    /// assert_eq!(publisher.publish(2).unwrap_err().into_inner(), 2);
+    /// assert_eq!(subscriber.iter().collect::<Vec<_>>(), [1]);
+    /// ```
+    pub fn close(&self) {
+        self.single.shared.close_as_publisher();
+    }
+
+    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`].
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        self.single.shared.closer()
+    }
+
+    /// Writes the next message and wakes whoever waits for it. Where subscribers are waited for, it was admitted. False where somebody has closed the ring
+    /// before that message.
     #[inline(always)]
-    pub(super) fn put_all(&mut self, messages: &[T]) {
-        let (shared, mut next) = (&self.single.shared, self.single.next);
+    pub(super) fn put(&mut self, message: &T) -> bool {
+        // Copied once: after each atomic access the compiler would fetch them from memory anew.
+        let Single { shared: handle, next, .. } = &mut self.single;
+        let (shared, sequence) = (&**handle, *next);
+        // SAFETY: the ring is for one publisher, which is this one, is here, and has published all before.
+        let written = unsafe { handle.write(Writers::One, sequence, message) };
+        if shared.ring.head().is_attended(sequence) {
+            let published = shared.publish_apart(written.apart());
+            if published {
+                *next = sequence.next();
+            }
+            return published;
+        }
+        written.publish();
+        *next = sequence.next();
+        shared.published.notify();
+        true
+    }
+
+    /// Writes `messages`, looking for sleepers once in a while, and returns how many: fewer where somebody has closed the ring.
+    #[inline(always)]
+    pub(super) fn put_all(&mut self, messages: &[T]) -> usize {
+        let (handle, first) = (&self.single.shared, self.single.next);
+        let (shared, mut next) = (&**handle, first);
         for part in messages.chunks(NOTIFY_EVERY) {
+            let before = next;
             for message in part {
                 // SAFETY: as in `put`.
-                unsafe { shared.write(Writers::One, next, message) };
-                shared.ring.head().passed(next);
+                let written = unsafe { handle.write(Writers::One, next, message) };
+                if !shared.ring.head().is_attended(next) {
+                    written.publish();
+                } else if !shared.publish_apart(written.apart()) {
+                    break;
+                }
                 next = next.next();
             }
             if !mutated!("batch_wakes_nobody") {
                 shared.published.notify();
             }
+            if next.since(before) < part.len() as u64 {
+                break;
+            }
         }
         self.single.next = next;
+        // At most as many as there are.
+        next.since(first) as usize
     }
 }
 

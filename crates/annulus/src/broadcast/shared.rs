@@ -2,10 +2,11 @@
 
 use alloc::sync::Arc;
 
+use crate::closer::Close;
 use crate::handle_count::HandleCount;
-use crate::ring::{Gate, Ring, Store};
+use crate::ring::{Apart, Gate, Ring, Store, Writers};
 use crate::sequence::{Sequence, Stamp};
-use crate::sync::mutated;
+use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::{Event, WaitStrategy};
 
 /// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is constant while
@@ -24,22 +25,32 @@ pub(crate) struct Shared<S> {
     /// Tells it from other rings.
     pub(super) identity: Identity,
     publishers: HandleCount,
+    /// Set once nothing comes any more: all publishers are gone, or somebody has closed the ring.
+    over: AtomicBool,
     /// Subscribers, and what can make new ones.
     receivers: HandleCount,
+    /// How many of the receivers are subscribers.
+    subscribers: AtomicUsize,
 }
 
 impl<S: Store> Shared<S> {
     /// With one handle on each side.
     pub(super) fn new(ring: Ring<S>, headroom: usize, strategy: WaitStrategy) -> Self {
+        let published = Event::new();
+        if published.needs_fence() {
+            ring.head().attend_always();
+        }
         Self {
             gate: Gate::new(ring.capacity(), headroom, ring.first()),
             ring,
-            published: Event::new(),
+            published,
             released: Event::new(),
             strategy,
             identity: Identity::new(),
             publishers: HandleCount::new(),
+            over: AtomicBool::new(false),
             receivers: HandleCount::new(),
+            subscribers: AtomicUsize::new(0),
         }
     }
 
@@ -51,14 +62,93 @@ impl<S: Store> Shared<S> {
     /// One publisher less. With the last, no message will follow: whoever waits for one is woken.
     pub(super) fn publisher_goes(&self) {
         if self.publishers.remove() {
-            if !mutated!("close_wakes_nobody") {
-                self.published.notify();
-            }
-            if !mutated!("close_wakes_no_stage") {
-                // A stage waits there for those before it, and for the end.
-                self.released.notify();
-            }
+            self.end_here();
         }
+    }
+
+    /// Nothing comes any more: says so, and wakes whoever waits.
+    fn end_here(&self) {
+        // Release: pairs with the Acquire in `is_closed`.
+        self.over.store(true, Ordering::Release);
+        if !mutated!("close_wakes_nobody") {
+            self.published.notify();
+        }
+        if !mutated!("close_wakes_no_stage") {
+            // A stage waits there for those before it, and for the end; a publisher for room.
+            self.released.notify();
+        }
+    }
+
+    /// Closes the ring, from any thread: what was published before is received, and nothing comes after it (`ring/end.rs`).
+    #[cold]
+    pub(super) fn close(&self) {
+        self.ring.begin_to_end();
+        // Z3. Where all publishers are gone, all that they did is seen (Acquire).
+        if self.ring.head().writers() == Writers::One && !self.publishers.is_zero() {
+            self.published.barrier_at_any_price();
+        }
+        self.ring.settle();
+        self.end_here();
+    }
+
+    /// As [`close`](Self::close), by the thread that has the ring's one publisher, which is not at work now; or by one of many. It sees all that was announced.
+    #[cold]
+    pub(super) fn close_as_publisher(&self) {
+        self.ring.begin_to_end();
+        self.ring.settle();
+        self.end_here();
+    }
+
+    /// Z4 and Z5: whether the one publisher, which has announced message `sequence`, is to publish it. No, where somebody has closed the ring.
+    #[inline(always)]
+    pub(super) fn goes_on(&self, sequence: Sequence) -> bool {
+        !self.ring.head().is_attended(sequence) || self.attend_apart(sequence)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn attend_apart(&self, sequence: Sequence) -> bool {
+        self.attend(sequence)
+    }
+
+    /// The rest of a publication by the one publisher where it is attended: whoever waits for the message is woken, too. Says
+    /// whether it is published. Takes values, so that a publisher whose methods are inlined can live in registers.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn publish_apart(&self, message: Apart) -> bool {
+        let goes_on = self.attend(message.sequence());
+        if goes_on {
+            self.ring.written(message).publish();
+            self.published.notify();
+        }
+        goes_on
+    }
+
+    /// W5 and Z5: what the one publisher, which has announced message `sequence`, does once in a while, and always on a ring that is closed: says how far
+    /// it is, and looks whether it is to publish the message.
+    #[inline]
+    pub(super) fn attend(&self, sequence: Sequence) -> bool {
+        let head = self.ring.head();
+        head.note(sequence);
+        // Z4, where the light one is not enough; pairs with Z3.
+        self.published.fence();
+        head.goes_on(sequence)
+    }
+
+    /// The one publisher has announced message `sequence`, and taken that back (O8).
+    #[cold]
+    pub(super) fn withdraw(&self, sequence: Sequence) {
+        // Full: pairs with Z3. Who closes the ring sees O8, or this thread sees the close.
+        fence(Ordering::SeqCst);
+        if self.ring.head().withdraw(sequence) {
+            self.end_here();
+        }
+    }
+
+    /// Whether somebody has closed the ring, so that nothing can be published.
+    #[inline]
+    pub(super) fn is_ending(&self) -> bool {
+        self.ring.head().is_ending()
     }
 
     /// One receiving handle more; the caller has one.
@@ -74,18 +164,38 @@ impl<S: Store> Shared<S> {
         self.receivers.remove();
     }
 
+    /// One subscriber more; the caller has a receiving handle.
+    pub(super) fn subscriber_comes(&self) {
+        // Relaxed, here and below: a number for who asks; nothing hangs on it.
+        self.subscribers.fetch_add(1, Ordering::Relaxed);
+        self.receiver_comes();
+    }
+
+    /// One subscriber less: also a receiving handle less.
+    pub(super) fn subscriber_goes(&self) {
+        if !mutated!("subscribers_never_go") {
+            self.subscribers.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.receiver_goes();
+    }
+
+    /// How many subscribers there are.
+    pub(super) fn subscriber_count(&self) -> usize {
+        self.subscribers.load(Ordering::Relaxed)
+    }
+
     /// Whether it is worth to ask [`is_closed`](Self::is_closed).
     #[inline]
     pub(super) fn may_be_closed(&self) -> bool {
-        // A poll that finds nothing does no more than this.
-        self.publishers.may_be_zero()
+        // A poll that finds nothing does no more than this. Relaxed: a hint.
+        self.over.load(Ordering::Relaxed)
     }
 
-    /// Whether all publishers are gone. Who sees true also sees their last message: look once more before believing that
-    /// nothing is left.
+    /// Whether all publishers are gone, or somebody has closed the ring.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
-        self.publishers.is_zero()
+        // Acquire: pairs with the Release in `end_here`.
+        self.over.load(Ordering::Acquire)
     }
 
     /// Whether nobody receives, or ever will.
@@ -94,15 +204,31 @@ impl<S: Store> Shared<S> {
         self.receivers.is_zero()
     }
 
+    /// Whether publishers of a lossless ring are refused: nobody receives, or somebody has closed the ring.
+    pub(super) fn refuses(&self) -> bool {
+        self.is_abandoned() || self.is_closed()
+    }
+
     /// What an empty slot means once [`may_be_closed`](Self::may_be_closed) was true: whether nothing more will come at `cursor`.
     ///
-    /// The last message comes before the close, so a look at the stamp after it decides. If the message came between the caller's
-    /// look and this one, the next read finds it.
+    /// Where somebody has closed the ring, its end decides. Where all publishers are gone, their last message comes before that, so a look at the stamp after it
+    /// decides. If the message came between the caller's look and this one, the next read finds it.
     #[cold]
     #[inline(never)]
     pub(super) fn is_drained(&self, cursor: Sequence) -> bool {
-        self.is_closed()
-            && (mutated!("close_no_second_look") || self.ring.stamp(cursor) < Stamp::done(cursor))
+        self.ring.head().end().is_some_and(|end| cursor >= end || mutated!("end_overtakes"))
+            || self.publishers.is_zero()
+                && (mutated!("close_no_second_look") || self.ring.stamp(cursor) < Stamp::done(cursor))
+    }
+}
+
+impl<S: Store + Send + Sync> Close for Shared<S> {
+    fn close(&self) {
+        Self::close(self);
+    }
+
+    fn is_closed(&self) -> bool {
+        Self::is_closed(self)
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn look_for_free_slot<S: Strided>(
     shared: &Shared<S>,
     next: Sequence,
 ) -> Result<Sequence, Refusal> {
-    if shared.is_abandoned() {
+    if shared.is_abandoned() || shared.is_ending() {
         return Err(Refusal::Closed);
     }
     // The look needs the exact head only for who joins.
@@ -84,7 +84,7 @@ impl<S: Strided> Wait for AtLimit<'_, S> {
 /// What is in the way of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Obstacle {
-    /// Nobody is left who could receive.
+    /// Nobody is left who could receive, or somebody has closed the ring.
     Closed,
     /// The slowest subscriber.
     Gate,
@@ -105,7 +105,7 @@ pub(super) struct Claimed {
 fn try_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Obstacle> {
     let head = shared.ring.head();
     loop {
-        let first = head.claimed();
+        let Some(first) = head.claimable() else { return Err(Obstacle::Closed) };
         let mut end = first.plus(most);
         if lossless {
             if shared.is_abandoned() {
@@ -116,7 +116,7 @@ fn try_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Resul
             end = end.min(limit);
             if end <= first {
                 // Others may have claimed meanwhile, and subscribers moved on for them: then there is another answer.
-                if head.claimed() == first {
+                if head.claimable() == Some(first) {
                     return Err(Obstacle::Gate);
                 }
                 continue;
@@ -208,7 +208,7 @@ pub(super) fn has_free_slot<S: Strided>(shared: &Shared<S>) -> Result<(), Refusa
     if shared.is_abandoned() {
         return Err(Refusal::Closed);
     }
-    let next = shared.ring.head().claimed();
+    let Some(next) = shared.ring.head().claimable() else { return Err(Refusal::Closed) };
     let open = next < shared.gate.limit() || next < shared.gate.look(next);
     if open && shared.ring.is_left(next) { Ok(()) } else { Err(Refusal::Full) }
 }
@@ -297,7 +297,7 @@ mod tests {
 
     fn write(shared: &Shared<Copied<u64>>, number: u64) {
         // SAFETY: the ring lives and is for many; the test has claimed the message, and its slot was left.
-        unsafe { shared.ring.slots().write(Writers::Many, at(number), &number) };
+        unsafe { shared.ring.slots().write(Writers::Many, at(number), &number) }.publish();
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use core::fmt;
 
-use super::handle::{Handle, Receiving};
+use super::handle::{Handle, Inviting};
 use super::{DependencyBarrier, Lossless, Lossy, Mode, Staged, Subscriber, SubscriberGroup};
+use crate::Closer;
 use crate::message::Message;
 use crate::ring::Copied;
 use crate::sequence::Sequence;
@@ -13,7 +14,7 @@ use crate::sequence::Sequence;
 /// Cloning is cheap. Keeping a `Subscribable` keeps the ring's memory. While there is one, somebody may still
 /// join: so publishing on a lossless ring does not fail, even if all subscribers are gone.
 pub struct Subscribable<T, M: Mode = Lossy> {
-    shared: Handle<Copied<T>, Receiving>,
+    shared: Handle<Copied<T>, Inviting>,
     mode: core::marker::PhantomData<fn() -> M>,
 }
 
@@ -157,7 +158,7 @@ impl<T: Message> Subscribable<T, Lossless> {
 }
 
 impl<T: Message, M: Mode> Subscribable<T, M> {
-    pub(super) fn new(shared: Handle<Copied<T>, Receiving>) -> Self {
+    pub(super) fn new(shared: Handle<Copied<T>, Inviting>) -> Self {
         Self { shared, mode: core::marker::PhantomData }
     }
 
@@ -167,10 +168,24 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
         self.shared.ring.capacity()
     }
 
-    /// Whether all publishers are gone. Messages may still be left to receive.
+    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`].
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        self.shared.closer()
+    }
+
+    /// Whether all publishers are gone, or somebody closed the ring. Messages may still be left to receive.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()
+    }
+
+    /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A [`SubscriberGroup`]
+    /// counts as one, and each of its members that is paused as one more. What can make subscribers, as a [`Subscribable`],
+    /// does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and go meanwhile.
+    #[must_use]
+    pub fn subscriber_count(&self) -> usize {
+        self.shared.subscriber_count()
     }
 
     fn lossy(&self) -> Subscriber<T> {
@@ -181,7 +196,7 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
 
 impl<T: Message, M: Mode> Clone for Subscribable<T, M> {
     fn clone(&self) -> Self {
-        Self::new(self.shared.receiver())
+        Self::new(self.shared.inviter())
     }
 }
 

@@ -420,7 +420,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.shared.ring.capacity()
     }
 
-    /// Whether the publisher is gone. Messages may still be left to receive.
+    /// Whether the publisher is gone, or somebody has closed the ring. Messages may still be left to receive.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()

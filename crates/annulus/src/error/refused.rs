@@ -8,7 +8,7 @@ use core::fmt;
 pub(crate) enum Refusal {
     /// Somebody is in the way, and goes on some day.
     Full,
-    /// Nobody is left who could receive.
+    /// Nobody is left who could receive, or somebody closed the ring.
     Closed,
 }
 
@@ -171,11 +171,11 @@ macro_rules! give_back {
 
 give_back! {
     /// The error of [`publish`](crate::broadcast::Publisher::publish) and similar verbs on rings whose
-    /// publishers wait: nobody is left to receive the value. All subscribers are gone, and everything that
-    /// could make one.
+    /// publishers wait: somebody closed the ring, or nobody is left to receive the value. All subscribers are
+    /// gone, and everything that could make one.
     ///
     /// It gives the value back. For a batch, it gives back the part that was not published.
-    waits: PublishError, closed: "nobody is left to receive: every subscriber is gone, and all that could make one";
+    waits: PublishError, closed: "nobody receives any more: somebody closed the ring, or every subscriber is gone, and all that could make one";
     /// Why a value could not be published at once. Gives the value back.
     tries: TryPublishError,
         /// There is no room: the slowest subscriber, or a publisher that is one lap behind, still needs the
@@ -186,7 +186,7 @@ give_back! {
     timed: PublishTimeoutError, late: "no room came in time: the slowest subscriber has to receive first";
     /// The value that was not published.
     value;
-    /// Nobody is left to receive it.
+    /// Nobody is left to receive it, or somebody closed the ring.
     variant;
 }
 

@@ -46,14 +46,14 @@ impl<T> ClaimedLane<T> {
 
     /// V1 and Q1: claims up to `most` free slots, and returns the first message's number and how many.
     #[inline(always)]
-    pub(crate) fn claim_slots(&self, most: usize) -> Result<(u64, usize), Refusal> {
-        let claimed = self.claim_with_slot(most)?;
+    pub(crate) fn claim_free(&self, most: usize) -> Result<(u64, usize), Refusal> {
+        let claimed = self.claim_slots(most)?;
         Ok((claimed.first, claimed.count))
     }
 
     /// V1 and Q1.
     #[inline(always)]
-    fn claim_with_slot(&self, most: usize) -> Result<Claimed<&Slot<T>>, Refusal> {
+    fn claim_slots(&self, most: usize) -> Result<Claimed<&Slot<T>>, Refusal> {
         // (No slot is ever free for a message behind the end.)
         let free = |number| {
             let overwrites = || mutated!("claimed_overwrites").then(|| self.slots.slot(number));
@@ -63,11 +63,11 @@ impl<T> ClaimedLane<T> {
             .map_err(|tail| if self.slots.is_over(tail) { Refusal::Closed } else { Refusal::Full })
     }
 
-    /// V1 to V3, of one message, which is given back where there is no room; returns its number. As [`claim_slots`](Self::claim_slots) and [`write`](Self::write), but
+    /// V1 to V3, of one message, which is given back where there is no room; returns its number. As [`claim_free`](Self::claim_free) and [`write`](Self::write), but
     /// the slot is looked for once.
     #[inline(always)]
     pub(crate) fn send(&self, value: T) -> Result<u64, (Refusal, T)> {
-        match self.claim_with_slot(1) {
+        match self.claim_slots(1) {
             Ok(Claimed { first, slot, .. }) => {
                 // SAFETY: V1 and Q1, just now.
                 unsafe { slot.write(first, value) };

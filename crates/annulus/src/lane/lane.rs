@@ -63,6 +63,11 @@ pub(crate) struct Lane<T> {
     head: CacheLine,
 }
 
+// SAFETY: messages move in on one thread and out on another, or are dropped there: that takes `T: Send`.
+unsafe impl<T: Send> Send for Lane<T> {}
+// SAFETY: as above. No two threads ever look at a slot at once, and only the writer at what it knows of the room, as `cached_limit` and `cache_limit` demand.
+unsafe impl<T: Send> Sync for Lane<T> {}
+
 impl<T> Lane<T> {
     /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
     pub(crate) fn new(capacity: usize, first: u64, node: NumaNode) -> Result<Self, CapacityError> {

@@ -165,6 +165,9 @@ impl<T> Stamped<T> {
     /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where nothing is there.
     #[inline]
     pub(super) fn claim(&self, most: usize) -> Option<(u64, usize)> {
+        if most == 0 {
+            return None;
+        }
         let most = most.min(self.capacity());
         let claimed = claim(&self.head.0, most, |number| self.full_slot(number)).ok()?;
         Some((claimed.first, claimed.count))

@@ -10,6 +10,7 @@ use super::kind::{InPlace, Joinable, Kind, Shared};
 use super::outlined::outlined;
 use super::pages::of_kinds;
 use super::stats::ChannelStats;
+use crate::Closer;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
@@ -422,6 +423,24 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     pub fn close(&self) {
         self.end.state().close();
+    }
+
+    /// What closes the queue from any thread, and keeps nothing open: see [`Closer`].
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel::<u64>(4);
+    /// let closer = consumer.closer();
+    /// let reader = std::thread::spawn(move || consumer.recv());
+    /// closer.close();
+    /// assert_eq!(reader.join().unwrap(), Err(annulus::RecvError));
+    /// assert!(producer.send(7).is_err());
+    /// ```
+    #[must_use]
+    pub fn closer(&self) -> Closer
+    where
+        T: 'static,
+    {
+        self.end.closer()
     }
 
     /// Whether the queue is closed. There may be messages left.

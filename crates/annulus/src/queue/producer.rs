@@ -9,6 +9,7 @@ use super::kind::{InPlace, Joinable, Kind};
 use super::outlined::outlined;
 use super::pages::of_kinds;
 use super::reservation::Reservation;
+use crate::Closer;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
 use crate::error::{Refusal, RegisterError, SendError, TrySendError};
@@ -274,6 +275,24 @@ impl<T: Send, K: Kind> Producer<T, K> {
         self.end.state().close();
     }
 
+    /// What closes the queue from any thread, and keeps nothing open: see [`Closer`].
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::spsc::channel::<u64>(4);
+    /// let closer = producer.closer();
+    /// let reader = std::thread::spawn(move || consumer.recv());
+    /// closer.close();
+    /// assert_eq!(reader.join().unwrap(), Err(annulus::RecvError));
+    /// assert!(producer.send(7).is_err());
+    /// ```
+    #[must_use]
+    pub fn closer(&self) -> Closer
+    where
+        T: 'static,
+    {
+        self.end.closer()
+    }
+
     /// Whether the queue is closed. If so, every send fails from now on.
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -373,7 +392,7 @@ impl<T: Send, K: Joinable> Producer<T, K> {
         if self.is_closed() {
             return Err(RegisterError::Closed);
         }
-        let end = K::another(&self.end).map_err(RegisterError::Capacity)?;
+        let end = K::another(&self.end)?;
         if self.is_closed() { Err(RegisterError::Closed) } else { Ok(Self { end }) }
     }
 }

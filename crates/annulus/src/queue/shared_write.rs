@@ -7,6 +7,7 @@ use super::ends::Write;
 use super::full::wait_for_free_slot;
 use super::node::NodeRef;
 use super::state::QueueState;
+use crate::Closer;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::SharedLane;
@@ -99,6 +100,13 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
     #[inline(always)]
     fn state(&self) -> &QueueState<SharedLane<T>> {
         &self.state
+    }
+
+    fn closer(&self) -> Closer
+    where
+        T: Send + 'static,
+    {
+        self.state().closer()
     }
 
     #[inline(always)]

@@ -11,7 +11,7 @@
 //! [`Event::barrier`] and looks at the lane. Either it sees the message, or the producer sees the change.
 
 use alloc::boxed::Box;
-use alloc::sync::Arc;
+use alloc::sync::{Arc, Weak};
 use alloc::vec::Vec;
 use core::ptr::NonNull;
 
@@ -20,6 +20,7 @@ use super::node::{LaneNode, NodeRef};
 use super::plan::Plan;
 use super::roster::Roster;
 use super::stats::ProducerStats;
+use crate::closer::{Close, Closer};
 use crate::error::CapacityError;
 use crate::handle_count::HandleCount;
 use crate::lane::Lane;
@@ -37,6 +38,8 @@ pub(crate) struct QueueState<L> {
     /// How many producers have joined.
     joined: AtomicU64,
     pub(super) plan: Plan,
+    /// Itself, for who is to close it from elsewhere.
+    me: Weak<Self>,
 }
 
 /// Set once, by the close. Nothing is sent from then on.
@@ -52,7 +55,7 @@ unsafe impl<L: Send + Sync> Sync for QueueState<L> {}
 
 impl<L> QueueState<L> {
     /// A queue state without a lane, and with one handle on each side.
-    pub(super) fn new(plan: Plan) -> Self {
+    pub(super) fn new(plan: Plan, me: Weak<Self>) -> Self {
         let published = Event::new();
         if plan.hand_off {
             published.set_flag(HANDS_OFF, Ordering::Relaxed);
@@ -64,6 +67,7 @@ impl<L> QueueState<L> {
             roster: Roster::new(),
             joined: AtomicU64::new(0),
             plan,
+            me,
         }
     }
 
@@ -153,6 +157,14 @@ impl<L> QueueState<L> {
         self.nodes().for_each(|node| node.released.notify());
     }
 
+    /// What closes the queue from anywhere.
+    pub(super) fn closer(&self) -> Closer
+    where
+        L: Send + Sync + 'static,
+    {
+        Closer::from_weak(Weak::clone(&self.me))
+    }
+
     /// Called on a closed queue. Whoever looks at a lane afterwards sees every message of a producer that may
     /// not have seen the close before its send.
     pub(super) fn await_sends(&self) {
@@ -187,6 +199,16 @@ impl<L> QueueState<L> {
             self.close();
         }
         last
+    }
+}
+
+impl<L: Send + Sync> Close for QueueState<L> {
+    fn close(&self) {
+        Self::close(self);
+    }
+
+    fn is_closed(&self) -> bool {
+        Self::is_closed(self)
     }
 }
 
@@ -231,7 +253,7 @@ impl<L> Start<L> {
         plan: Plan,
         make: impl FnOnce(Plan) -> Result<L, CapacityError>,
     ) -> Result<Self, CapacityError> {
-        let state = Arc::new(QueueState::new(plan));
+        let state = Arc::new_cyclic(|me| QueueState::new(plan, Weak::clone(me)));
         let node = state.join(make)?;
         state.roster.activate(&node);
         Ok(Self { state, node })

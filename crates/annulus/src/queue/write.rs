@@ -8,6 +8,7 @@ use super::ends::Write;
 use super::full::wait_for_free_slot;
 use super::node::{LaneNode, NodeRef};
 use super::state::QueueState;
+use crate::Closer;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::{Lane, Position};
@@ -380,6 +381,13 @@ impl<T: Send> Write<T> for WriteEnd<T> {
     #[inline(always)]
     fn state(&self) -> &QueueState<Lane<T>> {
         self.state()
+    }
+
+    fn closer(&self) -> Closer
+    where
+        T: Send + 'static,
+    {
+        self.state().closer()
     }
 
     fn has_free_slot(&mut self) -> bool {

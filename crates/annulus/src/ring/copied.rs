@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 
 use super::slot::{self, Run, Slot};
 use super::storage::Storage;
-use super::{Missing, Slots, Store, Strided, Whole, Writers};
+use super::{Missing, Slots, Store, Strided, Whole, Writers, Written};
 use crate::error::CapacityError;
 use crate::message::Message;
 use crate::sequence::Sequence;
@@ -65,17 +65,17 @@ impl<T: Message> Slots<Copied<T>> {
         Slot::new(unsafe { core::slice::from_raw_parts(self.start.as_ptr().add(first), Slot::<T>::WORDS) })
     }
 
-    /// Writes message `sequence` and makes it visible to readers: W1 to W4 of `docs/ORDERING.md`.
+    /// Writes message `sequence`, for the caller to publish: W1 to W3 of `docs/ORDERING.md`.
     ///
     /// # Safety
     ///
-    /// The ring lives, is for these `writers`, and nobody else writes this slot meanwhile. (Two writers at once would be no data race, but readers
+    /// The ring lives for `'a`, is for these `writers`, and nobody else writes this slot meanwhile. (Two writers at once would be no data race, but readers
     /// could accept a mixture of both messages, which may be no valid `T`.) In a ring for one writer, all messages before
-    /// this one were written before.
+    /// this one were published before; in one for many, the caller publishes it.
     #[inline]
-    pub(crate) unsafe fn write(self, writers: Writers, sequence: Sequence, message: &T) {
+    pub(crate) unsafe fn write<'a>(self, writers: Writers, sequence: Sequence, message: &T) -> Written<'a> {
         // SAFETY: the caller's promise.
-        unsafe { self.of(writers).slot(sequence) }.write(sequence, message);
+        unsafe { self.of(writers).slot(sequence) }.write(sequence, message)
     }
 
     /// Copies message `sequence` into `message`, or says why it can't be had.

@@ -8,9 +8,10 @@
 //! each message by a single publisher. Those who receive in order never need it; joining, lag, `pending` and `latest` do, and pay for
 //! the walk.
 
+use super::end::End;
 use crate::hint::unlikely;
 use crate::sequence::{Sequence, Stamp, State};
-use crate::sync::{AtomicU64, Ordering, mutated, pause};
+use crate::sync::{AtomicU64, Ordering, light_fence, mutated, pause};
 
 /// Who writes to a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,17 +22,24 @@ pub(crate) enum Writers {
     Many,
 }
 
-/// The publishers' progress. Of one publisher: never more than the truth, and less by fewer than `interval` messages. Of many: what
+/// The publishers' progress. Of one publisher: never more than the truth, and less by `interval` messages at most. Of many: what
 /// they claimed.
 #[repr(C, align(128))]
 pub(crate) struct Head {
-    /// One publisher: the next sequence to publish, or an earlier one. Many: the next sequence to claim.
+    /// One publisher: the next sequence to publish, or an earlier one. Many: the next sequence to claim, and [`CLOSED`].
     bound: AtomicU64,
+    /// One publisher: before which messages it looks up, those whose number has none of these bits: `interval_mask`, or 0 for all.
+    attended: AtomicU64,
+    /// Where it ends, once somebody has closed it.
+    end: End,
     /// How many messages pass between two stores of one publisher, less one; the interval is a power of two. Constant.
     interval_mask: u64,
     /// Constant.
     writers: Writers,
 }
+
+/// Many publishers: nothing can be claimed any more. (Sequences have one bit less.)
+const CLOSED: u64 = 1 << 63;
 
 /// How far publishers have come, as a reader found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,24 +55,30 @@ impl Head {
     pub(super) fn new(capacity: usize, first: Sequence, writers: Writers) -> Self {
         // A quarter of the ring at most, so that a walk is short beside the ring; every message in the smallest.
         let quarter = (capacity as u64 / 4).clamp(1, 64);
-        Self { bound: AtomicU64::new(first.get()), interval_mask: (1 << quarter.ilog2()) - 1, writers }
+        let interval_mask = (1 << quarter.ilog2()) - 1;
+        let attended = AtomicU64::new(interval_mask);
+        Self { bound: AtomicU64::new(first.get()), attended, end: End::open(), interval_mask, writers }
     }
 
-    pub(super) fn writers(&self) -> Writers {
+    pub(crate) fn writers(&self) -> Writers {
         self.writers
     }
 
-    /// C1: takes the next `count` sequences, and returns the first. They must be published, or the ring stands still at them.
+    /// C1: takes the next `count` sequences, and returns the first; `None` where somebody has closed the ring. They must be published, or the ring
+    /// stands still at them.
     #[inline]
-    pub(crate) fn claim(&self, count: u64) -> Sequence {
+    pub(crate) fn claim(&self, count: u64) -> Option<Sequence> {
         debug_assert_eq!(self.writers, Writers::Many);
         if mutated!("claim_not_atomic") {
             let first = self.claimed();
             self.bound.store(first.plus(count).get(), Ordering::Relaxed);
-            return first;
+            return Some(first);
         }
         // Relaxed: the counter is all that is shared here. Whoever writes a slot waits for its stamp (`Ring::is_left`).
-        Sequence::new(self.bound.fetch_add(count, Ordering::Relaxed))
+        let bound = self.bound.fetch_add(count, Ordering::Relaxed);
+        // (Once it is closed the number means nothing any more, so it does not matter that it grows.)
+        let closed = unlikely(bound & CLOSED != 0) && !mutated!("claims_behind_the_end");
+        (!closed).then(|| Sequence::new(bound & !CLOSED))
     }
 
     /// C1, if nobody else has claimed since [`claimed`](Self::claimed) returned `first`.
@@ -79,23 +93,109 @@ impl Head {
         self.bound.compare_exchange_weak(first.get(), first.plus(count).get(), success, failure).is_ok()
     }
 
-    /// The next sequence that will be claimed.
+    /// The next sequence that can be claimed; `None` where somebody has closed the ring.
+    #[inline]
+    pub(crate) fn claimable(&self) -> Option<Sequence> {
+        // Relaxed: as in `claim`.
+        let bound = self.bound.load(Ordering::Relaxed);
+        (bound & CLOSED == 0).then(|| Sequence::new(bound))
+    }
+
+    /// The sequence behind all that were claimed. (Of a ring that is just being closed it may be a later one.)
     #[inline]
     pub(crate) fn claimed(&self) -> Sequence {
         // Relaxed: as in `claim`.
-        Sequence::new(self.bound.load(Ordering::Relaxed))
+        let bound = self.bound.load(Ordering::Relaxed);
+        let end = if unlikely(bound & CLOSED != 0) { self.end.decided() } else { None };
+        end.unwrap_or(Sequence::new(bound & !CLOSED))
     }
 
-    /// W5: notes that `sequence` has been published, once in `interval` messages.
-    #[inline]
-    pub(crate) fn passed(&self, sequence: Sequence) {
-        let next = sequence.next();
-        // Decision 0001: only the slot is stored for each message.
-        if unlikely(next.get() & self.interval_mask == 0) {
-            let next = if mutated!("head_one_too_far") { next.next() } else { next };
-            // Release: pairs with the Acquire in `walk`. Who sees the bound sees the stamps before it.
-            self.bound.store(next.get(), Ordering::Release);
+    /// Z7: many publishers claim nothing any more, and the ring ends behind what they have claimed.
+    pub(super) fn end_claims(&self) {
+        // Relaxed: as in `claim`.
+        let bound = self.bound.fetch_or(CLOSED, Ordering::Relaxed);
+        if bound & CLOSED == 0 {
+            self.end.begin();
+            self.end.settle(Sequence::new(bound));
         }
+    }
+
+    /// Z1 and Z2: the one publisher looks up before each message from now on.
+    pub(super) fn begin_to_end(&self) {
+        self.end.begin();
+        self.attend_always();
+    }
+
+    /// The one publisher looks up before each message: for its fence, where none that is light will do.
+    pub(crate) fn attend_always(&self) {
+        // Relaxed: Z3 decides who sees it.
+        self.attended.store(0, Ordering::Relaxed);
+    }
+
+    /// Z6: the ring of one publisher ends before `sequence`, if the publisher has not decided otherwise.
+    pub(super) fn settle(&self, sequence: Sequence) {
+        self.end.settle(sequence);
+    }
+
+    /// The first message that will never be, once somebody has closed the ring, and it is decided.
+    pub(crate) fn end(&self) -> Option<Sequence> {
+        self.end.decided()
+    }
+
+    /// Whether somebody has closed the ring.
+    pub(crate) fn is_ending(&self) -> bool {
+        match self.writers {
+            Writers::One => !self.end.is_open(),
+            Writers::Many => self.claimable().is_none(),
+        }
+    }
+
+    /// Z4: whether the one publisher, which has announced `sequence` (W1), has to look up before it publishes it: by [`note`](Self::note) and [`goes_on`](Self::goes_on). It has
+    /// to where somebody has closed the ring. Once in `interval` messages, where there is nothing else to do, it notes here how far it is (W5).
+    #[inline(always)]
+    pub(crate) fn is_attended(&self, sequence: Sequence) -> bool {
+        // For the compiler; pairs with Z3, which makes every core execute a barrier.
+        light_fence();
+        // Relaxed: that fence and Z3 decide what it sees.
+        let attended = self.attended.load(Ordering::Relaxed);
+        // Decision 0001: only the slot is stored for each message.
+        if unlikely(sequence.get() & attended == 0) {
+            if attended == 0 {
+                return true;
+            }
+            self.store_bound(sequence);
+        }
+        false
+    }
+
+    /// W5: notes, once in `interval` messages, that all before `sequence` have been published.
+    pub(crate) fn note(&self, sequence: Sequence) {
+        if sequence.get() & self.interval_mask == 0 {
+            self.store_bound(sequence);
+        }
+    }
+
+    /// W5.
+    #[inline(always)]
+    fn store_bound(&self, sequence: Sequence) {
+        let sequence = if mutated!("head_one_too_far") { sequence.next() } else { sequence };
+        // Release: pairs with the Acquire in `walk`. Who sees the bound sees the stamps before it.
+        self.bound.store(sequence.get(), Ordering::Release);
+    }
+
+    /// Z5: whether the one publisher, which has announced `sequence`, is to publish it.
+    #[inline]
+    pub(crate) fn goes_on(&self, sequence: Sequence) -> bool {
+        mutated!("end_unheeded") || self.end.is_open() || self.end.settle(sequence) > sequence
+    }
+
+    /// The one publisher has announced `sequence`, and does not publish it: its stamp is that of the lap before again. Whether the ring ends there.
+    pub(crate) fn withdraw(&self, sequence: Sequence) -> bool {
+        let ends = !self.end.is_open();
+        if ends {
+            self.end.withdraw(sequence);
+        }
+        ends
     }
 
     fn interval(&self) -> u64 {
@@ -105,7 +205,7 @@ impl Head {
     /// One publisher: completes the bound by the stamps: from the larger of it and `known`, on while the next slot shows that its
     /// message, or one of a later lap, was published.
     ///
-    /// A message whose publication happens before this call is counted: the bound visible here is then less than
+    /// A message whose publication happens before this call is counted: the bound visible here is then at most
     /// `interval` behind it, and the walk takes twice as many steps where stamps allow it. No more, though, so a
     /// publisher that runs ahead of it can't keep it walking.
     pub(super) fn walk(
@@ -115,7 +215,7 @@ impl Head {
         stamp: impl Fn(Sequence) -> Stamp,
     ) -> Frontier {
         let capacity = capacity as u64;
-        // Acquire: pairs with the Release in `passed`.
+        // Acquire: pairs with the Release in `note`.
         let mut head = known.max(Sequence::new(self.bound.load(Ordering::Acquire)));
         if mutated!("head_no_walk") {
             return Frontier { head, oldest: head.back(capacity) };

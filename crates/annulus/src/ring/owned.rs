@@ -4,9 +4,14 @@
 //! writer                                  reader
 //! O1  gate: all readers are done with     O4  stamp = done(s)?        Acquire
 //!     the message a lap before  Acquire   O5  read by `&T`
+//! O7  one writer: stamp := writing(s),
+//!     and look who ends the ring
 //! O2  change by `&mut T`                  O6  cursor := s + 1         Release
 //! O3  stamp := done(s)          Release
 //! ```
+//!
+//! O7 announces the message to who closes the ring (`end.rs`), and to nobody else. Where O2 panics, it is taken back (O8): the slot gets the stamp of the lap before
+//! again, for which nobody looks any more, because all readers are past it (O1). This is the one case in which a stamp does not grow.
 //!
 //! There is no second look at the stamp: a reader and a writer never meet in a slot, because the gate (`gate.rs`) keeps the writer
 //! a lap behind every cursor. O3 and O4 give the value to the readers, O6 and O1 give it back.
@@ -18,7 +23,7 @@ use core::ptr::NonNull;
 use super::{Slots, Store, Strided, Writers};
 use crate::error::CapacityError;
 use crate::sequence::{Sequence, Stamp};
-use crate::sync::{AtomicU64, UnsafeCell, ordering};
+use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering};
 
 /// A slot: the stamp, and the value that lives there.
 pub(crate) struct OwnedSlot<T> {
@@ -84,6 +89,28 @@ impl<T> Slots<Owned<T>> {
         unsafe { &*self.start.as_ptr().add(self.index_of(sequence)) }
     }
 
+    /// O7: announces message `sequence`.
+    ///
+    /// # Safety
+    ///
+    /// The ring lives; the caller is its one writer, and comes to `sequence` next.
+    #[inline]
+    pub(crate) unsafe fn announce(self, sequence: Sequence) {
+        // SAFETY: the ring lives. Release: pairs with the look at the stamps; who sees it sees the messages before it.
+        unsafe { self.slot(sequence) }.stamp.store(Stamp::writing(sequence).bits(), Ordering::Release);
+    }
+
+    /// O8: takes back what [`announce`](Self::announce) did.
+    ///
+    /// # Safety
+    ///
+    /// As of that, and the ring has that `capacity`.
+    pub(crate) unsafe fn take_back(self, sequence: Sequence, capacity: usize) {
+        let before = Stamp::of_the_lap_before(sequence, capacity);
+        // SAFETY: the ring lives. Release: as of O7.
+        unsafe { self.slot(sequence) }.stamp.store(before.bits(), Ordering::Release);
+    }
+
     /// O2: lets `change` at the value in the slot of `sequence`.
     ///
     /// # Safety
@@ -104,7 +131,8 @@ impl<T> Slots<Owned<T>> {
     #[inline]
     pub(crate) unsafe fn finish(self, sequence: Sequence) {
         // SAFETY: the ring lives. Release: pairs with the Acquire of O4, so who sees the stamp sees the value.
-        unsafe { self.stamp_word(sequence) }
+        unsafe { self.slot(sequence) }
+            .stamp
             .store(Stamp::done(sequence).bits(), ordering!(Release unless "owned_done_relaxed"));
     }
 

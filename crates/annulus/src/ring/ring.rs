@@ -1,11 +1,11 @@
 //! The ring: its slots, and how far its publishers have come.
 
 use super::head::{Frontier, Head, Writers};
-use super::{Slots, Store, Strided};
+use super::{Apart, Slots, Store, Strided, Written};
 use crate::error::CapacityError;
 use crate::index::Index;
 use crate::sequence::{Sequence, Stamp};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, mutated};
 
 /// A ring of stamped slots.
 ///
@@ -82,6 +82,13 @@ impl<S: Store> Ring<S> {
         unsafe { self.slots().is_left(sequence, self.capacity()) }
     }
 
+    /// The message of this ring that was taken [apart](Written::apart).
+    pub(crate) fn written(&self, message: Apart) -> Written<'_> {
+        // SAFETY: the ring lives as long as this borrow of it.
+        let stamp = unsafe { self.slots().stamp_word(message.sequence()) };
+        message.at(stamp)
+    }
+
     /// How far the publishers have come.
     #[inline]
     pub(crate) fn head(&self) -> &Head {
@@ -106,6 +113,24 @@ impl<S: Store> Ring<S> {
         match self.head.writers() {
             Writers::One => self.frontier(known).head,
             Writers::Many => self.head.claimed(),
+        }
+    }
+
+    /// Begins to close the ring: Z1 and Z2, or Z7. What it does to one publisher is [settled](Self::settle) after a fence.
+    pub(crate) fn begin_to_end(&self) {
+        match self.head.writers() {
+            Writers::One => self.head.begin_to_end(),
+            Writers::Many => self.head.end_claims(),
+        }
+    }
+
+    /// Z6: the ring of one publisher ends behind the last message that is written or announced.
+    pub(crate) fn settle(&self) {
+        if self.head.writers() == Writers::One {
+            let head = self.frontier(Sequence::FIRST).head;
+            let announced =
+                self.stamp(head) >= Stamp::writing(head) && !mutated!("end_forgets_the_announced");
+            self.head.settle(if announced { head.next() } else { head });
         }
     }
 

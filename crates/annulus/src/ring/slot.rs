@@ -128,8 +128,9 @@ impl<'a, T: Message> Slot<'a, T> {
         (&self.words[0], &self.words[Self::PAYLOAD_AT..])
     }
 
+    /// W1 to W3; [`Written::publish`] is W4. What was in the slot is lost to readers from W1 on, also where the message is never published, because stamps only grow.
     #[inline]
-    pub(super) fn write(&self, sequence: Sequence, message: &T) {
+    pub(super) fn write(&self, sequence: Sequence, message: &T) -> Written<'a> {
         let (stamp, payload) = self.parts();
         let (mut writing, mut done) = (Stamp::writing(sequence), Stamp::done(sequence));
         if mutated!("slot_stamps_swapped") {
@@ -145,8 +146,7 @@ impl<'a, T: Message> Slot<'a, T> {
         }
         // W3. Relaxed: R1 orders them for readers of this lap, R3 and R4 catch readers of an earlier one.
         copy::store(payload, message.encode(&mut MaybeUninit::uninit()));
-        // W4. Release: pairs with R1, and with every other look at a stamp.
-        stamp.store(done.bits(), ordering!(Release unless "slot_done_relaxed"));
+        Written { stamp, done }
     }
 
     #[inline]
@@ -191,6 +191,44 @@ impl<'a, T: Message> Slot<'a, T> {
         }
         // R4. Relaxed: R3 orders it after the words.
         self.parts().0.load(Ordering::Relaxed) == Stamp::done(sequence).bits()
+    }
+}
+
+/// A message that is written, and not yet published.
+#[must_use = "readers wait for it"]
+pub(crate) struct Written<'a> {
+    stamp: &'a AtomicU64,
+    done: Stamp,
+}
+
+impl Written<'_> {
+    /// W4.
+    #[inline(always)]
+    pub(crate) fn publish(self) {
+        // Release: pairs with R1, and with every other look at a stamp.
+        self.stamp.store(self.done.bits(), ordering!(Release unless "slot_done_relaxed"));
+    }
+
+    /// As a number, which is all that a function out of line is to be given. [`Ring::written`](super::Ring::written) makes this of it again.
+    #[inline(always)]
+    pub(crate) fn apart(self) -> Apart {
+        Apart(self.done)
+    }
+}
+
+/// What a [`Written`] is without the place of its slot.
+#[must_use = "readers wait for it"]
+pub(crate) struct Apart(Stamp);
+
+impl Apart {
+    /// Which message it is.
+    pub(crate) fn sequence(&self) -> Sequence {
+        // (The bug mixes up the two stamps.)
+        if mutated!("slot_stamps_swapped") { Sequence::new(self.0.bits() / 2) } else { self.0.sequence() }
+    }
+
+    pub(super) fn at(self, stamp: &AtomicU64) -> Written<'_> {
+        Written { stamp, done: self.0 }
     }
 }
 

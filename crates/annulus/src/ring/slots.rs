@@ -49,11 +49,13 @@ impl<S: Store> Slots<S> {
     /// The ring lives.
     #[inline]
     pub(super) unsafe fn index_of(self, sequence: Sequence) -> usize {
-        if unlikely(self.mask == 0) {
+        // One instruction tells both: the slot, and whether to ask. That is asked for the first slot, too, once in a lap.
+        let index = sequence.get() & self.mask;
+        if unlikely(index == 0) {
             // SAFETY: the ring lives, and nobody writes its index.
             unsafe { self.index.as_ref() }.of(sequence)
         } else {
-            (sequence.get() & self.mask) as usize
+            index as usize
         }
     }
 

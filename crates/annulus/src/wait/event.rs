@@ -114,11 +114,17 @@ impl Event {
     }
 
     /// N2 by itself, the light one or, where that is not enough, the full one: for who looks at other things than this event only.
+    #[inline]
     pub(crate) fn fence(&self) {
         fence::light();
         if self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 && !mutated!("event_no_light_fence") {
             fence::full();
         }
+    }
+
+    /// Whether a light fence is not enough for those who [`fence`](Self::fence).
+    pub(crate) fn needs_fence(&self) -> bool {
+        self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0
     }
 
     /// The other side of [`needs_slow_path`](Self::needs_slow_path), for who changes something that a waker looks at: each waker sees the change, or

@@ -31,7 +31,7 @@
 use std::time::{Duration, Instant};
 
 use super::Deadline;
-use crate::sync::{Ordering, fence, mutated};
+use crate::sync::{Ordering, fence, light_fence, mutated};
 
 /// Whether a sleeper can do the work of both sides: what this process is told at its first ring, whatever it
 /// is allowed later.
@@ -72,8 +72,7 @@ pub fn prepare() {
 /// store.
 #[inline(always)]
 pub(super) fn light() {
-    #[cfg(not(annulus_loom))]
-    crate::sync::compiler_fence(Ordering::SeqCst);
+    light_fence();
 }
 
 /// The waker's fence where it is not.

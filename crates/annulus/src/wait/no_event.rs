@@ -52,6 +52,11 @@ impl Event {
         self.has_flag(Flag::Closed, Ordering::Relaxed)
     }
 
+    /// There is no light one here.
+    pub(crate) fn needs_fence(&self) -> bool {
+        true
+    }
+
     /// The fence of [`needs_slow_path`](Self::needs_slow_path) by itself.
     pub(crate) fn fence(&self) {
         fence(Ordering::SeqCst);

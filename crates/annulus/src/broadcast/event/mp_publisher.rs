@@ -5,6 +5,7 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+use crate::Closer;
 use crate::broadcast::event::reset::Reset;
 use crate::broadcast::handle::{Handle, Publishing};
 use crate::broadcast::slot_access::{Claimed, claim, claim_by, claim_now, has_free_slot};
@@ -50,7 +51,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] where nobody is left to receive. The closure has run then, and the next one gets the event as it left it.
+    /// [`PublishError`] where nobody is left to receive, or somebody has closed the ring. The closure has run then, and the next one gets the event as it left it.
     ///
     /// # Examples
     ///
@@ -184,10 +185,33 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         self.shared.ring.capacity()
     }
 
-    /// Whether nobody is left to receive: publishing will fail from now on.
+    /// Whether publishing will fail from now on: nobody is left to receive, or somebody has [closed](Self::close) the ring.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.shared.is_abandoned()
+        self.shared.refuses()
+    }
+
+    /// Closes the ring for all its publishers, and wakes whoever waits: subscribers process what was published, then get `Closed`. What is published
+    /// from now on is refused. No effect on a closed ring.
+    pub fn close(&self) {
+        self.shared.close();
+    }
+
+    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`].
+    #[must_use]
+    pub fn closer(&self) -> Closer
+    where
+        T: 'static,
+    {
+        self.shared.closer()
+    }
+
+    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. What can make subscribers, an
+    /// [`EventSubscribable`](crate::event::EventSubscribable), does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and
+    /// go meanwhile.
+    #[must_use]
+    pub fn subscriber_count(&self) -> usize {
+        self.shared.subscriber_count()
     }
 
     /// Lets `change` at this publisher's own event.

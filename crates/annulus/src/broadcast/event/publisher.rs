@@ -4,14 +4,17 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+use crate::Closer;
 use crate::broadcast::event::reset::Reset;
 use crate::broadcast::handle::{Handle, Publishing};
 use crate::broadcast::single::Single;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
-use crate::error::{PublishError, TryPublishError};
+use crate::error::{PublishError, Refusal, TryPublishError};
 use crate::ring::Owned;
-use crate::wait::WaitStrategy;
+use crate::sequence::Sequence;
+use crate::sync::mutated;
+use crate::wait::{Deadline, WaitStrategy};
 
 /// The writing end of a ring of owned events, made by [`event::channel`](crate::event::channel).
 ///
@@ -43,8 +46,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the closure back, which has not run, where nobody is left to receive: every subscriber is gone, and every
-    /// [`EventSubscribable`](crate::event::EventSubscribable) too.
+    /// [`PublishError`] gives the closure back, which has not run, where nobody is left to receive (every subscriber is gone, and every
+    /// [`EventSubscribable`](crate::event::EventSubscribable) too), or where somebody has [closed](Self::close) the ring, also while this waited.
     ///
     /// # Examples
     ///
@@ -56,7 +59,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// ```
     #[inline]
     pub fn publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), PublishError<F>> {
-        match self.single.admit() {
+        match self.admit() {
             Ok(()) => {
                 self.change(change);
                 Ok(())
@@ -76,7 +79,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         change: F,
         strategy: WaitStrategy,
     ) -> Result<(), PublishError<F>> {
-        match self.single.admit_by(strategy, None) {
+        match self.admit_by(strategy, None) {
             Ok(()) => {
                 self.change(change);
                 Ok(())
@@ -135,7 +138,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         change: F,
         deadline: Option<Instant>,
     ) -> Result<(), PublishTimeoutError<F>> {
-        match self.single.admit_until(deadline) {
+        match self.admit_until(deadline) {
             Ok(()) => {
                 self.change(change);
                 Ok(())
@@ -163,7 +166,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// ```
     #[inline]
     pub fn try_publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), TryPublishError<F>> {
-        match self.single.try_admit() {
+        match self.try_admit() {
             Ok(()) => {
                 self.change(change);
                 Ok(())
@@ -185,10 +188,71 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         self.single.shared.ring.capacity()
     }
 
-    /// Whether nobody is left to receive: publishing will fail from now on.
+    /// Whether publishing will fail from now on: nobody is left to receive, or somebody has [closed](Self::close) the ring.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.single.shared.is_abandoned()
+        self.single.shared.refuses()
+    }
+
+    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. What can make subscribers, an
+    /// [`EventSubscribable`](crate::event::EventSubscribable), does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and
+    /// go meanwhile.
+    #[must_use]
+    pub fn subscriber_count(&self) -> usize {
+        self.single.shared.subscriber_count()
+    }
+
+    /// Closes the ring, as dropping the publisher would, and keeps the publisher: subscribers process what was published, then get `Closed`, and whoever waits is
+    /// woken. What is published from now on is refused. No effect on a closed ring.
+    pub fn close(&self) {
+        self.single.shared.close_as_publisher();
+    }
+
+    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`]. An event that a closure is changing when the ring is closed is
+    /// published once the closure has returned, and subscribers wait for it.
+    #[must_use]
+    pub fn closer(&self) -> Closer
+    where
+        T: 'static,
+    {
+        self.single.shared.closer()
+    }
+
+    /// Makes sure that the next event may be changed, and announces that it is about to be: [`put`](Self::put) follows. Waits by the strategy of the ring.
+    #[inline(always)]
+    pub(super) fn admit(&mut self) -> Result<(), Refusal> {
+        self.single.admit()?;
+        self.announce()
+    }
+
+    /// As [`admit`](Self::admit), by `strategy`; [`Refusal::Full`] once `deadline` has passed.
+    #[inline(always)]
+    pub(super) fn admit_by(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
+        self.single.admit_by(strategy, deadline)?;
+        self.announce()
+    }
+
+    /// As [`admit`](Self::admit); [`Refusal::Full`] once `deadline` has passed.
+    #[cfg(feature = "std")]
+    pub(super) fn admit_until(&mut self, deadline: Deadline) -> Result<(), Refusal> {
+        self.single.admit_until(deadline)?;
+        self.announce()
+    }
+
+    /// As [`admit`](Self::admit), without waiting.
+    #[inline(always)]
+    pub(super) fn try_admit(&mut self) -> Result<(), Refusal> {
+        self.single.try_admit()?;
+        self.announce()
+    }
+
+    /// Announces the next event (O7), unless somebody has closed the ring before it.
+    #[inline(always)]
+    fn announce(&self) -> Result<(), Refusal> {
+        let Single { shared, next, .. } = &self.single;
+        // SAFETY: the handle keeps the ring alive, whose one publisher this is.
+        unsafe { shared.slots().announce(*next) };
+        if shared.goes_on(*next) { Ok(()) } else { Err(Refusal::Closed) }
     }
 
     /// Changes and publishes the next event, for which there is room.
@@ -202,11 +266,12 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         });
     }
 
-    /// Publishes the next event, for which there is room, once `change` has returned; returns what that returned.
+    /// Publishes the next event, which was [admitted](Self::admit), once `change` has returned; returns what that returned.
     #[inline(always)]
     pub(super) fn put<C>(&mut self, change: impl FnOnce(&mut T) -> C) -> C {
         let Single { shared, next, .. } = &mut self.single;
         let sequence = *next;
+        let announced = Announced { shared, sequence };
         // SAFETY: the handle keeps the ring alive. This is the ring's only publisher, and the event was admitted, so every
         // subscriber is done with the event a lap before (`gate.rs`).
         let changed = unsafe {
@@ -214,16 +279,27 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
             shared.slots().finish(sequence);
             changed
         };
-        shared.ring.head().passed(sequence);
+        core::mem::forget(announced);
         *next = sequence.next();
         shared.published.notify();
         changed
     }
+}
 
-    /// The handle with its sequence and its limit.
-    #[inline(always)]
-    pub(super) fn single(&mut self) -> &mut Single<Owned<T>> {
-        &mut self.single
+/// An event that was announced, while a closure changes it: if that panics, the announcement is taken back.
+struct Announced<'a, T> {
+    shared: &'a Handle<Owned<T>, Publishing>,
+    sequence: Sequence,
+}
+
+impl<T> Drop for Announced<'_, T> {
+    #[cold]
+    fn drop(&mut self) {
+        if !mutated!("event_stays_announced") {
+            // SAFETY: the handle keeps the ring alive, whose one publisher has announced this event, and has not published it.
+            unsafe { self.shared.slots().take_back(self.sequence, self.shared.ring.capacity()) };
+            self.shared.withdraw(self.sequence);
+        }
     }
 }
 

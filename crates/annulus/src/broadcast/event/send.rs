@@ -28,8 +28,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the value back where nobody is left to receive: every subscriber is gone, and every
-    /// [`EventSubscribable`](crate::event::EventSubscribable) too.
+    /// [`PublishError`] gives the value back where nobody is left to receive (every subscriber is gone, and every
+    /// [`EventSubscribable`](crate::event::EventSubscribable) too), or where somebody has [closed](Self::close) the ring, also while this waited.
     ///
     /// # Examples
     ///
@@ -43,7 +43,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// ```
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), PublishError<T>> {
-        match self.single().admit() {
+        match self.admit() {
             Ok(()) => {
                 drop(self.put(|event| replace(event, value)));
                 Ok(())
@@ -59,7 +59,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// As of [`send`](Self::send).
     #[inline]
     pub fn send_by(&mut self, value: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        match self.single().admit_by(strategy, None) {
+        match self.admit_by(strategy, None) {
             Ok(()) => {
                 drop(self.put(|event| replace(event, value)));
                 Ok(())
@@ -76,7 +76,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// [`Closed`](TryPublishError::Closed) as of [`send`](Self::send).
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TryPublishError<T>> {
-        match self.single().try_admit() {
+        match self.try_admit() {
             Ok(()) => {
                 drop(self.put(|event| replace(event, value)));
                 Ok(())
@@ -110,7 +110,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 
     #[cfg(feature = "std")]
     fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        match self.single().admit_until(deadline) {
+        match self.admit_until(deadline) {
             Ok(()) => {
                 drop(self.put(|event| replace(event, value)));
                 Ok(())
@@ -132,8 +132,8 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the value back where nobody is left to receive: every subscriber is gone, and every
-    /// [`EventSubscribable`](crate::event::EventSubscribable) too.
+    /// [`PublishError`] gives the value back where nobody is left to receive (every subscriber is gone, and every
+    /// [`EventSubscribable`](crate::event::EventSubscribable) too), or where somebody has [closed](Self::close) the ring, also while this waited.
     ///
     /// # Examples
     ///

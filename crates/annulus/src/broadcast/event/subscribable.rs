@@ -3,7 +3,8 @@
 use core::fmt;
 
 use super::EventSubscriber;
-use crate::broadcast::handle::{Handle, Receiving};
+use crate::Closer;
+use crate::broadcast::handle::{Handle, Inviting};
 use crate::broadcast::stage::DependencyBarrier;
 use crate::broadcast::{Lossless, Staged};
 use crate::ring::Owned;
@@ -12,11 +13,11 @@ use crate::ring::Owned;
 ///
 /// Cloning is cheap. The ring does not close while there is one.
 pub struct EventSubscribable<T> {
-    shared: Handle<Owned<T>, Receiving>,
+    shared: Handle<Owned<T>, Inviting>,
 }
 
 impl<T: Send + Sync> EventSubscribable<T> {
-    pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Receiving>) -> Self {
+    pub(in crate::broadcast) fn new(shared: Handle<Owned<T>, Inviting>) -> Self {
         Self { shared }
     }
 
@@ -48,10 +49,27 @@ impl<T: Send + Sync> EventSubscribable<T> {
         self.shared.ring.capacity()
     }
 
-    /// Whether all publishers are gone. Events may still be left to process.
+    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`].
+    #[must_use]
+    pub fn closer(&self) -> Closer
+    where
+        T: 'static,
+    {
+        self.shared.closer()
+    }
+
+    /// Whether all publishers are gone, or somebody has closed the ring. Events may still be left to process.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()
+    }
+
+    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. What can make subscribers, an
+    /// [`EventSubscribable`], does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and
+    /// go meanwhile.
+    #[must_use]
+    pub fn subscriber_count(&self) -> usize {
+        self.shared.subscriber_count()
     }
 
     fn join(&self, from_oldest: bool) -> EventSubscriber<T> {
@@ -62,7 +80,7 @@ impl<T: Send + Sync> EventSubscribable<T> {
 
 impl<T: Send + Sync> Clone for EventSubscribable<T> {
     fn clone(&self) -> Self {
-        Self::new(self.shared.receiver())
+        Self::new(self.shared.inviter())
     }
 }
 

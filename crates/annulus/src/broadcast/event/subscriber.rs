@@ -374,7 +374,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.shared.ring.capacity()
     }
 
-    /// Whether all publishers are gone. Events may still be left to process.
+    /// Whether all publishers are gone, or somebody has closed the ring. Events may still be left to process.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()

@@ -7,6 +7,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::state::State;
+use crate::Closer;
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
@@ -289,6 +290,15 @@ impl<T: Send> Receiver<T> {
     /// ```
     pub fn close(&self) {
         self.state.close();
+    }
+
+    /// What closes the queue from any thread, and keeps nothing open: see [`Closer`].
+    #[must_use]
+    pub fn closer(&self) -> Closer
+    where
+        T: 'static,
+    {
+        Closer::of(&self.state)
     }
 
     /// Whether the queue is closed. There may be messages left.

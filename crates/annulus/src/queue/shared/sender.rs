@@ -6,6 +6,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::state::State;
+use crate::Closer;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
 use crate::error::{SendError, TrySendError};
@@ -238,6 +239,15 @@ impl<T: Send> Sender<T> {
     /// ```
     pub fn close(&self) {
         self.state.close();
+    }
+
+    /// What closes the queue from any thread, and keeps nothing open: see [`Closer`].
+    #[must_use]
+    pub fn closer(&self) -> Closer
+    where
+        T: 'static,
+    {
+        Closer::of(&self.state)
     }
 
     /// Whether the queue is closed: every send fails from now on.

@@ -12,6 +12,7 @@
 //! Where no receiver is left, what lies in the queue is dropped by the last of them, and what is written later by whoever writes it: a message may hold what its
 //! sender waits for (the other end of an answer's queue, for example).
 
+use crate::closer::Close;
 use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::handle_count::HandleCount;
 use crate::hint::unlikely;
@@ -126,7 +127,7 @@ impl<T> State<T> {
         let mut sent = 0;
         while sent < values.len() {
             let rest = &values[sent..];
-            match self.lane.claim_slots(rest.len().min(PIECE).min(self.lane.capacity())) {
+            match self.lane.claim_free(rest.len().min(PIECE).min(self.lane.capacity())) {
                 Ok((first, count)) => {
                     self.put_piece(first, &rest[..count]);
                     sent += count;
@@ -294,6 +295,16 @@ impl<T> State<T> {
     }
 }
 
+impl<T: Send> Close for State<T> {
+    fn close(&self) {
+        Self::close(self);
+    }
+
+    fn is_closed(&self) -> bool {
+        self.lane.is_ended()
+    }
+}
+
 /// Messages from number `first` on are moved out, and on drop senders learn of it: also where a destructor panics.
 struct Leaving<'a, T> {
     state: &'a State<T>,
@@ -330,7 +341,7 @@ impl<T> Wait for FullQueue<'_, T> {
         match self.backoff.judge(lane.free_slots(self.preferred), ()) {
             Look::Nothing => Look::Nothing,
             Look::Again => Look::Again,
-            Look::Found(()) => match lane.claim_slots(1) {
+            Look::Found(()) => match lane.claim_free(1) {
                 Ok((number, _)) => Look::Found(Ok(number)),
                 Err(Refusal::Closed) => Look::Found(Err(Refusal::Closed)),
                 Err(Refusal::Full) => Look::Nothing,

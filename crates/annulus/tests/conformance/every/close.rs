@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use annulus::{LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError};
 
-use super::{join, spawn, without_standing_still};
+use super::{STARTS, join, spawn, without_standing_still};
 use crate::rings::{Got, Publish, Receive, Ring};
 
 /// After the close each verb drains the ring, and from then on says so, again and again: `Closed`, or nothing from those that end.
@@ -135,5 +135,112 @@ pub(crate) fn a_close_wakes_who_waits<R: Ring>() {
             drop(publisher);
             assert!(join(waiting).iter().all(|end| *end == Err(RecvError)));
         });
+    }
+}
+
+/// Where somebody has closed a ring, by the publisher or from elsewhere, what was published before arrives, and nothing comes after it. Closers as such change nothing.
+/// (Of a full lossy ring, what is refused takes the place of the oldest message: `verbs/closes.rs`.)
+pub(crate) fn a_closed_ring_takes_nothing_more<R: Ring>() {
+    for &first in STARTS {
+        for (published, by_closer) in [(0, true), (1, false), (5, true), (7, false), (7, true)] {
+            let (mut publisher, source) = R::begin(8, first);
+            let closer = publisher.closer();
+            drop(closer.clone());
+            assert!(!closer.is_closed());
+            let mut subscriber = R::subscribe(&source);
+            (0..published).for_each(|number| publisher.publish(number).unwrap());
+            if by_closer {
+                closer.close();
+            } else {
+                publisher.close();
+            }
+            assert!(closer.is_closed() && subscriber.is_closed() && publisher.is_closed());
+            for _ in 0..3 {
+                // Dropped, where the ring can't say so.
+                assert_eq!(publisher.publish(9).is_err(), publisher.publish_batch(&[9; 9]).is_err());
+            }
+            if let Some(mut other) = publisher.another() {
+                _ = other.publish(9);
+                drop(other);
+            }
+            closer.close();
+            publisher.close();
+            assert_eq!(publisher.published(), published);
+            (0..published).for_each(|number| assert_eq!(subscriber.recv(), Ok(number)));
+            for _ in 0..2 {
+                assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+                assert_eq!(subscriber.recv(), Err(RecvError));
+                assert_eq!((subscriber.len(), subscriber.lagged()), (0, 0));
+            }
+            drop((publisher, source, subscriber));
+            closer.close();
+            assert!(closer.is_closed());
+        }
+    }
+}
+
+/// A closer keeps nobody's side: each is told when the other is gone, and what is left in the ring goes with its handles.
+pub(crate) fn a_closer_is_nobody<R: Ring>() {
+    let (mut publisher, source) = R::new(8);
+    let closer = publisher.closer();
+    let mut subscriber = R::subscribe(&source);
+    publisher.publish(1).unwrap();
+    drop(publisher);
+    assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(1), Err(RecvError)));
+    assert!(closer.is_closed());
+}
+
+/// A close beside publishers at full speed: what was accepted is received, by all and to the same end; what was refused, by nobody.
+pub(crate) fn a_close_is_exact<R: Ring>() {
+    close_beside_publishers::<R>(2);
+}
+
+/// The same where each message is one receiver's.
+pub(crate) fn a_close_of_a_queue_is_exact<R: Ring>() {
+    close_beside_publishers::<R>(1);
+}
+
+fn close_beside_publishers<R: Ring>(readers: usize) {
+    let rounds = if cfg!(miri) { 4 } else { 200 };
+    for round in 0..rounds {
+        let (publisher, source) = R::begin([2, 7, 64, 1024][round % 4], STARTS[round % STARTS.len()]);
+        let closer = publisher.closer();
+        let mut readers: Vec<_> = (0..readers).map(|_| R::subscribe(&source)).collect();
+        let writers: Vec<_> = [publisher.another(), Some(publisher)]
+            .into_iter()
+            .flatten()
+            .map(|mut publisher| {
+                spawn(move || {
+                    let mut told = 0;
+                    while !publisher.is_closed() && publisher.publish(told).is_ok() {
+                        told += 1;
+                    }
+                    let refuses = publisher.publish(told).is_err();
+                    (publisher, refuses.then_some(told))
+                })
+            })
+            .collect();
+        let receive = |mut subscriber: R::Subscriber| {
+            while subscriber.recv().is_ok() {}
+            assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Closed));
+            subscriber
+        };
+        let last = readers.pop().unwrap();
+        let receiving: Vec<_> =
+            readers.into_iter().map(|subscriber| spawn(move || receive(subscriber))).collect();
+        (0..round * round).for_each(|_| std::hint::spin_loop());
+        closer.close();
+        assert!(closer.is_closed());
+        let mut readers = join(receiving);
+        readers.push(receive(last));
+        let (publishers, told): (Vec<_>, Vec<_>) = join(writers).into_iter().unzip();
+        let accepted = R::Publisher::accepted(&publishers);
+        // Who is told is told the truth.
+        let told: Option<u64> = told.into_iter().sum();
+        assert_eq!(told.unwrap_or(accepted), accepted, "round {round}");
+        for subscriber in readers {
+            assert_eq!(subscriber.received() + subscriber.lagged(), accepted, "round {round}");
+            assert!(subscriber.lagged() == 0 || !R::LOSSLESS);
+        }
     }
 }

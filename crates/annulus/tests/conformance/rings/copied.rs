@@ -111,6 +111,18 @@ macro_rules! publisher {
                 $abandoned
             }
 
+            fn is_closed(&self) -> bool {
+                Self::is_closed(self)
+            }
+
+            fn close(&self) {
+                Self::close(self);
+            }
+
+            fn closer(&self) -> annulus::Closer {
+                Self::closer(self)
+            }
+
             fn another(&self) -> Option<Self> {
                 let $original = self;
                 $another

@@ -20,7 +20,9 @@ mod stage;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
-use annulus::{CapacityError, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError};
+use annulus::{
+    CapacityError, Closer, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError,
+};
 
 pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
@@ -77,6 +79,14 @@ pub(crate) trait Publish: Sized + Send + 'static {
     fn capacity(&self) -> usize;
     /// Nobody is left to receive.
     fn is_abandoned(&self) -> bool;
+    /// Nothing can be published any more.
+    fn is_closed(&self) -> bool;
+    fn close(&self);
+    fn closer(&self) -> Closer;
+    /// How many were accepted of all these, the publishers of one ring.
+    fn accepted(publishers: &[Self]) -> u64 {
+        publishers[0].published()
+    }
     /// `None` where there can only be one.
     fn another(&self) -> Option<Self>;
 }

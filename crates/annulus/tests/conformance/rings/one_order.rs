@@ -116,6 +116,22 @@ impl Publish for Counting {
         self.sender.is_closed()
     }
 
+    fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+
+    fn accepted(publishers: &[Self]) -> u64 {
+        publishers.iter().map(|publisher| publisher.sent).sum()
+    }
+
+    fn close(&self) {
+        self.sender.close();
+    }
+
+    fn closer(&self) -> annulus::Closer {
+        self.sender.closer()
+    }
+
     fn another(&self) -> Option<Self> {
         Some(Self { sender: self.sender.clone(), sent: 0, open: Arc::clone(&self.open) })
     }

@@ -130,6 +130,18 @@ impl<R: Finds> Publish for EventPublisher<Vec<u64>, R> {
         self.is_closed()
     }
 
+    fn is_closed(&self) -> bool {
+        Self::is_closed(self)
+    }
+
+    fn close(&self) {
+        Self::close(self);
+    }
+
+    fn closer(&self) -> annulus::Closer {
+        Self::closer(self)
+    }
+
     fn another(&self) -> Option<Self> {
         None
     }
@@ -168,6 +180,18 @@ impl<R: Finds> Publish for MpEventPublisher<Vec<u64>, R> {
 
     fn is_abandoned(&self) -> bool {
         self.is_closed()
+    }
+
+    fn is_closed(&self) -> bool {
+        Self::is_closed(self)
+    }
+
+    fn close(&self) {
+        Self::close(self);
+    }
+
+    fn closer(&self) -> annulus::Closer {
+        Self::closer(self)
     }
 
     fn another(&self) -> Option<Self> {

@@ -163,6 +163,22 @@ where
         self.producer.is_closed()
     }
 
+    fn is_closed(&self) -> bool {
+        self.producer.is_closed()
+    }
+
+    fn accepted(publishers: &[Self]) -> u64 {
+        publishers.iter().map(|publisher| publisher.sent).sum()
+    }
+
+    fn close(&self) {
+        self.producer.close();
+    }
+
+    fn closer(&self) -> annulus::Closer {
+        self.producer.closer()
+    }
+
     fn another(&self) -> Option<Self> {
         let producer = K::another(&self.producer)?;
         Some(Self { producer, sent: 0, open: Arc::clone(&self.open) })

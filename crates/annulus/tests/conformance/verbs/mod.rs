@@ -12,6 +12,7 @@
 //! drops         owned values go exactly once
 //! taps          who is never waited for
 //! clones        made while publishers look at everybody
+//! closes        closes from elsewhere, and `Shutdown`
 //! groups        pausing, catching up, counters
 //! stages        what counts as processed, what opens a stage's gate, errors
 //! processed     what a stage says is pending and processed; stages by closure
@@ -21,6 +22,7 @@
 
 mod batches;
 mod clones;
+mod closes;
 mod constructors;
 mod drops;
 mod ends;

@@ -1,0 +1,52 @@
+//! Which handles may be used after a panic that was caught: all of them.
+//!
+//! *Why that is right.* A panic can only come out of what is not the library's: a closure, a `clone`, a destructor, a factory. None of them runs while a ring is
+//! in between two states:
+//!
+//! - A closure that makes a message runs before its slot is touched. A closure that changes an event runs while its slot belongs to the publisher alone; if it
+//!   panics, the event is not published, and its place is free as before.
+//! - A closure that gets a message runs after the message was moved out, or while the cursor holds it in place; if it panics, the cursor moves on.
+//! - What a batch has claimed is dropped, and its places are given back, also while a destructor panics.
+//!
+//! So a ring is whole after each panic, and no other thread sees a message that is not. Messages that are copied or moved are no more reached by a panic than those in the
+//! channels of `std`, whose handles are `UnwindSafe` whatever they carry. An event is different: it is changed in place, and the next closure sees it as
+//! the one that panicked left it. So handles of events are only what their `T` is.
+
+use core::panic::{RefUnwindSafe, UnwindSafe};
+
+use crate::broadcast::{
+    DependencyBarrier, Mode, MpPublisher, Publisher, Subscribable, Subscriber, SubscriberGroup,
+};
+use crate::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
+use crate::pool::{Buffer, BufferPool};
+use crate::queue::{Consumer, Kind, Producer, shared};
+use crate::{Closer, Shutdown};
+
+/// Both, for each type.
+macro_rules! whole_after_a_panic {
+    ($([$($generics:tt)*] $type:ty $(, where $value:ident)?;)*) => {$(
+        impl<$($generics)*> UnwindSafe for $type $(where $value: UnwindSafe + RefUnwindSafe)? {}
+        impl<$($generics)*> RefUnwindSafe for $type $(where $value: UnwindSafe + RefUnwindSafe)? {}
+    )*};
+}
+
+whole_after_a_panic! {
+    [T, M: Mode] Publisher<T, M>;
+    [T, M: Mode] MpPublisher<T, M>;
+    [T, M: Mode] Subscribable<T, M>;
+    [T, M: Mode] Subscriber<T, M>;
+    [T, const N: usize, M: Mode] SubscriberGroup<T, N, M>;
+    [] DependencyBarrier;
+    [T, R] EventPublisher<T, R>, where T;
+    [T, R] MpEventPublisher<T, R>, where T;
+    [T] EventSubscribable<T>, where T;
+    [T, M: Mode] EventSubscriber<T, M>, where T;
+    [T: Send, K: Kind] Producer<T, K>;
+    [T: Send, K: Kind] Consumer<T, K>;
+    [T: Send] shared::Sender<T>;
+    [T: Send] shared::Receiver<T>;
+    [] BufferPool;
+    [] Buffer;
+    [] Closer;
+    [] Shutdown;
+}
