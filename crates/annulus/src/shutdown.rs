@@ -17,8 +17,9 @@ use core::ptr;
 use crate::Closer;
 use crate::sync::{AtomicBool, AtomicPtr, Ordering, mutated};
 
-/// A flag, shared by its clones, that asks threads to stop; it never goes back. Rings that are [attached](Self::attach) to it are closed with it, so threads that wait in
-/// `recv` or `publish` are woken and see it, too.
+/// A flag that asks threads to stop. Its clones share it. Once triggered, it stays triggered. Rings that are
+/// [attached](Self::attach) to it are closed with it, so threads that wait in `recv` or `publish` are woken
+/// and see it, too.
 ///
 /// To look at it is one load, and to attach a ring costs the ring nothing: threads that work in it do not look at the flag, but at their ring.
 ///

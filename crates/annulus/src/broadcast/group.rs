@@ -17,15 +17,17 @@ use crate::hint::unlikely;
 use crate::message::Message;
 use crate::wait::WaitStrategy;
 
-/// `N` subscribers of one ring that one thread polls for the price of one, made by
+/// `N` subscribers of one ring on one thread, which reads each message once for all of them. Made by
 /// [`subscribe_group`](crate::broadcast::Subscribable::subscribe_group).
 ///
-/// All members begin *aligned*: each receive of the group is a receive of every aligned member, and reads the ring once. A member may
-/// [`pause`](Self::pause): it keeps its place while the others go on, and on a lossy ring it may lag alone. It catches up by
-/// [`try_recv_member`](Self::try_recv_member), and is aligned again once it has come to where the group is.
+/// The subscribers are called *members*. All members begin *aligned*: each receive of the group is a receive
+/// of every aligned member, and reads the ring once. A member may [`pause`](Self::pause). It then keeps its
+/// place while the others go on, and on a lossy ring it may lag alone. It catches up by
+/// [`try_recv_member`](Self::try_recv_member). When it has reached the place of the group, it is aligned
+/// again.
 ///
-/// Members are numbered from 0. Each has counters of its own. On a lossless ring publishers wait for the slowest member, a paused one
-/// too.
+/// Members are numbered from 0. Each has counters of its own. On a lossless ring publishers wait for the
+/// slowest member, even if it is paused.
 ///
 /// ```
 /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
@@ -77,7 +79,8 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         Self { lead, aligned: N, members }
     }
 
-    /// Receives the next message for all aligned members, waiting for it with the [`WaitStrategy`] of the ring. Goes on after a lag.
+    /// Receives the next message for all aligned members. Waits for it with the [`WaitStrategy`] of the ring.
+    /// Goes on after a lag.
     ///
     /// # Errors
     ///
@@ -85,18 +88,20 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     ///
     /// # Panics
     ///
-    /// If no member is aligned: it would wait for nobody.
+    /// If no member is aligned, because then nobody would receive the message.
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.someone_is_aligned();
         self.lead.recv()
     }
 
-    /// Receives the next message for all aligned members. Never waits; costs what [`Subscriber::try_recv`] costs, whatever `N` is.
+    /// Receives the next message for all aligned members. Never waits. Costs as much as
+    /// [`Subscriber::try_recv`], whatever `N` is.
     ///
     /// # Errors
     ///
-    /// As of [`Subscriber::try_recv`]; a lag is counted for each aligned member. `Empty` too where no member is aligned.
+    /// As of [`Subscriber::try_recv`]. A lag is counted for each aligned member. Also `Empty` if no member is
+    /// aligned.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
         if unlikely(self.aligned == 0) {
@@ -153,14 +158,14 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.lead.recv_deadline(deadline)
     }
 
-    /// Receives up to `buffer.len()` messages for all aligned members, as [`Subscriber::try_recv_batch`]. Never waits; 0 too where no member
-    /// is aligned.
+    /// Receives up to `buffer.len()` messages for all aligned members, like [`Subscriber::try_recv_batch`].
+    /// Never waits. Returns 0 if no member is aligned.
     #[doc(alias = "recv_batch")]
     pub fn try_recv_batch(&mut self, buffer: &mut [T]) -> usize {
         if self.aligned == 0 { 0 } else { self.lead.try_recv_batch(buffer) }
     }
 
-    /// How many members are aligned: each receive of the group is theirs.
+    /// How many members are aligned.
     #[inline]
     #[must_use]
     pub fn aligned_count(&self) -> usize {
@@ -192,16 +197,16 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         }
     }
 
-    /// Receives the next message for `member` alone, which paused before. When that brings it to where the group is, it is aligned
-    /// again. Never waits.
+    /// Receives the next message for `member` alone, which was paused before. If the member then is at the
+    /// place of the group, it is aligned again. Never waits.
     ///
     /// A member never goes past the group: where a lag would take it further, the group was lapped as well. The member then lags up to
     /// the group's place and is aligned; the rest of the loss comes with the group's next receive.
     ///
     /// # Errors
     ///
-    /// As of [`Subscriber::try_recv`], for this member. `Empty` too where it is at the group's place: it is aligned then, and its next
-    /// message comes with the group's.
+    /// As of [`Subscriber::try_recv`], for this member. Also `Empty` if the member is at the place of the
+    /// group: it is aligned then, and its next message comes with the group's.
     ///
     /// # Panics
     ///
@@ -222,7 +227,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         if after > lead { Err(M::lagged(lead - before)) } else { result }
     }
 
-    /// The sequence of the message that comes next for `member`.
+    /// The sequence number of the message that comes next for `member`.
     ///
     /// # Panics
     ///
@@ -247,7 +252,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         now.wrapping_add(*received_detached)
     }
 
-    /// How many messages `member` has passed without receiving them.
+    /// How many messages `member` has lost.
     ///
     /// # Panics
     ///
@@ -273,7 +278,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.of(member).pending()
     }
 
-    /// How many of the latest messages stand in the ring: the number given to its constructor.
+    /// How many messages the ring holds: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.lead.capacity()

@@ -12,9 +12,8 @@ use crate::sequence::Sequence;
 use crate::sync::mutated;
 
 impl<T: Message, M: Mode> Subscriber<T, M> {
-    /// As [`recv_batch`](Self::recv_batch), but puts at most `most` messages at the end of `buffer`, which
-    /// grows as it has to. To receive into a vector without waiting, extend it by
-    /// [`try_iter`](Self::try_iter).
+    /// As [`recv_batch`](Self::recv_batch), but appends at most `most` messages to `buffer`, which grows if
+    /// necessary. To receive into a vector without waiting, extend it by [`try_iter`](Self::try_iter).
     ///
     /// # Errors
     ///
@@ -42,15 +41,15 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         Ok(1 + buffer.len() - before)
     }
 
-    /// An iterator over the messages that are there now. It ends at the newest that was published when this
-    /// was called, however fast the publisher is, and never waits; what it is lapped by counts as lagged.
-    /// Dropping it early leaves the rest to be received.
+    /// An iterator over the messages that are there now. It ends at the message that was the newest when this
+    /// was called, however fast the publisher is. It never waits. Messages that are overwritten meanwhile
+    /// count as lagged. If it is dropped early, the rest can still be received.
     ///
-    /// With many publishers it also ends at the first message that is still being written, though later ones
-    /// may be there.
+    /// With many publishers it also ends at the first message that is still being written, even if later ones
+    /// are complete.
     ///
-    /// A stage has processed each message when the iterator is asked for the next one, and the last when it
-    /// comes back or says [`done`](Subscriber::done).
+    /// In a stage, each message counts as processed when the iterator is asked for the next one. The last one
+    /// does when the stage receives again or calls [`done`](Subscriber::done).
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
@@ -67,12 +66,12 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         TryIter { subscriber: self, end }
     }
 
-    /// An iterator that waits for each message as [`recv`](Self::recv) does, and ends when the publisher is
-    /// gone and nothing is left: never on a lag, never because nothing is there.
+    /// An iterator that waits for each message like [`recv`](Self::recv). It ends when all publishers are
+    /// gone and nothing is left. It does not end on a lag, or while there is no message.
     ///
     /// `for message in &mut subscriber` and `for message in subscriber` do the same.
     ///
-    /// A stage has processed each message when the iterator is asked for the next one.
+    /// In a stage, each message counts as processed when the iterator is asked for the next one.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);

@@ -25,17 +25,19 @@ use crate::wait::{Deadline, WaitStrategy};
 /// A writing end of a broadcast ring with many publishers, made by [`mp_lossy`](crate::broadcast::mp_lossy) (lossy) or
 /// [`mp_lossless`](crate::broadcast::mp_lossless) (lossless).
 ///
-/// `Clone`, `Send` and `Sync`: clone it for each thread, or share it. All subscribers see all messages in one order; the messages of
-/// one publisher in its own.
+/// It is `Clone`, `Send` and `Sync`: clone it for each thread, or share it. All subscribers see all messages
+/// in one order. Messages of one publisher are in the order in which it published them.
 ///
-/// On a [`Lossy`] ring it waits for nobody but a publisher that claimed the same slot a lap before and has not finished, which
-/// takes a ring full of messages in the time of one write. On a [`Lossless`] ring it waits for the slowest subscriber too.
+/// On a [`Lossy`] ring it waits only for a publisher that claimed the same slot one lap before and has not
+/// finished. That happens only if others publish a whole ring of messages during one write. On a [`Lossless`]
+/// ring it also waits for the slowest subscriber.
 ///
-/// A thread that is stopped in the middle of a write (a debugger, a priority that starves it) holds up readers at that message and, a lap later, the publisher whose
-/// claim falls on that slot, with what it claimed; then that one's readers, and so on, one publisher more each lap, until the thread goes on. `try_publish` returns
-/// [`Full`](TryPublishError::Full) there and claims nothing.
+/// A thread that stops in the middle of a write (because of a debugger, or of a priority that starves it)
+/// holds up readers at that message. One lap later it also holds up the publisher that claims the same slot,
+/// and so the readers of that publisher's message. Each lap holds up one publisher more, until the thread
+/// goes on. `try_publish` returns [`Full`](TryPublishError::Full) in that case, and claims nothing.
 ///
-/// Dropping the last one closes the ring: subscribers receive what is left, then `Closed`.
+/// Dropping the last one closes the ring. Subscribers receive what is left, then `Closed`.
 pub struct MpPublisher<T, M: Mode = Lossy> {
     shared: Handle<Copied<T>, Publishing>,
     mode: core::marker::PhantomData<fn() -> M>,
@@ -49,9 +51,9 @@ const PART: usize = 64;
 impl<T: Message> MpPublisher<T> {
     /// Publishes `message` to every subscriber. Waits for no subscriber; O(`size_of::<T>()`), allocates nothing.
     ///
-    /// It overwrites the message that came `capacity` messages before. Should the publisher of that one still be writing it, this
-    /// waits for it with the [`WaitStrategy`] of the ring. Once somebody has [closed](Self::close) the ring, it drops the message;
-    /// [`is_closed`](Self::is_closed) tells.
+    /// It overwrites the message that came `capacity` messages before. If the publisher of that message is
+    /// still writing it, this waits with the [`WaitStrategy`] of the ring. Once somebody has
+    /// [closed](Self::close) the ring, it drops the message; [`is_closed`](Self::is_closed) tells.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(16);
@@ -71,7 +73,7 @@ impl<T: Message> MpPublisher<T> {
         }
     }
 
-    /// As [`publish`](Self::publish), waiting by `strategy` should it have to.
+    /// As [`publish`](Self::publish), waiting by `strategy` if necessary.
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) {
         if let Some(sequence) = self.shared.ring.head().claim(1) {
@@ -79,7 +81,8 @@ impl<T: Message> MpPublisher<T> {
         }
     }
 
-    /// Publishes what `make` returns. It runs before a sequence is claimed: if it panics, or takes its time, nobody waits for it.
+    /// Publishes the message that `make` returns. `make` runs before a sequence number is claimed. So nobody
+    /// waits for it if it panics or is slow.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(4);
@@ -92,9 +95,10 @@ impl<T: Message> MpPublisher<T> {
         self.publish(make());
     }
 
-    /// Publishes all of `messages`, in order, in parts of 64 messages, or of half a ring where that is less: subscribers see those of a part
-    /// one after the other, with nothing from other publishers between them. So what another publisher sends meanwhile comes after 64 messages of a
-    /// batch, not after all. A batch larger than the ring overwrites its own beginning.
+    /// Publishes all of `messages`, in order, in parts of 64 messages (or of half a ring, if that is less).
+    /// Subscribers see no messages of other publishers within a part. So the messages of another publisher
+    /// wait for one part, not for the whole batch. A batch that is larger than the ring overwrites its own
+    /// beginning.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(4);
@@ -113,8 +117,8 @@ impl<T: Message> MpPublisher<T> {
         }
     }
 
-    /// As [`publish_batch`](Self::publish_batch), waiting by `strategy` should it have to. (There is no form with a timeout: what is
-    /// claimed has to be published.)
+    /// As [`publish_batch`](Self::publish_batch), waiting by `strategy` if necessary. (There is no form with
+    /// a timeout, because messages that are claimed must be published.)
     #[inline]
     pub fn publish_batch_by(&self, messages: &[T], strategy: WaitStrategy) {
         for part in messages.chunks(self.part()) {
@@ -153,8 +157,8 @@ impl<T: Message> MpPublisher<T> {
 }
 
 impl<T: Message> MpPublisher<T, Lossless> {
-    /// Publishes `message` to every subscriber. Waits with the [`WaitStrategy`] of the ring while the slowest subscriber is
-    /// `capacity − headroom` messages behind; never for subscribers while there is none.
+    /// Publishes `message` to every subscriber. Waits with the [`WaitStrategy`] of the ring while the slowest
+    /// subscriber is `capacity − headroom` messages behind. Never waits for subscribers while there is none.
     ///
     /// # Errors
     ///
@@ -201,8 +205,8 @@ impl<T: Message> MpPublisher<T, Lossless> {
         }
     }
 
-    /// Publishes what `make` returns, as [`publish`](Self::publish). It runs before a sequence is claimed: if it panics, or takes its
-    /// time, nobody waits for it.
+    /// Publishes the message that `make` returns, like [`publish`](Self::publish). `make` runs before a
+    /// sequence number is claimed. So nobody waits for it if it panics or is slow.
     ///
     /// # Errors
     ///
@@ -212,10 +216,11 @@ impl<T: Message> MpPublisher<T, Lossless> {
         self.publish(make())
     }
 
-    /// Publishes all of `messages`, in order, waiting for room as often as it takes, in parts of 64 messages, or of as many as there is room
-    /// for: subscribers see those of a part one after the other, with nothing from other publishers between. A batch of up to 64 is one part, where it is
-    /// at most half of `capacity − headroom` and nobody is in the way. It does not wait for room for all, since other publishers would
-    /// take that away again and again.
+    /// Publishes all of `messages`, in order. Waits for room as often as necessary. It publishes parts of 64
+    /// messages, or of as many as there is room for. Subscribers see no messages of other publishers within a
+    /// part. A batch of up to 64 messages is one part, if it is at most half of `capacity − headroom` and
+    /// nobody is in the way. This does not wait until there is room for the whole batch, because other
+    /// publishers would take that room again and again.
     ///
     /// # Errors
     ///
@@ -246,11 +251,12 @@ impl<T: Message> MpPublisher<T, Lossless> {
         self.put_in_free_slots(messages, strategy, None).map_err(|(rest, _)| PublishError(rest))
     }
 
-    /// As [`publish_batch`](Self::publish_batch), but gives up after `timeout`, perhaps with a part of the batch published.
+    /// As [`publish_batch`](Self::publish_batch), but gives up after `timeout`. A part of the batch may be
+    /// published then.
     ///
     /// # Errors
     ///
-    /// [`PublishTimeoutError`] gives back what was not published, from the first such message on.
+    /// [`PublishTimeoutError`] gives back the part that was not published.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_batch_timeout<'m>(
@@ -326,13 +332,14 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         Self { shared, mode: core::marker::PhantomData }
     }
 
-    /// Publishes `message` if that takes no waiting.
+    /// Publishes `message` if this takes no waiting.
     ///
     /// # Errors
     ///
-    /// [`Full`](TryPublishError::Full): another publisher has not finished with the slot a lap before, or, on a lossless ring, the
-    /// slowest subscriber is `capacity − headroom` messages behind. [`Closed`](TryPublishError::Closed): somebody
-    /// closed the ring, or, on a lossless ring, nobody is left to receive. Both give the message back.
+    /// [`Full`](TryPublishError::Full): another publisher has not finished with the slot one lap before or,
+    /// on a lossless ring, the slowest subscriber is `capacity − headroom` messages behind.
+    /// [`Closed`](TryPublishError::Closed): somebody closed the ring, or, on a lossless ring, nobody is left
+    /// to receive. Both give the message back.
     ///
     /// # Examples
     ///
@@ -356,8 +363,9 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         }
     }
 
-    /// Publishes `message`, waiting with the [`WaitStrategy`] of the ring for as long as `timeout` on the monotonic clock. A timeout too
-    /// long for the clock means no timeout; a zero one still publishes where that takes no waiting.
+    /// Publishes `message`. Waits with the [`WaitStrategy`] of the ring, but no longer than `timeout` on the
+    /// monotonic clock. A timeout that is too long for the clock means no timeout. A timeout of zero still
+    /// publishes if this takes no waiting.
     ///
     /// # Errors
     ///
@@ -410,7 +418,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         self.shared.ring.head().claimed().since(self.shared.ring.first())
     }
 
-    /// How many of the latest messages stand in the ring: the number given to its constructor.
+    /// How many messages the ring holds: the number given to its constructor.
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {

@@ -114,7 +114,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// # Errors
     ///
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
-    /// the publisher is gone and nothing is left.
+    /// all publishers are gone and nothing is left.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn process_timeout<R>(

@@ -13,13 +13,14 @@ use crate::sync::mutated;
 /// The writing end of a broadcast ring with one publisher, made by [`lossy`](fn@crate::broadcast::lossy) (lossy) or
 /// [`lossless`](fn@crate::broadcast::lossless) (lossless).
 ///
-/// There is one for each ring: it is not `Clone`, and publishing takes `&mut self`. It may move to another thread.
+/// Each ring has one: it is not `Clone`, and publishing takes `&mut self`. It may move to another thread.
 ///
-/// On a [`Lossy`] ring it never waits for anybody, and publishing takes the same few instructions whether nobody or a hundred
-/// subscribers listen. On a [`Lossless`](crate::broadcast::Lossless) ring it waits for the slowest subscriber before it overwrites what that one
-/// has not received. Either way, waking a subscriber that sleeps costs one system call, however many messages come before it runs.
+/// On a [`Lossy`] ring it never waits for anybody, and publishing takes the same few instructions whether
+/// nobody or a hundred subscribers listen. On a [`Lossless`](crate::broadcast::Lossless) ring it waits for
+/// the slowest subscriber before it overwrites a message that the subscriber has not received. On both rings,
+/// waking a sleeping subscriber costs one system call, however many messages come before the subscriber runs.
 ///
-/// Dropping it closes the ring: subscribers receive what is left, then `Closed`.
+/// Dropping it closes the ring. Subscribers receive what is left, then `Closed`.
 // Decision 0005: what it costs where this lies in memory.
 pub struct Publisher<T, M: Mode = Lossy> {
     pub(super) single: Single<Copied<T>>,
@@ -32,8 +33,8 @@ pub(super) const NOTIFY_EVERY: usize = 64;
 impl<T: Message> Publisher<T> {
     /// Publishes `message` to every subscriber. Never waits, never fails, allocates nothing; O(`size_of::<T>()`).
     ///
-    /// It overwrites the message that came `capacity` messages before; a subscriber that has not read that one by now
-    /// will find that it lagged. Once somebody has [closed](Self::close) the ring, it drops the message;
+    /// It overwrites the message that came `capacity` messages before. A subscriber that has not read that
+    /// message by now has lagged. Once somebody has [closed](Self::close) the ring, it drops the message;
     /// [`is_closed`](Self::is_closed) tells.
     ///
     /// ```
@@ -47,8 +48,8 @@ impl<T: Message> Publisher<T> {
         self.put(&message);
     }
 
-    /// Publishes what `make` returns. It runs before anything is written: if it panics, nothing is published and the
-    /// ring is as it was; if it is slow, no reader waits for it.
+    /// Publishes the message that `make` returns. `make` runs before anything is written. If it panics,
+    /// nothing is published, and the ring is unchanged. If it is slow, no reader waits for it.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
@@ -61,10 +62,10 @@ impl<T: Message> Publisher<T> {
         self.publish(make());
     }
 
-    /// Publishes all of `messages`, in order. The same as publishing them one by one, but cheaper: sleepers are looked
-    /// for once in up to 64 messages rather than at each.
+    /// Publishes all of `messages`, in order. This is the same as publishing them one by one, but cheaper: it
+    /// looks for sleepers once for up to 64 messages, not for each message.
     ///
-    /// A batch larger than the ring overwrites its own beginning; subscribers count that as lag.
+    /// A batch that is larger than the ring overwrites its own beginning. Subscribers count that as lag.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
@@ -97,15 +98,16 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         self.single.published()
     }
 
-    /// The sequence that the next message will get. Sequences count from 0, so this is the same number as
-    /// [`published`](Self::published); `publisher.sequence() - subscriber.cursor()` is how far a subscriber is behind.
+    /// The sequence number that the next message will get. Messages are numbered from 0, so this is the same
+    /// number as [`published`](Self::published); `publisher.sequence() - subscriber.cursor()` is how far a
+    /// subscriber is behind.
     #[inline]
     #[must_use]
     pub fn sequence(&self) -> u64 {
         self.single.next.get()
     }
 
-    /// How many of the latest messages stand in the ring: the number given to its constructor.
+    /// How many messages the ring holds: the number given to its constructor.
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> usize {

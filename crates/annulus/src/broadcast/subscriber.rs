@@ -89,17 +89,19 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.shared.role()
     }
 
-    /// Receives the next message, waiting for it with the [`WaitStrategy`] of the ring. After a lag it goes on with the oldest
-    /// message that still stands, so `while let Ok(message) = subscriber.recv()` ends on close alone.
+    /// Receives the next message. Waits for it with the [`WaitStrategy`] of the ring. After a lag it goes on
+    /// with the oldest message that is still in the ring, so `while let Ok(message) = subscriber.recv()` ends
+    /// only when the ring is closed.
     ///
-    /// It never waits for a publisher that is gone. Beside a publisher so fast that it overwrites the whole ring during
-    /// each single copy, it may go on for as long as that lasts.
+    /// It never waits for a publisher that is gone. If a publisher is so fast that it overwrites the whole
+    /// ring during each copy of one message, this does not return as long as that lasts.
     ///
-    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see [`process`](Subscriber::process).
+    /// In a stage, the message counts as processed when the stage receives again or calls
+    /// [`done`](Subscriber::done); see [`process`](Subscriber::process).
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: the publisher is gone and nothing is left.
+    /// [`RecvError`]: all publishers are gone and nothing is left.
     ///
     /// # Examples
     ///
@@ -122,22 +124,25 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.receive(None)
     }
 
-    /// Receives the next message if it is there. Never waits; O(`size_of::<T>()`) but after a lag, when it also walks a
-    /// bounded number of slots: with many publishers, all of them.
+    /// Receives the next message if it is there. Never waits. Takes O(`size_of::<T>()`). After a lag it also
+    /// looks at a bounded number of slots: with many publishers, at all of them.
     ///
-    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done), not when this returns: until then it holds up
-    /// those that follow it. [`try_process`](Subscriber::try_process) says so by itself.
+    /// In a stage, the message counts as processed when the stage receives again or calls
+    /// [`done`](Subscriber::done), not when this returns. Until then the stage holds up its followers. With
+    /// [`try_process`](Subscriber::try_process), it counts as processed when the closure returns.
     ///
     /// # Errors
     ///
-    /// [`LossyTryRecvError`](crate::LossyTryRecvError), or [`TryRecvError`], which has no `Lagged`, where nothing can be lost.
+    /// [`LossyTryRecvError`](crate::LossyTryRecvError) if messages can be lost; otherwise [`TryRecvError`],
+    /// which has no `Lagged`.
     ///
-    /// - `Empty`: nothing new, or, for a stage, nothing that all those before it have processed.
-    /// - [`Lagged`](crate::LossyTryRecvError::Lagged): the publisher overwrote `skipped` messages that this subscriber had not read.
-    ///   They are counted; the next call goes on with the oldest message that still stood, or, where it was lapped again
-    ///   before it had read half a ring, with a later one: at the edge it would be lapped again at once. What is passed
-    ///   over for that is part of `skipped`. Never a message that is still to be written: it ends before the first of those.
-    /// - `Closed`: the publisher is gone and nothing is left.
+    /// - `Empty`: there is no new message or, for a stage, none that all of its upstreams have processed.
+    /// - [`Lagged`](crate::LossyTryRecvError::Lagged): publishers overwrote `skipped` messages that this
+    ///   subscriber had not read. The next call goes on with the oldest message that was still in the ring.
+    ///   If the subscriber was lapped again before it had read half a ring, it goes on with a later message,
+    ///   because the oldest would be overwritten at once; the messages that it skips for that count in
+    ///   `skipped`. It never skips a message that is still to be written.
+    /// - `Closed`: all publishers are gone and nothing is left.
     ///
     /// # Examples
     ///
@@ -169,12 +174,12 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// As [`recv`](Self::recv), waiting by `strategy`.
     ///
-    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see
-    /// [`process_by`](Subscriber::process_by).
+    /// In a stage, the message counts as processed when the stage receives again or calls
+    /// [`done`](Subscriber::done); see [`process_by`](Subscriber::process_by).
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: the publisher is gone and nothing is left.
+    /// [`RecvError`]: all publishers are gone and nothing is left.
     ///
     /// # Examples
     ///
@@ -208,17 +213,18 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
     }
 
-    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock
-    /// means no timeout; a zero one still receives what is there, also after a lag. (Where publishers are so fast that it is lapped again at each of a
-    /// thousand attempts after that time, it gives up all the same.)
+    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still receives a message that is there, even
+    /// after a lag. (If publishers are so fast that they lap the subscriber at each of a thousand attempts
+    /// after that time, it gives up.)
     ///
-    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see
-    /// [`process_timeout`](Subscriber::process_timeout).
+    /// In a stage, the message counts as processed when the stage receives again or calls
+    /// [`done`](Subscriber::done); see [`process_timeout`](Subscriber::process_timeout).
     ///
     /// # Errors
     ///
-    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): the publisher is
-    /// gone and nothing is left.
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
+    /// all publishers are gone and nothing is left.
     ///
     /// # Examples
     ///
@@ -244,15 +250,16 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
     }
 
-    /// As [`recv`](Self::recv), but gives up at `deadline`. One that has passed still receives what is there.
+    /// As [`recv`](Self::recv), but gives up at `deadline`. A deadline that has passed still receives a
+    /// message that is there.
     ///
-    /// A stage has processed what it receives by this when it comes back or says [`done`](Subscriber::done); see
-    /// [`process_deadline`](Subscriber::process_deadline).
+    /// In a stage, the message counts as processed when the stage receives again or calls
+    /// [`done`](Subscriber::done); see [`process_deadline`](Subscriber::process_deadline).
     ///
     /// # Errors
     ///
-    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): the publisher is
-    /// gone and nothing is left.
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
+    /// all publishers are gone and nothing is left.
     ///
     /// # Examples
     ///
@@ -277,14 +284,14 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
     }
 
-    /// Receives up to `buffer.len()` messages into the front of `buffer` and returns how many; what follows them is left
-    /// as it was. Never waits.
+    /// Receives up to `buffer.len()` messages into the front of `buffer`, and returns how many. The rest of
+    /// `buffer` is unchanged. Never waits.
     ///
-    /// It ends when the buffer is full, when nothing more is there, or, after it was lapped, at the newest message that
-    /// was there when it noticed: however fast the publisher is, it ends.
+    /// It ends when the buffer is full, or when no message is left. After a lag, it ends at the message that
+    /// was the newest when it noticed the lag. So it ends, however fast the publisher is.
     ///
-    /// A stage has processed the batch when it comes back or says [`done`](Subscriber::done); see
-    /// [`try_process_batch`](Subscriber::try_process_batch).
+    /// In a stage, the batch counts as processed when the stage receives again or calls
+    /// [`done`](Subscriber::done); see [`try_process_batch`](Subscriber::try_process_batch).
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
@@ -314,12 +321,13 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         count
     }
 
-    /// Waits for a message as [`recv`](Self::recv) does, and receives it and those behind it that are there already into the front of `buffer`, as
-    /// [`try_recv_batch`](Self::try_recv_batch) does. Returns how many: at least one, but 0 at once, open or closed, where `buffer` is empty.
+    /// Waits for a message like [`recv`](Self::recv). Then receives it and the messages behind it into the
+    /// front of `buffer`, like [`try_recv_batch`](Self::try_recv_batch). Returns how many: at least one. If
+    /// `buffer` is empty, it returns 0 at once, whether the ring is open or closed.
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: the publisher is gone and nothing is left. `buffer` is as it was.
+    /// [`RecvError`]: all publishers are gone and nothing is left. `buffer` is unchanged.
     ///
     /// # Examples
     ///
@@ -345,7 +353,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// first that is still being written. More may come, and some may be overwritten, meanwhile; with the publishers and the stages before it at rest it
     /// is exact.
     ///
-    /// Walks a bounded number of slots; with many publishers, that of each message from the cursor on, O(`capacity`).
+    /// Looks at a bounded number of slots; with many publishers, at the slot of each message from the cursor
+    /// on, O(`capacity`).
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
@@ -381,8 +390,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         end.since(start)
     }
 
-    /// The sequence of the message that comes next. Sequences count the messages of a ring from 0, so two subscribers of
-    /// one ring mean the same message by the same number.
+    /// The sequence number of the message that comes next. The messages of a ring are numbered from 0, so all
+    /// subscribers of one ring use the same number for the same message.
     #[inline]
     #[must_use]
     pub fn cursor(&self) -> u64 {
@@ -396,15 +405,16 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.cursor.since(self.start) - self.lagged
     }
 
-    /// How many messages this subscriber passed without receiving them: overwritten before it read them, or skipped by
-    /// [`latest`](Subscriber::latest) and [`skip_to_latest`](Subscriber::skip_to_latest).
+    /// How many messages this subscriber did not receive: they were overwritten before it read them, or
+    /// skipped by [`latest`](Subscriber::latest) and [`skip_to_latest`](Subscriber::skip_to_latest).
     #[inline]
     #[must_use]
     pub fn total_lagged(&self) -> u64 {
         self.lagged
     }
 
-    /// Received messages as a part of all that this subscriber passed, from 0 to 1; 1 before the first.
+    /// The share of messages that this subscriber received, of all messages that it has passed: from 0 to 1.
+    /// It is 1 before the first message.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a ratio; counts above 2^53 lose their last digits")]
     pub fn receive_ratio(&self) -> f64 {
@@ -414,7 +424,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
     }
 
-    /// How many of the latest messages stand in the ring: the number given to its constructor.
+    /// How many messages the ring holds: the number given to its constructor.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.shared.ring.capacity()

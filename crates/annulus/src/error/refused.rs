@@ -175,7 +175,7 @@ give_back! {
     /// gone, and everything that could make one.
     ///
     /// It gives the value back. For a batch, it gives back the part that was not published.
-    waits: PublishError, closed: "nobody receives any more: somebody closed the ring, or every subscriber is gone, and all that could make one";
+    waits: PublishError, closed: "nobody is left to receive (every subscriber is gone, and all that could make one), or somebody closed the ring";
     /// Why a value could not be published at once. Gives the value back.
     tries: TryPublishError,
         /// There is no room: the slowest subscriber, or a publisher that is one lap behind, still needs the

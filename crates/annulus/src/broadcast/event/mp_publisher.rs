@@ -18,13 +18,14 @@ use crate::wait::WaitStrategy;
 
 /// A writing end of a ring of owned events with many publishers, made by [`event::mp_channel`](crate::event::mp_channel).
 ///
-/// `Clone + Send`: clone it for each thread; a clone makes an event of its own with the factory. Publishing hands a closure that event,
-/// and swaps it with the next one of the ring afterwards: the event that the closure gets next is one that was in the ring before.
+/// It is `Clone + Send`: clone it for each thread. A clone makes an event of its own with the factory.
+/// Publishing gives the closure that event, and then swaps it with the next event of the ring. So the event
+/// that the next closure gets was in the ring before.
 ///
-/// A value that is there already goes in whole by [`send`](Self::send), which takes `&self`. `R` is as of
+/// [`send`](Self::send) publishes a value that exists already, and takes `&self`. For `R` see
 /// [`EventPublisher`](crate::event::EventPublisher).
 ///
-/// Dropping the last one closes the ring: subscribers process what is left, then get `Closed`.
+/// Dropping the last one closes the ring. Subscribers process what is left, then get `Closed`.
 pub struct MpEventPublisher<T, R = ()> {
     shared: Handle<Owned<T>, Publishing>,
     /// What the next closure changes.
@@ -42,12 +43,13 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         Self { shared, spare: factory(), factory, reset }
     }
 
-    /// Lets `change` at an event, then publishes it. The closure runs first, and keeps nobody waiting; if it panics, nothing is published.
-    /// Then this waits with the [`WaitStrategy`] of the ring while the slowest subscriber has `capacity` events to process; never for
-    /// subscribers while there is none.
+    /// Changes an event by `change`, then publishes it. The closure runs first, and nobody waits for it. If
+    /// it panics, nothing is published. Then this waits with the [`WaitStrategy`] of the ring while the
+    /// slowest subscriber has `capacity` events to process. Never waits for subscribers while there is none.
     ///
-    /// Not for closures that process an event of the same ring: that event is not processed before the closure returns, so in a full ring this would wait
-    /// for ever. There, use [`try_publish`](Self::try_publish) or `publish_timeout`.
+    /// Do not call it in a closure that processes an event of the same ring: that event is not processed
+    /// before the closure returns, so in a full ring this would wait for ever. Use
+    /// [`try_publish`](Self::try_publish) or `publish_timeout` there.
     ///
     /// # Errors
     ///
@@ -94,7 +96,8 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         }
     }
 
-    /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock, with the closure run.
+    /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. The closure has
+    /// run then.
     ///
     /// # Errors
     ///
@@ -141,13 +144,13 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         }
     }
 
-    /// Lets `change` at an event and publishes it, if there is room. Never waits.
+    /// Changes an event by `change` and publishes it, if there is room. Never waits.
     ///
     /// # Errors
     ///
-    /// [`Full`](TryPublishError::Full), [`Closed`](TryPublishError::Closed). The closure has not run, unless the room went to another
-    /// publisher while it did; then the next one gets the event as it left it. So a closure that may be tried again sets what it means
-    /// to set, rather than adding to it.
+    /// [`Full`](TryPublishError::Full), [`Closed`](TryPublishError::Closed). The closure has not run, unless
+    /// another publisher took the room while it ran. In that case the next closure gets the event as this one
+    /// left it. So a closure that may be tried again should set the event's content, not add to it.
     ///
     /// # Examples
     ///

@@ -18,15 +18,16 @@ use crate::wait::{Deadline, WaitStrategy};
 
 /// The writing end of a ring of owned events, made by [`event::channel`](crate::event::channel).
 ///
-/// Publishing hands a closure the event to change; subscribers see it once the closure has returned. If the closure panics, nothing is
-/// published, and the event stays as the closure left it, for the next one to change.
+/// Publishing gives a closure the event to change. Subscribers see the event after the closure has returned.
+/// If the closure panics, nothing is published. The next closure then gets the event as the first one left
+/// it.
 ///
-/// A value that is there already goes in whole by [`send`](Self::send).
+/// [`send`](Self::send) publishes a value that exists already.
 ///
-/// `R` says what is done to an event before a closure gets it: nothing, `()`, or a function that empties it
+/// `R` says what happens to an event before a closure gets it: nothing (`()`), or a function empties it
 /// ([`event::channel_with_reset`](crate::event::channel_with_reset)).
 ///
-/// Dropping it closes the ring: subscribers process what is left, then get `Closed`.
+/// Dropping it closes the ring. Subscribers process what is left, then get `Closed`.
 pub struct EventPublisher<T, R = ()> {
     single: Single<Owned<T>>,
     reset: R,
@@ -37,12 +38,13 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         Self { single: Single::new(shared), reset }
     }
 
-    /// Lets `change` at the next event and publishes it. Waits with the [`WaitStrategy`] of the ring while the slowest subscriber has
-    /// `capacity` events to process; never while there is none.
+    /// Changes the next event by `change` and publishes it. Waits with the [`WaitStrategy`] of the ring while
+    /// the slowest subscriber has `capacity` events to process. Never waits while there is no subscriber.
     ///
-    /// Not for closures that process an event of the same ring: that event is not processed before the closure returns, so in a full ring this would wait
-    /// for ever. There, use [`try_publish`](Self::try_publish) or `publish_timeout`, as the example `feedback` does. Nor may
-    /// `change` wait for an event of the same ring: none comes before it returns.
+    /// Do not call it in a closure that processes an event of the same ring: that event is not processed
+    /// before the closure returns, so in a full ring this would wait for ever. Use
+    /// [`try_publish`](Self::try_publish) or `publish_timeout` there, as the example `feedback` does.
+    /// `change` must not wait for an event of the same ring either: none comes before it returns.
     ///
     /// # Errors
     ///
@@ -88,8 +90,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         }
     }
 
-    /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no
-    /// timeout; a zero one still publishes where there is room.
+    /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. A timeout that is
+    /// too long for the clock means no timeout. A timeout of zero still publishes if there is room.
     ///
     /// # Errors
     ///
@@ -147,7 +149,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         }
     }
 
-    /// Lets `change` at the next event and publishes it, if there is room. Never waits.
+    /// Changes the next event by `change` and publishes it, if there is room. Never waits.
     ///
     /// # Errors
     ///

@@ -12,14 +12,15 @@ use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
 use crate::wait::WaitStrategy;
 
-/// Events by value, where they are `Clone`. Each subscriber clones the event for itself, and publishers wait until it has: then the event counts as
-/// processed, for stages after this one too, though what becomes of the clone is still to come. A stage that is to go first until its work is done
-/// works in [`process`](Self::process). `T::clone` must not wait for room in this ring: see the [type](Self). If it panics, the event counts as processed.
+/// Events by value, if they are `Clone`. Each subscriber clones the event for itself. The event counts as
+/// processed as soon as it is cloned, also for stages after this one, although the work on the clone has not
+/// begun. If other stages must wait for that work, do it in [`process`](Self::process). `T::clone` must not
+/// wait for room in this ring: see the [type](Self). If it panics, the event counts as processed.
 ///
-/// What `clone` allocates, each subscriber allocates for each event. To take turns with one buffer of its own, it says
+/// If `clone` allocates, each subscriber allocates for each event. To use one buffer again and again, call
 /// `subscriber.process(|event| buffer.clone_from(event))`.
 impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
-    /// A clone of the next event, waiting for it with the [`WaitStrategy`] of the ring.
+    /// Returns a clone of the next event. Waits for it with the [`WaitStrategy`] of the ring.
     ///
     /// # Errors
     ///
@@ -52,19 +53,19 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.process_by(strategy, T::clone)
     }
 
-    /// A clone of the next event, if it is there. Never waits.
+    /// Returns a clone of the next event, if there is one. Never waits.
     ///
     /// # Errors
     ///
-    /// [`Empty`](TryRecvError::Empty): nothing new, or, for a stage, nothing that all those before it have processed.
-    /// [`Closed`](TryRecvError::Closed): all publishers are gone and nothing is left.
+    /// [`Empty`](TryRecvError::Empty): there is no new event or, for a stage, none that all of its upstreams
+    /// have processed. [`Closed`](TryRecvError::Closed): all publishers are gone and nothing is left.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         self.try_process(T::clone)
     }
 
-    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero one still
-    /// receives what is there.
+    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still receives a message that is there.
     ///
     /// # Errors
     ///
@@ -87,10 +88,12 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.process_deadline(deadline, T::clone)
     }
 
-    /// An iterator over clones of the events that are there now. It ends at the newest that was published when this was called,
-    /// however fast the publisher is, and never waits. Dropping it early leaves the rest to be received.
+    /// An iterator over clones of the events that are there now. It ends at the event that was the newest
+    /// when this was called, however fast the publisher is. It never waits. If it is dropped early, the rest
+    /// can still be received.
     ///
-    /// With many publishers it also ends at the first event that is still being published; a stage's ends at what those before it have processed.
+    /// With many publishers it also ends at the first event that is still being published. In a stage it ends
+    /// at the first event that an upstream has not processed.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
@@ -106,7 +109,8 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
         TryIter { left: self.len(), subscriber: self }
     }
 
-    /// An iterator over clones of the events that waits for each as [`recv`](Self::recv) does, and ends when all publishers are gone and nothing is left.
+    /// An iterator over clones of the events. It waits for each event like [`recv`](Self::recv), and ends
+    /// when all publishers are gone and nothing is left.
     ///
     /// `for event in &mut subscriber` and `for event in subscriber` do the same.
     ///
@@ -122,7 +126,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 }
 
-/// Clones of the events that were there when [`EventSubscriber::try_iter`] was called.
+/// An iterator over clones of the events that were there when [`EventSubscriber::try_iter`] was called.
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct TryIter<'a, T: Send + Sync, M: Mode = Lossless> {
     subscriber: &'a mut EventSubscriber<T, M>,
@@ -139,7 +143,7 @@ impl<T: Clone + Send + Sync, M: Mode> Iterator for TryIter<'_, T, M> {
         self.subscriber.try_recv().ok()
     }
 
-    /// Exact: nobody takes back what is there.
+    /// Exact, because an event that is there stays there.
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.left, Some(self.left))
     }
@@ -149,7 +153,8 @@ impl<T: Clone + Send + Sync, M: Mode> ExactSizeIterator for TryIter<'_, T, M> {}
 
 impl<T: Clone + Send + Sync, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 
-/// Clones of events, waited for until all publishers are gone; made by [`EventSubscriber::iter`].
+/// An iterator that waits for events until all publishers are gone, and clones them; made by
+/// [`EventSubscriber::iter`].
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct Iter<'a, T: Send + Sync, M: Mode = Lossless> {
     subscriber: &'a mut EventSubscriber<T, M>,
@@ -166,7 +171,7 @@ impl<T: Clone + Send + Sync, M: Mode> Iterator for Iter<'_, T, M> {
 
 impl<T: Clone + Send + Sync, M: Mode> FusedIterator for Iter<'_, T, M> {}
 
-/// Clones of events, waited for until all publishers are gone; made from an [`EventSubscriber`] that it owns.
+/// An iterator like [`Iter`] that owns its [`EventSubscriber`].
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct IntoIter<T: Send + Sync, M: Mode = Lossless> {
     subscriber: EventSubscriber<T, M>,

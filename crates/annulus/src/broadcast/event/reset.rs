@@ -2,9 +2,11 @@
 
 use crate::sync::mutated;
 
-/// What is done to an event before a closure gets it: nothing, `()`, or a function. It is a type, so that publishers without one have no step more.
+/// What happens to an event before a closure gets it: nothing (`()`), or a function call. It is a type, so
+/// publishers without a function have no extra step.
 ///
-/// There is nothing to implement: [`event::channel_with_reset`](crate::event::channel_with_reset) takes the function.
+/// You need not implement it: [`event::channel_with_reset`](crate::event::channel_with_reset) takes the
+/// function.
 pub trait Reset<T>: Copy + Send + Sync + sealed::Sealed {
     #[doc(hidden)]
     fn reset(self, event: &mut T);

@@ -16,15 +16,17 @@ use crate::sync::mutated;
 use crate::wait::Deadline;
 use crate::wait::WaitStrategy;
 
-/// Whole values: [`send`](Self::send) and its kin put `value` into the event's place. Nothing is reset, because nothing is left of what was there.
+/// Whole values: [`send`](Self::send) and similar verbs replace the event by `value`. They do not reset the
+/// event first, because nothing of it is left.
 impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
-    /// Publishes `value`. Waits with the [`WaitStrategy`] of the ring while the slowest subscriber has `capacity` events to
-    /// process; never for subscribers while there is none.
+    /// Publishes `value`. Waits with the [`WaitStrategy`] of the ring while the slowest subscriber has
+    /// `capacity` events to process. Never waits for subscribers while there is none.
     ///
-    /// The event that was in its place, the one of the lap before, is dropped by this call once `value` is published. So a value that owns memory costs
-    /// an allocation for who makes it and a free here; [`publish`](Self::publish) changes the event in place, and uses its memory again.
+    /// This call drops the event of one lap before, after `value` is published. So a value that owns memory
+    /// costs an allocation where it is made, and a free here. [`publish`](Self::publish) changes the event in
+    /// place instead, and uses its memory again.
     ///
-    /// Not in a closure that processes an event of the same ring: see [`publish`](Self::publish).
+    /// Do not call it in a closure that processes an event of the same ring: see [`publish`](Self::publish).
     ///
     /// # Errors
     ///
@@ -72,8 +74,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`TryPublishError`] gives the value back: [`Full`](TryPublishError::Full) where the slowest subscriber has `capacity` events to process,
-    /// [`Closed`](TryPublishError::Closed) as of [`send`](Self::send).
+    /// [`TryPublishError`] gives the value back: [`Full`](TryPublishError::Full) if the slowest subscriber
+    /// has `capacity` events to process, [`Closed`](TryPublishError::Closed) as of [`send`](Self::send).
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TryPublishError<T>> {
         match self.try_admit() {
@@ -85,8 +87,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         }
     }
 
-    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no
-    /// timeout; a zero one still publishes where there is room.
+    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still publishes if there is room.
     ///
     /// # Errors
     ///
@@ -120,15 +122,18 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     }
 }
 
-/// Whole values: [`send`](Self::send) and its kin put `value` into the event's place. Nothing is reset, because nothing is left of what was there.
+/// Whole values: [`send`](Self::send) and similar verbs replace the event by `value`. They do not reset the
+/// event first, because nothing of it is left.
 impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
-    /// Publishes `value`, in one order with what others publish. Waits with the [`WaitStrategy`] of the ring while the slowest subscriber has `capacity` events to
-    /// process; never for subscribers while there is none.
+    /// Publishes `value`, in one order with the values of other publishers. Waits with the [`WaitStrategy`]
+    /// of the ring while the slowest subscriber has `capacity` events to process. Never waits for subscribers
+    /// while there is none.
     ///
-    /// The event that was in its place, the one of the lap before, is dropped by this call once `value` is published. So a value that owns memory costs
-    /// an allocation for who makes it and a free here; [`publish`](Self::publish) changes the event in place, and uses its memory again.
+    /// This call drops the event of one lap before, after `value` is published. So a value that owns memory
+    /// costs an allocation where it is made, and a free here. [`publish`](Self::publish) changes the event in
+    /// place instead, and uses its memory again.
     ///
-    /// Not in a closure that processes an event of the same ring: see [`publish`](Self::publish).
+    /// Do not call it in a closure that processes an event of the same ring: see [`publish`](Self::publish).
     ///
     /// # Errors
     ///
@@ -176,8 +181,8 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`TryPublishError`] gives the value back: [`Full`](TryPublishError::Full) where the slowest subscriber has `capacity` events to
-    /// process, or another publisher is still at work in the place a lap before,
+    /// [`TryPublishError`] gives the value back: [`Full`](TryPublishError::Full) if the slowest subscriber
+    /// has `capacity` events to process, or another publisher has not finished with the slot one lap before,
     /// [`Closed`](TryPublishError::Closed) as of [`send`](Self::send).
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), TryPublishError<T>> {
@@ -190,8 +195,8 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         }
     }
 
-    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no
-    /// timeout; a zero one still publishes where there is room.
+    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still publishes if there is room.
     ///
     /// # Errors
     ///

@@ -11,7 +11,8 @@ use crate::ring::Owned;
 
 /// Makes subscribers of one ring of owned events, at any time and on any thread, without stopping the publishers.
 ///
-/// Cloning is cheap. The ring does not close while there is one.
+/// Cloning is cheap. While there is one, somebody may still join: so publishing does not fail, even if all
+/// subscribers are gone.
 pub struct EventSubscribable<T> {
     shared: Handle<Owned<T>, Inviting>,
 }
@@ -21,16 +22,19 @@ impl<T: Send + Sync> EventSubscribable<T> {
         Self { shared }
     }
 
-    /// A subscriber for the events that are published from now on; publishers wait for it. From its first event on it misses nothing.
+    /// A subscriber for the events that are published from now on. Publishers wait for it. From its first
+    /// event on, it misses nothing.
     ///
-    /// Everything whose publication happens before this call is left out; an event that is being published meanwhile
-    /// may be its first. Steps, and memory for its cursor: as [`Subscribable::subscribe`](crate::broadcast::Subscribable::subscribe) of a lossless ring.
+    /// Events that were published before this call are left out. An event that is being published during the
+    /// call may be the first one. The steps, and the memory for the cursor, are those of
+    /// [`Subscribable::subscribe`](crate::broadcast::Subscribable::subscribe) on a lossless ring.
     #[must_use]
     pub fn subscribe(&self) -> EventSubscriber<T> {
         self.join(false)
     }
 
-    /// A subscriber that begins with the oldest event that can be promised: at least half of those that stand in the ring are there.
+    /// A subscriber that begins with the oldest event that can be promised: it sees at least half of the
+    /// events that are in the ring.
     #[must_use]
     pub fn subscribe_from_oldest(&self) -> EventSubscriber<T> {
         self.join(true)

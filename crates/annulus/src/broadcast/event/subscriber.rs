@@ -21,15 +21,17 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 
 /// A reading end of a ring of owned events, made by [`EventSubscribable`](crate::event::EventSubscribable).
 ///
-/// It sees every event from where it began, in order, each once, and by reference. Publishers wait for it: an event counts as
-/// processed when the closure that got it returns, or panics. A handler that always panics at one event is not given that one again.
+/// It sees every event from where it began, in order, each once, and by reference. Publishers wait for it. An
+/// event counts as processed when the closure that got it returns or panics. So a closure that panics does
+/// not get the same event again.
 ///
-/// *A closure must not wait for room in the ring that its event comes from*, nor may who holds a [`Ref`]: the event is not processed until they are
-/// done, so a `publish` that finds the ring full waits for the closure that it runs in, for ever. Use [`try_publish`](crate::event::EventPublisher::try_publish),
-/// or `publish_timeout`, and keep what there was no room for until the closure has returned; the example
-/// `feedback` does.
+/// *A closure must not wait for room in the ring that its event comes from.* The same is true while you hold
+/// a [`Ref`]. The event is not processed before the closure returns. So a `publish` that finds the ring full
+/// waits for the closure that it runs in, for ever. Use
+/// [`try_publish`](crate::event::EventPublisher::try_publish) or `publish_timeout`, and keep the values that
+/// found no room until the closure has returned, as the example `feedback` does.
 ///
-/// Dropping it, as by a panic of its thread, lets publishers go on.
+/// When it is dropped, also by a panic of its thread, publishers no longer wait for it.
 pub struct EventSubscriber<T, M: Mode = Lossless> {
     shared: Handle<Owned<T>, M::Seat>,
     /// The next sequence to process.
@@ -43,12 +45,14 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Self { shared, cursor: start, start }
     }
 
-    /// Hands the next event to `look`, if it is there, and returns what that returns. Never waits. `look` must not wait for room in this ring: see the [type](Self).
+    /// Hands the next event to `look`, if there is one, and returns the result of `look`. Never waits. `look`
+    /// must not wait for room in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
-    /// [`Empty`](TryRecvError::Empty): nothing new, or, for a stage, nothing that all those before it have processed.
-    /// [`Closed`](TryRecvError::Closed): all publishers are gone and nothing is left. `look` has not run.
+    /// [`Empty`](TryRecvError::Empty): there is no new event or, for a stage, none that all of its upstreams
+    /// have processed. [`Closed`](TryRecvError::Closed): all publishers are gone and nothing is left. `look`
+    /// has not run.
     ///
     /// # Examples
     ///
@@ -70,8 +74,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(look(passing.next()))
     }
 
-    /// Hands the next event to `look`, waiting for it with the [`WaitStrategy`] of the ring, and returns what that returns. `look` itself must not wait for
-    /// room in this ring: see the [type](Self).
+    /// Hands the next event to `look`, and returns the result of `look`. Waits for the event with the
+    /// [`WaitStrategy`] of the ring. `look` must not wait for room in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -154,12 +158,12 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(look(passing.next()))
     }
 
-    /// Hands up to `most` events that are there now to `look`, one after the other, with a flag that is true for the last of them, and
-    /// returns how many. Publishers see all of them as processed at its end, so a batch costs less than its events one by one.
-    /// Never waits.
+    /// Hands up to `most` events that are there now to `look`, one after the other, and returns how many they
+    /// were. The flag that `look` gets is true for the last event. Publishers see all of them as processed at
+    /// the end of the batch, so a batch costs less than its events one by one. Never waits.
     ///
-    /// If `look` panics, the events up to and including that one count as processed. `look` must not wait for room in this ring, of which the whole batch
-    /// takes a part until its end: see the [type](Self).
+    /// If `look` panics, all events up to the one that it got count as processed. `look` must not wait for
+    /// room in this ring, because the slots of the batch are not free before its end: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -247,9 +251,9 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(self.process_there(most, look))
     }
 
-    /// The next event, if it is there, without passing it: it stays the next until [`Ref::pass`] is called. Never waits;
-    /// `None` also where the ring is closed and drained, which [`wait`](Self::wait) tells apart. Who holds it must not wait for room in this ring: see the
-    /// [type](Self).
+    /// The next event, if there is one. It stays the next event until [`Ref::pass`] is called. Never waits.
+    /// `None` also if the ring is closed and drained; [`wait`](Self::wait) tells the difference. Do not wait
+    /// for room in this ring while you hold the result: see the [type](Self).
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::event::channel(4, || 0);
@@ -266,7 +270,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Some(Ref { subscriber: self })
     }
 
-    /// Waits with the [`WaitStrategy`] of the ring until there is an event, for [`peek`](Self::peek) and all others to find.
+    /// Waits with the [`WaitStrategy`] of the ring until there is an event. Then [`peek`](Self::peek) and the
+    /// other verbs find it.
     ///
     /// # Errors
     ///
@@ -340,7 +345,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         }
     }
 
-    /// How many events could be processed now; with many publishers, those up to the first that is still being published.
+    /// How many events could be processed now. With many publishers, only events before the first one that is
+    /// still being published count.
     #[doc(alias = "pending")]
     #[must_use]
     pub fn len(&self) -> usize {
@@ -354,7 +360,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.len() == 0
     }
 
-    /// The sequence of the event that comes next. Sequences count the events of a ring from 0.
+    /// The sequence number of the event that comes next. The events of a ring are numbered from 0.
     #[inline]
     #[must_use]
     pub fn cursor(&self) -> u64 {
@@ -460,13 +466,14 @@ impl<T: Send + Sync, M: Mode> Drop for Passing<'_, T, M> {
 
 /// The next event of an [`EventSubscriber`], made by [`peek`](EventSubscriber::peek); derefs to it.
 ///
-/// Dropping it leaves the event where it is. [`pass`](Self::pass) goes on to the next.
+/// Dropping it changes nothing: the event stays the next one. [`pass`](Self::pass) goes on to the next event.
 pub struct Ref<'a, T: Send + Sync, M: Mode = Lossless> {
     subscriber: &'a mut EventSubscriber<T, M>,
 }
 
 impl<T: Send + Sync, M: Mode> Ref<'_, T, M> {
-    /// Is done with the event: publishers may use its place, and the subscriber goes on to the next.
+    /// Declares the event as processed. Publishers may use its slot again, and the subscriber goes on to the
+    /// next event.
     #[inline]
     pub fn pass(self) {
         self.subscriber.pass(1);
@@ -506,10 +513,12 @@ impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
     }
 }
 
-/// Stages: as of a [`Subscriber`](crate::broadcast::Subscriber::after), but an event is processed when its closure returns.
+/// Stages, like those of a [`Subscriber`](crate::broadcast::Subscriber::after), but an event is processed
+/// when its closure returns.
 impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
-    /// Turns it into a stage that sees an event only after all of `upstreams` have processed it, and that others can follow in turn.
-    /// A dropped upstream opens the gate. A stage can't be cloned: clone the subscriber before.
+    /// Turns the subscriber into a stage. A stage sees an event only after all of `upstreams` have processed
+    /// it, and other subscribers can follow the stage in turn. An upstream that is dropped no longer counts.
+    /// A stage can't be cloned: clone the subscriber before.
     ///
     /// # Panics
     ///
@@ -535,7 +544,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.try_after(upstreams).unwrap_or_else(|error| panic!("EventSubscriber::after: {error}"))
     }
 
-    /// As [`after`](Self::after), but returns an error where that panics. The subscriber is then gone, and holds nobody up.
+    /// Like [`after`](Self::after), but returns an error instead of a panic. The subscriber is then dropped,
+    /// and holds nobody up.
     ///
     /// # Errors
     ///
@@ -565,7 +575,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.try_after_barrier(barrier).unwrap_or_else(|error| panic!("EventSubscriber::after: {error}"))
     }
 
-    /// As [`after_barrier`](Self::after_barrier), but returns an error where that panics.
+    /// Like [`after_barrier`](Self::after_barrier), but returns an error instead of a panic.
     ///
     /// # Errors
     ///

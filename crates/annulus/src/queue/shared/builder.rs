@@ -10,7 +10,7 @@ use crate::os::numa::NumaNode;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
-/// How a shared queue is to be; [`channel`](super::channel) is its short form.
+/// Settings of a shared queue, and the verb that makes it. [`channel`](super::channel) is the short form.
 ///
 /// ```
 /// use annulus::CapacityError;
@@ -35,14 +35,15 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A queue of exactly `capacity` slots. Any number from 1 up will do, and none is rounded; powers of two are a little faster.
+    /// A queue of exactly `capacity` slots. Any number from 1 up is allowed; none is rounded. Powers of two
+    /// are a little faster.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self { capacity, first: 0, numa_node: None, strategy: WaitStrategy::default() }
     }
 
-    /// The slots lie in memory of this NUMA node, whoever touches them first. Making the queue fails where the system has no such node, has no memory
-    /// there, or is not Linux.
+    /// Places the slots in the memory of this NUMA node, whichever thread touches them first.
+    /// [`build`](Self::build) fails if the system has no such node, has no memory there, or is not Linux.
     ///
     /// # Examples
     ///
@@ -60,7 +61,8 @@ impl Builder {
         self
     }
 
-    /// How the handles of this queue wait, in verbs that are not told (as those that end in `_by` are). [`WaitStrategy::default`] unless it is said.
+    /// How the handles of this queue wait. Verbs that end in `_by` use the strategy of their argument
+    /// instead. Without this setting it is [`WaitStrategy::default`].
     #[must_use]
     pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
         if !mutated!("builder_strategy_unheard") {
@@ -69,7 +71,7 @@ impl Builder {
         self
     }
 
-    /// The number of the first message, which nothing shows: the tests begin before the numbers wrap.
+    /// The number of the first message. Nothing shows it; tests begin shortly before the numbers wrap.
     #[doc(hidden)]
     #[must_use]
     pub fn first(mut self, first: u64) -> Self {
@@ -77,7 +79,7 @@ impl Builder {
         self
     }
 
-    /// Makes the queue, for messages of type `T`. Allocates all its slots, and touches them.
+    /// Makes the queue, for messages of type `T`. Allocates its slots and touches them.
     ///
     /// # Errors
     ///

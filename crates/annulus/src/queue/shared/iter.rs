@@ -7,9 +7,9 @@ use core::iter::FusedIterator;
 use super::Receiver;
 
 impl<T: Send> Receiver<T> {
-    /// The messages that are there now: as many as there were when it was made, as long as no other receiver
-    /// takes them. Never waits, and ends, however fast the senders are. What is not asked for stays in the
-    /// queue.
+    /// An iterator over the messages that are there now: as many as there were when it was made, except those
+    /// that other receivers take. It ends, however fast the senders are, and never waits. Messages that it is
+    /// not asked for stay in the queue.
     ///
     /// # Examples
     ///
@@ -23,7 +23,7 @@ impl<T: Send> Receiver<T> {
         TryIter { receiver: self, left: self.len() }
     }
 
-    /// Every message, waited for until the queue is closed and empty.
+    /// An iterator that waits for messages until the queue is closed and empty.
     ///
     /// # Examples
     ///
@@ -38,7 +38,7 @@ impl<T: Send> Receiver<T> {
     }
 }
 
-/// The messages that are there now; made by [`Receiver::try_iter`].
+/// An iterator over the messages that are there now; made by [`Receiver::try_iter`].
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct TryIter<'r, T: Send> {
     receiver: &'r Receiver<T>,
@@ -61,7 +61,7 @@ impl<T: Send> Iterator for TryIter<'_, T> {
 
 impl<T: Send> FusedIterator for TryIter<'_, T> {}
 
-/// Messages, waited for until the queue is closed and empty; made by [`Receiver::iter`].
+/// An iterator that waits for messages until the queue is closed and empty; made by [`Receiver::iter`].
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct Iter<'r, T: Send> {
     receiver: &'r Receiver<T>,
@@ -78,7 +78,7 @@ impl<T: Send> Iterator for Iter<'_, T> {
 
 impl<T: Send> FusedIterator for Iter<'_, T> {}
 
-/// As [`Iter`], with the receiver inside; made by its `into_iter`.
+/// An iterator like [`Iter`] that owns its receiver; made by `Receiver::into_iter`.
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct IntoIter<T: Send> {
     receiver: Receiver<T>,

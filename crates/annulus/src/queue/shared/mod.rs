@@ -1,9 +1,12 @@
 //! Many producers, many consumers, one ring: one order and one bound.
 //!
-//! The other queues give each producer a ring of its own, which is faster, and in which a clone stops nobody; the bound is then one for each producer, and messages of two
-//! producers have no order. Here there is one ring: it holds `capacity` messages, whoever sent them, and they are received in the order in which they were sent. All
-//! verbs take `&self`, both handles are [`Clone`], [`Send`] and [`Sync`], and a clone costs a count. So this is the queue for who comes from `crossbeam-channel` or
-//! `std::sync::mpsc::sync_channel`: a sender may be shared by reference, or cloned for each message.
+//! The other queues give each producer a ring of its own. This is faster, but each producer then has a bound
+//! of its own, and messages of two producers have no order. Here there is one ring. It holds `capacity`
+//! messages, whoever sent them, and they are received in the order in which they were sent.
+//!
+//! All verbs take `&self`. Both handles are [`Clone`], [`Send`] and [`Sync`], and a clone only increments a
+//! count. So a sender may be shared by reference, or cloned for each message, as with `crossbeam-channel` or
+//! `std::sync::mpsc::sync_channel`.
 //!
 //! | | [`mpsc`](crate::mpsc), [`mpmc`](crate::mpmc) | `shared` |
 //! | --- | --- | --- |
@@ -32,27 +35,34 @@
 //!
 //! # One order
 //!
-//! If one send returns before another begins, on whichever threads, its message is received before the other's. Where there are several receivers, they take them
-//! in that order, too.
+//! If one send returns before another begins, on whichever threads, its message is received before the
+//! other's. Several receivers also take messages in that order.
 //!
 //! # Who waits for whom
 //!
-//! After Vyukov's bounded queue: a sender claims a number, and then writes its message there. No verb takes a lock, and a claim that fails means that another one
-//! has succeeded. But a thread that the system stops *between* its claim and the end of its write, some nanoseconds, is in the way of others until it goes on:
+//! The algorithm follows Vyukov's bounded queue: a sender claims a number, and then writes its message into
+//! the slot of that number. No verb takes a lock, and a claim fails only if another claim has succeeded. But
+//! a thread that the system stops *between* its claim and the end of its write, a very short time, is in the
+//! way of others until it goes on:
 //!
-//! - a sender there holds up all receivers at its message: [`try_recv`](Receiver::try_recv) says that nothing is there, though later messages may be, and
-//!   [`recv`](Receiver::recv) waits. Other senders go on until the ring is full;
-//! - a receiver there, which has claimed a message and not moved it out, holds up senders once they come round to its slot: [`try_send`](Sender::try_send)
-//!   says that the queue is full, and [`send`](Sender::send) waits. Other receivers go on.
+//! - a sender that is stopped there holds up all receivers at its message: [`try_recv`](Receiver::try_recv)
+//!   says that nothing is there, though later messages may be, and [`recv`](Receiver::recv) waits. Other
+//!   senders go on until the ring is full;
+//! - a receiver that has claimed a message and not moved it out holds up senders when they come round to its
+//!   slot: [`try_send`](Sender::try_send) says that the queue is full, and [`send`](Sender::send) waits.
+//!   Other receivers go on.
 //!
-//! Verbs that do not wait never wait for such a thread, either. Those that claim (`try_send`, `try_recv` and their like) try again where another one was faster; so they are
-//! lock-free, not wait-free. Where that matters (real-time priorities, for example), use [`mpsc`](crate::mpsc), in which no producer can hold up another one's messages.
+//! Verbs that do not wait never wait for such a thread, either. Verbs that claim (`try_send`, `try_recv` and
+//! similar ones) try again if another thread was faster, so they are lock-free, not wait-free. If that
+//! matters (with real-time priorities, for example), use [`mpsc`](crate::mpsc), in which no producer can hold
+//! up another producer's messages.
 //!
 //! # Close
 //!
-//! A queue is closed when its last sender is gone, when its last receiver is gone, or when somebody calls `close`. From then on every send fails and gives
-//! its value back. A send that returned `Ok` came before the close, and its message is received, or dropped where no receiver is left. It is dropped soon, not with the last
-//! sender: a message may hold what its sender waits for.
+//! A queue is closed when its last sender is gone, when its last receiver is gone, or when somebody calls
+//! `close`. From then on every send fails and gives its value back. A send that returned `Ok` came before the
+//! close. Its message is received, or dropped if no receiver is left. It is dropped soon, not only with the
+//! last sender, because a message may own something that its sender waits for.
 
 // First what a page is to begin with: rustdoc shows the verbs of a handle in the order of these modules.
 mod receiver;
@@ -69,11 +79,11 @@ pub use sender::Sender;
 
 use crate::error::CapacityError;
 
-/// A queue that holds `capacity` messages, exactly, whoever sent them.
+/// Makes a queue that holds exactly `capacity` messages, whoever sent them.
 ///
 /// # Panics
 ///
-/// If `capacity` is 0, or memory has no room for so many; [`Builder::build`] says so instead.
+/// If `capacity` is 0, or memory has no room for so many slots. [`Builder::build`] returns an error instead.
 #[must_use]
 #[track_caller]
 pub fn channel<T: Send>(capacity: usize) -> (Sender<T>, Receiver<T>) {

@@ -15,9 +15,9 @@ use crate::error::{RecvError, TryRecvError};
 use crate::wait::Deadline;
 use crate::wait::WaitStrategy;
 
-/// Receives from a [shared queue](super): each message reaches one receiver.
+/// The receiving end of a [shared queue](super): each message reaches one receiver.
 ///
-/// It may be cloned, or shared by reference, at any time: all verbs take `&self`, and may be mixed at will.
+/// It may be cloned, or shared by reference, at any time: all verbs take `&self`. All verbs may be mixed.
 pub struct Receiver<T: Send> {
     pub(super) state: Arc<State<T>>,
 }
@@ -43,8 +43,8 @@ impl<T: Send> Receiver<T> {
         self.receive(None)
     }
 
-    /// Receives the next message if it is there. Never waits for anybody, allocates nothing; O(`size_of::<T>()`), and once more for each other receiver that
-    /// was faster.
+    /// Receives the next message if it is there. Never waits, allocates nothing. Takes O(`size_of::<T>()`),
+    /// and repeats its claim if another receiver was faster.
     ///
     /// # Errors
     ///
@@ -99,8 +99,8 @@ impl<T: Send> Receiver<T> {
         self.state.take_late(strategy, None).unwrap_or(Err(RecvError))
     }
 
-    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero
-    /// one still receives what is there.
+    /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still receives a message that is there.
     ///
     /// # Errors
     ///
@@ -141,8 +141,9 @@ impl<T: Send> Receiver<T> {
         }
     }
 
-    /// Receives messages into `values`, from its start on, as many as are there and fit, and returns how many. Never waits. What was in
-    /// these places before is dropped. 0 where nothing is there, closed or not. There is one claim for as many as lie there.
+    /// Receives as many messages into `values` as are there and fit, from the front on, and returns how many.
+    /// Never waits. The values that were in these places are dropped. Returns 0 if no message is there,
+    /// whether the queue is closed or not. One claim takes all messages that are there.
     ///
     /// # Examples
     ///
@@ -159,7 +160,8 @@ impl<T: Send> Receiver<T> {
         self.state.take_into(values)
     }
 
-    /// As [`try_recv_batch`](Self::try_recv_batch), but waits for a first message with the [`WaitStrategy`] of the queue; so it returns 0 only for no places.
+    /// As [`try_recv_batch`](Self::try_recv_batch), but waits for a first message with the [`WaitStrategy`]
+    /// of the queue. So it returns 0 only if `values` is empty.
     ///
     /// # Errors
     ///
@@ -183,11 +185,12 @@ impl<T: Send> Receiver<T> {
         Ok(1 + self.state.take_into(others))
     }
 
-    /// As [`recv_batch`](Self::recv_batch), but puts at most `most` messages at the end of `values`, which grows as it has to. 0 at once, open or closed, for `most` of 0.
+    /// As [`recv_batch`](Self::recv_batch), but appends at most `most` messages to `values`, which grows if
+    /// necessary. 0 at once, open or closed, for `most` of 0.
     ///
     /// # Errors
     ///
-    /// As of [`recv`](Self::recv). `values` is as it was.
+    /// As of [`recv`](Self::recv). `values` is unchanged.
     ///
     /// # Examples
     ///
@@ -208,10 +211,12 @@ impl<T: Send> Receiver<T> {
         Ok(1 + self.consume_up_to(most - 1, |value| values.push(value)))
     }
 
-    /// Hands every message that was there when it began to `handler`, as long as no other receiver takes them, and returns how many that were. Never waits.
+    /// Hands every message that was there when it began to `handler`, except those that other receivers take,
+    /// and returns how many they were. Never waits.
     ///
-    /// `handler` must not wait for room in this queue, which may be full of messages that only this receiver takes. If `handler` panics, the
-    /// messages that it got count as received, the one it panicked with too, and the others stay.
+    /// `handler` must not wait for room in this queue, which may be full of messages that only this receiver
+    /// takes. If `handler` panics, the messages that it got count as received, including the one at which it
+    /// panicked. The others stay in the queue.
     ///
     /// # Examples
     ///
@@ -227,7 +232,7 @@ impl<T: Send> Receiver<T> {
         self.consume_up_to(self.len(), handler)
     }
 
-    /// As [`consume`](Self::consume), but up to `most` messages, also of those that come meanwhile.
+    /// Like [`consume`](Self::consume), but takes up to `most` messages, including those that come meanwhile.
     ///
     /// # Examples
     ///
@@ -243,7 +248,8 @@ impl<T: Send> Receiver<T> {
         self.state.take_up_to(most, handler)
     }
 
-    /// Drops up to `most` messages, as [`try_recv`](Self::try_recv) would take them, and returns how many were there.
+    /// Drops up to `most` messages that are there, in the order of [`try_recv`](Self::try_recv), and returns
+    /// how many they were.
     ///
     /// # Examples
     ///
@@ -258,26 +264,27 @@ impl<T: Send> Receiver<T> {
         self.consume_up_to(most, drop)
     }
 
-    /// How many messages have been sent, by all senders, and not received; one that is being written counts. A snapshot, and never above the capacity. O(1).
+    /// How many messages have been sent, by all senders, and not received yet. A message that is being
+    /// written counts. This is a snapshot, and never more than the capacity. O(1).
     #[must_use]
     pub fn len(&self) -> usize {
         self.state.lane.len()
     }
 
-    /// Whether nothing is there. A snapshot: a sender may have sent something when it returns. O(1).
+    /// Whether there is no message. This is a snapshot: a sender may have sent one when it returns. O(1).
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many messages the queue holds: what was asked for, exactly.
+    /// How many messages the queue holds: exactly the number that was requested.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.state.lane.capacity()
     }
 
-    /// Closes the queue, and wakes everybody who waits. Sends fail from now on; what was sent before can still be received. No effect on
-    /// a closed queue.
+    /// Closes the queue and wakes all threads that wait. Sends fail from now on. Messages that were sent
+    /// before can still be received. No effect on a closed queue.
     ///
     /// # Examples
     ///
@@ -307,7 +314,7 @@ impl<T: Send> Receiver<T> {
         self.state.lane.is_ended()
     }
 
-    /// Whether the queue is closed, and everything that was sent was received. If so, it stays so.
+    /// Whether the queue is closed and every message that was sent was received. If so, this stays true.
     ///
     /// # Examples
     ///

@@ -14,7 +14,7 @@ use crate::error::{SendError, TrySendError};
 use crate::wait::Deadline;
 use crate::wait::WaitStrategy;
 
-/// Sends messages to a [shared queue](super), each of which reaches one receiver.
+/// The sending end of a [shared queue](super): each message reaches one receiver.
 ///
 /// It may be cloned, or shared by reference, at any time: all verbs take `&self`, and all senders have one bound and one order.
 pub struct Sender<T: Send> {
@@ -47,7 +47,8 @@ impl<T: Send> Sender<T> {
         self.send_as(value, None)
     }
 
-    /// Sends `value` if there is room. Never waits, allocates nothing; O(`size_of::<T>()`), and once more for each other sender that was faster.
+    /// Sends `value` if there is room. Never waits, allocates nothing. Takes O(`size_of::<T>()`), and repeats
+    /// its claim if another sender was faster.
     ///
     /// # Errors
     ///
@@ -103,8 +104,8 @@ impl<T: Send> Sender<T> {
         self.state.put_late(value, strategy, None).map_err(|(_, value)| SendError(value))
     }
 
-    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout too long for the clock means no timeout; a zero
-    /// one still sends where there is room.
+    /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still sends if there is room.
     ///
     /// # Errors
     ///
@@ -147,9 +148,10 @@ impl<T: Send> Sender<T> {
             .map_err(|(refusal, value)| SendTimeoutError::of(refusal, value))
     }
 
-    /// Sends as many of `values` as there is room for, from the first on, and returns how many; 0 also where the queue is closed. Never waits.
+    /// Sends as many of `values` as there is room for, from the first on, and returns how many. Returns 0 if
+    /// the queue is closed. Never waits.
     ///
-    /// Up to 64 at a time are received without another sender's messages between them: there is one claim for as many.
+    /// One claim covers up to 64 of them. No messages of other senders come between those.
     ///
     /// # Examples
     ///
@@ -166,12 +168,13 @@ impl<T: Send> Sender<T> {
         self.state.try_put_some(values).unwrap_or(0)
     }
 
-    /// Sends all of `values`, in order, waiting for room with the [`WaitStrategy`] of the queue as often as it takes. They may be more than the
-    /// queue holds. Messages of other senders may come between them.
+    /// Sends all of `values`, in order. Waits for room with the [`WaitStrategy`] of the queue as often as
+    /// necessary. There may be more values than the queue holds. Messages of other senders may come between
+    /// them.
     ///
     /// # Errors
     ///
-    /// [`SendError`] gives back those that were not sent: the queue is closed, or was closed meanwhile.
+    /// [`SendError`] gives back the values that were not sent: the queue is closed, or was closed meanwhile.
     ///
     /// # Examples
     ///
@@ -190,19 +193,21 @@ impl<T: Send> Sender<T> {
         self.state.put_all(values).map_err(|left| SendError(&values[values.len() - left..]))
     }
 
-    /// How many messages have been sent, by all senders, and not received; one that is being written counts. A snapshot, and never above the capacity. O(1).
+    /// How many messages have been sent, by all senders, and not received yet. A message that is being
+    /// written counts. This is a snapshot, and never more than the capacity. O(1).
     #[must_use]
     pub fn len(&self) -> usize {
         self.state.lane.len()
     }
 
-    /// Whether everything has been received. A snapshot: others may have sent something when it returns. O(1).
+    /// Whether every message has been received. This is a snapshot: others may have sent one when it returns.
+    /// O(1).
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the queue is full. A snapshot: others may have sent or received something when it returns. O(1).
+    /// Whether the queue is full. This is a snapshot: others may have sent or received when it returns. O(1).
     ///
     /// # Examples
     ///
@@ -219,13 +224,14 @@ impl<T: Send> Sender<T> {
         self.len() == self.capacity()
     }
 
-    /// How many messages the queue holds: what was asked for, exactly.
+    /// How many messages the queue holds: exactly the number that was requested.
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.state.lane.capacity()
     }
 
-    /// Closes the queue for all its senders, and wakes everybody who waits. Receivers receive what was sent before. No effect on a closed queue.
+    /// Closes the queue for all its senders, and wakes all threads that wait. Receivers receive what was sent
+    /// before. No effect on a closed queue.
     ///
     /// # Examples
     ///
@@ -250,7 +256,7 @@ impl<T: Send> Sender<T> {
         Closer::of(&self.state)
     }
 
-    /// Whether the queue is closed: every send fails from now on.
+    /// Whether the queue is closed. If so, every send fails from now on.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.state.lane.is_ended()

@@ -1,0 +1,131 @@
+//! What ends are: their errors, their counts, and what a panic leaves.
+
+use annulus::{CapacityError, LossyTryRecvError, RecvError, Shutdown};
+
+#[test]
+fn ends_are_what_they_say() {
+    use static_assertions::{assert_impl_all, assert_not_impl_any};
+    assert_impl_all!(annulus::broadcast::Publisher<u64>: Send);
+    assert_not_impl_any!(annulus::broadcast::Publisher<u64>: Clone);
+    assert_impl_all!(annulus::broadcast::Subscribable<u64>: Send, Sync, Clone);
+    assert_impl_all!(annulus::broadcast::Subscriber<u64>: Send, Clone, IntoIterator);
+    assert_impl_all!(Shutdown: Send, Sync, Clone);
+    assert_impl_all!(CapacityError: std::error::Error);
+    assert_impl_all!(LossyTryRecvError: std::error::Error);
+    assert_impl_all!(annulus::RecvTimeoutError: std::error::Error);
+    assert_impl_all!(RecvError: std::error::Error);
+}
+
+/// As the channels of `std`: a panic leaves a ring whole. What is changed in place is as safe as its type.
+#[test]
+fn a_panic_leaves_every_handle_whole() {
+    use annulus::broadcast::{
+        Lossless, MpPublisher, Publisher, Staged, Subscribable, Subscriber, SubscriberGroup,
+    };
+    use annulus::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
+    use annulus::{mpmc, mpsc, pool, queue::shared, spmc, spsc};
+    use static_assertions::{assert_impl_all, assert_not_impl_any};
+    use std::cell::Cell;
+    use std::panic::{RefUnwindSafe, UnwindSafe};
+
+    macro_rules! whole {
+        ($($type:ty),* $(,)?) => { $(assert_impl_all!($type: UnwindSafe, RefUnwindSafe);)* };
+    }
+    whole!(Publisher<u64>, Publisher<u64, Lossless>, MpPublisher<u64>, MpPublisher<u64, Lossless>);
+    whole!(Subscribable<u64>, Subscriber<u64>, Subscriber<u64, Lossless>, Subscriber<u64, Staged<Lossless>>);
+    whole!(SubscriberGroup<u64, 2>, annulus::broadcast::DependencyBarrier);
+    whole!(EventPublisher<String>, EventPublisher<String, fn(&mut String)>, MpEventPublisher<String>);
+    whole!(EventSubscribable<String>, EventSubscriber<String>);
+    // Moved in and out: whatever they carry.
+    whole!(
+        spsc::Producer<Cell<u8>>,
+        spsc::Consumer<Cell<u8>>,
+        mpsc::Producer<Cell<u8>>,
+        mpsc::Consumer<Cell<u8>>
+    );
+    whole!(
+        spmc::Producer<Cell<u8>>,
+        spmc::Consumer<Cell<u8>>,
+        mpmc::Producer<Cell<u8>>,
+        mpmc::Consumer<Cell<u8>>
+    );
+    whole!(shared::Sender<Cell<u8>>, shared::Receiver<Cell<u8>>);
+    whole!(pool::BufferPool, pool::Buffer, pool::Handle, Shutdown);
+    assert_not_impl_any!(EventPublisher<Cell<u8>>: UnwindSafe, RefUnwindSafe);
+}
+
+/// `?` takes each error to the wider ones.
+#[test]
+fn narrow_errors_become_wide_ones() {
+    use annulus::{
+        LossyRecvError, PublishError, PublishTimeoutError, RecvTimeoutError, RegisterError, SendError,
+        SendTimeoutError, TryPublishError, TryRecvError, TrySendError,
+    };
+    assert_eq!(TryRecvError::from(RecvError), TryRecvError::Closed);
+    assert_eq!(LossyRecvError::from(RecvError), LossyRecvError::Closed);
+    assert_eq!(LossyTryRecvError::from(RecvError), LossyTryRecvError::Closed);
+    assert_eq!(RecvTimeoutError::from(RecvError), RecvTimeoutError::Closed);
+    for (narrow, wide) in
+        [(TryRecvError::Empty, LossyTryRecvError::Empty), (TryRecvError::Closed, LossyTryRecvError::Closed)]
+    {
+        assert_eq!(LossyTryRecvError::from(narrow), wide);
+    }
+    let lagged = LossyRecvError::Lagged { skipped: 3 };
+    assert_eq!(LossyTryRecvError::from(lagged), LossyTryRecvError::Lagged { skipped: 3 });
+    assert_eq!(LossyTryRecvError::from(LossyRecvError::Closed), LossyTryRecvError::Closed);
+    assert!(TryPublishError::from(PublishError(7)) == TryPublishError::Closed(7));
+    assert!(PublishTimeoutError::from(PublishError(7)) == PublishTimeoutError::Closed(7));
+    assert!(TrySendError::from(SendError(7)) == TrySendError::Closed(7));
+    assert!(SendTimeoutError::from(SendError(7)) == SendTimeoutError::Closed(7));
+    let capacity = CapacityError::TooSmall { capacity: 0, minimum: 1 };
+    assert_eq!(RegisterError::from(capacity), RegisterError::Capacity(capacity));
+}
+
+/// Whoever receives counts, however it came to do so; what can make others does not.
+#[test]
+fn subscribers_are_counted() {
+    let (publisher, subscribable) = annulus::broadcast::lossless::<u64>(8);
+    let another = subscribable.clone();
+    let count = || {
+        assert_eq!(publisher.subscriber_count(), subscribable.subscriber_count());
+        publisher.subscriber_count()
+    };
+    assert_eq!(count(), 0);
+    let first = subscribable.subscribe();
+    let tap = another.subscribe_lossy();
+    assert_eq!(count(), 2);
+    let (clone, other_tap) = (first.clone(), tap.clone());
+    let oldest = subscribable.subscribe_from_oldest();
+    assert_eq!(count(), 5);
+    let stage = subscribable.subscribe_tracked();
+    let behind = first.after(&[&stage]);
+    assert_eq!(count(), 6, "it became a stage");
+    let mut group = subscribable.subscribe_group::<4>();
+    assert_eq!(count(), 7);
+    group.pause(2);
+    assert_eq!(count(), 8);
+    // Nobody that can be followed: it is gone with the error.
+    let (_, elsewhere) = annulus::broadcast::lossless::<u64>(8);
+    assert!(clone.try_after(&[&elsewhere.subscribe_tracked()]).is_err());
+    assert_eq!(count(), 7);
+    drop((tap, other_tap, oldest, stage, behind, group, another));
+    assert_eq!(count(), 0);
+
+    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(8);
+    let subscribers = [subscribable.subscribe(), subscribable.subscribe_from_oldest()];
+    assert_eq!([publisher.subscriber_count(), subscribable.subscriber_count()], [2; 2]);
+    drop(subscribers);
+    assert_eq!(publisher.subscriber_count(), 0);
+
+    let (publisher, subscribable) = annulus::event::channel(8, String::new);
+    let subscriber = subscribable.clone().subscribe();
+    let clone = subscriber.clone();
+    assert_eq!([publisher.subscriber_count(), subscribable.subscriber_count()], [2; 2]);
+    drop((subscriber, clone));
+    assert_eq!(publisher.subscriber_count(), 0);
+    let (publisher, subscribable) = annulus::event::mp_channel(8, String::new);
+    let stage = subscribable.subscribe_tracked();
+    assert_eq!(publisher.subscriber_count(), 1);
+    drop(stage);
+    assert_eq!(publisher.subscriber_count(), 0);
+}
