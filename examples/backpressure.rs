@@ -1,4 +1,5 @@
-//! What a publisher is told when a lossless ring has no room: its message comes back, at once or after a while.
+//! What a publisher is told when a lossless ring has no room: its message comes back, at once or after a
+//! while.
 //!
 //! `cargo run --release -p annulus --example backpressure`
 

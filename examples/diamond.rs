@@ -1,4 +1,5 @@
-//! A graph of stages: an order is journalled and replicated at the same time, and executed once both are done.
+//! A graph of stages: an order is journalled and replicated at the same time, and executed once both are
+//! done.
 //!
 //! ```text
 //!                ┌─► journal ───┐

@@ -1,4 +1,5 @@
-//! A program for rtrb, call by call: one thread makes sound, block by block, and another plays it. Nothing is copied twice, nobody waits.
+//! A program for rtrb, call by call: one thread makes sound, block by block, and another plays it. Nothing is
+//! copied twice, nobody waits.
 //!
 //! `cargo run --release -p annulus --example from_rtrb`
 

@@ -1,5 +1,5 @@
-//! Four topics, each with a ring, a publisher and a subscriber of its own. What counts is what was *received*: a publisher that nobody keeps up with
-//! publishes fast, and moves nothing.
+//! Four topics, each with a ring, a publisher and a subscriber of its own. What counts is what was
+//! *received*: a publisher that nobody keeps up with publishes fast, and moves nothing.
 //!
 //! `cargo run --release -p annulus --example market_data`
 
@@ -10,7 +10,8 @@ use bytemuck::NoUninit;
 
 const TOPICS: [&str; 4] = ["EURUSD", "GBPUSD", "USDJPY", "AUDUSD"];
 const QUOTES: u64 = 500_000;
-/// Quotes that a publisher sends before it lets others have the core, as a feed does whose quotes come in packets.
+/// Quotes that a publisher sends before it lets others have the core, as a feed does whose quotes come in
+/// packets.
 const PACKET: u64 = 512;
 /// Slots of a ring. A subscriber that is off its core for longer than these last loses some quotes.
 const CAPACITY: usize = 16_384;

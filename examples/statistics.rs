@@ -1,4 +1,5 @@
-//! What a queue can tell of itself while it runs: who sent how much, what waits, and how long messages lay there.
+//! What a queue can tell of itself while it runs: who sent how much, what waits, and how long messages lay
+//! there.
 //!
 //! `cargo run --release -p annulus --example statistics`
 

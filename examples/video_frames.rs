@@ -1,4 +1,5 @@
-//! One camera, several viewers: each frame is filled where it lies and read there by all, without an allocation or a copy.
+//! One camera, several viewers: each frame is filled where it lies and read there by all, without an
+//! allocation or a copy.
 //!
 //! `cargo run --release -p annulus --example video_frames`
 

@@ -1,7 +1,7 @@
 //! Threads on cores of their own.
 //!
-//! By the kernel's numbers: a library that counts only the cores which the calling thread may use would, on a thread
-//! that is pinned already, find one.
+//! By the kernel's numbers: a library that counts only the cores which the calling thread may use would, on a
+//! thread that is pinned already, find one.
 
 use std::fmt;
 use std::str::FromStr;

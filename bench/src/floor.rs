@@ -37,7 +37,8 @@ impl Lines {
     }
 }
 
-/// Two threads, two lines: each writes its own and waits for the other's; then the next two. Nanoseconds a round trip.
+/// Two threads, two lines: each writes its own and waits for the other's; then the next two. Nanoseconds a
+/// round trip.
 pub fn ping_pong(cores: Cores, round_trips: u64) -> f64 {
     ping_pong_by(cores, round_trips, || ())
 }
@@ -123,7 +124,8 @@ pub fn store_slots(plan: &Plan) -> Sample {
     ns_each(begun, plan.messages).into()
 }
 
-/// One thread stores slots flat out, the other reads them as they come and goes on with the newest where it was lapped.
+/// One thread stores slots flat out, the other reads them as they come and goes on with the newest where it
+/// was lapped.
 pub fn hand_lines_over(plan: &Plan) -> Sample {
     let slots = Slots::new(plan.capacity);
     let (ready, done) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -173,8 +175,8 @@ pub fn hand_every_line_over_in_batches(plan: &Plan) -> Sample {
     hand_over_by::<BATCH>(plan)
 }
 
-/// With the least that keeps the writer from lapping: the reader says now and then how far it is, and the writer looks when
-/// it has used up what it knows.
+/// With the least that keeps the writer from lapping: the reader says now and then how far it is, and the
+/// writer looks when it has used up what it knows.
 fn hand_over_by<const STEP: usize>(plan: &Plan) -> Sample {
     let (slots, progress) = (Slots::new(plan.capacity), Line::default());
     let capacity = plan.capacity as u64;
@@ -251,8 +253,8 @@ pub fn fill_blocks<T: Word, const RINGS: usize>(plan: &Plan) -> Sample {
     ns_each(begun, plan.messages).into()
 }
 
-/// As many blocks as the ring has. One thread fills them in turn and says how far it is, by one flag; the other checks them and says
-/// how far it is, by another.
+/// As many blocks as the ring has. One thread fills them in turn and says how far it is, by one flag; the
+/// other checks them and says how far it is, by another.
 pub fn hand_blocks_over<T: Word>(plan: &Plan) -> Sample {
     let count = plan.capacity / BLOCK;
     // Nobody ever waits for a lock: the flags say whose a block is.

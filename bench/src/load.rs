@@ -25,8 +25,9 @@ impl Load {
         Self { cores, begun: Ticks::now(cores) }
     }
 
-    /// The part of both cores' time that went to others than this program: to other programs, to the kernel for them, or to
-    /// other guests of a host (which a guest sees as stolen). From 0 to 1; 0 where the kernel does not say.
+    /// The part of both cores' time that went to others than this program: to other programs, to the kernel
+    /// for them, or to other guests of a host (which a guest sees as stolen). From 0 to 1; 0 where the kernel
+    /// does not say.
     pub fn others(&self) -> f64 {
         match (self.begun, Ticks::now(self.cores)) {
             (Some(begun), Some(now)) => now.others_since(begun),
@@ -54,8 +55,8 @@ impl Ticks {
             busy += of(&[0, 1, 2, 5, 6, 7])?;
             idle += of(&[3, 4])?;
         }
-        // After the program's name, which may have spaces, the fields count from the third; user and system time, and those of
-        // children that ended, are the 14th to the 17th.
+        // After the program's name, which may have spaces, the fields count from the third; user and system
+        // time, and those of children that ended, are the 14th to the 17th.
         let (_, fields) = own.rsplit_once(')')?;
         let fields = fields.split_whitespace().skip(11).take(4);
         let own = fields.map(|field| field.parse::<u64>().ok()).sum::<Option<u64>>()?;

@@ -74,7 +74,8 @@ impl Processor {
     }
 }
 
-/// The civil date of a day after 1970-01-01. After Howard Hinnant, "chrono-compatible low-level date algorithms".
+/// The civil date of a day after 1970-01-01. After Howard Hinnant, "chrono-compatible low-level date
+/// algorithms".
 fn date_of(days: u64) -> String {
     // Years here begin in March, so that a leap day is the last of its year; eras are of 400 years.
     let days = days + 719_468;

@@ -54,8 +54,8 @@ use row::Row;
 
 /// Measures annulus beside its rivals, prints a table, and writes a report.
 ///
-/// Without arguments it takes about ten minutes, needs two cores that nothing else uses, and writes report.html and
-/// results.json to the current folder.
+/// Without arguments it takes about ten minutes, needs two cores that nothing else uses, and writes
+/// report.html and results.json to the current folder.
 #[derive(Parser)]
 #[command(after_help = "Examples:
   cargo run --release -- --quick                        a look, in two minutes
@@ -81,13 +81,15 @@ struct Arguments {
     /// Where to write everything that was measured, for programs.
     #[arg(long, value_name = "FILE", default_value = "results.json")]
     json: PathBuf,
-    /// Also write docs/benchmarks.json, docs/benchmarks.md and the README's tables in this checkout of the project.
+    /// Also write docs/benchmarks.json, docs/benchmarks.md and the README's tables in this checkout of the
+    /// project.
     #[arg(long, value_name = "FOLDER")]
     docs: Option<PathBuf>,
     /// Measure nothing: make the reports of what this file holds, which an earlier run wrote.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rounds", "quick", "only", "cores", "json"])]
     from: Option<PathBuf>,
-    /// Measure nothing: say in which rows these runs come to different verdicts, and fail if that is more than one in twenty.
+    /// Measure nothing: say in which rows these runs come to different verdicts, and fail if that is more
+    /// than one in twenty.
     #[arg(long, value_name = "FILE", num_args = 2.., conflicts_with_all = ["from", "docs"])]
     compare: Vec<PathBuf>,
     /// Run one round of this row here, and print it: what this program calls itself with.

@@ -1,8 +1,9 @@
 //! Each round of each row in a process of its own: this program, started again.
 //!
-//! Where a ring lies in memory changes what it takes, and stays the same as long as a process does. So does the state that a
-//! contender leaves behind in the allocator. With a process for each round, the spread shows that, and the median does not
-//! hang on one throw of the dice. Rows take turns within a round, so that what changes slowly is spread over all of them.
+//! Where a ring lies in memory changes what it takes, and stays the same as long as a process does. So does
+//! the state that a contender leaves behind in the allocator. With a process for each round, the spread shows
+//! that, and the median does not hang on one throw of the dice. Rows take turns within a round, so that what
+//! changes slowly is spread over all of them.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -72,7 +73,8 @@ pub fn run_here(name: &str, order: Order, cores: Cores) -> Result<(), String> {
         eprintln!("error: {name}: not done after {} s", PATIENCE.as_secs());
         process::exit(1);
     });
-    // A round is so short that what a process pays once, at its first sleep or at the end of its first queue, would be most of it.
+    // A round is so short that what a process pays once, at its first sleep or at the end of its first queue,
+    // would be most of it.
     annulus::prepare();
     cores::pin(cores.here);
     let plan = Plan { capacity: row.capacity, messages: row.messages, cores };

@@ -58,8 +58,8 @@ pub struct EntryResult {
     pub latency: Option<Latency>,
 }
 
-/// In nanoseconds. Each percentile is the median of those of the rounds: one round in which a thread lost its core for milliseconds would otherwise be
-/// all that is seen of the slowest hundredth.
+/// In nanoseconds. Each percentile is the median of those of the rounds: one round in which a thread lost its
+/// core for milliseconds would otherwise be all that is seen of the slowest hundredth.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Latency {
     pub p50: u64,
@@ -89,8 +89,9 @@ pub struct Ratio {
 pub enum Standing {
     /// It is less by a tenth at least.
     Ahead,
-    /// What such machines do not tell apart from one run to the next. (With a twentieth instead of a tenth, two runs of one program differed
-    /// in five of 76 rows, four of them even or nearly so; and where a build happens to put a loop moves a time by as much.)
+    /// What such machines do not tell apart from one run to the next. (With a twentieth instead of a tenth,
+    /// two runs of one program differed in five of 76 rows, four of them even or nearly so; and where a build
+    /// happens to put a loop moves a time by as much.)
     Even,
     /// It is more by a tenth at least.
     Behind,
@@ -153,8 +154,8 @@ impl RowResult {
         self.best_rival().map(|(_, ratio)| Standing::of(ratio))
     }
 
-    /// What of this row should be the same in every run: which targets are met; where there are none, how we stand to the best
-    /// rival.
+    /// What of this row should be the same in every run: which targets are met; where there are none, how we
+    /// stand to the best rival.
     pub fn verdict(&self) -> String {
         let targets = self.ratios.iter().filter(|ratio| ratio.target.is_some());
         let met: Vec<&str> = targets

@@ -1,9 +1,10 @@
 //! The method: rounds in which every contender runs once, and what is made of them.
 //!
-//! Two cores of a machine may lie near each other or far apart, and under a hypervisor that changes while a program runs.
-//! So contenders take turns, in one order and then in the other, and only numbers of the same round are divided by each
-//! other. Around every contender a raw ping-pong between the two cores is timed; a round in which it changed by more than
-//! [`TOLERANCE`] does not count and is run again. It is kept among the results, and nothing else is a reason not to count.
+//! Two cores of a machine may lie near each other or far apart, and under a hypervisor that changes while a
+//! program runs. So contenders take turns, in one order and then in the other, and only numbers of the same
+//! round are divided by each other. Around every contender a raw ping-pong between the two cores is timed; a
+//! round in which it changed by more than [`TOLERANCE`] does not count and is run again. It is kept among the
+//! results, and nothing else is a reason not to count.
 
 use serde::{Deserialize, Serialize};
 
@@ -70,7 +71,8 @@ impl Round {
         round
     }
 
-    /// Whether the cores stayed where they were. Without probes, nothing is known and nothing is held against the round.
+    /// Whether the cores stayed where they were. Without probes, nothing is known and nothing is held against
+    /// the round.
     pub fn counts(&self) -> bool {
         let fastest = self.probes.iter().copied().fold(f64::INFINITY, f64::min);
         self.probes.iter().all(|&probe| probe <= fastest * TOLERANCE)

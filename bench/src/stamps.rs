@@ -4,7 +4,8 @@ use std::fs;
 
 use quanta::Clock;
 
-/// Whether the processor's counter runs at one speed, whatever the core does. Without that, a stamp of one core says nothing on another.
+/// Whether the processor's counter runs at one speed, whatever the core does. Without that, a stamp of one
+/// core says nothing on another.
 pub fn are_reliable() -> bool {
     // Not for x86 alone to decide: the system counter of aarch64 is such a counter by definition.
     if !cfg!(any(target_arch = "x86", target_arch = "x86_64")) {
@@ -24,7 +25,8 @@ fn is_invariant(cpuinfo: &str) -> bool {
 
 /// The counter now, when all that this thread read before is there.
 ///
-/// A processor reads the counter as soon as it can, even before a message whose value it takes for granted, as it does with what a check says.
+/// A processor reads the counter as soon as it can, even before a message whose value it takes for granted,
+/// as it does with what a check says.
 #[inline(always)]
 #[allow(unsafe_code, reason = "what waits for loads is an instruction of its own on each processor")]
 pub fn after_reads(clock: &Clock) -> u64 {

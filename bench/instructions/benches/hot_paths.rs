@@ -1,8 +1,10 @@
-//! Instructions of the hot paths, by callgrind: the same in each run, so a ceiling can lie just above today's number.
+//! Instructions of the hot paths, by callgrind: the same in each run, so a ceiling can lie just above today's
+//! number.
 //!
-//! A ceiling is for 1,024 messages and what is around the loop. It is about two percent above what was counted with the compiler that the benchmarks were last
-//! taken with: one instruction more for each message is above it. Where a change that is meant to cost something reaches a ceiling, raise it in the same
-//! commit and say why.
+//! A ceiling is for 1,024 messages and what is around the loop. It is about two percent above what was
+//! counted with the compiler that the benchmarks were last taken with: one instruction more for each message
+//! is above it. Where a change that is meant to cost something reaches a ceiling, raise it in the same commit
+//! and say why.
 
 use std::hint::black_box;
 

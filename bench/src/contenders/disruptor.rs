@@ -1,8 +1,9 @@
 //! The `disruptor`: its publisher waits for its readers, its messages are changed and read where they lie.
 //!
-//! Its readers poll and take one message at a time: of its ways to receive what is published one by one, the one that took
-//! the least time by far. (The others take all that there are at once, by a poll or in a handler on a thread that the library
-//! makes; they keep up with the publisher, and so are after the same lines as it is.)
+//! Its readers poll and take one message at a time: of its ways to receive what is published one by one, the
+//! one that took the least time by far. (The others take all that there are at once, by a poll or in a
+//! handler on a thread that the library makes; they keep up with the publisher, and so are after the same
+//! lines as it is.)
 
 use disruptor::{
     BusySpin, EventPoller, MultiConsumerBarrier, Producer, SingleConsumerBarrier, SingleProducer,

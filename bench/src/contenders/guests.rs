@@ -1,7 +1,8 @@
-//! Rivals in other languages: programs of their own (`guests/`), which do the work of a row and say how long it took.
+//! Rivals in other languages: programs of their own (`guests/`), which do the work of a row and say how long
+//! it took.
 //!
-//! They are compiled where they are missing or older than their source. Where that can't be done, a line on stderr says why, once, and rows are without
-//! them.
+//! They are compiled where they are missing or older than their source. Where that can't be done, a line on
+//! stderr says why, once, and rows are without them.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -57,7 +58,8 @@ impl Guest for Lmax {
     }
 }
 
-/// What could not be made is not tried again for a while, nor complained of: this program runs itself many times.
+/// What could not be made is not tried again for a while, nor complained of: this program runs itself many
+/// times.
 fn tried(file: &str, name: &str, needs: &str, make: fn() -> Result<(), String>) -> bool {
     const AGAIN: Duration = Duration::from_secs(15 * 60);
     let failed = made(file).with_extension("failed");
@@ -169,7 +171,8 @@ pub fn run_moodycamel(work: &str, plan: &Plan) -> Sample {
     parse(&on_both(plan.cores, || succeed(command)).unwrap_or_else(|error| panic!("{work}: {error}")))
 }
 
-/// Has the Disruptor do `work`. Java knows no cores, so its threads are found by their names and pinned from here.
+/// Has the Disruptor do `work`. Java knows no cores, so its threads are found by their names and pinned from
+/// here.
 pub fn run_lmax(work: &str, plan: &Plan) -> Sample {
     let mut command = Command::new("java");
     command.args(["-XX:+UseSerialGC", "-Xms64m", "-Xmx64m", "-cp"]);

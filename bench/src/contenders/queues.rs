@@ -1,7 +1,7 @@
 //! Queues: each message reaches one consumer.
 //!
-//! Each library is used in the ways that it has: by verbs that try, which the loop repeats, and by verbs that wait. The handles are wrapped
-//! in [`Tried`], [`Waiting`] and their like, which say which verbs are called.
+//! Each library is used in the ways that it has: by verbs that try, which the loop repeats, and by verbs that
+//! wait. The handles are wrapped in [`Tried`], [`Waiting`] and their like, which say which verbs are called.
 
 use std::hint::spin_loop;
 use std::sync::mpsc as std_mpsc;
@@ -54,7 +54,8 @@ pub trait BatchSender: Send {
 }
 
 pub trait BatchReceiver: Send {
-    /// The messages that are there, up to [`BATCH`] of them, by way of `buffer` where they are not read in place. How many they were.
+    /// The messages that are there, up to [`BATCH`] of them, by way of `buffer` where they are not read in
+    /// place. How many they were.
     fn receive_batch(&mut self, buffer: &mut [u64; BATCH], each: impl FnMut(u64)) -> usize;
 }
 

@@ -1,9 +1,9 @@
 //! The loops of `one_thread`, with it decided whether the rings' functions are inlined.
 //!
-//! The compiler inlines a function that has one call site whatever its size, and one that has several only if it is small.
-//! A ring whose `publish` is just too large for that looks twice as slow in one program as in the other. So here are both:
-//! a module for each loop, which is a compilation unit of its own with one call site of each function, and the same with
-//! every call behind a function that is never inlined.
+//! The compiler inlines a function that has one call site whatever its size, and one that has several only if
+//! it is small. A ring whose `publish` is just too large for that looks twice as slow in one program as in
+//! the other. So here are both: a module for each loop, which is a compilation unit of its own with one call
+//! site of each function, and the same with every call behind a function that is never inlined.
 
 use super::entries::contenders;
 use super::one_thread;

@@ -33,7 +33,8 @@ fn publish<C: Contender>(plan: &Plan) -> Sample {
     let (ready, done) = (AtomicBool::new(false), AtomicBool::new(false));
     let total = LIVE_WARM_UP + plan.messages;
     thread::scope(|scope| {
-        // Its own, as a thread that publishes has it: borrowed from outside, its sequence would live in memory.
+        // Its own, as a thread that publishes has it: borrowed from outside, its sequence would live in
+        // memory.
         let mut publisher = publisher;
         let reader = scope.spawn(|| {
             pin(plan.cores.there);

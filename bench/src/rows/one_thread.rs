@@ -1,7 +1,8 @@
 //! What a publisher and a subscriber cost when nobody is waited for.
 //!
-//! All the rings' functions have several call sites in this module, so the compiler decides by their size which of them it
-//! inlines, as it does in a program that uses a ring in several places. `inlining` has the same loops with that decided.
+//! All the rings' functions have several call sites in this module, so the compiler decides by their size
+//! which of them it inlines, as it does in a program that uses a ring in several places. `inlining` has the
+//! same loops with that decided.
 
 use std::time::Instant;
 

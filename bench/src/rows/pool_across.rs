@@ -1,6 +1,7 @@
 //! Large messages to the other core: by the handle of a buffer, or by their bytes.
 //!
-//! Each message is written word by word where its sender has it, and every word is checked where its receiver has it.
+//! Each message is written word by word where its sender has it, and every word is checked where its receiver
+//! has it.
 
 use std::hint::spin_loop;
 use std::ops::Range;

@@ -88,8 +88,8 @@ fn of_words<T: Word, const PRODUCERS: usize>([unread, read]: [&'static str; 2]) 
 trait Blocks<T>: Sized {
     type Producer: FillBlock<T> + Send;
     fn rings(producers: usize, capacity: usize) -> (Vec<Self::Producer>, Self);
-    /// Has `read` look at words of one ring that lie beside each other, up to a block of them, and say how many it is done with. Returns as many, 0 where
-    /// nothing is there.
+    /// Has `read` look at words of one ring that lie beside each other, up to a block of them, and say how
+    /// many it is done with. Returns as many, 0 where nothing is there.
     fn take(&mut self, read: impl FnOnce(&[T]) -> usize) -> usize;
 }
 

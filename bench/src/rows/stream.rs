@@ -1,7 +1,7 @@
 //! A stream from one thread to another, of which no message is lost.
 //!
-//! All of it is inlined where it is called, so that a row whose functions have a module to themselves has one call site of
-//! each of a ring's functions, and all contenders are inlined alike (`inlining` says why).
+//! All of it is inlined where it is called, so that a row whose functions have a module to themselves has one
+//! call site of each of a ring's functions, and all contenders are inlined alike (`inlining` says why).
 
 use std::hint::spin_loop;
 use std::ops::Range;

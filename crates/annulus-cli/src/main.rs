@@ -20,7 +20,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Shows the rings of the annulus library at work: a broadcast of quotes to strategies, and a queue for their orders.
+/// Shows the rings of the annulus library at work: a broadcast of quotes to strategies, and a queue for their
+/// orders.
 #[derive(Parser)]
 #[command(name = "annulus", version, after_help = EXAMPLES)]
 struct Program {

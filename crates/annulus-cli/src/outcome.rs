@@ -27,8 +27,8 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// Why a subcommand could not do what it was asked to do: bad input, bad usage, or a system that refused. It says which
-/// value is wrong and what would be right; exit code 2, the same that the arguments' parser uses.
+/// Why a subcommand could not do what it was asked to do: bad input, bad usage, or a system that refused. It
+/// says which value is wrong and what would be right; exit code 2, the same that the arguments' parser uses.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Failure(String);
 

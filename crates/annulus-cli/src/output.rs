@@ -1,7 +1,7 @@
 //! Standard output and standard error.
 //!
-//! `println!` panics when the reader of a pipe is gone. These do not: a reader that has seen enough (`annulus … |
-//! head`) is no error.
+//! `println!` panics when the reader of a pipe is gone. These do not: a reader that has seen enough
+//! (`annulus … | head`) is no error.
 
 use std::fmt;
 use std::io::{self, Write};

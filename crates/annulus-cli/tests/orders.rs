@@ -44,8 +44,8 @@ fn sorted_lines(path: &Path) -> Vec<String> {
     lines
 }
 
-/// A file of `count` quotes with five decimals (in the form without a header) and their times as orders write them: prices that go up and
-/// down at random, and stand still now and then.
+/// A file of `count` quotes with five decimals (in the form without a header) and their times as orders write
+/// them: prices that go up and down at random, and stand still now and then.
 fn quotes(count: u64, seed: u64) -> (String, Vec<String>) {
     let (mut file, mut times) = (String::new(), Vec::new());
     let (mut random, mut price) = (seed, 112_000_u64);
@@ -73,7 +73,8 @@ fn quotes(count: u64, seed: u64) -> (String, Vec<String>) {
     (file, times)
 }
 
-/// What must be ordered, sorted: computed quote by quote from the text of the files, each average summed anew.
+/// What must be ordered, sorted: computed quote by quote from the text of the files, each average summed
+/// anew.
 fn expected(strategies: &[(usize, usize)], files: &[(&str, &str, &[String])]) -> Vec<String> {
     let mut orders = Vec::new();
     for &(fast, slow) in strategies {
@@ -257,7 +258,8 @@ fn a_full_disk_ends_the_run_and_is_named() {
 fn ctrl_c_leaves_the_orders_until_then() {
     let folder = Folder::new("interrupted");
     let output = folder.0.join("orders.csv");
-    // Before the program listens for Ctrl-C, that ends it without an exit code, and leaves the file that it has begun: then later.
+    // Before the program listens for Ctrl-C, that ends it without an exit code, and leaves the file that it
+    // has begun: then later.
     let run = |delay| {
         let arguments = ["--rate", "5000", "--messages", "10000000", "--strategies", "1/2", "--json"];
         let child =

@@ -55,7 +55,8 @@ impl Attributes {
         quote!(#library::__private)
     }
 
-    /// The same, for an error that points to `place`. It is the macro's code all the same, which no lint of its user's crate looks at.
+    /// The same, for an error that points to `place`. It is the macro's code all the same, which no lint of
+    /// its user's crate looks at.
     pub(crate) fn private_at(&self, place: Span) -> TokenStream {
         let at_place = |mut token: TokenTree| {
             token.set_span(token.span().located_at(place));

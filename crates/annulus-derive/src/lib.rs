@@ -1,5 +1,5 @@
-//! The derive macro of [annulus](https://docs.rs/annulus), which re-exports it with its feature `derive`. Use it from there: its documentation is that of
-//! `annulus::Message`.
+//! The derive macro of [annulus](https://docs.rs/annulus), which re-exports it with its feature `derive`. Use
+//! it from there: its documentation is that of `annulus::Message`.
 //!
 //! ```text
 //! attributes   what `#[message(…)]` says

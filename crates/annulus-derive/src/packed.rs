@@ -1,4 +1,5 @@
-//! Types that are taken apart: their fields lie in the ring beside each other, without padding; of an enum, a number for the variant, and its fields.
+//! Types that are taken apart: their fields lie in the ring beside each other, without padding; of an enum, a
+//! number for the variant, and its fields.
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -91,7 +92,8 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
     let mut generics = input.generics.clone();
     let bounds = generics.make_where_clause();
     for ty in &wire.messages {
-        // As a condition, a field that is no message is one error, which points to it; what is generated below takes it for granted.
+        // As a condition, a field that is no message is one error, which points to it; what is generated
+        // below takes it for granted.
         let private = attributes.private_at(ty.span());
         bounds
             .predicates
@@ -112,8 +114,8 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
                 #[inline(always)]
                 fn clone(&self) -> Self { *self }
             }
-            // SAFETY: it is what it holds, which is made of `Both`, `Either`, `Several`, integers, and the wires of messages, all of which have no
-            // uninitialised byte.
+            // SAFETY: it is what it holds, which is made of `Both`, `Either`, `Several`, integers, and the
+            // wires of messages, all of which have no uninitialised byte.
             unsafe impl #params #private::NoUninit for #marker #arguments #bounds {}
 
             impl #params #private::Message for #name #arguments #bounds {
@@ -126,8 +128,8 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
 
                 #[inline]
                 unsafe fn decode(wire: *const Self::Wire) -> Self {
-                    // SAFETY: `encode` made `wire`, so each part of it is what the `encode` of its field made, and the number of a variant says
-                    // which of them is there.
+                    // SAFETY: `encode` made `wire`, so each part of it is what the `encode` of its field
+                    // made, and the number of a variant says which of them is there.
                     #[allow(unused_unsafe)]
                     unsafe {
                         let wire = wire.read().0;

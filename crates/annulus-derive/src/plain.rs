@@ -1,7 +1,9 @@
-//! Types that lie in the ring as they are: bytemuck's `NoUninit`, with the checks that its own derive makes, and a word on where the padding is.
+//! Types that lie in the ring as they are: bytemuck's `NoUninit`, with the checks that its own derive makes,
+//! and a word on where the padding is.
 //!
-//! `NoUninit` promises that all bytes of a value have one. That holds where each field keeps the promise, and no byte belongs to no field. The
-//! compiler's layout is asked for that, whatever it is, so `#[repr(C)]` is not needed: messages never leave the program.
+//! `NoUninit` promises that all bytes of a value have one. That holds where each field keeps the promise, and
+//! no byte belongs to no field. The compiler's layout is asked for that, whatever it is, so `#[repr(C)]` is
+//! not needed: messages never leave the program.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -46,7 +48,8 @@ pub(crate) fn of_struct(
     Ok(quote! {
         #[automatically_derived]
         const _: () = {
-            // SAFETY: the checks below, without which this does not compile: each field has no uninitialised byte, and all bytes are those of fields.
+            // SAFETY: the checks below, without which this does not compile: each field has no uninitialised
+            // byte, and all bytes are those of fields.
             unsafe impl #private::NoUninit for #name {}
 
             const FIELDS: [(usize, usize); #count] =

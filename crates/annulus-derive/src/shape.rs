@@ -1,5 +1,5 @@
-//! What a field becomes in the ring, by the way its type is written: an `Option`, a tuple and an array of these are taken apart; all others are messages
-//! themselves.
+//! What a field becomes in the ring, by the way its type is written: an `Option`, a tuple and an array of
+//! these are taken apart; all others are messages themselves.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

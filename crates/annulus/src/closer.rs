@@ -14,18 +14,21 @@ pub(crate) trait Close: Send + Sync {
 
 /// Closes one ring, broadcast or queue, from any thread; made by `closer` of its handles.
 ///
-/// It may be cloned and sent anywhere, and it keeps nothing open: a ring whose handles are gone is gone, and dropping a closer closes nothing.
-/// To close several rings at once, or with a flag for threads that are not in a ring, [attach](crate::Shutdown::attach) closers to a [`Shutdown`](crate::Shutdown).
+/// It may be cloned and sent anywhere, and it keeps nothing open: a ring whose handles are gone is gone, and
+/// dropping a closer closes nothing. To close several rings at once, or with a flag for threads that are not
+/// in a ring, [attach](crate::Shutdown::attach) closers to a [`Shutdown`](crate::Shutdown).
 ///
 /// # What a close does
 ///
-/// Everybody who waits in the ring is woken. What was published or sent before the close is received; then receivers get `Closed`, for good, and all
-/// subscribers of a broadcast ring at the same message. What comes later fails and gives its value back; only `publish` of a *lossy* ring,
-/// which returns nothing, drops the message. A `publish` or `send` beside the close is one or the other: where it returned `Ok` its message is received, and where it
-/// failed nobody receives it.
+/// Everybody who waits in the ring is woken. What was published or sent before the close is received; then
+/// receivers get `Closed`, for good, and all subscribers of a broadcast ring at the same message. What comes
+/// later fails and gives its value back; only `publish` of a *lossy* ring, which returns nothing, drops the
+/// message. A `publish` or `send` beside the close is one or the other: where it returned `Ok` its message is
+/// received, and where it failed nobody receives it.
 ///
-/// On a broadcast ring with one publisher, a close from outside makes each core that runs a thread of this process execute a barrier: a system call, and the first time in a
-/// process some milliseconds, which `prepare` takes in advance. Where a sandbox refuses that, it waits for a millisecond.
+/// On a broadcast ring with one publisher, a close from outside makes each core that runs a thread of this
+/// process execute a barrier: a system call, and the first time in a process some milliseconds, which
+/// `prepare` takes in advance. Where a sandbox refuses that, it waits for a millisecond.
 ///
 /// # Examples
 ///
@@ -70,8 +73,9 @@ impl Closer {
         }
     }
 
-    /// Whether the ring is closed: somebody closed it, one side is gone from it, or it is gone itself. (Of a broadcast ring, the side of publishers; a
-    /// publisher tells by its own `is_closed` whether all receivers are gone.)
+    /// Whether the ring is closed: somebody closed it, one side is gone from it, or it is gone itself. (Of a
+    /// broadcast ring, the side of publishers; a publisher tells by its own `is_closed` whether all receivers
+    /// are gone.)
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.ring.upgrade().is_none_or(|ring| ring.is_closed())

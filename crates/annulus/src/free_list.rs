@@ -1,5 +1,5 @@
-//! A free list: a Treiber stack of indexes, with a tag against ABA. The slabs of a pool that nobody has are in one, and the rings of a queue that no
-//! producer has. An entry's link is kept by whoever has the list.
+//! A free list: a Treiber stack of indexes, with a tag against ABA. The slabs of a pool that nobody has are
+//! in one, and the rings of a queue that no producer has. An entry's link is kept by whoever has the list.
 //!
 //! ```text
 //! pop                                              push
@@ -9,16 +9,18 @@
 //!       top := link, tag + 1                             top := the entry, tag + 1      Release
 //! ```
 //!
-//! R. K. Treiber, *Systems Programming: Coping with Parallelism*, IBM RJ 5118, 1986; the tag is that of the *IBM System/370 Principles of
-//! Operation*, appendix A, on `COMPARE DOUBLE AND SWAP`.
+//! R. K. Treiber, *Systems Programming: Coping with Parallelism*, IBM RJ 5118, 1986; the tag is that of the
+//! *IBM System/370 Principles of Operation*, appendix A, on `COMPARE DOUBLE AND SWAP`.
 //!
-//! *Why the tag.* Between X2 and X3 of one thread others may pop the top entry a, pop b behind it, and push a again. The top is a as
-//! before, but its link is no longer b, which has an owner. Without a tag X3 would succeed and put b back as the top: two owners of one
-//! entry. With it every change of the head gives it another value, for 2^32 changes.
+//! *Why the tag.* Between X2 and X3 of one thread others may pop the top entry a, pop b behind it, and push a
+//! again. The top is a as before, but its link is no longer b, which has an owner. Without a tag X3 would
+//! succeed and put b back as the top: two owners of one entry. With it every change of the head gives it
+//! another value, for 2^32 changes.
 //!
-//! *Why one Acquire is enough.* Nothing but compare-exchanges changes the head, so each value of it carries on the release sequence of
-//! every X5 before it: who reads the head with Acquire sees the links, and the contents, of all entries pushed until then. X3 succeeds only
-//! on the very value that was read with Acquire before, so for itself it needs no ordering.
+//! *Why one Acquire is enough.* Nothing but compare-exchanges changes the head, so each value of it carries
+//! on the release sequence of every X5 before it: who reads the head with Acquire sees the links, and the
+//! contents, of all entries pushed until then. X3 succeeds only on the very value that was read with Acquire
+//! before, so for itself it needs no ordering.
 
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 
@@ -53,8 +55,8 @@ impl Seen {
     }
 }
 
-/// All of it is one atomic, so a reference to it may be an argument while another thread gives the memory back: a successful
-/// [`push`](Self::push) is the last that an owner does with a pool.
+/// All of it is one atomic, so a reference to it may be an argument while another thread gives the memory
+/// back: a successful [`push`](Self::push) is the last that an owner does with a pool.
 #[repr(transparent)]
 pub(crate) struct Head(AtomicU64);
 
@@ -90,13 +92,14 @@ impl Head {
         Seen(self.0.load(Ordering::Relaxed))
     }
 
-    /// X5: puts entry `index` on top, whose link is the top that was seen. If the head has changed, what it is now.
+    /// X5: puts entry `index` on top, whose link is the top that was seen. If the head has changed, what it
+    /// is now.
     ///
     /// After a success the caller may touch nothing of the pool, if that is what the list is in.
     #[inline]
     pub(crate) fn push(&self, seen: Seen, index: u32) -> Result<(), Seen> {
-        // Release: pairs with X1 and K1, so who pops the entry sees its link, and what its owner wrote. Relaxed where it fails: only the
-        // number counts.
+        // Release: pairs with X1 and K1, so who pops the entry sees its link, and what its owner wrote.
+        // Relaxed where it fails: only the number counts.
         let exchanged = self.0.compare_exchange_weak(
             seen.0,
             seen.then(index),
@@ -108,8 +111,8 @@ impl Head {
 
     /// K1: nothing is pushed from here on. Returns the top.
     pub(crate) fn close(&self) -> u32 {
-        // Acquire: pairs with every X5, so K2 sees the links, and what was done with the entries in the list comes before the end of
-        // their memory.
+        // Acquire: pairs with every X5, so K2 sees the links, and what was done with the entries in the list
+        // comes before the end of their memory.
         Seen(self.0.swap(u64::from(CLOSED), ordering!(Acquire unless "pool_close_relaxed"))).top()
     }
 }

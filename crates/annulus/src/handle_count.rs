@@ -2,8 +2,8 @@
 
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated, ordering};
 
-/// The handles of one side, and whether the last of them is gone. That never changes back: a handle is made only from another one of
-/// its side.
+/// The handles of one side, and whether the last of them is gone. That never changes back: a handle is made
+/// only from another one of its side.
 pub(crate) struct HandleCount {
     count: AtomicUsize,
     is_gone: AtomicBool,

@@ -1,5 +1,5 @@
-//! Hints: to the optimiser about which way a branch goes, to the processor about what is written next. The latter where a register holds a
-//! pointer and nothing else.
+//! Hints: to the optimiser about which way a branch goes, to the processor about what is written next. The
+//! latter where a register holds a pointer and nothing else.
 
 /// `condition`, with the note that it is rarely true: what follows is laid out off the straight path.
 #[inline(always)]
@@ -14,12 +14,14 @@ pub(crate) fn unlikely(condition: bool) -> bool {
 #[inline]
 fn cold() {}
 
-/// Has the processor get the line of `place` for itself, because it will be written soon. Changes nothing else, whatever the address is.
+/// Has the processor get the line of `place` for itself, because it will be written soon. Changes nothing
+/// else, whatever the address is.
 #[inline(always)]
 pub(crate) fn prefetch_to_write<T>(place: *const T) {
     // (The intrinsic makes it a prefetch for reading where the target's baseline has no other.)
     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
-    // SAFETY: it neither faults nor changes anything; processors without the instruction take it for one that does nothing.
+    // SAFETY: it neither faults nor changes anything; processors without the instruction take it for one that
+    // does nothing.
     unsafe {
         core::arch::asm!("prefetchw [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
     }
@@ -36,7 +38,8 @@ pub(crate) fn prefetch_to_write<T>(place: *const T) {
     let _ = place;
 }
 
-/// Has the processor get the line of `place`, because it will be read soon. Changes nothing else, whatever the address is.
+/// Has the processor get the line of `place`, because it will be read soon. Changes nothing else, whatever
+/// the address is.
 #[inline(always)]
 pub(crate) fn prefetch_to_read<T>(place: *const T) {
     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]

@@ -5,11 +5,11 @@ use crate::sync::mutated;
 
 /// Maps a sequence to its slot, which is `sequence mod capacity`.
 ///
-/// A power of two masks. Any other capacity multiplies by a reciprocal: with `r = ⌊2^64 / capacity⌋`, the product
-/// `⌊sequence · r / 2^64⌋` is the quotient or one less (its error is below `sequence / 2^64 < 1`), so one
-/// conditional subtraction makes the remainder exact for every `u64`. (Barrett's reduction, with a precision of
-/// one word.) An index kept beside the sequence would do without the two multiplications, but it is one more store
-/// for each message, and stores are what a publisher with a live reader pays for.
+/// A power of two masks. Any other capacity multiplies by a reciprocal: with `r = ⌊2^64 / capacity⌋`, the
+/// product `⌊sequence · r / 2^64⌋` is the quotient or one less (its error is below `sequence / 2^64 < 1`), so
+/// one conditional subtraction makes the remainder exact for every `u64`. (Barrett's reduction, with a
+/// precision of one word.) An index kept beside the sequence would do without the two multiplications, but it
+/// is one more store for each message, and stores are what a publisher with a live reader pays for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Index {
     /// The capacity less one where that masks, so for a power of two from 2 up; otherwise 0.

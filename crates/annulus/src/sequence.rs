@@ -2,8 +2,9 @@
 
 /// The number of a message: 0 for the first of a ring, then one more for each, never reused.
 ///
-/// A stamp needs one bit more than a sequence, so sequences end at 2^63 − 2. A publisher of a thousand million
-/// messages a second gets there in 292 years: it can't overflow in practice, and no code checks for it.
+/// A stamp needs one bit more than a sequence, so sequences end at 2^63 − 2. A publisher of a thousand
+/// million messages a second gets there in 292 years: it can't overflow in practice, and no code checks for
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Sequence(u64);
 
@@ -78,8 +79,8 @@ impl Stamp {
         Self(2 * sequence.0 + 2)
     }
 
-    /// The stamp that message `sequence` finds in its slot once the message a lap of `capacity` before it is done; 0 in the
-    /// first lap.
+    /// The stamp that message `sequence` finds in its slot once the message a lap of `capacity` before it is
+    /// done; 0 in the first lap.
     #[inline]
     pub(crate) const fn of_the_lap_before(sequence: Sequence, capacity: usize) -> Self {
         Self(Self::done(sequence).0.saturating_sub(2 * capacity as u64))

@@ -1,7 +1,8 @@
 //! [`Shutdown`]: asks threads to stop, and closes rings so that those see it who sleep in one.
 //!
-//! What is attached is a stack, after Treiber. A trigger takes all of it, and leaves the mark that nothing is put there any more; so what is attached is closed
-//! by the trigger that takes it, or by whoever attaches it and finds the mark:
+//! What is attached is a stack, after Treiber. A trigger takes all of it, and leaves the mark that nothing is
+//! put there any more; so what is attached is closed by the trigger that takes it, or by whoever attaches it
+//! and finds the mark:
 //!
 //! ```text
 //! attach                                         trigger
@@ -21,7 +22,8 @@ use crate::sync::{AtomicBool, AtomicPtr, Ordering, mutated};
 /// [attached](Self::attach) to it are closed with it, so threads that wait in `recv` or `publish` are woken
 /// and see it, too.
 ///
-/// To look at it is one load, and to attach a ring costs the ring nothing: threads that work in it do not look at the flag, but at their ring.
+/// To look at it is one load, and to attach a ring costs the ring nothing: threads that work in it do not
+/// look at the flag, but at their ring.
 ///
 /// # Examples
 ///
@@ -80,10 +82,12 @@ impl Shutdown {
         Self { state: Arc::new(state) }
     }
 
-    /// Closes the ring of `closer` together with this: by [`trigger`](Self::trigger), or at once where that has come before. Any number of rings can be attached, of any
-    /// kinds, at any time and on any thread; that does not keep them alive.
+    /// Closes the ring of `closer` together with this: by [`trigger`](Self::trigger), or at once where that
+    /// has come before. Any number of rings can be attached, of any kinds, at any time and on any thread;
+    /// that does not keep them alive.
     ///
-    /// Allocates a place, and takes no lock. It gives back the places of rings that are gone: O(rings that are attached).
+    /// Allocates a place, and takes no lock. It gives back the places of rings that are gone: O(rings that
+    /// are attached).
     ///
     /// ```
     /// let (publisher, _subscribable) = annulus::broadcast::lossy::<u64>(64);
@@ -97,10 +101,12 @@ impl Shutdown {
         self.state.put(Box::new(Attached { closer, below: ptr::null_mut() }));
     }
 
-    /// Asks everybody who holds a clone to stop, and closes all rings that are attached, as [`Closer::close`] does: in no order. When it returns, they are closed, but
-    /// for those that another thread is attaching or closing just now. Calling it again changes nothing.
+    /// Asks everybody who holds a clone to stop, and closes all rings that are attached, as [`Closer::close`]
+    /// does: in no order. When it returns, they are closed, but for those that another thread is attaching or
+    /// closing just now. Calling it again changes nothing.
     pub fn trigger(&self) {
-        // Release: pairs with the Acquire in `is_shutdown`; what came before the trigger is visible to who sees it.
+        // Release: pairs with the Acquire in `is_shutdown`; what came before the trigger is visible to who
+        // sees it.
         self.state.triggered.store(true, Ordering::Release);
         if !mutated!("shutdown_closes_nothing") {
             self.state.take(triggered_mark()).for_each(|attached| attached.closer.close());

@@ -1,8 +1,8 @@
 //! The one door to atomics: `core` in a normal build, loom's doubles under `--cfg annulus_loom`.
 //!
-//! Nothing else in the crate names `core::sync::atomic` (clippy's `disallowed-types` sees to it), so a loom model
-//! runs the very code that ships. The types are aliases and the fences are functions of this module because
-//! clippy looks through a re-export, but not through these.
+//! Nothing else in the crate names `core::sync::atomic` (clippy's `disallowed-types` sees to it), so a loom
+//! model runs the very code that ships. The types are aliases and the fences are functions of this module
+//! because clippy looks through a re-export, but not through these.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
 #[cfg(not(annulus_loom))]
@@ -43,7 +43,8 @@ impl<T> UnsafeCell<T> {
         return self.0.with(look);
     }
 
-    /// A pointer to write through while `change` runs. Whoever writes promises that nobody else looks meanwhile.
+    /// A pointer to write through while `change` runs. Whoever writes promises that nobody else looks
+    /// meanwhile.
     #[inline(always)]
     #[cfg_attr(annulus_loom, track_caller)]
     pub(crate) fn with_mut<R>(&self, change: impl FnOnce(*mut T) -> R) -> R {
@@ -78,9 +79,9 @@ pub(crate) fn pause() {
 
 /// Whether the seeded bug `$name` is there, which some check must catch (see `ci/mutations`).
 ///
-/// In a normal build it never is, and then the branch is gone; the private cfg `annulus_mutant` puts it in. A build for loom, or one with
-/// `annulus_mutant = "all"`, has all of them, and the environment variable `ANNULUS_MUTANT` says which one is awake: so one build serves every
-/// test and every bug.
+/// In a normal build it never is, and then the branch is gone; the private cfg `annulus_mutant` puts it in. A
+/// build for loom, or one with `annulus_mutant = "all"`, has all of them, and the environment variable
+/// `ANNULUS_MUTANT` says which one is awake: so one build serves every test and every bug.
 #[cfg(not(any(annulus_loom, annulus_mutant = "all")))]
 macro_rules! mutated {
     ($name:literal) => {
@@ -100,7 +101,8 @@ pub(crate) use mutated;
 pub(crate) fn is_awake(name: &str) -> bool {
     use std::sync::LazyLock;
 
-    // A test asks a million times, and some count what is allocated. Loom does not see this cell, so it orders nothing that loom watches.
+    // A test asks a million times, and some count what is allocated. Loom does not see this cell, so it
+    // orders nothing that loom watches.
     static AWAKE: LazyLock<std::ffi::OsString> =
         LazyLock::new(|| std::env::var_os("ANNULUS_MUTANT").unwrap_or_default());
     *AWAKE == *name

@@ -1,16 +1,19 @@
 //! Which handles may be used after a panic that was caught: all of them.
 //!
-//! *Why that is right.* A panic can only come out of what is not the library's: a closure, a `clone`, a destructor, a factory. None of them runs while a ring is
-//! in between two states:
+//! *Why that is right.* A panic can only come out of what is not the library's: a closure, a `clone`, a
+//! destructor, a factory. None of them runs while a ring is in between two states:
 //!
-//! - A closure that makes a message runs before its slot is touched. A closure that changes an event runs while its slot belongs to the publisher alone; if it
-//!   panics, the event is not published, and its place is free as before.
-//! - A closure that gets a message runs after the message was moved out, or while the cursor holds it in place; if it panics, the cursor moves on.
+//! - A closure that makes a message runs before its slot is touched. A closure that changes an event runs
+//!   while its slot belongs to the publisher alone; if it panics, the event is not published, and its place
+//!   is free as before.
+//! - A closure that gets a message runs after the message was moved out, or while the cursor holds it in
+//!   place; if it panics, the cursor moves on.
 //! - What a batch has claimed is dropped, and its places are given back, also while a destructor panics.
 //!
-//! So a ring is whole after each panic, and no other thread sees a message that is not. Messages that are copied or moved are no more reached by a panic than those in the
-//! channels of `std`, whose handles are `UnwindSafe` whatever they carry. An event is different: it is changed in place, and the next closure sees it as
-//! the one that panicked left it. So handles of events are only what their `T` is.
+//! So a ring is whole after each panic, and no other thread sees a message that is not. Messages that are
+//! copied or moved are no more reached by a panic than those in the channels of `std`, whose handles are
+//! `UnwindSafe` whatever they carry. An event is different: it is changed in place, and the next closure sees
+//! it as the one that panicked left it. So handles of events are only what their `T` is.
 
 use core::panic::{RefUnwindSafe, UnwindSafe};
 

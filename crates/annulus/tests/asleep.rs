@@ -1,8 +1,9 @@
-//! Publishers that sleep at the gate, publishers that wait for each other, and stages that wait for those before them: no wake-up is
-//! lost, whoever lies down when.
+//! Publishers that sleep at the gate, publishers that wait for each other, and stages that wait for those
+//! before them: no wake-up is lost, whoever lies down when.
 //!
-//! Everybody pauses at random, so that each is now asleep, now about to sleep, now awake when another one goes on. All but the last
-//! reader wait without a deadline. A lost wake-up stands still, and the last reader's clock tells.
+//! Everybody pauses at random, so that each is now asleep, now about to sleep, now awake when another one
+//! goes on. All but the last reader wait without a deadline. A lost wake-up stands still, and the last
+//! reader's clock tells.
 
 mod support;
 

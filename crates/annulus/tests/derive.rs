@@ -1,4 +1,5 @@
-//! Messages of types of one's own: what `#[derive(Message)]` makes of them comes through every ring of copied messages as it went in.
+//! Messages of types of one's own: what `#[derive(Message)]` makes of them comes through every ring of copied
+//! messages as it went in.
 
 // Whoever derives needs no `unsafe` of his own, whatever the macro writes.
 #![forbid(unsafe_code)]
@@ -156,7 +157,8 @@ const LONG: usize = if cfg!(miri) { 4 } else { 50 };
 
 const MESSAGES: u8 = if cfg!(miri) { 6 } else { 200 };
 
-/// Sends these messages through every ring of copied ones, one by one and in batches, and compares what every kind of reader receives.
+/// Sends these messages through every ring of copied ones, one by one and in batches, and compares what every
+/// kind of reader receives.
 fn through_every_ring<T: Message + Sync + PartialEq + Debug>(make: impl Fn(u8) -> T) {
     let messages: Vec<T> = (0..MESSAGES).map(make).collect();
     let mut buffer = vec![messages[0]; 8];
@@ -276,7 +278,8 @@ fn text_comes_through_every_ring() {
     through_every_ring(|number| Text::<9>::truncated(&"äöüäöü"[..usize::from(number % 7) * 2]));
 }
 
-/// A wire is as long as its fields, and no byte of it is missing: the ring's slots are no larger than they must be.
+/// A wire is as long as its fields, and no byte of it is missing: the ring's slots are no larger than they
+/// must be.
 #[test]
 fn a_wire_has_no_padding() {
     assert_eq!(size_of::<<inner::Padded as Message>::Wire>(), 1 + 8 + 1);

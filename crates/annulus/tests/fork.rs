@@ -4,14 +4,16 @@
 #[path = "support/hang.rs"]
 mod hang;
 
-/// A subscriber whose thread stayed behind moves no more, so the publisher's copy fills up for good; and what it publishes reaches nobody.
+/// A subscriber whose thread stayed behind moves no more, so the publisher's copy fills up for good; and what
+/// it publishes reaches nobody.
 #[test]
 fn a_forked_process_has_a_ring_of_its_own() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut subscriber = subscribable.subscribe();
     publisher.publish(1).unwrap();
 
-    // SAFETY: the child calls nothing but what touches its memory, which neither allocates nor takes a lock, and exits.
+    // SAFETY: the child calls nothing but what touches its memory, which neither allocates nor takes a lock,
+    // and exits.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let mut published = 0;

@@ -5,7 +5,8 @@ mod hang;
 
 use annulus::LossyTryRecvError;
 
-/// A lag would take a member past a group that was not asked since: it lags up to the group, and the rest comes with the group's.
+/// A lag would take a member past a group that was not asked since: it lags up to the group, and the rest
+/// comes with the group's.
 #[test]
 fn a_member_does_not_recover_past_the_group() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);

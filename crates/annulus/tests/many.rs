@@ -1,5 +1,5 @@
-//! More publishers than cores, and payloads that would show a torn read or a swapped one: every byte of a message is told by its
-//! publisher and that one's count.
+//! More publishers than cores, and payloads that would show a torn read or a swapped one: every byte of a
+//! message is told by its publisher and that one's count.
 
 mod support;
 
@@ -30,8 +30,8 @@ fn time() -> Duration {
     if cfg!(miri) { Duration::from_secs(3600) } else { soak_time(in_ci) / rings }
 }
 
-/// The message of a publisher. Who it is from and its number are in the first eight bytes; the others follow from these, each lane of
-/// eight in its own way, so that no part of one message fits into another.
+/// The message of a publisher. Who it is from and its number are in the first eight bytes; the others follow
+/// from these, each lane of eight in its own way, so that no part of one message fits into another.
 fn message<const N: usize>(publisher: usize, count: u64) -> [u8; N] {
     let name = (publisher as u64) << 56 | count;
     let mix = name.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -112,8 +112,8 @@ fn publish<const N: usize, M: Publishes<N>>(
     count
 }
 
-/// Receives until the close. Every message is whole and follows its publisher's; returns how many of each were received, and
-/// how many were lost in all.
+/// Receives until the close. Every message is whole and follows its publisher's; returns how many of each
+/// were received, and how many were lost in all.
 fn subscribe<const N: usize, M: Mode>(
     mut subscriber: Subscriber<[u8; N], M>,
     lossless: bool,
@@ -136,7 +136,8 @@ fn subscribe<const N: usize, M: Mode>(
     (received, subscriber.total_lagged())
 }
 
-/// All publishers and three subscribers on one ring; nothing is lost but what is counted, and on a lossless ring nothing.
+/// All publishers and three subscribers on one ring; nothing is lost but what is counted, and on a lossless
+/// ring nothing.
 fn race<const N: usize, M: Publishes<N>>(
     publisher: MpPublisher<[u8; N], M>,
     subscribers: [Subscriber<[u8; N], M>; 3],
@@ -252,7 +253,8 @@ fn owned_texts() {
 /// How long those run who use next to nothing of a core.
 const IDLE: Duration = Duration::from_millis(if cfg!(miri) { 0 } else { 500 });
 
-/// Publishers that wait at a full ring, however many, leave the cores to others, and go on when there is room.
+/// Publishers that wait at a full ring, however many, leave the cores to others, and go on when there is
+/// room.
 #[test]
 fn who_waits_for_room_uses_no_core() {
     let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
@@ -276,8 +278,8 @@ fn who_waits_for_room_uses_no_core() {
     }
 }
 
-/// Eight publishers with a message now and then and eight subscribers, sixteen threads: all of them together leave most of one core,
-/// where one that spins would use all of it.
+/// Eight publishers with a message now and then and eight subscribers, sixteen threads: all of them together
+/// leave most of one core, where one that spins would use all of it.
 #[test]
 fn sixteen_threads_with_little_to_do_use_little() {
     const PAUSE: Duration = Duration::from_millis(if cfg!(miri) { 0 } else { 20 });

@@ -1,4 +1,5 @@
-//! The lossy ring against a plain model, which is in `models/lossy.rs`, in random steps and at every small capacity.
+//! The lossy ring against a plain model, which is in `models/lossy.rs`, in random steps and at every small
+//! capacity.
 
 #[path = "support/hang.rs"]
 mod hang;

@@ -1,5 +1,5 @@
-//! The buffer pool: every answer against a plain model (`models/pool.rs`), every error, and many threads that would notice a second
-//! owner.
+//! The buffer pool: every answer against a plain model (`models/pool.rs`), every error, and many threads that
+//! would notice a second owner.
 
 #[path = "support/hang.rs"]
 mod hang;
@@ -190,8 +190,9 @@ fn all_out(pool: &BufferPool, turns: usize) -> Vec<Handle> {
     alloc_all(pool).into_iter().map(|buffer| (0..turns).fold(buffer, once_more).into_handle()).collect()
 }
 
-/// How many handles of a pool that is gone the next one takes, in `pairs` of such pools, whose slabs are of so many sizes. The next one often has the memory
-/// of the one before, which is up to the allocator: of some sizes it may never have it.
+/// How many handles of a pool that is gone the next one takes, in `pairs` of such pools, whose slabs are of
+/// so many sizes. The next one often has the memory of the one before, which is up to the allocator: of some
+/// sizes it may never have it.
 fn taken_by_the_next(pairs: usize, count: usize, sizes: usize) -> usize {
     let mut taken = 0;
     for pair in 0..pairs {
@@ -216,7 +217,8 @@ fn the_next_pool_takes_no_handle_of_one_that_is_gone() {
 /// With many slabs they are short enough to be counted: one in 2^16 for each handle, of which there are 2^16.
 #[test]
 fn a_stale_handle_is_taken_as_often_as_the_odds_say() {
-    // Six deviations, which are the root of the mean. Miri has no time for so many slabs: of a few no handle is taken.
+    // Six deviations, which are the root of the mean. Miri has no time for so many slabs: of a few no handle
+    // is taken.
     let (count, pairs, mean, reach) = match (cfg!(miri), cfg!(debug_assertions)) {
         (true, _) => (4, 3, 0, 0),
         (_, true) => (1 << 16, 36, 36, 36),
@@ -274,7 +276,8 @@ proptest! {
     }
 }
 
-/// Each owner fills its slab with a number of its own, and finds it so before it frees or sends it: a second owner would be seen.
+/// Each owner fills its slab with a number of its own, and finds it so before it frees or sends it: a second
+/// owner would be seen.
 #[test]
 fn owners_write_and_find_what_they_wrote() {
     for (slab_bytes, count) in [(64, 2), (1, 3), (256, THREADS + 1)] {
@@ -309,7 +312,8 @@ fn owners_write_and_find_what_they_wrote() {
     }
 }
 
-/// Packets through a lossless ring: every subscriber receives the handle, one of them redeems it, and finds what was sent.
+/// Packets through a lossless ring: every subscriber receives the handle, one of them redeems it, and finds
+/// what was sent.
 #[test]
 fn every_subscriber_tries_and_one_gets_it() {
     const COUNT: usize = if cfg!(miri) { 4 } else { 32 };

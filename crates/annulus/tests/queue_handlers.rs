@@ -1,7 +1,8 @@
 //! Sending inside a handler that got a message of the same queue.
 //!
-//! The slots of the messages that a handler gets may be given back after it has returned. So a `send` there may wait for the handler that it runs in, for
-//! ever. What only tries is told that the ring is full, what waits for a time ends in time, and nothing is lost, doubled or out of order.
+//! The slots of the messages that a handler gets may be given back after it has returned. So a `send` there
+//! may wait for the handler that it runs in, for ever. What only tries is told that the ring is full, what
+//! waits for a time ends in time, and nothing is lost, doubled or out of order.
 
 #[path = "support/hang.rs"]
 mod hang;

@@ -1,5 +1,6 @@
-//! A consumer that looks at quiet rings again and again takes them off its list in the end, and registers the process for barriers then, not before
-//! (`registration.rs`). A process of its own, because a process registers once.
+//! A consumer that looks at quiet rings again and again takes them off its list in the end, and registers the
+//! process for barriers then, not before (`registration.rs`). A process of its own, because a process
+//! registers once.
 #![cfg(all(target_os = "linux", feature = "std", not(miri)))]
 
 #[path = "support/hang.rs"]

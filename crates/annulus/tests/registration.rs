@@ -1,7 +1,8 @@
-//! What a process pays for sleeps, it pays at the first sleep (or in advance: `prepare.rs`), not when it makes a ring.
+//! What a process pays for sleeps, it pays at the first sleep (or in advance: `prepare.rs`), not when it
+//! makes a ring.
 //!
-//! The kernel refuses a barrier to a process that has not registered for it, so it can be asked whether this one has. One test, because a process registers
-//! once.
+//! The kernel refuses a barrier to a process that has not registered for it, so it can be asked whether this
+//! one has. One test, because a process registers once.
 #![cfg(all(target_os = "linux", feature = "std", not(miri)))]
 
 mod support;
@@ -91,7 +92,8 @@ fn a_process_registers_at_its_first_sleep() {
     assert!(is_registered(), "somebody slept");
 }
 
-/// A consumer finds nothing in eight rings, often enough to take them off its list where barriers are cheap, and not so often that it would register.
+/// A consumer finds nothing in eight rings, often enough to take them off its list where barriers are cheap,
+/// and not so often that it would register.
 fn a_few_quiet_rings() {
     const POLLS: usize = if cfg!(debug_assertions) { 12 } else { 10_000 };
     let (first, mut consumer) = annulus::mpsc::channel::<u64>(4);
@@ -108,7 +110,8 @@ fn a_few_quiet_rings() {
     std::mem::forget((first, producers, consumer));
 }
 
-/// Publishers and their threads begin while nobody has registered, and learn nothing of it when the first sleeper does: it is woken all the same.
+/// Publishers and their threads begin while nobody has registered, and learn nothing of it when the first
+/// sleeper does: it is woken all the same.
 fn publishers_were_there_before() {
     let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
     let mut subscriber = subscribable.subscribe();

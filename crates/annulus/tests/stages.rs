@@ -87,7 +87,8 @@ fn a_stage_is_not_closed_before_those_before_it_are_done() {
     assert_eq!(stage.try_recv(), Err(TryRecvError::Closed));
 }
 
-/// A chain, a diamond, and a stage at its end that sleeps: each message arrives, in order, and so does the close.
+/// A chain, a diamond, and a stage at its end that sleeps: each message arrives, in order, and so does the
+/// close.
 #[test]
 fn a_graph_passes_everything_on() {
     const MESSAGES: u64 = if cfg!(miri) { 20 } else { 20_000 };

@@ -1,5 +1,5 @@
-//! Real threads, a writer that laps its readers, and payloads that would show a torn read: every byte of a message is told
-//! by its sequence.
+//! Real threads, a writer that laps its readers, and payloads that would show a torn read: every byte of a
+//! message is told by its sequence.
 
 #![allow(clippy::disallowed_types, reason = "what the test counts is none of the library's atomics")]
 
@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use annulus::LossyTryRecvError;
 use annulus::broadcast::Subscriber;
 
-/// How long each size is written, and longer where a reader has not met the writer yet: on a busy machine it may not have run.
+/// How long each size is written, and longer where a reader has not met the writer yet: on a busy machine it
+/// may not have run.
 const TIME: Duration = Duration::from_millis(if cfg!(debug_assertions) { 150 } else { 250 });
 
 /// How long a reader that never meets the writer is given. Miri counts messages, not time.
@@ -28,14 +29,15 @@ const fn messages(bytes: usize) -> u64 {
 /// The rings: slots, and messages in a batch (0: one by one).
 const RINGS: &[(usize, usize)] = if cfg!(miri) { &[(2, 0)] } else { &[(2, 0), (7, 0), (64, 100)] };
 
-/// The message of a sequence. Neighbouring messages differ in every byte, and so do those that share a slot of a small ring.
+/// The message of a sequence. Neighbouring messages differ in every byte, and so do those that share a slot
+/// of a small ring.
 fn message<const N: usize>(sequence: u64) -> [u8; N] {
     let mix = sequence.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     std::array::from_fn(|i| (mix >> (8 * (i % 8))) as u8 ^ (i / 8) as u8 ^ sequence as u8)
 }
 
-/// Receives until the close; checks each message against its sequence, and the account. Calls `met` for what it received before
-/// the close. Returns what was received and what was lost.
+/// Receives until the close; checks each message against its sequence, and the account. Calls `met` for what
+/// it received before the close. Returns what was received and what was lost.
 fn read<const N: usize>(mut subscriber: Subscriber<[u8; N]>, mut met: impl FnMut()) -> (u64, u64) {
     let (start, mut received, mut lagged) = (subscriber.cursor(), 0, 0);
     loop {

@@ -1,6 +1,7 @@
 //! Sleeping and waking on real threads: nobody burns a core while idle, nobody is forgotten.
 //!
-//! Of a lossy ring with one publisher. Publishers that sleep, and stages, are in `asleep.rs`, and every ring idle in `conformance/`.
+//! Of a lossy ring with one publisher. Publishers that sleep, and stages, are in `asleep.rs`, and every ring
+//! idle in `conformance/`.
 
 mod support;
 
@@ -46,7 +47,8 @@ fn an_idle_subscriber_with_a_timeout_uses_no_cpu() {
     assert!(used < IDLE / 10, "idle for {IDLE:?}, {used:?} of it on a core");
 }
 
-/// Who waits in vain for a while by the strategy of the ring, on both sides, in each family: spinning uses a core for that time, or as much of one as there is.
+/// Who waits in vain for a while by the strategy of the ring, on both sides, in each family: spinning uses a
+/// core for that time, or as much of one as there is.
 #[test]
 #[cfg(target_os = "linux")]
 fn who_is_not_told_waits_by_the_strategy_of_the_ring() {
@@ -207,9 +209,9 @@ fn a_batch_wakes_a_sleeper() {
     assert!(begun.elapsed() < STUCK / 2, "found at its deadline, not woken");
 }
 
-/// Two threads hand a number back and forth and pause at random, so that each is now asleep, now about to sleep, now awake
-/// when the other publishes. One of them sends its number at the end of a burst that may lap the other. A lost wake-up stands
-/// still: the other side's deadline tells.
+/// Two threads hand a number back and forth and pause at random, so that each is now asleep, now about to
+/// sleep, now awake when the other publishes. One of them sends its number at the end of a burst that may lap
+/// the other. A lost wake-up stands still: the other side's deadline tells.
 #[test]
 fn no_wake_up_is_lost_under_random_pauses() {
     const FILLER: u64 = u64::MAX;

@@ -1,4 +1,5 @@
-//! Each file in `cases/` is a program that someone new to the library might write, and that does not compile. Its first lines say what the compiler has to say:
+//! Each file in `cases/` is a program that someone new to the library might write, and that does not compile.
+//! Its first lines say what the compiler has to say:
 //!
 //! - `// errors: 1`: how many errors there are,
 //! - `// says: …`: text that is in one of them,
@@ -6,7 +7,8 @@
 //!
 //! And none may speak of `bytemuck`, which is how the library does it, not what its user has to do.
 //!
-//! Only our own words are compared. How the compiler sets them, and what it adds, is another matter in each version.
+//! Only our own words are compared. How the compiler sets them, and what it adds, is another matter in each
+//! version.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -1,5 +1,5 @@
-//! Each target: which rings it is about, and the model they are held against. None has more than one thread, so that each run of a
-//! case is like the other.
+//! Each target: which rings it is about, and the model they are held against. None has more than one thread,
+//! so that each run of a case is like the other.
 
 use annulus::{mpmc, mpsc, spmc, spsc};
 

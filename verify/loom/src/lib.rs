@@ -1,7 +1,8 @@
-//! What the loom models share. Without `--cfg annulus_loom` there is nothing here, and no test either; `ci/loom` runs them.
+//! What the loom models share. Without `--cfg annulus_loom` there is nothing here, and no test either;
+//! `ci/loom` runs them.
 //!
-//! Models in which a thread sleeps are in files whose names end in `wake`; they run with the waker's fence. All others run without
-//! it, because it would hide a missing order elsewhere.
+//! Models in which a thread sleeps are in files whose names end in `wake`; they run with the waker's fence.
+//! All others run without it, because it would hide a missing order elsewhere.
 #![cfg(annulus_loom)]
 
 pub mod shared;
@@ -23,7 +24,8 @@ pub const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters
 /// Never sleeps; loom lets the others run meanwhile.
 pub const SPIN: WaitStrategy = WaitStrategy::YieldSpin;
 
-/// A message that tells its number, and whether it is whole. Where one thread publishes, the number is the sequence.
+/// A message that tells its number, and whether it is whole. Where one thread publishes, the number is the
+/// sequence.
 pub trait Checked: Message + PartialEq + core::fmt::Debug {
     /// The message of a number.
     fn of(number: u64) -> Self;
@@ -59,8 +61,9 @@ impl Checked for [u64; 2] {
     }
 }
 
-/// Calls `try_recv` up to `times` times, ends at the first `Closed`, and checks that the cursor has moved by what was received and what was
-/// lost, no more and no less. Returns what was received: the sequence and the number of each message.
+/// Calls `try_recv` up to `times` times, ends at the first `Closed`, and checks that the cursor has moved by
+/// what was received and what was lost, no more and no less. Returns what was received: the sequence and the
+/// number of each message.
 ///
 /// # Panics
 ///
@@ -90,7 +93,8 @@ pub fn receive<T: Checked>(subscriber: &mut Subscriber<T>, times: usize) -> Vec<
     received
 }
 
-/// As [`receive`], where one thread publishes: each message is the one of its sequence. Returns the sequences.
+/// As [`receive`], where one thread publishes: each message is the one of its sequence. Returns the
+/// sequences.
 ///
 /// # Panics
 ///
@@ -103,8 +107,8 @@ pub fn receive_checked<T: Checked>(subscriber: &mut Subscriber<T>, times: usize)
     receive(subscriber, times).into_iter().map(check).collect()
 }
 
-/// Receives from a lossless ring: calls `try_recv` up to `times` times, ends at the first `Closed`, and returns the numbers of the messages.
-/// A message that was overwritten would be a panic in the library.
+/// Receives from a lossless ring: calls `try_recv` up to `times` times, ends at the first `Closed`, and
+/// returns the numbers of the messages. A message that was overwritten would be a panic in the library.
 pub fn receive_lossless<T: Checked>(subscriber: &mut Subscriber<T, Lossless>, times: usize) -> Vec<u64> {
     let mut received = Vec::new();
     for _ in 0..times {
@@ -128,8 +132,8 @@ pub fn receive_batch<T: Checked, M: Mode, const N: usize>(subscriber: &mut Subsc
     buffer[..count].iter().map(T::number).collect()
 }
 
-/// Publishes the messages from number `first` on to a lossless ring, with up to `tries` calls of `try_publish`, and returns the number after
-/// the last one.
+/// Publishes the messages from number `first` on to a lossless ring, with up to `tries` calls of
+/// `try_publish`, and returns the number after the last one.
 pub fn publish_tries<T: Checked>(publisher: &mut Publisher<T, Lossless>, first: u64, tries: usize) -> u64 {
     let mut next = first;
     for _ in 0..tries {
@@ -141,7 +145,8 @@ pub fn publish_tries<T: Checked>(publisher: &mut Publisher<T, Lossless>, first: 
     next
 }
 
-/// Sends the messages from number `first` on, with up to `tries` calls of `try_send`, and returns the number after the last one.
+/// Sends the messages from number `first` on, with up to `tries` calls of `try_send`, and returns the number
+/// after the last one.
 ///
 /// # Panics
 ///
@@ -217,8 +222,8 @@ impl Drop for Counted {
     }
 }
 
-/// Runs `model` in every interleaving and with every value that a load may return, up to three preemptions, and says how many executions
-/// that were (`--nocapture` shows it).
+/// Runs `model` in every interleaving and with every value that a load may return, up to three preemptions,
+/// and says how many executions that were (`--nocapture` shows it).
 ///
 /// # Panics
 ///

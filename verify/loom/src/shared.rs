@@ -25,8 +25,8 @@ impl Token {
     }
 }
 
-/// Sends the messages from number `first` on, with up to `tries` calls of `try_send`; ends where the queue is closed. Returns the number after
-/// the last one that was sent.
+/// Sends the messages from number `first` on, with up to `tries` calls of `try_send`; ends where the queue is
+/// closed. Returns the number after the last one that was sent.
 ///
 /// # Panics
 ///

@@ -1,8 +1,9 @@
-//! The shared queue: many senders and many receivers claim in one ring. Each message reaches one receiver, whole, in one order, and there are never more
-//! of them than slots.
+//! The shared queue: many senders and many receivers claim in one ring. Each message reaches one receiver,
+//! whole, in one order, and there are never more of them than slots.
 //!
-//! Loom watches the slots: it fails a model where two threads meet in one, or where what one wrote there does not come before what the
-//! other reads. Each message has a share in a counter besides, so that one that is lost, or dropped twice, shows.
+//! Loom watches the slots: it fails a model where two threads meet in one, or where what one wrote there does
+//! not come before what the other reads. Each message has a share in a counter besides, so that one that is
+//! lost, or dropped twice, shows.
 #![cfg(annulus_loom)]
 
 use std::sync::Arc;
@@ -199,7 +200,8 @@ fn one_order_for_all_senders() {
     });
 }
 
-/// A batch has one claim: no other sender's message comes between its messages, and they are received together.
+/// A batch has one claim: no other sender's message comes between its messages, and they are received
+/// together.
 #[test]
 fn a_batch_beside_a_send() {
     check(|| {
@@ -216,7 +218,8 @@ fn a_batch_beside_a_send() {
     });
 }
 
-/// A sender closes the queue beside a send of another: what was sent is received, what came back is not. What one receiver declares the end is it for all.
+/// A sender closes the queue beside a send of another: what was sent is received, what came back is not. What
+/// one receiver declares the end is it for all.
 #[test]
 fn a_close_beside_a_send() {
     check(|| {

@@ -1,5 +1,5 @@
-//! The shared queue: no wake-up is lost, also where messages are written, and slots left, in another order than they are claimed in; a close wakes all; and
-//! what nobody will receive is dropped.
+//! The shared queue: no wake-up is lost, also where messages are written, and slots left, in another order
+//! than they are claimed in; a close wakes all; and what nobody will receive is dropped.
 #![cfg(annulus_loom)]
 
 use std::sync::Arc;
@@ -22,8 +22,9 @@ fn a_message_wakes_a_receiver() {
     });
 }
 
-/// Two senders send one message each to two receivers that receive one each: both get one. (With one preemption: four threads with two are more than loom
-/// gets through in minutes. The next model has a message that is written before an earlier one while both sleep.)
+/// Two senders send one message each to two receivers that receive one each: both get one. (With one
+/// preemption: four threads with two are more than loom gets through in minutes. The next model has a message
+/// that is written before an earlier one while both sleep.)
 #[test]
 fn a_message_for_each_receiver() {
     check_up_to(1, || {
@@ -46,8 +47,9 @@ fn a_message_for_each_receiver() {
     });
 }
 
-/// A message that is written before an earlier one wakes a receiver that finds nothing, and sleeps again: whoever writes the earlier one then wakes two. (One of the two that sleep sent the later
-/// message before: another thread would be more than loom gets through in minutes.)
+/// A message that is written before an earlier one wakes a receiver that finds nothing, and sleeps again:
+/// whoever writes the earlier one then wakes two. (One of the two that sleep sent the later message before:
+/// another thread would be more than loom gets through in minutes.)
 #[test]
 fn a_message_that_overtakes_another() {
     check_up_to(1, || {
@@ -89,7 +91,8 @@ fn a_taken_message_wakes_a_sender() {
     });
 }
 
-/// Two receivers take one message each while two senders wait for room: both have it. (With one preemption, as above.)
+/// Two receivers take one message each while two senders wait for room: both have it. (With one preemption,
+/// as above.)
 #[test]
 fn a_slot_for_each_sender() {
     check_up_to(1, || {
@@ -111,7 +114,8 @@ fn a_slot_for_each_sender() {
     });
 }
 
-/// A slot that is left before an earlier one wakes a sender that finds no room, and sleeps again: whoever leaves the earlier one then wakes two. (One of the two that sleep left the later slot before.)
+/// A slot that is left before an earlier one wakes a sender that finds no room, and sleeps again: whoever
+/// leaves the earlier one then wakes two. (One of the two that sleep left the later slot before.)
 #[test]
 fn a_slot_that_overtakes_another() {
     check_up_to(1, || {
@@ -161,7 +165,8 @@ fn a_batch_wakes_two_senders() {
     });
 }
 
-/// Several messages that are sent at once wake as many receivers, also where the first is taken before their sender looks for how many there are.
+/// Several messages that are sent at once wake as many receivers, also where the first is taken before their
+/// sender looks for how many there are.
 #[test]
 fn a_batch_wakes_two_receivers() {
     check_up_to(2, || {
@@ -193,7 +198,8 @@ fn a_close_wakes_two_receivers() {
     });
 }
 
-/// A close beside a send: where the message was claimed before it and is written after it, one receiver has it, and the other is told the end.
+/// A close beside a send: where the message was claimed before it and is written after it, one receiver has
+/// it, and the other is told the end.
 #[test]
 fn a_close_while_a_message_is_written() {
     check_up_to(2, || {
@@ -231,7 +237,8 @@ fn the_last_receiver_wakes_a_sender() {
     });
 }
 
-/// The last receiver goes beside two sends: what was sent is dropped, also where it is written after the receiver looked, and while senders live.
+/// The last receiver goes beside two sends: what was sent is dropped, also where it is written after the
+/// receiver looked, and while senders live.
 #[test]
 fn what_nobody_receives_is_dropped() {
     check_up_to(2, || {

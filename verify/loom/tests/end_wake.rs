@@ -1,4 +1,5 @@
-//! A close from elsewhere, beside publishers: what was published before it is received by all, what is refused by nobody, and whoever sleeps is woken.
+//! A close from elsewhere, beside publishers: what was published before it is received by all, what is
+//! refused by nobody, and whoever sleeps is woken.
 //!
 //! Publishers live on until all is received: where they go, that ends the ring, too.
 //!

@@ -1,5 +1,5 @@
-//! A ring for each producer: who leaves, and who comes after. Without the producers' fence, so nobody closes or joins here while a message is on its
-//! way; that is in `fan_in_wake.rs`.
+//! A ring for each producer: who leaves, and who comes after. Without the producers' fence, so nobody closes
+//! or joins here while a message is on its way; that is in `fan_in_wake.rs`.
 #![cfg(annulus_loom)]
 
 use annulus::mpsc;
@@ -42,7 +42,8 @@ fn a_leaver_s_last_message() {
     });
 }
 
-/// A producer leaves and another one comes, which may get its ring: it goes on behind what the first one sent, in slots that were given back.
+/// A producer leaves and another one comes, which may get its ring: it goes on behind what the first one
+/// sent, in slots that were given back.
 #[test]
 fn a_ring_for_the_next() {
     check(|| {

@@ -1,7 +1,8 @@
-//! A ring for each producer, which the consumer looks at only while it is busy: nothing is ever hidden from it, asleep or not, whoever comes,
-//! goes or closes meanwhile.
+//! A ring for each producer, which the consumer looks at only while it is busy: nothing is ever hidden from
+//! it, asleep or not, whoever comes, goes or closes meanwhile.
 //!
-//! Under loom a lane is deactivated after one look that found nothing, and one message is taken from it at a time.
+//! Under loom a lane is deactivated after one look that found nothing, and one message is taken from it at a
+//! time.
 #![cfg(annulus_loom)]
 
 use std::sync::Arc;
@@ -49,8 +50,8 @@ fn sorted(mut values: Vec<u64>) -> Vec<u64> {
     values
 }
 
-/// Messages beside a poll that deactivates their lane: a first one that the poll may have missed, and one that activates its lane. The next
-/// poll finds the first, also while the second one's send is not over.
+/// Messages beside a poll that deactivates their lane: a first one that the poll may have missed, and one
+/// that activates its lane. The next poll finds the first, also while the second one's send is not over.
 #[test]
 fn messages_in_a_quiet_ring() {
     check(|| {
@@ -131,8 +132,8 @@ fn who_joins_is_seen() {
     });
 }
 
-/// One producer leaves while another one joins, which may get its ring: whatever the one who leaves still does, the other one's message is
-/// seen, and wakes.
+/// One producer leaves while another one joins, which may get its ring: whatever the one who leaves still
+/// does, the other one's message is seen, and wakes.
 #[test]
 fn who_comes_after_one_that_leaves() {
     for (sleeps, preemptions) in [(true, 2), (false, 3)] {

@@ -1,14 +1,16 @@
-//! The gate: publishers of a lossless ring never overwrite what a subscriber needs, whoever joins, leaves or is cloned meanwhile.
+//! The gate: publishers of a lossless ring never overwrite what a subscriber needs, whoever joins, leaves or
+//! is cloned meanwhile.
 //!
-//! A subscriber that was overwritten would be told by the slot's stamps, and the library panics there. The publishers here try a few times
-//! instead of waiting, so nobody has to be woken.
+//! A subscriber that was overwritten would be told by the slot's stamps, and the library panics there. The
+//! publishers here try a few times instead of waiting, so nobody has to be woken.
 #![cfg(annulus_loom)]
 
 use annulus::broadcast::{Lossless, Publisher, Subscriber};
 use annulus_loom::{Checked, check, check_up_to, publish_tries, receive, receive_batch, receive_lossless};
 use loom::thread::{self, JoinHandle};
 
-/// A thread that tries to publish, from message `first` on, and closes the ring. It returns how many messages there are now.
+/// A thread that tries to publish, from message `first` on, and closes the ring. It returns how many messages
+/// there are now.
 fn publishing<T: Checked>(
     mut publisher: Publisher<T, Lossless>,
     first: u64,
@@ -17,7 +19,8 @@ fn publishing<T: Checked>(
     thread::spawn(move || publish_tries(&mut publisher, first, tries))
 }
 
-/// Receives a few times under the running publisher, then what is left, and asserts that it was all from the cursor on.
+/// Receives a few times under the running publisher, then what is left, and asserts that it was all from the
+/// cursor on.
 fn misses_nothing<T: Checked>(
     subscriber: &mut Subscriber<T, Lossless>,
     times: usize,
@@ -44,7 +47,8 @@ fn the_publisher_does_not_overtake() {
     }
 }
 
-/// A batch is read in runs, of which the last stamp is looked at, and is as whole and in order as what is read one by one.
+/// A batch is read in runs, of which the last stamp is looked at, and is as whole and in order as what is
+/// read one by one.
 #[test]
 fn a_batch_beside_the_publisher() {
     for headroom in [0, 1] {
@@ -172,7 +176,8 @@ fn two_join_at_once() {
     });
 }
 
-/// Two join where one cell is free: one takes it, the other one makes new ones, and neither waits for the other.
+/// Two join where one cell is free: one takes it, the other one makes new ones, and neither waits for the
+/// other.
 #[test]
 fn two_join_where_one_left() {
     check(|| {
@@ -193,7 +198,8 @@ fn two_join_where_one_left() {
     });
 }
 
-/// Two leave while another joins, and a publisher looks: it finds a cell whatever the two have done of their leaving, and holds the publisher up.
+/// Two leave while another joins, and a publisher looks: it finds a cell whatever the two have done of their
+/// leaving, and holds the publisher up.
 #[test]
 fn joining_where_two_leave() {
     check_up_to(2, || {
@@ -210,8 +216,8 @@ fn joining_where_two_leave() {
     });
 }
 
-/// A clone needs what its original needed, also where the original moves on at once. The clone's cell comes before the original's in the
-/// list, so that a look may have passed it.
+/// A clone needs what its original needed, also where the original moves on at once. The clone's cell comes
+/// before the original's in the list, so that a look may have passed it.
 #[test]
 fn a_clone_keeps_its_place() {
     check(|| {

@@ -8,7 +8,8 @@ use loom::thread::{self, JoinHandle};
 /// One of many publishers.
 type Many = MpPublisher<[u64; 2], Lossless>;
 
-/// A thread that tries once to publish each of `numbers`, and returns those that it published, beside its publisher.
+/// A thread that tries once to publish each of `numbers`, and returns those that it published, beside its
+/// publisher.
 fn trying<const N: usize>(publisher: &Many, numbers: [u64; N]) -> JoinHandle<(Vec<u64>, Many)> {
     let publisher = publisher.clone();
     thread::spawn(move || {
@@ -17,8 +18,8 @@ fn trying<const N: usize>(publisher: &Many, numbers: [u64; N]) -> JoinHandle<(Ve
     })
 }
 
-/// Two publishers at their limit, one subscriber that receives: each message that was published arrives once, those of each publisher in
-/// order.
+/// Two publishers at their limit, one subscriber that receives: each message that was published arrives once,
+/// those of each publisher in order.
 #[test]
 fn two_publishers_at_their_limit() {
     for headroom in [0, 1] {
@@ -43,7 +44,8 @@ fn two_publishers_at_their_limit() {
     }
 }
 
-/// A batch ends at a message that is being written, though a later one may be there: no run is read where many write.
+/// A batch ends at a message that is being written, though a later one may be there: no run is read where
+/// many write.
 #[test]
 fn a_batch_ends_at_what_is_being_written() {
     check(|| {
@@ -107,7 +109,8 @@ fn joining_under_two_publishers() {
     }
 }
 
-/// Where only a tap listens, no cursor holds publishers up: the writer of the lap before does, or the tap would read a mixture.
+/// Where only a tap listens, no cursor holds publishers up: the writer of the lap before does, or the tap
+/// would read a mixture.
 #[test]
 fn with_a_tap_alone() {
     check(|| {

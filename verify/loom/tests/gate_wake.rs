@@ -1,4 +1,5 @@
-//! Publishers that sleep at the gate: whatever lets them go on wakes them. A lost wake-up is a deadlock, which loom reports.
+//! Publishers that sleep at the gate: whatever lets them go on wakes them. A lost wake-up is a deadlock,
+//! which loom reports.
 #![cfg(annulus_loom)]
 
 use annulus::broadcast::{Lossless, Publisher, Subscribable, Subscriber};
@@ -63,8 +64,8 @@ fn receiving_many_wakes_the_publisher() {
     }
 }
 
-/// A publisher of a larger ring would rather have room for a few messages, but goes on with room for one when no more comes: here nobody
-/// notifies again.
+/// A publisher of a larger ring would rather have room for a few messages, but goes on with room for one when
+/// no more comes: here nobody notifies again.
 #[test]
 fn a_little_room_is_enough_in_the_end() {
     check(|| {
@@ -122,7 +123,8 @@ fn who_leaves_wakes_the_publisher() {
     });
 }
 
-/// When the last one goes who could receive, a publisher that sleeps is woken: it gets its message out, or back.
+/// When the last one goes who could receive, a publisher that sleeps is woken: it gets its message out, or
+/// back.
 #[test]
 fn the_last_one_out_wakes_the_publisher() {
     check(|| {
@@ -138,7 +140,8 @@ fn the_last_one_out_wakes_the_publisher() {
     });
 }
 
-/// Who joins holds the publisher up at an early cursor for a moment. Once it stands where it begins, it wakes the publisher.
+/// Who joins holds the publisher up at an early cursor for a moment. Once it stands where it begins, it wakes
+/// the publisher.
 #[test]
 fn who_joins_wakes_the_publisher() {
     check(|| {
@@ -155,7 +158,8 @@ fn who_joins_wakes_the_publisher() {
     });
 }
 
-/// Where nobody holds publishers up, one that comes round to a slot still being written is woken by the writer of that one.
+/// Where nobody holds publishers up, one that comes round to a slot still being written is woken by the
+/// writer of that one.
 #[test]
 fn the_writer_a_lap_before_wakes_a_publisher() {
     check(|| {

@@ -1,6 +1,8 @@
-//! A queue whose consumer asks for the message that it waits for: it comes beside the tail, or lies in its slot.
+//! A queue whose consumer asks for the message that it waits for: it comes beside the tail, or lies in its
+//! slot.
 //!
-//! Messages move, so loom watches the slots, and the place beside the tail: two threads in one of them fail the model.
+//! Messages move, so loom watches the slots, and the place beside the tail: two threads in one of them fail
+//! the model.
 #![cfg(annulus_loom)]
 
 use annulus::spsc;
@@ -32,7 +34,8 @@ fn one_by_one() {
     }
 }
 
-/// The producer does not look whether it is asked where it sends several, and the consumer looks at those in place.
+/// The producer does not look whether it is asked where it sends several, and the consumer looks at those in
+/// place.
 #[test]
 fn beside_slices() {
     check(|| {

@@ -27,7 +27,8 @@ fn what_happens_before_is_counted() {
     }
 }
 
-/// A subscriber that joins under a running publisher begins where it may, and reads whole messages from there.
+/// A subscriber that joins under a running publisher begins where it may, and reads whole messages from
+/// there.
 #[test]
 fn joining_under_a_running_publisher() {
     check(|| {

@@ -1,4 +1,5 @@
-//! A queue from one thread to another: every message once, in order and whole, in slots that nobody else is using.
+//! A queue from one thread to another: every message once, in order and whole, in slots that nobody else is
+//! using.
 //!
 //! Messages move, so loom watches each slot: two threads in one of them fail the model.
 #![cfg(annulus_loom)]

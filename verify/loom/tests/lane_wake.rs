@@ -1,6 +1,7 @@
 //! A queue from one thread to another whose sides sleep, and which is closed while they run.
 //!
-//! A lost wake-up is a deadlock, which loom reports. A message is received, dropped with the queue, or given back: once.
+//! A lost wake-up is a deadlock, which loom reports. A message is received, dropped with the queue, or given
+//! back: once.
 #![cfg(annulus_loom)]
 
 use annulus::{RecvError, spsc};

@@ -1,4 +1,5 @@
-//! Many publishers: each claims its own sequences, waits for the writer a lap before, and all messages have one order.
+//! Many publishers: each claims its own sequences, waits for the writer a lap before, and all messages have
+//! one order.
 #![cfg(annulus_loom)]
 
 use annulus::LossyTryRecvError;
@@ -20,7 +21,8 @@ fn publishing<T: Checked, const N: usize>(
     })
 }
 
-/// Asserts that no message came twice, and that those of each publisher (its number over ten) came in its own order.
+/// Asserts that no message came twice, and that those of each publisher (its number over ten) came in its own
+/// order.
 fn in_order(received: &[(u64, u64)]) {
     for (place, &(_, number)) in received.iter().enumerate() {
         for &(_, later) in &received[place + 1..] {
@@ -29,8 +31,8 @@ fn in_order(received: &[(u64, u64)]) {
     }
 }
 
-/// The first publisher claims twice and the other once, so one of them may have to wait for a slot of the lap before. The reader, from
-/// the beginning, looks twice meanwhile and then for what is left.
+/// The first publisher claims twice and the other once, so one of them may have to wait for a slot of the lap
+/// before. The reader, from the beginning, looks twice meanwhile and then for what is left.
 fn two_publishers_lap_a_reader<T: Checked>() {
     check(|| {
         let (publisher, subscribable) = annulus::broadcast::mp_lossy::<T>(2);
@@ -116,7 +118,8 @@ fn joining_under_publishers() {
     });
 }
 
-/// `latest` never goes back and never delivers twice, also where a message before the newest is still being written.
+/// `latest` never goes back and never delivers twice, also where a message before the newest is still being
+/// written.
 #[test]
 fn latest_moves_forward() {
     check_up_to(2, || {
@@ -140,7 +143,8 @@ fn latest_moves_forward() {
     });
 }
 
-/// Who joins while a batch is claimed and not yet written begins no later than where one stands who has received everything that is there.
+/// Who joins while a batch is claimed and not yet written begins no later than where one stands who has
+/// received everything that is there.
 #[test]
 fn a_joiner_begins_before_what_is_yet_to_be_written() {
     check(|| {
@@ -155,8 +159,9 @@ fn a_joiner_begins_before_what_is_yet_to_be_written() {
     });
 }
 
-/// `latest` finds a message where all slots have been claimed, by two who write one after the other. (Each of them writes three: who sees
-/// that the last one is being written sees the first one whole, and not necessarily the second.)
+/// `latest` finds a message where all slots have been claimed, by two who write one after the other. (Each of
+/// them writes three: who sees that the last one is being written sees the first one whole, and not
+/// necessarily the second.)
 #[test]
 fn latest_finds_what_stands() {
     check_up_to(2, || {
@@ -188,7 +193,8 @@ fn a_batch_stays_together() {
     });
 }
 
-/// `try_publish` says "full" while a writer of the lap before is at work, and what it publishes is published once.
+/// `try_publish` says "full" while a writer of the lap before is at work, and what it publishes is published
+/// once.
 #[test]
 fn trying_waits_for_nobody() {
     check(|| {

@@ -1,11 +1,12 @@
-//! Many publishers that sleep: who claimed a slot sleeps until the writer a lap before has left it, and is woken then.
+//! Many publishers that sleep: who claimed a slot sleeps until the writer a lap before has left it, and is
+//! woken then.
 #![cfg(annulus_loom)]
 
 use annulus_loom::{BLOCK, Checked, check, check_up_to};
 use loom::thread;
 
-/// Two publishers share the three messages of a ring of two slots, so the third message may have to wait for the other publisher. Both
-/// live on: only that one's message can wake the sleeper.
+/// Two publishers share the three messages of a ring of two slots, so the third message may have to wait for
+/// the other publisher. Both live on: only that one's message can wake the sleeper.
 #[test]
 fn the_writer_a_lap_before_wakes_who_claimed_its_slot() {
     check(|| {

@@ -1,7 +1,8 @@
-//! Owned events: a publisher never changes an event that somebody still reads, and who reads one sees it whole.
+//! Owned events: a publisher never changes an event that somebody still reads, and who reads one sees it
+//! whole.
 //!
-//! Neither the ring's cell nor the one in each event is atomic: loom reports a race in either, the first where a reference is handed
-//! out, the second for as long as it is used.
+//! Neither the ring's cell nor the one in each event is atomic: loom reports a race in either, the first
+//! where a reference is handed out, the second for as long as it is used.
 #![cfg(annulus_loom)]
 
 use annulus::TryRecvError;
@@ -42,8 +43,8 @@ fn publish(publisher: &mut EventPublisher<Event>, numbers: core::ops::Range<u64>
     numbers.take_while(|&number| publisher.try_publish(|event| event.set(number)).is_ok()).count()
 }
 
-/// Processes up to `times` events that are there, whose numbers are their sequences. Each is looked at when it comes, and when it has
-/// been handed out for a while.
+/// Processes up to `times` events that are there, whose numbers are their sequences. Each is looked at when
+/// it comes, and when it has been handed out for a while.
 fn process(subscriber: &mut EventSubscriber<Event>, times: usize) {
     for _ in 0..times {
         let sequence = subscriber.cursor();
@@ -172,8 +173,8 @@ fn leaving() {
     });
 }
 
-/// A clone holds on to its original's event, also where the original moves on at once. The clone's cell comes before the original's in
-/// the list, so that a look may have passed it.
+/// A clone holds on to its original's event, also where the original moves on at once. The clone's cell comes
+/// before the original's in the list, so that a look may have passed it.
 #[test]
 fn a_clone_keeps_its_place() {
     check(|| {
@@ -193,8 +194,8 @@ fn a_clone_keeps_its_place() {
 
 /// The clone takes the cell of one that leaves: what that one read, the publisher changes after.
 ///
-/// The publisher's thread begins before the clone: loom's fence acquires whatever was seen before the thread began, and would hide a
-/// missing order.
+/// The publisher's thread begins before the clone: loom's fence acquires whatever was seen before the thread
+/// began, and would hide a missing order.
 #[test]
 fn a_clone_where_another_leaves() {
     check_up_to(2, || {

@@ -1,4 +1,5 @@
-//! Owned events, where somebody sleeps: an event wakes a subscriber, and a subscriber that is done with one, or leaves, wakes a publisher.
+//! Owned events, where somebody sleeps: an event wakes a subscriber, and a subscriber that is done with one,
+//! or leaves, wakes a publisher.
 #![cfg(annulus_loom)]
 
 use annulus::RecvError;

@@ -1,7 +1,9 @@
-//! The buffer pool: a slab has one owner, who sees what the one before left, and the memory ends after the last of them.
+//! The buffer pool: a slab has one owner, who sees what the one before left, and the memory ends after the
+//! last of them.
 //!
-//! Loom watches a cell in place of each slab's bytes. It reports where two owners meet, where one does not come after the other,
-//! and where the memory ends before its last use (its end counts as a write to every slab) or never.
+//! Loom watches a cell in place of each slab's bytes. It reports where two owners meet, where one does not
+//! come after the other, and where the memory ends before its last use (its end counts as a write to every
+//! slab) or never.
 #![cfg(annulus_loom)]
 
 use std::sync::Arc;
@@ -132,7 +134,8 @@ fn a_handle_for_two() {
     });
 }
 
-/// A handle is redeemed and its slab goes into the next one, while another thread tries the old handle: it is good once.
+/// A handle is redeemed and its slab goes into the next one, while another thread tries the old handle: it is
+/// good once.
 #[test]
 fn a_handle_and_the_next_of_its_slab() {
     check(|| {
@@ -163,7 +166,8 @@ const HANDED_OUT: End = |buffer| {
     let _ = buffer.into_handle();
 };
 
-/// The last pool goes while buffers end: who is last frees the memory, after all others. One slab is free, one in a handle.
+/// The last pool goes while buffers end: who is last frees the memory, after all others. One slab is free,
+/// one in a handle.
 fn pool_and_buffers_end(ends: [End; 2]) {
     check(move || {
         let pool = BufferPool::new(1, 4);

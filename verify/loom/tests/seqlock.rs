@@ -43,8 +43,8 @@ fn a_batch_laps_its_reader() {
     });
 }
 
-/// A reader of batches reads runs here too (only under loom where it may be lapped): the writer overwrites both messages of one while
-/// they are copied, and nothing of it is received.
+/// A reader of batches reads runs here too (only under loom where it may be lapped): the writer overwrites
+/// both messages of one while they are copied, and nothing of it is received.
 #[test]
 fn a_run_is_whole_or_nothing() {
     check_up_to(2, || {

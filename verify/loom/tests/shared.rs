@@ -1,7 +1,9 @@
-//! Queues with many consumers: each message reaches one of them, whole, and what is not received is dropped once.
+//! Queues with many consumers: each message reaches one of them, whole, and what is not received is dropped
+//! once.
 //!
-//! Loom watches the slots: it fails a model where two threads meet in one, or where what one wrote there does not come before what the
-//! other reads. Each message has a share in a counter besides, so that one that is lost, or dropped twice, shows.
+//! Loom watches the slots: it fails a model where two threads meet in one, or where what one wrote there does
+//! not come before what the other reads. Each message has a share in a counter besides, so that one that is
+//! lost, or dropped twice, shows.
 #![cfg(annulus_loom)]
 
 use std::sync::Arc;
@@ -142,7 +144,8 @@ fn steal<K: Shared>(consumer: &mut queue::Consumer<Token, K>, tokens: &Arc<()>) 
     places[..stolen].iter().map(Token::number).collect()
 }
 
-/// One takes several at once, beside another that takes one, while the producer goes on into the slots that they left.
+/// One takes several at once, beside another that takes one, while the producer goes on into the slots that
+/// they left.
 #[test]
 fn stealing_beside_another() {
     check(|| {
@@ -168,7 +171,8 @@ fn stealing_beside_another() {
     });
 }
 
-/// Whoever looks, the length is never above the capacity; and the producer's own says truly when there is room.
+/// Whoever looks, the length is never above the capacity; and the producer's own says truly when there is
+/// room.
 #[test]
 fn no_observer_sees_too_many() {
     check(|| {

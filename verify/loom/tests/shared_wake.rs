@@ -1,7 +1,8 @@
 //! Queues with many consumers: no wake-up is lost, and a close decides about every message.
 //!
-//! A message that was sent is received by somebody, or dropped once where all consumers are gone; one that was refused comes back, and nobody
-//! receives it. After the first `Closed` that any consumer was told, none receives anything.
+//! A message that was sent is received by somebody, or dropped once where all consumers are gone; one that
+//! was refused comes back, and nobody receives it. After the first `Closed` that any consumer was told, none
+//! receives anything.
 #![cfg(annulus_loom)]
 
 use std::sync::Arc;
@@ -85,7 +86,8 @@ fn a_message_for_each_consumer() {
     });
 }
 
-/// One consumer deactivates a quiet lane while a message comes there, and another one polls: it finds the message, or somebody has it.
+/// One consumer deactivates a quiet lane while a message comes there, and another one polls: it finds the
+/// message, or somebody has it.
 #[test]
 fn who_polls_beside_one_that_takes_rings_off() {
     check(|| {
@@ -278,7 +280,8 @@ fn the_producer_goes_before_two_consumers() {
     });
 }
 
-/// Once one consumer was told that everything was received, nobody receives anything, also where a send is on its way.
+/// Once one consumer was told that everything was received, nobody receives anything, also where a send is on
+/// its way.
 #[test]
 fn one_declares_the_end_for_all() {
     check(|| {

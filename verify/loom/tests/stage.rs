@@ -1,7 +1,8 @@
-//! Stages: who follows others sees a message only after each of them has processed it, and then sees all that they did with it.
+//! Stages: who follows others sees a message only after each of them has processed it, and then sees all that
+//! they did with it.
 //!
-//! What an upstream does with a message is a note in a cell that is not atomic: loom reports it where a stage that follows looks before
-//! the upstream is done, or with no order between the two.
+//! What an upstream does with a message is a note in a cell that is not atomic: loom reports it where a stage
+//! that follows looks before the upstream is done, or with no order between the two.
 #![cfg(annulus_loom)]
 
 use annulus::TryRecvError;
@@ -38,8 +39,8 @@ impl Notes {
     }
 }
 
-/// Calls `try_recv` up to `times` times, ends at the first `Closed`, and lets `look` at the sequence and the number of each message. A lag
-/// is none of its concern.
+/// Calls `try_recv` up to `times` times, ends at the first `Closed`, and lets `look` at the sequence and the
+/// number of each message. A lag is none of its concern.
 fn receive<M: Mode>(subscriber: &mut Subscriber<u64, M>, times: usize, mut look: impl FnMut(u64, u64)) {
     for _ in 0..times {
         let sequence = subscriber.cursor();
@@ -52,7 +53,8 @@ fn receive<M: Mode>(subscriber: &mut Subscriber<u64, M>, times: usize, mut look:
     }
 }
 
-/// An upstream in a thread of its own, which it lives longer than: it calls `try_recv` up to `times` times, and notes each message.
+/// An upstream in a thread of its own, which it lives longer than: it calls `try_recv` up to `times` times,
+/// and notes each message.
 fn working<M: Unstaged>(
     mut upstream: Subscriber<u64, Staged<M>>,
     notes: &Arc<Notes>,
@@ -110,7 +112,8 @@ fn done_is_processed() {
     });
 }
 
-/// By closure: each message counts as processed when its closure returns, and the upstream idles after the last one.
+/// By closure: each message counts as processed when its closure returns, and the upstream idles after the
+/// last one.
 #[test]
 fn by_closure() {
     check(|| {
@@ -253,7 +256,8 @@ fn a_dropped_upstream_opens_the_way() {
     });
 }
 
-/// An upstream that is lapped twice within half a ring passes over a message that still stands: who follows it passes over that too.
+/// An upstream that is lapped twice within half a ring passes over a message that still stands: who follows
+/// it passes over that too.
 #[test]
 fn what_an_upstream_passed_over_is_lost_to_all_after_it() {
     check(|| {
@@ -274,7 +278,8 @@ fn what_an_upstream_passed_over_is_lost_to_all_after_it() {
     });
 }
 
-/// The publisher laps both stages meanwhile: each message is received or counted, and the upstream processed all that are received.
+/// The publisher laps both stages meanwhile: each message is received or counted, and the upstream processed
+/// all that are received.
 #[test]
 fn a_lapped_upstream() {
     check(|| {

@@ -1,4 +1,5 @@
-//! Stages that sleep: whatever lets a stage go on wakes it. A lost wake-up leaves it asleep, which loom reports as a deadlock.
+//! Stages that sleep: whatever lets a stage go on wakes it. A lost wake-up leaves it asleep, which loom
+//! reports as a deadlock.
 //!
 //! Upstreams live longer than the sleeper but where the model says otherwise: their end would wake it too.
 #![cfg(annulus_loom)]
@@ -143,7 +144,8 @@ fn a_close_wakes_who_waits_for_nobody() {
     });
 }
 
-/// The publisher goes, and the upstream still has a message to process: that one is received before the close is seen.
+/// The publisher goes, and the upstream still has a message to process: that one is received before the close
+/// is seen.
 #[test]
 fn what_the_upstream_has_left_comes_before_the_close() {
     check(|| {
@@ -164,7 +166,8 @@ fn what_the_upstream_has_left_comes_before_the_close() {
     });
 }
 
-/// The upstream is lapped: who follows it is lapped too, and sleeps on for what the upstream has not processed.
+/// The upstream is lapped: who follows it is lapped too, and sleeps on for what the upstream has not
+/// processed.
 #[test]
 fn a_lapped_upstream_wakes() {
     check(|| {
@@ -184,8 +187,8 @@ fn a_lapped_upstream_wakes() {
     });
 }
 
-/// With many publishers an upstream may join behind a message that is claimed and not yet written. Who follows it then waits for the
-/// publisher, not for the upstream, which has no part in that message.
+/// With many publishers an upstream may join behind a message that is claimed and not yet written. Who
+/// follows it then waits for the publisher, not for the upstream, which has no part in that message.
 #[test]
 fn who_follows_one_that_joined_later_waits_for_the_publisher() {
     check(|| {

@@ -21,7 +21,8 @@ fn a_message_wakes_a_sleeper() {
     });
 }
 
-/// The second message must wake a subscriber that went back to sleep after the first, whichever wake-up it saw.
+/// The second message must wake a subscriber that went back to sleep after the first, whichever wake-up it
+/// saw.
 #[test]
 fn each_of_two_messages_wakes() {
     check(|| {
@@ -76,8 +77,8 @@ fn a_sleeper_receives_what_came_before_the_close() {
     });
 }
 
-/// A subscriber that is lapped between its last poll and its registration finds the ring full at its second look. What lapped it
-/// is over, and nobody will notify again: it must not sleep.
+/// A subscriber that is lapped between its last poll and its registration finds the ring full at its second
+/// look. What lapped it is over, and nobody will notify again: it must not sleep.
 #[test]
 fn a_lapped_subscriber_does_not_sleep_on_a_full_ring() {
     check(|| {

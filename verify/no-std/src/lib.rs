@@ -1,5 +1,5 @@
-//! A crate without `std` that makes a ring, publishes, waits and receives. `ci/no-std` builds it for a target that has no
-//! `std` at all.
+//! A crate without `std` that makes a ring, publishes, waits and receives. `ci/no-std` builds it for a target
+//! that has no `std` at all.
 #![no_std]
 
 use annulus::{LossyTryRecvError, Text, WaitStrategy};

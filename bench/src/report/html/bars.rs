@@ -1,4 +1,5 @@
-//! The times of a row's entries: a bar to the median, and a line over it from the first to the third quartile.
+//! The times of a row's entries: a bar to the median, and a line over it from the first to the third
+//! quartile.
 
 use maud::{Markup, html};
 

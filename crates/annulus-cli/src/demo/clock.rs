@@ -2,8 +2,8 @@
 
 /// Nanoseconds since it was started, the same on each thread.
 ///
-/// It reads the processor's counter where that runs evenly, which costs a fraction of a call to the system's clock:
-/// it is read twice for each message.
+/// It reads the processor's counter where that runs evenly, which costs a fraction of a call to the system's
+/// clock: it is read twice for each message.
 pub(super) struct Clock {
     clock: quanta::Clock,
     /// The counter at the start.
@@ -11,8 +11,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A clock that begins at 0 now. The first one in a program takes up to a fifth of a second to learn how fast the
-    /// counter runs.
+    /// A clock that begins at 0 now. The first one in a program takes up to a fifth of a second to learn how
+    /// fast the counter runs.
     pub(super) fn start() -> Self {
         let clock = quanta::Clock::new();
         let origin = clock.raw();

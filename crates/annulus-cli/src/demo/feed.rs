@@ -31,12 +31,13 @@ impl Feed {
         Self { symbols: Walk::symbols(), total, source: Source::Walk { seed } }
     }
 
-    /// All quotes of the files at `paths`, one after another, and all that `repeat` times. Files whose names give the
-    /// same symbol are of the same symbol.
+    /// All quotes of the files at `paths`, one after another, and all that `repeat` times. Files whose names
+    /// give the same symbol are of the same symbol.
     ///
     /// # Errors
     ///
-    /// One of the files cannot be read to its end or has a malformed line, or `repeat` makes too many quotes to count.
+    /// One of the files cannot be read to its end or has a malformed line, or `repeat` makes too many quotes
+    /// to count.
     pub(super) fn files(paths: &[PathBuf], repeat: u64) -> Result<Self, Failure> {
         let mut symbols: Vec<String> = Vec::new();
         let mut ticks = Vec::new();

@@ -1,4 +1,5 @@
-//! What the demo found: how much goes through a flooded ring, and how long a message takes in a calm one; also as JSON.
+//! What the demo found: how much goes through a flooded ring, and how long a message takes in a calm one;
+//! also as JSON.
 
 use serde::Serialize;
 
@@ -10,11 +11,11 @@ use crate::outcome::Outcome;
 pub(super) struct Findings {
     /// The run that published everything.
     pub(super) run: Report,
-    /// Messages a second in that run, if the user asked for a rate. Else the publisher went at full speed, and the ring
-    /// was flooded.
+    /// Messages a second in that run, if the user asked for a rate. Else the publisher went at full speed,
+    /// and the ring was flooded.
     pub(super) rate: Option<f64>,
-    /// After a run at full speed: the first quotes once more, at an even pace. None if the first run was stopped, or its
-    /// check failed.
+    /// After a run at full speed: the first quotes once more, at an even pace. None if the first run was
+    /// stopped, or its check failed.
     pub(super) calm: Option<Calm>,
 }
 
@@ -42,7 +43,8 @@ impl Findings {
         }
     }
 
-    /// The run at an even pace and its rate: latencies in it are those of the ring, not of the wait behind other messages.
+    /// The run at an even pace and its rate: latencies in it are those of the ring, not of the wait behind
+    /// other messages.
     pub(super) fn paced(&self) -> Option<(&Report, f64)> {
         match (&self.calm, self.rate) {
             (Some(calm), _) => Some((&calm.report, calm.rate)),
@@ -86,8 +88,8 @@ impl Findings {
 
 /// The shape of [`Findings::to_json`]. Programs rely on its keys.
 ///
-/// A key that begins with `flooded` is of a run at full speed, and left out if there was none. The other latencies are of
-/// the run at an even pace, and null if there was none.
+/// A key that begins with `flooded` is of a run at full speed, and left out if there was none. The other
+/// latencies are of the run at an even pace, and null if there was none.
 #[derive(Serialize)]
 struct Object {
     published: u64,

@@ -38,8 +38,9 @@ impl Account {
     }
 }
 
-/// Receives orders until all strategies are done, sleeping while there are none; enters each in the account of its strategy and writes it
-/// to `file`. If that fails, it triggers `shutdown` and goes on without the file.
+/// Receives orders until all strategies are done, sleeping while there are none; enters each in the account
+/// of its strategy and writes it to `file`. If that fails, it triggers `shutdown` and goes on without the
+/// file.
 pub(super) fn receive(
     mut orders: Consumer<Order>,
     mut accounts: Vec<Account>,

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A count that one thread writes at each message and another reads ten times a second.
 ///
-/// It has a cache line to itself (two, as some processors fetch them in pairs), so that writing it is one store to a
-/// line that nobody else touches.
+/// It has a cache line to itself (two, as some processors fetch them in pairs), so that writing it is one
+/// store to a line that nobody else touches.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct Gauge(AtomicU64);

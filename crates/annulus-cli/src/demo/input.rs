@@ -1,8 +1,8 @@
 //! Files of quotes.
 //!
-//! A file is read and checked to its end before the first of its quotes is published, so a malformed line stops the
-//! demo before it begins. The last line may lack its line break, as RFC 4180 allows; one that was cut off is found
-//! wherever a field is missing or malformed.
+//! A file is read and checked to its end before the first of its quotes is published, so a malformed line
+//! stops the demo before it begins. The last line may lack its line break, as RFC 4180 allows; one that was
+//! cut off is found wherever a field is missing or malformed.
 
 use std::fmt;
 use std::fs::File;

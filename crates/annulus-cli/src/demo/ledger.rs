@@ -1,9 +1,9 @@
 //! The accounts of one subscriber, and the check of them.
 //!
-//! Messages are numbered from 0 by the publisher. A subscriber that has received `r` and lost `l` of them is due
-//! number `r + l` next; a ring that says so is believed only if the message bears that number. So the accounts hold,
-//! message by message, exactly if nothing came twice or out of order, and each gap was owned up to as loss of the
-//! same size.
+//! Messages are numbered from 0 by the publisher. A subscriber that has received `r` and lost `l` of them is
+//! due number `r + l` next; a ring that says so is believed only if the message bears that number. So the
+//! accounts hold, message by message, exactly if nothing came twice or out of order, and each gap was owned
+//! up to as loss of the same size.
 
 use std::fmt;
 
@@ -43,7 +43,8 @@ impl Ledger {
         self.received.wrapping_add(self.lost)
     }
 
-    /// Enters a message whose checksum is wrong: its number can't be believed, so it is taken to be the one due.
+    /// Enters a message whose checksum is wrong: its number can't be believed, so it is taken to be the one
+    /// due.
     #[cold]
     pub(super) fn enter_corrupt(&mut self, lost: u64) {
         self.next = self.due(lost).wrapping_add(1);
@@ -76,7 +77,8 @@ impl Ledger {
         *wrong += 1;
     }
 
-    /// All that is wrong with accounts of a feed of which `published` messages were published; nothing if they hold.
+    /// All that is wrong with accounts of a feed of which `published` messages were published; nothing if
+    /// they hold.
     pub(super) fn faults(&self, published: u64) -> Vec<Fault> {
         let mut faults = Vec::new();
         if self.received.checked_add(self.lost) != Some(published) {
@@ -191,7 +193,8 @@ mod tests {
     fn loss_that_did_not_happen_is_a_fault() {
         let faults = ledger(&[(0, 0), (1, 1)]).faults(2);
         assert_eq!(faults, [Fault::Count { received: 2, lost: 1, published: 2 }, Fault::Unexplained(1)]);
-        // A duplicate that is made up for by a message that was reported lost: the count is right, the messages are not.
+        // A duplicate that is made up for by a message that was reported lost: the count is right, the
+        // messages are not.
         assert_eq!(ledger(&[(0, 0), (2, 1), (2, 1)]).faults(4), [Fault::Repeated(1)]);
     }
 

@@ -1,7 +1,8 @@
 //! One line of a file of quotes.
 //!
-//! Nothing is guessed and nothing is mended: a line either is exactly a quote of the file's form, or is refused with
-//! what is wrong about it and what would be right. Numbers and times have no quoting and no blanks around them.
+//! Nothing is guessed and nothing is mended: a line either is exactly a quote of the file's form, or is
+//! refused with what is wrong about it and what would be right. Numbers and times have no quoting and no
+//! blanks around them.
 
 use chrono::{DateTime, NaiveDateTime};
 

@@ -69,7 +69,8 @@ fn field(text: &str) -> String {
 }
 
 impl Order {
-    /// Its line, without the line break. Nothing in it depends on the run: two runs with the same orders have the same lines.
+    /// Its line, without the line break. Nothing in it depends on the run: two runs with the same orders have
+    /// the same lines.
     pub(super) fn line<'a>(&'a self, names: &'a Names) -> impl fmt::Display + 'a {
         Line { order: self, names }
     }

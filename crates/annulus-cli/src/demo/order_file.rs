@@ -1,7 +1,8 @@
 //! The file that orders are written to.
 //!
-//! Until the last order is written, they go to a temporary file beside it, which then takes its place: who looks at the file sees a whole one,
-//! the old or the new. What is no regular file (a device, a pipe) is written to as it is.
+//! Until the last order is written, they go to a temporary file beside it, which then takes its place: who
+//! looks at the file sees a whole one, the old or the new. What is no regular file (a device, a pipe) is
+//! written to as it is.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -37,7 +38,8 @@ impl OrderFile {
     ///
     /// # Errors
     ///
-    /// It can't be written: its folder is missing, it is a folder, permission is missing, or it is one of `inputs`.
+    /// It can't be written: its folder is missing, it is a folder, permission is missing, or it is one of
+    /// `inputs`.
     pub(super) fn create(path: &Path, inputs: &[PathBuf], names: Names) -> Result<Self, Failure> {
         let (file, temporary) = open(path, inputs).map_err(|problem| failure(path, problem))?;
         let mut new = Self {

@@ -1,7 +1,7 @@
 //! When to publish: a schedule, and how to wait for a time on it.
 //!
-//! Message `i` is due at `start + i / rate`, reckoned from the start and not from the message before: a publisher
-//! that was held up catches up, and after an hour it is as exact as after a second.
+//! Message `i` is due at `start + i / rate`, reckoned from the start and not from the message before: a
+//! publisher that was held up catches up, and after an hour it is as exact as after a second.
 
 use std::thread;
 use std::time::Duration;
@@ -10,7 +10,8 @@ use annulus::Shutdown;
 
 use super::clock::Clock;
 
-/// How long before its time a wait stops sleeping: the system wakes a thread later than asked, by less than this.
+/// How long before its time a wait stops sleeping: the system wakes a thread later than asked, by less than
+/// this.
 const NEAR_NS: u64 = 200_000;
 
 /// How long before its time a wait stops giving its core away.
@@ -42,8 +43,8 @@ impl Schedule {
         (index as f64 * self.interval_ns) as u64
     }
 
-    /// Waits until message `index` is due, in a schedule that began at `start_ns`; not at all if it was due before.
-    /// Ends early when `shutdown` is triggered.
+    /// Waits until message `index` is due, in a schedule that began at `start_ns`; not at all if it was due
+    /// before. Ends early when `shutdown` is triggered.
     pub(super) fn wait(self, index: u64, start_ns: u64, clock: &Clock, shutdown: &Shutdown) {
         let due_ns = start_ns.saturating_add(self.due_ns(index));
         while !shutdown.is_shutdown() {

@@ -20,8 +20,8 @@ pub(super) fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Draws how far `gauges` have come on the way to `total` messages, until the other end of `ended` is dropped; then
-/// wipes the bar out.
+/// Draws how far `gauges` have come on the way to `total` messages, until the other end of `ended` is
+/// dropped; then wipes the bar out.
 pub(super) fn draw(gauges: &Gauges, total: u64, ended: &Receiver<()>) {
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template(TEMPLATE).expect("the template names what indicatif has");

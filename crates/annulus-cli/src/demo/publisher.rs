@@ -17,8 +17,8 @@ pub(super) struct Publication {
     pub(super) start_ns: u64,
 }
 
-/// Publishes `ticks` in order, each stamped with the time of its publication, until the last of them or `shutdown`.
-/// Then it drops `publisher`, which is how subscribers learn of the end.
+/// Publishes `ticks` in order, each stamped with the time of its publication, until the last of them or
+/// `shutdown`. Then it drops `publisher`, which is how subscribers learn of the end.
 pub(super) fn publish<M: Ring>(
     mut publisher: Publisher<Quote, M>,
     ticks: impl Iterator<Item = Tick>,

@@ -58,9 +58,9 @@ impl Quote {
         self.check == self.checksum()
     }
 
-    /// Every step is a bijection of the state, so a change of any one field changes the state for certain, and the 32
-    /// bits that are kept of it with a probability of 1 - 2⁻³². The state does not begin at 0: a message of zeros is
-    /// not intact.
+    /// Every step is a bijection of the state, so a change of any one field changes the state for certain,
+    /// and the 32 bits that are kept of it with a probability of 1 - 2⁻³². The state does not begin at 0: a
+    /// message of zeros is not intact.
     #[inline]
     fn checksum(&self) -> u32 {
         /// 2⁶⁴ divided by the golden ratio: odd, with bits that look random.

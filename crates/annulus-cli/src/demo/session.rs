@@ -40,12 +40,13 @@ pub(super) struct Plan<'a> {
     pub(super) schedule: Option<Schedule>,
 }
 
-/// Publishes the plan's feed to its subscribers, whose strategies send their orders to one gateway, which writes them to `file`; and
-/// returns when all have received everything.
+/// Publishes the plan's feed to its subscribers, whose strategies send their orders to one gateway, which
+/// writes them to `file`; and returns when all have received everything.
 ///
-/// Each subscriber exists before the first message is published and its thread runs by then, so none of them misses the
-/// beginning and none is late for it. The end goes the same way as the messages: the publisher goes, each subscriber receives what is left
-/// and goes with its strategies, and when the last of these is gone, the gateway receives what is left.
+/// Each subscriber exists before the first message is published and its thread runs by then, so none of them
+/// misses the beginning and none is late for it. The end goes the same way as the messages: the publisher
+/// goes, each subscriber receives what is left and goes with its strategies, and when the last of these is
+/// gone, the gateway receives what is left.
 ///
 /// # Errors
 ///
@@ -69,7 +70,8 @@ pub(super) fn run<M: Ring>(
             thread::Builder::new().name("gateway".into()).spawn_scoped(scope, body).map_err(|error| {
                 Failure::new(format!("no thread for the gateway: {error}; try again when fewer threads run"))
             })?;
-        // Each thread drops its sender when it runs. A barrier would wait for ever for one that could not be started.
+        // Each thread drops its sender when it runs. A barrier would wait for ever for one that could not be
+        // started.
         let (starting, started) = mpsc::channel::<()>();
         let mut handles = Vec::with_capacity(subscribers);
         for ((gauge, number), team) in gauges.passed.iter().zip(1..).zip(teams) {

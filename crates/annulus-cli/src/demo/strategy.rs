@@ -1,8 +1,8 @@
 //! A strategy: the cross of two moving averages, for each symbol.
 //!
-//! The fast average is of the latest few quotes of a symbol, the slow one of more. When the fast one rises above the slow one the strategy
-//! buys, and when it falls below, it sells. All of it is in whole numbers, so what a strategy orders follows from the quotes it
-//! received and from nothing else.
+//! The fast average is of the latest few quotes of a symbol, the slow one of more. When the fast one rises
+//! above the slow one the strategy buys, and when it falls below, it sells. All of it is in whole numbers, so
+//! what a strategy orders follows from the quotes it received and from nothing else.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -71,8 +71,8 @@ impl Strategy {
         Self { index, windows, crosses, orders, placed: 0 }
     }
 
-    /// Takes in `quote` and sends an order if there is one to send, waiting while the gateway is behind. The quote's symbol is one of
-    /// those that the strategy was made for.
+    /// Takes in `quote` and sends an order if there is one to send, waiting while the gateway is behind. The
+    /// quote's symbol is one of those that the strategy was made for.
     #[inline]
     pub(super) fn react(&mut self, quote: &Quote) {
         let Some((side, averages)) = self.crosses[quote.symbol as usize].next(self.windows, twice_mid(quote))
@@ -109,7 +109,8 @@ fn twice_mid(quote: &Quote) -> u64 {
     units(quote.bid).saturating_add(units(quote.ask))
 }
 
-/// `price` in units: exact for prices of up to 8 decimals and 15 digits, else rounded; prices above 184 thousand million count as that.
+/// `price` in units: exact for prices of up to 8 decimals and 15 digits, else rounded; prices above 184
+/// thousand million count as that.
 #[inline]
 #[expect(clippy::cast_sign_loss, reason = "a price is positive")]
 fn units(price: f64) -> u64 {
@@ -197,7 +198,8 @@ pub(super) mod tests {
             strategy.react(&Quote::new(tick(1, bid, bid + 1.0), 2 * sequence + 1, 50));
         }
         assert_eq!(strategy.finish(), (3, 2));
-        // 5, 4: below, and nothing to compare with. 4, 4: neither. 4, 6: above, so it crossed. 6, 7 and 7, 7: still. 7, 3: below.
+        // 5, 4: below, and nothing to compare with. 4, 4: neither. 4, 6: above, so it crossed. 6, 7 and 7, 7:
+        // still. 7, 3: below.
         let orders: Vec<Order> = gateway.iter().collect();
         let buy = Order {
             sequence: 7,

@@ -43,7 +43,8 @@ impl Receipt {
         Self { ledger: Ledger::default(), latency_ns: latencies(), statistics, placed: Vec::new(), end_ns: 0 }
     }
 
-    /// Enters `quote`, received at `now_ns`, after which the ring says `lost` in all; and says whether it came whole.
+    /// Enters `quote`, received at `now_ns`, after which the ring says `lost` in all; and says whether it
+    /// came whole.
     #[inline]
     fn enter(&mut self, quote: &Quote, now_ns: u64, lost: u64) -> bool {
         match self.statistics.get_mut(quote.symbol as usize) {
@@ -62,7 +63,8 @@ impl Receipt {
     }
 }
 
-/// Receives quotes into `receipt` and hands them to `strategies` until the publisher is gone, sleeping while there are none.
+/// Receives quotes into `receipt` and hands them to `strategies` until the publisher is gone, sleeping while
+/// there are none.
 pub(super) fn follow<M: Mode>(
     mut subscriber: Subscriber<Quote, M>,
     mut receipt: Receipt,

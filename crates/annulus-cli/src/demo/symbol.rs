@@ -12,8 +12,8 @@ const CURRENCIES: [&str; 36] = [
     "TRY", "TWD", "USD", "XAG", "XAU", "ZAR",
 ];
 
-/// The symbol of the quotes in the file at `path`: a pair of currencies among the words of its stem, else the stem, in
-/// upper case.
+/// The symbol of the quotes in the file at `path`: a pair of currencies among the words of its stem, else the
+/// stem, in upper case.
 pub(super) fn of_file(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().to_uppercase();
     match stem.split(|character: char| !character.is_ascii_alphabetic()).find(|word| is_pair(word)) {

@@ -98,7 +98,8 @@ mod tests {
         assert!(Walk::new(7).take(100).ne(Walk::new(8).take(100)));
     }
 
-    /// A number that changes only if the walk of a seed does: then the figures of two versions no longer compare.
+    /// A number that changes only if the walk of a seed does: then the figures of two versions no longer
+    /// compare.
     #[test]
     fn the_walk_of_a_seed_stays_the_same_in_later_versions() {
         let sum: f64 = Walk::new(1).take(1_000).map(|tick| tick.bid + tick.ask + tick.volume).sum();

@@ -1,8 +1,8 @@
 //! [`SubscriberGroup`]: several logical consumers on one thread, for one read of the ring.
 //!
-//! Members that stand at the same message share one subscriber, the *lead*; receiving moves it and nothing else, so it costs the same
-//! for one member as for a thousand. A member that pauses gets a subscriber of its own at that place, and gives it up when it has caught
-//! up with the lead again.
+//! Members that stand at the same message share one subscriber, the *lead*; receiving moves it and nothing
+//! else, so it costs the same for one member as for a thousand. A member that pauses gets a subscriber of its
+//! own at that place, and gives it up when it has caught up with the lead again.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -55,7 +55,8 @@ pub struct SubscriberGroup<T, const N: usize, M: Mode = Lossy> {
 struct Member<T, M: Mode> {
     /// The messages that it received detached from the lead, less those that the lead received without it …
     received_detached: u64,
-    /// … and the same for those that it lost. Both wrap: only their sum with the lead's counters means something.
+    /// … and the same for those that it lost. Both wrap: only their sum with the lead's counters means
+    /// something.
     lagged_detached: u64,
     /// Its own subscriber, while it is not aligned.
     detached: Option<Detached<T, M>>,
@@ -182,8 +183,8 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.member(member).detached.is_none()
     }
 
-    /// Keeps `member` where it is while the others go on. No effect if it is detached already. On a lossless ring it may
-    /// allocate a place for the member's cursor.
+    /// Keeps `member` where it is while the others go on. No effect if it is detached already. On a lossless
+    /// ring it may allocate a place for the member's cursor.
     ///
     /// # Panics
     ///
@@ -200,8 +201,9 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// Receives the next message for `member` alone, which was paused before. If the member then is at the
     /// place of the group, it is aligned again. Never waits.
     ///
-    /// A member never goes past the group: where a lag would take it further, the group was lapped as well. The member then lags up to
-    /// the group's place and is aligned; the rest of the loss comes with the group's next receive.
+    /// A member never goes past the group: where a lag would take it further, the group was lapped as well.
+    /// The member then lags up to the group's place and is aligned; the rest of the loss comes with the
+    /// group's next receive.
     ///
     /// # Errors
     ///
@@ -267,8 +269,8 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         now.wrapping_add(*lagged_detached)
     }
 
-    /// How many messages `member` could receive now, as [`Subscriber::len`]. (A paused member that was lapped may come to receive other ones: it
-    /// never goes past the group.)
+    /// How many messages `member` could receive now, as [`Subscriber::len`]. (A paused member that was lapped
+    /// may come to receive other ones: it never goes past the group.)
     ///
     /// # Panics
     ///
@@ -284,7 +286,8 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         self.lead.capacity()
     }
 
-    /// Whether all publishers are gone, or somebody has closed the ring. Messages may still be left to receive.
+    /// Whether all publishers are gone, or somebody has closed the ring. Messages may still be left to
+    /// receive.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.lead.is_closed()

@@ -1,5 +1,5 @@
-//! A share in a ring, made for speed: it finds a slot without a look at shared memory, and can be given up without its address
-//! being taken.
+//! A share in a ring, made for speed: it finds a slot without a look at shared memory, and can be given up
+//! without its address being taken.
 
 use alloc::sync::Arc;
 use core::mem::{ManuallyDrop, MaybeUninit};
@@ -62,11 +62,13 @@ impl Role for Seated {
     }
 }
 
-/// An [`Arc`] of what both sides share, a copy of where the slots are, and a drop that moves the `Arc` out of line by value.
+/// An [`Arc`] of what both sides share, a copy of where the slots are, and a drop that moves the `Arc` out of
+/// line by value.
 ///
-/// The drop of a plain `Arc` hands its address to a function that is not inlined. A publisher or subscriber that holds one
-/// then has an address too, so its cursor lives in memory, and a publisher pays for that with a second store beside each
-/// message (decision 0002). With this, a handle whose methods are inlined lives in registers.
+/// The drop of a plain `Arc` hands its address to a function that is not inlined. A publisher or subscriber
+/// that holds one then has an address too, so its cursor lives in memory, and a publisher pays for that with
+/// a second store beside each message (decision 0002). With this, a handle whose methods are inlined lives in
+/// registers.
 pub(crate) struct Handle<S: Store, R: Role> {
     shared: ManuallyDrop<Arc<Shared<S>>>,
     /// Of the ring in `shared`, and therefore alive as long as this handle.
@@ -151,7 +153,8 @@ impl<S: Store> Handle<S, Inviting> {
         self.another(Receiving)
     }
 
-    /// A receiver, which joins at the gate, and where it begins: with the oldest message that can be promised, or with the next.
+    /// A receiver, which joins at the gate, and where it begins: with the oldest message that can be
+    /// promised, or with the next.
     pub(super) fn join(&self, from_oldest: bool) -> (Handle<S, Seated>, Sequence) {
         let (pass, start) = self.gate.join(from_oldest, |promised| {
             if from_oldest { promised.max(self.ring.first()) } else { self.ring.frontier(promised).head }
@@ -217,7 +220,8 @@ impl<S: Store, R: Role> Deref for Handle<S, R> {
 impl<S: Store, R: Role> Drop for Handle<S, R> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: this is the drop of the handle: nobody uses the fields afterwards, and they were not taken before.
+        // SAFETY: this is the drop of the handle: nobody uses the fields afterwards, and they were not taken
+        // before.
         unsafe { give_up(ManuallyDrop::take(&mut self.shared), ManuallyDrop::take(&mut self.role)) };
     }
 }

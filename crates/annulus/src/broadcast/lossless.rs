@@ -94,8 +94,8 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](PublishTimeoutError::Timeout): no room came in time. [`Closed`](PublishTimeoutError::Closed): as
-    /// [`publish`](Self::publish). Both give the message back.
+    /// [`Timeout`](PublishTimeoutError::Timeout): no room came in time.
+    /// [`Closed`](PublishTimeoutError::Closed): as [`publish`](Self::publish). Both give the message back.
     ///
     /// # Examples
     ///

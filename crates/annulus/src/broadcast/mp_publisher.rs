@@ -1,9 +1,10 @@
 //! [`MpPublisher`]: one of many who write.
 //!
-//! Each claims its sequences from one counter, waits until the writer a lap before has left the slot, and writes as a single publisher
-//! does. There is no second counter to be advanced in order: readers go by the stamps, so one publisher that is slow, or not
-//! scheduled, holds up only who reads that message and who writes the same slot a lap later. The latter has claimed its message by then, and
-//! can't give it back, so its readers wait, too.
+//! Each claims its sequences from one counter, waits until the writer a lap before has left the slot, and
+//! writes as a single publisher does. There is no second counter to be advanced in order: readers go by the
+//! stamps, so one publisher that is slow, or not scheduled, holds up only who reads that message and who
+//! writes the same slot a lap later. The latter has claimed its message by then, and can't give it back, so
+//! its readers wait, too.
 
 use core::fmt;
 #[cfg(feature = "std")]
@@ -22,8 +23,8 @@ use crate::sequence::Sequence;
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 
-/// A writing end of a broadcast ring with many publishers, made by [`mp_lossy`](crate::broadcast::mp_lossy) (lossy) or
-/// [`mp_lossless`](crate::broadcast::mp_lossless) (lossless).
+/// A writing end of a broadcast ring with many publishers, made by [`mp_lossy`](crate::broadcast::mp_lossy)
+/// (lossy) or [`mp_lossless`](crate::broadcast::mp_lossless) (lossless).
 ///
 /// It is `Clone`, `Send` and `Sync`: clone it for each thread, or share it. All subscribers see all messages
 /// in one order. Messages of one publisher are in the order in which it published them.
@@ -43,13 +44,14 @@ pub struct MpPublisher<T, M: Mode = Lossy> {
     mode: core::marker::PhantomData<fn() -> M>,
 }
 
-/// The most messages that are claimed at once. What others publish is behind them in the ring until they are written, so the fewer the better;
-/// and so many are enough for the claim to cost nothing beside them.
+/// The most messages that are claimed at once. What others publish is behind them in the ring until they are
+/// written, so the fewer the better; and so many are enough for the claim to cost nothing beside them.
 // Decision 0028: not the whole batch at once.
 const PART: usize = 64;
 
 impl<T: Message> MpPublisher<T> {
-    /// Publishes `message` to every subscriber. Waits for no subscriber; O(`size_of::<T>()`), allocates nothing.
+    /// Publishes `message` to every subscriber. Waits for no subscriber; O(`size_of::<T>()`), allocates
+    /// nothing.
     ///
     /// It overwrites the message that came `capacity` messages before. If the publisher of that message is
     /// still writing it, this waits with the [`WaitStrategy`] of the ring. Once somebody has
@@ -130,8 +132,8 @@ impl<T: Message> MpPublisher<T> {
         }
     }
 
-    /// Whether somebody has [closed](Self::close) the ring, so that what is published is dropped. (That nobody listens does not close a lossy ring: see
-    /// [`subscriber_count`](Self::subscriber_count).)
+    /// Whether somebody has [closed](Self::close) the ring, so that what is published is dropped. (That
+    /// nobody listens does not close a lossy ring: see [`subscriber_count`](Self::subscriber_count).)
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()
@@ -162,8 +164,9 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the message back where nobody is left to receive it (every subscriber is gone, and every
-    /// [`Subscribable`](crate::broadcast::Subscribable) too), or where somebody has [closed](Self::close) the ring, also while this waited.
+    /// [`PublishError`] gives the message back where nobody is left to receive it (every subscriber is gone,
+    /// and every [`Subscribable`](crate::broadcast::Subscribable) too), or where somebody has
+    /// [closed](Self::close) the ring, also while this waited.
     ///
     /// # Examples
     ///
@@ -224,7 +227,8 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives back what was not published: nobody is left to receive it, or somebody closed the ring.
+    /// [`PublishError`] gives back what was not published: nobody is left to receive it, or somebody closed
+    /// the ring.
     ///
     /// # Examples
     ///
@@ -292,7 +296,8 @@ impl<T: Message> MpPublisher<T, Lossless> {
             .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
     }
 
-    /// Whether publishing will fail from now on: nobody is left to receive, or somebody has [closed](Self::close) the ring.
+    /// Whether publishing will fail from now on: nobody is left to receive, or somebody has
+    /// [closed](Self::close) the ring.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.refuses()
@@ -369,8 +374,9 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](PublishTimeoutError::Timeout): the slot was not free in time. [`Closed`](PublishTimeoutError::Closed), on a
-    /// lossless ring only: nobody is left to receive. Both give the message back.
+    /// [`Timeout`](PublishTimeoutError::Timeout): the slot was not free in time.
+    /// [`Closed`](PublishTimeoutError::Closed), on a lossless ring only: nobody is left to receive. Both give
+    /// the message back.
     ///
     /// # Examples
     ///
@@ -425,9 +431,11 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         self.shared.ring.capacity()
     }
 
-    /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A [`SubscriberGroup`](crate::broadcast::SubscriberGroup)
-    /// counts as one, and each of its members that is paused as one more. What can make subscribers, as a [`Subscribable`](crate::broadcast::Subscribable),
-    /// does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and go meanwhile.
+    /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A
+    /// [`SubscriberGroup`](crate::broadcast::SubscriberGroup) counts as one, and each of its members that is
+    /// paused as one more. What can make subscribers, as a [`Subscribable`](crate::broadcast::Subscribable),
+    /// does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and go
+    /// meanwhile.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(8);
@@ -442,8 +450,9 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         self.shared.subscriber_count()
     }
 
-    /// Closes the ring for all its publishers, and wakes whoever waits: subscribers receive what was published, and what another publisher is just writing, then
-    /// `Closed`. What is published from now on is refused, or, where `publish` returns nothing, dropped. No effect on a closed ring.
+    /// Closes the ring for all its publishers, and wakes whoever waits: subscribers receive what was
+    /// published, and what another publisher is just writing, then `Closed`. What is published from now on is
+    /// refused, or, where `publish` returns nothing, dropped. No effect on a closed ring.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::mp_lossless(8);
@@ -463,17 +472,20 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         self.shared.closer()
     }
 
-    /// How many messages of a batch may be claimed at once: a part of the ring, so that no publisher waits for itself, and others find room.
+    /// How many messages of a batch may be claimed at once: a part of the ring, so that no publisher waits
+    /// for itself, and others find room.
     #[inline]
     fn part(&self) -> usize {
         if mutated!("batch_is_one_claim") { usize::MAX } else { PART.min(self.capacity() / 2) }
     }
 
-    /// Writes message `sequence`, which this publisher claimed and whose slot was left, and wakes whoever waits for it.
+    /// Writes message `sequence`, which this publisher claimed and whose slot was left, and wakes whoever
+    /// waits for it.
     #[inline(always)]
     fn put(&self, sequence: Sequence, message: &T) {
-        // SAFETY: the ring is for many publishers. Nobody else has claimed `sequence`; the writer of the lap before has left the slot, and who claims the next lap
-        // waits for the stamp that this write ends with.
+        // SAFETY: the ring is for many publishers. Nobody else has claimed `sequence`; the writer of the lap
+        // before has left the slot, and who claims the next lap waits for the stamp that this write ends
+        // with.
         unsafe { self.shared.write(Writers::Many, sequence, message) }.publish();
         if !mutated!("many_wake_nobody") {
             self.shared.published.notify();

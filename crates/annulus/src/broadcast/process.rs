@@ -261,7 +261,8 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         let most = most.min(self.capacity());
         let Processing(stage) = &mut Processing(self);
         let (mut message, mut count) = (first, 1);
-        // A message ahead, which tells whether this one is the last. The cursor passes it when it is handed out.
+        // A message ahead, which tells whether this one is the last. The cursor passes it when it is handed
+        // out.
         while let Some(next) = if count < most { stage.peek() } else { None } {
             look(&message, false);
             stage.pass();

@@ -10,8 +10,8 @@ use crate::message::Message;
 use crate::ring::{Copied, Writers};
 use crate::sync::mutated;
 
-/// The writing end of a broadcast ring with one publisher, made by [`lossy`](fn@crate::broadcast::lossy) (lossy) or
-/// [`lossless`](fn@crate::broadcast::lossless) (lossless).
+/// The writing end of a broadcast ring with one publisher, made by [`lossy`](fn@crate::broadcast::lossy)
+/// (lossy) or [`lossless`](fn@crate::broadcast::lossless) (lossless).
 ///
 /// Each ring has one: it is not `Clone`, and publishing takes `&mut self`. It may move to another thread.
 ///
@@ -31,7 +31,8 @@ pub struct Publisher<T, M: Mode = Lossy> {
 pub(super) const NOTIFY_EVERY: usize = 64;
 
 impl<T: Message> Publisher<T> {
-    /// Publishes `message` to every subscriber. Never waits, never fails, allocates nothing; O(`size_of::<T>()`).
+    /// Publishes `message` to every subscriber. Never waits, never fails, allocates nothing;
+    /// O(`size_of::<T>()`).
     ///
     /// It overwrites the message that came `capacity` messages before. A subscriber that has not read that
     /// message by now has lagged. Once somebody has [closed](Self::close) the ring, it drops the message;
@@ -78,8 +79,8 @@ impl<T: Message> Publisher<T> {
         self.put_all(messages);
     }
 
-    /// Whether somebody has [closed](Self::close) the ring, so that what is published is dropped. (That nobody listens does not close a lossy ring: see
-    /// [`subscriber_count`](Self::subscriber_count).)
+    /// Whether somebody has [closed](Self::close) the ring, so that what is published is dropped. (That
+    /// nobody listens does not close a lossy ring: see [`subscriber_count`](Self::subscriber_count).)
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.single.shared.is_closed()
@@ -114,9 +115,11 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         self.single.shared.ring.capacity()
     }
 
-    /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A [`SubscriberGroup`](crate::broadcast::SubscriberGroup)
-    /// counts as one, and each of its members that is paused as one more. What can make subscribers, as a [`Subscribable`](crate::broadcast::Subscribable),
-    /// does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and go meanwhile.
+    /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A
+    /// [`SubscriberGroup`](crate::broadcast::SubscriberGroup) counts as one, and each of its members that is
+    /// paused as one more. What can make subscribers, as a [`Subscribable`](crate::broadcast::Subscribable),
+    /// does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and go
+    /// meanwhile.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
@@ -131,8 +134,9 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         self.single.shared.subscriber_count()
     }
 
-    /// Closes the ring, as dropping the publisher would, and keeps the publisher: subscribers receive what was published, then `Closed`, and whoever waits is woken.
-    /// What is published from now on is refused, or, where `publish` returns nothing, dropped. No effect on a closed ring.
+    /// Closes the ring, as dropping the publisher would, and keeps the publisher: subscribers receive what
+    /// was published, then `Closed`, and whoever waits is woken. What is published from now on is refused,
+    /// or, where `publish` returns nothing, dropped. No effect on a closed ring.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossless(8);
@@ -152,8 +156,8 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         self.single.shared.closer()
     }
 
-    /// Writes the next message and wakes whoever waits for it. Where subscribers are waited for, it was admitted. False where somebody has closed the ring
-    /// before that message.
+    /// Writes the next message and wakes whoever waits for it. Where subscribers are waited for, it was
+    /// admitted. False where somebody has closed the ring before that message.
     #[inline(always)]
     pub(super) fn put(&mut self, message: &T) -> bool {
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
@@ -174,7 +178,8 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         true
     }
 
-    /// Writes `messages`, looking for sleepers once in a while, and returns how many: fewer where somebody has closed the ring.
+    /// Writes `messages`, looking for sleepers once in a while, and returns how many: fewer where somebody
+    /// has closed the ring.
     #[inline(always)]
     pub(super) fn put_all(&mut self, messages: &[T]) -> usize {
         let (handle, first) = (&self.single.shared, self.single.next);

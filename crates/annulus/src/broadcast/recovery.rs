@@ -1,8 +1,9 @@
 //! Where a subscriber goes on after it was lapped.
 //!
-//! The oldest message that stands is the next to be overwritten. A reader slower than its publisher that goes on there is
-//! lapped again at once, and receives next to nothing. So the first recovery goes on at the oldest message; one that follows
-//! before half a ring was read goes on a 64th of the ring later, the next twice as far, up to the middle.
+//! The oldest message that stands is the next to be overwritten. A reader slower than its publisher that goes
+//! on there is lapped again at once, and receives next to nothing. So the first recovery goes on at the
+//! oldest message; one that follows before half a ring was read goes on a 64th of the ring later, the next
+//! twice as far, up to the middle.
 
 use super::shared::Shared;
 use crate::ring::Store;
@@ -36,7 +37,8 @@ impl Recovery {
         // Decision 0010: each time further from the edge.
         let margin = if again { (2 * self.margin).max(half / 32).clamp(1, half) } else { 0 };
         let frontier = shared.ring.frontier(cursor);
-        // The walk may end before it comes to what overwrote the cursor's message: that one is lost all the same.
+        // The walk may end before it comes to what overwrote the cursor's message: that one is lost all the
+        // same.
         let resume = frontier.oldest.plus(margin).min(frontier.head).max(cursor.next());
         Self { resume, margin }
     }

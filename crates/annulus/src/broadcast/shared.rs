@@ -9,8 +9,8 @@ use crate::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::{Event, WaitStrategy};
 
-/// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is constant while
-/// nobody sleeps, comes or goes.
+/// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is
+/// constant while nobody sleeps, comes or goes.
 pub(crate) struct Shared<S> {
     pub(super) ring: Ring<S>,
     /// Whom publishers may not overtake; empty in a lossy ring.
@@ -79,7 +79,8 @@ impl<S: Store> Shared<S> {
         }
     }
 
-    /// Closes the ring, from any thread: what was published before is received, and nothing comes after it (`ring/end.rs`).
+    /// Closes the ring, from any thread: what was published before is received, and nothing comes after it
+    /// (`ring/end.rs`).
     #[cold]
     pub(super) fn close(&self) {
         self.ring.begin_to_end();
@@ -91,7 +92,8 @@ impl<S: Store> Shared<S> {
         self.end_here();
     }
 
-    /// As [`close`](Self::close), by the thread that has the ring's one publisher, which is not at work now; or by one of many. It sees all that was announced.
+    /// As [`close`](Self::close), by the thread that has the ring's one publisher, which is not at work now;
+    /// or by one of many. It sees all that was announced.
     #[cold]
     pub(super) fn close_as_publisher(&self) {
         self.ring.begin_to_end();
@@ -99,7 +101,8 @@ impl<S: Store> Shared<S> {
         self.end_here();
     }
 
-    /// Z4 and Z5: whether the one publisher, which has announced message `sequence`, is to publish it. No, where somebody has closed the ring.
+    /// Z4 and Z5: whether the one publisher, which has announced message `sequence`, is to publish it. No,
+    /// where somebody has closed the ring.
     #[inline(always)]
     pub(super) fn goes_on(&self, sequence: Sequence) -> bool {
         !self.ring.head().is_attended(sequence) || self.attend_apart(sequence)
@@ -111,8 +114,9 @@ impl<S: Store> Shared<S> {
         self.attend(sequence)
     }
 
-    /// The rest of a publication by the one publisher where it is attended: whoever waits for the message is woken, too. Says
-    /// whether it is published. Takes values, so that a publisher whose methods are inlined can live in registers.
+    /// The rest of a publication by the one publisher where it is attended: whoever waits for the message is
+    /// woken, too. Says whether it is published. Takes values, so that a publisher whose methods are inlined
+    /// can live in registers.
     #[cold]
     #[inline(never)]
     pub(super) fn publish_apart(&self, message: Apart) -> bool {
@@ -124,8 +128,8 @@ impl<S: Store> Shared<S> {
         goes_on
     }
 
-    /// W5 and Z5: what the one publisher, which has announced message `sequence`, does once in a while, and always on a ring that is closed: says how far
-    /// it is, and looks whether it is to publish the message.
+    /// W5 and Z5: what the one publisher, which has announced message `sequence`, does once in a while, and
+    /// always on a ring that is closed: says how far it is, and looks whether it is to publish the message.
     #[inline]
     pub(super) fn attend(&self, sequence: Sequence) -> bool {
         let head = self.ring.head();
@@ -158,8 +162,8 @@ impl<S: Store> Shared<S> {
 
     /// One receiving handle less. With the last, nobody will ever receive.
     ///
-    /// Nobody is woken for that: a publisher waits for a seat, which notifies when it is given up, or for another publisher's write, which
-    /// notifies when it is done.
+    /// Nobody is woken for that: a publisher waits for a seat, which notifies when it is given up, or for
+    /// another publisher's write, which notifies when it is done.
     pub(super) fn receiver_goes(&self) {
         self.receivers.remove();
     }
@@ -209,10 +213,12 @@ impl<S: Store> Shared<S> {
         self.is_abandoned() || self.is_closed()
     }
 
-    /// What an empty slot means once [`may_be_closed`](Self::may_be_closed) was true: whether nothing more will come at `cursor`.
+    /// What an empty slot means once [`may_be_closed`](Self::may_be_closed) was true: whether nothing more
+    /// will come at `cursor`.
     ///
-    /// Where somebody has closed the ring, its end decides. Where all publishers are gone, their last message comes before that, so a look at the stamp after it
-    /// decides. If the message came between the caller's look and this one, the next read finds it.
+    /// Where somebody has closed the ring, its end decides. Where all publishers are gone, their last message
+    /// comes before that, so a look at the stamp after it decides. If the message came between the caller's
+    /// look and this one, the next read finds it.
     #[cold]
     #[inline(never)]
     pub(super) fn is_drained(&self, cursor: Sequence) -> bool {
@@ -232,7 +238,8 @@ impl<S: Store + Send + Sync> Close for Shared<S> {
     }
 }
 
-/// Something that no other ring has, also not one that comes later: who keeps a share in it keeps its address in use.
+/// Something that no other ring has, also not one that comes later: who keeps a share in it keeps its address
+/// in use.
 #[derive(Clone)]
 pub(super) struct Identity(Arc<u8>);
 

@@ -10,13 +10,14 @@ use crate::wait::{Deadline, WaitStrategy};
 
 /// What [`Publisher`](super::Publisher) and [`EventPublisher`](super::event::EventPublisher) are made of.
 ///
-/// Between two looks at the gate it compares two of its own numbers and reads one constant flag. Cold paths take and return values, so
-/// that it can live in registers.
+/// Between two looks at the gate it compares two of its own numbers and reads one constant flag. Cold paths
+/// take and return values, so that it can live in registers.
 pub(super) struct Single<S: Store> {
     pub(super) shared: Handle<S, Publishing>,
     /// The next sequence to publish; the ring's head is a lower bound of it.
     pub(super) next: Sequence,
-    /// Where subscribers are waited for: messages before this one may be written without another look at the gate.
+    /// Where subscribers are waited for: messages before this one may be written without another look at the
+    /// gate.
     limit: Sequence,
 }
 
@@ -38,7 +39,8 @@ impl<S: Strided> Single<S> {
         usize::try_from(self.limit.since(self.next)).unwrap_or(usize::MAX)
     }
 
-    /// Makes sure that the next message may be written, waiting by the strategy of the ring. Never [`Refusal::Full`].
+    /// Makes sure that the next message may be written, waiting by the strategy of the ring. Never
+    /// [`Refusal::Full`].
     #[inline(always)]
     pub(super) fn admit(&mut self) -> Result<(), Refusal> {
         if !self.may_write() {

@@ -13,11 +13,11 @@ use crate::sequence::{Sequence, Stamp};
 use crate::sync::{mutated, pause};
 use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
 
-/// Waits for the slot of message `next` of the only publisher, by the strategy of the ring, and returns the new limit. Never
-/// [`Refusal::Full`].
+/// Waits for the slot of message `next` of the only publisher, by the strategy of the ring, and returns the
+/// new limit. Never [`Refusal::Full`].
 ///
-/// Takes and returns values, so that a publisher whose methods are inlined can live in registers. (A strategy is an argument in memory, which
-/// would be written for each message: so there is a function without.)
+/// Takes and returns values, so that a publisher whose methods are inlined can live in registers. (A strategy
+/// is an argument in memory, which would be written for each message: so there is a function without.)
 #[cold]
 #[inline(never)]
 pub(super) fn wait_for_free_slot<S: Strided>(
@@ -92,7 +92,8 @@ enum Obstacle {
     Slot,
 }
 
-/// What a publisher has claimed: the sequences from `first` to before `end`, at least one. Their slots are free.
+/// What a publisher has claimed: the sequences from `first` to before `end`, at least one. Their slots are
+/// free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claimed {
     pub(super) first: Sequence,
@@ -115,7 +116,8 @@ fn try_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Resul
             let limit = if end > limit { shared.gate.look(first).max(limit) } else { limit };
             end = end.min(limit);
             if end <= first {
-                // Others may have claimed meanwhile, and subscribers moved on for them: then there is another answer.
+                // Others may have claimed meanwhile, and subscribers moved on for them: then there is another
+                // answer.
                 if head.claimable() == Some(first) {
                     return Err(Obstacle::Gate);
                 }
@@ -165,8 +167,9 @@ fn first_not_left<S: Strided>(shared: &Shared<S>, first: Sequence, end: Sequence
     (end, SlotState::Free)
 }
 
-/// Claims up to `most` sequences for one of many publishers, as many as there are free slots, but at least one: waits for the gate if the ring
-/// is `lossless`, and for the slot, by the strategy of the ring. Never [`Refusal::Full`].
+/// Claims up to `most` sequences for one of many publishers, as many as there are free slots, but at least
+/// one: waits for the gate if the ring is `lossless`, and for the slot, by the strategy of the ring. Never
+/// [`Refusal::Full`].
 #[inline]
 pub(super) fn claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Result<Claimed, Refusal> {
     match try_claim(shared, most, lossless) {
@@ -243,8 +246,8 @@ impl<S: Strided> Wait for Claim<'_, S> {
     }
 }
 
-/// Waits, by the strategy of the ring, until the writer of the lap before has left the slot of `claimed`. Without a strategy for an argument
-/// for the same reason as [`wait_for_free_slot`].
+/// Waits, by the strategy of the ring, until the writer of the lap before has left the slot of `claimed`.
+/// Without a strategy for an argument for the same reason as [`wait_for_free_slot`].
 #[cold]
 #[inline(never)]
 pub(super) fn wait_for_slot<S: Strided>(shared: &Shared<S>, claimed: Sequence) {

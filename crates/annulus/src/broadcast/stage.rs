@@ -396,9 +396,9 @@ impl<M: Unstaged> Hooks for Staged<M> {
 
     #[inline]
     fn event<'a, S: Store>(seat: &Self::Seat, shared: &'a Shared<S>, cursor: Sequence) -> &'a Event {
-        // What those before it have processed may still have to be published: one that joined beside many publishers began behind what
-        // others had claimed and not yet written.
-        // Decision 0027: where the missing message will be announced.
+        // What those before it have processed may still have to be published: one that joined beside many
+        // publishers began behind what others had claimed and not yet written. Decision 0027: where the
+        // missing message will be announced.
         if cursor.get() < seat.allowed && !mutated!("stage_sleeps_at_the_wrong_event") {
             &shared.published
         } else {

@@ -180,9 +180,10 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
         self.shared.is_closed()
     }
 
-    /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A [`SubscriberGroup`]
-    /// counts as one, and each of its members that is paused as one more. What can make subscribers, as a [`Subscribable`],
-    /// does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and go meanwhile.
+    /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A
+    /// [`SubscriberGroup`] counts as one, and each of its members that is paused as one more. What can make
+    /// subscribers, as a [`Subscribable`], does not count, so 0 does not mean that nobody will ever receive.
+    /// Subscribers may come and go meanwhile.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.shared.subscriber_count()

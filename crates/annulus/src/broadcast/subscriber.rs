@@ -348,10 +348,11 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         Ok(1 + self.try_recv_batch(rest))
     }
 
-    /// How many messages could be received now: those published and not yet received that stand in the ring, and that a lag would not pass over (see
-    /// [`try_recv`](Self::try_recv)); for a stage, those of them that all before it have processed, and not lost. With many publishers, those up to the
-    /// first that is still being written. More may come, and some may be overwritten, meanwhile; with the publishers and the stages before it at rest it
-    /// is exact.
+    /// How many messages could be received now: those published and not yet received that stand in the ring,
+    /// and that a lag would not pass over (see [`try_recv`](Self::try_recv)); for a stage, those of them that
+    /// all before it have processed, and not lost. With many publishers, those up to the first that is still
+    /// being written. More may come, and some may be overwritten, meanwhile; with the publishers and the
+    /// stages before it at rest it is exact.
     ///
     /// Looks at a bounded number of slots; with many publishers, at the slot of each message from the cursor
     /// on, O(`capacity`).
@@ -507,8 +508,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         M::begin(seat, shared, cursor);
     }
 
-    /// Takes the next message, going on after a lag; `None` where there is none before `end`. After a lag, `end` is set to the
-    /// head of that moment unless it was set before. The caller releases what it took.
+    /// Takes the next message, going on after a lag; `None` where there is none before `end`. After a lag,
+    /// `end` is set to the head of that moment unless it was set before. The caller releases what it took.
     #[inline]
     pub(super) fn next_before(&mut self, end: &mut Option<Sequence>) -> Option<T> {
         while end.is_none_or(|end| self.cursor < end) {
@@ -525,12 +526,13 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         None
     }
 
-    /// Whether a batch is read in runs. Where it may be lapped it is not: of a run that was overwritten in part, nothing is received.
-    /// But under loom it is, so that a writer that laps its reader shows that a run is all or nothing.
+    /// Whether a batch is read in runs. Where it may be lapped it is not: of a run that was overwritten in
+    /// part, nothing is received. But under loom it is, so that a writer that laps its reader shows that a
+    /// run is all or nothing.
     const IN_RUNS: bool = (M::LOSSLESS || cfg!(annulus_loom)) && size_of::<T::Wire>() <= RUN_BYTES;
 
-    /// Takes messages until `places` is full or there is none before `end`, as [`next_before`](Self::next_before), and returns how
-    /// many.
+    /// Takes messages until `places` is full or there is none before `end`, as
+    /// [`next_before`](Self::next_before), and returns how many.
     #[inline]
     fn take_all(&mut self, places: &mut [T], end: &mut Option<Sequence>) -> usize {
         let mut count = 0;
@@ -549,8 +551,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         count
     }
 
-    /// Takes messages into the front of `places`, at most `most`, and returns how many: perhaps fewer than there are. Where it is none,
-    /// [`take`](Self::take) knows more.
+    /// Takes messages into the front of `places`, at most `most`, and returns how many: perhaps fewer than
+    /// there are. Where it is none, [`take`](Self::take) knows more.
     #[inline]
     fn take_run(&mut self, places: &mut [T], most: u64) -> usize {
         let cursor = self.cursor;
@@ -580,7 +582,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         if M::STAGED { self.go_on_outlined() } else { self.go_on_here() }
     }
 
-    /// For those that live in memory anyway: in line, what a stage does after a lag kept its `try_recv` from being inlined.
+    /// For those that live in memory anyway: in line, what a stage does after a lag kept its `try_recv` from
+    /// being inlined.
     #[cold]
     #[inline(never)]
     fn go_on_outlined(&mut self) -> u64 {
@@ -616,7 +619,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         skipped
     }
 
-    /// Before which message a drain or a batch ends: as the head, but cheaper, and perhaps later: of many publishers, where nothing was claimed.
+    /// Before which message a drain or a batch ends: as the head, but cheaper, and perhaps later: of many
+    /// publishers, where nothing was claimed.
     pub(super) fn end(&self) -> Sequence {
         M::end(self.seat(), self.shared.ring.end(self.cursor))
     }
@@ -635,7 +639,8 @@ impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
             Ok(whole) => Look::Found(Ok(whole.take())),
             Err(Miss::Closed) => Look::Found(Err(RecvError)),
             Err(Miss::Empty) => Look::Nothing,
-            // What lapped it may have been the last for long: a message stands, and nobody will notify for it.
+            // What lapped it may have been the last for long: a message stands, and nobody will notify for
+            // it.
             Err(Miss::Lapped) => {
                 self.go_on();
                 Look::Again
@@ -652,7 +657,8 @@ pub(super) enum Miss {
 }
 
 impl<T: Message, M: Unstaged> Clone for Subscriber<T, M> {
-    /// A subscriber with the same cursor, and counters at zero. (A stage has none: those that follow it would not follow the clone.)
+    /// A subscriber with the same cursor, and counters at zero. (A stage has none: those that follow it would
+    /// not follow the clone.)
     fn clone(&self) -> Self {
         let seat = M::fork(self.seat(), &self.shared, self.cursor);
         Self::new(self.shared.another(seat), self.cursor)

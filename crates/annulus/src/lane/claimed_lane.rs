@@ -1,6 +1,7 @@
 //! A claimed lane: a queue between many writers and many readers, with one order and one bound.
 //!
-//! Its slots, and the steps V1 to V6 by which messages come and go, are those of `stamped.rs`; writers claim as readers do:
+//! Its slots, and the steps V1 to V6 by which messages come and go, are those of `stamped.rs`; writers claim
+//! as readers do:
 //!
 //! ```text
 //! V1  stamp of the tail = free(n)?   Acquire
@@ -9,14 +10,17 @@
 //! V3  stamp := full(n)               Release
 //! ```
 //!
-//! This is Vyukov's bounded queue. Messages are received in the order in which Q1 moved the tail, and there are no more of them than slots, because V1 comes first: a slot
-//! that is free for message n was left by message n − capacity, and by all the laps before.
+//! This is Vyukov's bounded queue. Messages are received in the order in which Q1 moved the tail, and there
+//! are no more of them than slots, because V1 comes first: a slot that is free for message n was left by
+//! message n − capacity, and by all the laps before.
 //!
-//! *Who holds up whom.* A writer that stops between Q1 and V3 holds up all readers at its message, though not other writers; once these are a lap
-//! further, they find no free slot either. A reader that stops between V5 and V6 holds up writers a lap later, and no other reader.
+//! *Who holds up whom.* A writer that stops between Q1 and V3 holds up all readers at its message, though not
+//! other writers; once these are a lap further, they find no free slot either. A reader that stops between V5
+//! and V6 holds up writers a lap later, and no other reader.
 //!
-//! *The end.* Whoever closes the lane puts the tail where no message will ever be (Q2). So each message was claimed before the close, and is received, or
-//! it was not claimed, and never will be: there is nothing to take back. Readers are done once the head is where the tail was then.
+//! *The end.* Whoever closes the lane puts the tail where no message will ever be (Q2). So each message was
+//! claimed before the close, and is received, or it was not claimed, and never will be: there is nothing to
+//! take back. Readers are done once the head is where the tail was then.
 
 use super::lane::CacheLine;
 use super::stamped::{self, Claimed, OVER, Slot, Stamped};
@@ -63,8 +67,8 @@ impl<T> ClaimedLane<T> {
             .map_err(|tail| if self.slots.is_over(tail) { Refusal::Closed } else { Refusal::Full })
     }
 
-    /// V1 to V3, of one message, which is given back where there is no room; returns its number. As [`claim_free`](Self::claim_free) and [`write`](Self::write), but
-    /// the slot is looked for once.
+    /// V1 to V3, of one message, which is given back where there is no room; returns its number. As
+    /// [`claim_free`](Self::claim_free) and [`write`](Self::write), but the slot is looked for once.
     #[inline(always)]
     pub(crate) fn send(&self, value: T) -> Result<u64, (Refusal, T)> {
         match self.claim_slots(1) {
@@ -88,7 +92,8 @@ impl<T> ClaimedLane<T> {
         unsafe { self.slots.write(number, value) };
     }
 
-    /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where the next one is not there.
+    /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where the next one
+    /// is not there.
     #[inline(always)]
     pub(crate) fn claim(&self, most: usize) -> Option<(u64, usize)> {
         self.slots.claim(most)
@@ -128,7 +133,8 @@ impl<T> ClaimedLane<T> {
         }
     }
 
-    /// V4: how many messages in a row were written, from number `first` on, also where they were taken meanwhile. O(messages that overtook `first`).
+    /// V4: how many messages in a row were written, from number `first` on, also where they were taken
+    /// meanwhile. O(messages that overtook `first`).
     pub(crate) fn written_from(&self, first: u64) -> usize {
         self.count_from(first, |number| {
             if mutated!("claimed_forgets_what_is_released") {
@@ -138,7 +144,8 @@ impl<T> ClaimedLane<T> {
         })
     }
 
-    /// V1: how many slots in a row were left, from that of message `first` on, also where they were written meanwhile. O(slots that were left before that of `first`).
+    /// V1: how many slots in a row were left, from that of message `first` on, also where they were written
+    /// meanwhile. O(slots that were left before that of `first`).
     pub(crate) fn left_from(&self, first: u64) -> usize {
         self.count_from(first, |number| self.slots.was_left(number))
     }
@@ -156,7 +163,8 @@ impl<T> ClaimedLane<T> {
         while !self.slots.is_over(tail) {
             let over = tail.wrapping_add(OVER);
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-            // Release: pairs with the Acquire of `is_ended`, `is_done` and Q1; who closes comes before who sees it.
+            // Release: pairs with the Acquire of `is_ended`, `is_done` and Q1; who closes comes before who
+            // sees it.
             match self.tail.0.compare_exchange_weak(tail, over, success, failure) {
                 Ok(_) => return,
                 Err(now) => tail = now,

@@ -65,7 +65,8 @@ pub(crate) struct Lane<T> {
 
 // SAFETY: messages move in on one thread and out on another, or are dropped there: that takes `T: Send`.
 unsafe impl<T: Send> Send for Lane<T> {}
-// SAFETY: as above. No two threads ever look at a slot at once, and only the writer at what it knows of the room, as `cached_limit` and `cache_limit` demand.
+// SAFETY: as above. No two threads ever look at a slot at once, and only the writer at what it knows of the
+// room, as `cached_limit` and `cache_limit` demand.
 unsafe impl<T: Send> Sync for Lane<T> {}
 
 impl<T> Lane<T> {

@@ -1,4 +1,5 @@
-//! Lanes, which queues are made of: each message in a lane is moved in by one thread and out by one. A lane knows nothing of waiting.
+//! Lanes, which queues are made of: each message in a lane is moved in by one thread and out by one. A lane
+//! knows nothing of waiting.
 
 mod cells;
 mod claimed_lane;

@@ -1,4 +1,5 @@
-//! Slots with stamps, and claims: what [`SharedLane`](super::SharedLane) and [`ClaimedLane`](super::ClaimedLane) have in common.
+//! Slots with stamps, and claims: what [`SharedLane`](super::SharedLane) and
+//! [`ClaimedLane`](super::ClaimedLane) have in common.
 //!
 //! ```text
 //! writer                                      reader
@@ -7,13 +8,14 @@
 //! V3  stamp := full(n)          Release       V6  move the message out; stamp := free(n + count)   Release
 //! ```
 //!
-//! After Vyukov's bounded queue. A reader claims messages before it moves them, several at once where they are full, so nothing is read that
-//! another one may move, and any type will do. A reader that is held up between V5 and V6 holds up only the slots that it has claimed: other readers
-//! go on behind it, and writers until they come round to them.
+//! After Vyukov's bounded queue. A reader claims messages before it moves them, several at once where they
+//! are full, so nothing is read that another one may move, and any type will do. A reader that is held up
+//! between V5 and V6 holds up only the slots that it has claimed: other readers go on behind it, and writers
+//! until they come round to them.
 //!
-//! *Why no slot has two users.* A full slot is the writer's no more (V3), and goes to the one reader whose V5 moved the head past its
-//! number; the head only grows, so that happens once. V6 and V1 give it back. Where there are many writers, they claim free slots as readers claim
-//! full ones.
+//! *Why no slot has two users.* A full slot is the writer's no more (V3), and goes to the one reader whose V5
+//! moved the head past its number; the head only grows, so that happens once. V6 and V1 give it back. Where
+//! there are many writers, they claim free slots as readers claim full ones.
 
 use core::mem::MaybeUninit;
 
@@ -123,7 +125,8 @@ impl<T> Stamped<T> {
         unsafe { self.slots.value(index) }
     }
 
-    /// V1: whether the slot of message `number` is empty; it is the writer's then, or the one's who claims the number.
+    /// V1: whether the slot of message `number` is empty; it is the writer's then, or the one's who claims
+    /// the number.
     #[inline(always)]
     pub(super) fn is_free(&self, number: u64) -> bool {
         self.free_slot(number).is_some()
@@ -162,7 +165,8 @@ impl<T> Stamped<T> {
         (slot.stamp.load(ordering!(Acquire unless "shared_look_relaxed")) == full(number)).then_some(slot)
     }
 
-    /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where nothing is there.
+    /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where nothing is
+    /// there.
     #[inline]
     pub(super) fn claim(&self, most: usize) -> Option<(u64, usize)> {
         if most == 0 {
@@ -173,7 +177,8 @@ impl<T> Stamped<T> {
         Some((claimed.first, claimed.count))
     }
 
-    /// V4 to V6, of one message: its number, and what it is. As [`claim`](Self::claim) and [`take`](Self::take), but the slot is looked for once.
+    /// V4 to V6, of one message: its number, and what it is. As [`claim`](Self::claim) and
+    /// [`take`](Self::take), but the slot is looked for once.
     #[inline(always)]
     pub(super) fn take_next(&self) -> Option<(u64, T)> {
         let Claimed { first, slot, .. } = claim(&self.head.0, 1, |number| self.full_slot(number)).ok()?;
@@ -181,7 +186,8 @@ impl<T> Stamped<T> {
         Some((first, unsafe { slot.take(first.wrapping_add(self.capacity() as u64)) }))
     }
 
-    /// V4: whether nothing is there, for certain: where another reader was faster, it may say that something is.
+    /// V4: whether nothing is there, for certain: where another reader was faster, it may say that something
+    /// is.
     pub(super) fn is_empty(&self) -> bool {
         // Acquire: as in `claim`.
         let head = self.head.0.load(Ordering::Acquire);
@@ -215,8 +221,8 @@ impl<T> Stamped<T> {
         signed(self.slot(number).stamp.load(Ordering::Relaxed).wrapping_sub(stamp)) >= 0
     }
 
-    /// How many messages wait to be claimed. A snapshot, never above the capacity. O(log capacity): nobody stores a count of what is written, so this
-    /// looks for the first slot that is not full.
+    /// How many messages wait to be claimed. A snapshot, never above the capacity. O(log capacity): nobody
+    /// stores a count of what is written, so this looks for the first slot that is not full.
     pub(super) fn len(&self) -> usize {
         // Acquire: as in `claim`.
         let head = self.head.0.load(Ordering::Acquire);
@@ -244,8 +250,9 @@ pub(super) struct Claimed<S> {
     pub(super) count: usize,
 }
 
-/// V5, and Q1 of `claimed_lane.rs`: moves `counter` behind up to `most` messages, from where it is on, whose slots `ready` returns where they are
-/// the caller's once that was done. Where there was none, returns which would be the first. `most` is at least 1.
+/// V5, and Q1 of `claimed_lane.rs`: moves `counter` behind up to `most` messages, from where it is on, whose
+/// slots `ready` returns where they are the caller's once that was done. Where there was none, returns which
+/// would be the first. `most` is at least 1.
 // Decision 0065: the slot is handed on.
 #[inline(always)]
 pub(super) fn claim<S>(
@@ -274,7 +281,8 @@ pub(super) fn claim<S>(
             return Ok(Claimed { first, slot, count });
         }
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-        // The stamps order the messages. Acquire and Release: pair with E3, and on with the next claim; and with Q2.
+        // The stamps order the messages. Acquire and Release: pair with E3, and on with the next claim; and
+        // with Q2.
         match counter.compare_exchange_weak(first, behind, success, failure) {
             Ok(_) => return Ok(Claimed { first, slot, count }),
             Err(now) => first = now,

@@ -1,5 +1,5 @@
-//! What messages that are taken apart are made of in the ring: values beside each other, or one of two, and never a byte without a value. `annulus_derive`
-//! builds its types of these.
+//! What messages that are taken apart are made of in the ring: values beside each other, or one of two, and
+//! never a byte without a value. `annulus_derive` builds its types of these.
 
 use core::mem::MaybeUninit;
 
@@ -33,8 +33,8 @@ pub union Either<A: Copy, B: Copy> {
     second: B,
 }
 
-// SAFETY: `filled` writes every byte of it, and nobody else makes one. No byte is padding, which a move could lose: packed, it is as long as the longer of
-// the two, and that one has none.
+// SAFETY: `filled` writes every byte of it, and nobody else makes one. No byte is padding, which a move could
+// lose: packed, it is as long as the longer of the two, and that one has none.
 unsafe impl<A: NoUninit, B: NoUninit> NoUninit for Either<A, B> {}
 
 impl<A: NoUninit, B: NoUninit> Either<A, B> {

@@ -3,7 +3,8 @@
 /// A node on which memory is to lie; `None` leaves it to the system.
 pub(crate) type NumaNode = Option<usize>;
 
-/// Why memory is not on the node that was asked for: the system's error number, or `None` where nobody can be asked.
+/// Why memory is not on the node that was asked for: the system's error number, or `None` where nobody can be
+/// asked.
 pub(crate) type Refused = Option<i32>;
 
 /// What blocks that are bound begin at and are a multiple of, at least: a page.
@@ -14,7 +15,8 @@ pub(crate) fn page() -> usize {
     usize::try_from(size).unwrap_or(4096)
 }
 
-/// Binds whole pages to `node`: those that are not there yet will come from it, and those that are there are moved.
+/// Binds whole pages to `node`: those that are not there yet will come from it, and those that are there are
+/// moved.
 ///
 /// # Safety
 ///

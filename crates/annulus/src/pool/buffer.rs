@@ -125,7 +125,8 @@ impl Deref for Buffer {
 
     #[inline]
     fn deref(&self) -> &[u8] {
-        // SAFETY: the buffer owns the slab, so it is there, and only `deref_mut` writes to it, which takes the buffer for itself.
+        // SAFETY: the buffer owns the slab, so it is there, and only `deref_mut` writes to it, which takes
+        // the buffer for itself.
         unsafe { self.shared.as_ref().slabs().bytes(self.index) }
     }
 }

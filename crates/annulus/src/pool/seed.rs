@@ -1,9 +1,10 @@
 //! Where the generations of a pool's handles begin: at a number of its own for each slab.
 //!
-//! Memory comes back at the same address, so an address alone does not tell a pool from the one that was there before it. With `std`, what each pool
-//! begins with is made of the random keys that std's hash maps take, which differ for each pool and in each process. Without it nobody can be asked
-//! for a random number: there it is how many pools this program made before, and the address. The numbers of one pool are then splitmix64's (Steele, Lea,
-//! Flood, "Fast splittable pseudorandom number generators", 2014).
+//! Memory comes back at the same address, so an address alone does not tell a pool from the one that was
+//! there before it. With `std`, what each pool begins with is made of the random keys that std's hash maps
+//! take, which differ for each pool and in each process. Without it nobody can be asked for a random number:
+//! there it is how many pools this program made before, and the address. The numbers of one pool are then
+//! splitmix64's (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
 
 use core::ptr::NonNull;
 

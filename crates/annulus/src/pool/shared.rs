@@ -1,8 +1,9 @@
 //! What all handles and buffers of a pool share, and when it ends.
 //!
-//! A buffer holds no count on the pool: two more contended updates for each allocation would cost as much as the free list does. Instead the
-//! end is settled once, when the last `BufferPool` goes. Then nobody can allocate or redeem, so slabs in the list and in handles stay
-//! where they are, and the buffers that are out are all there will be.
+//! A buffer holds no count on the pool: two more contended updates for each allocation would cost as much as
+//! the free list does. Instead the end is settled once, when the last `BufferPool` goes. Then nobody can
+//! allocate or redeem, so slabs in the list and in handles stay where they are, and the buffers that are out
+//! are all there will be.
 //!
 //! ```text
 //! K1  head := closed       slabs pushed before are in the list; who pushes later sees it
@@ -11,7 +12,8 @@
 //! K4  present := how many buffers that are, less one for each that has ended since; who makes it zero frees the memory
 //! ```
 //!
-//! `present` begins at one for each slab and one for the pool, so a buffer that ends between K1 and K4 can't bring it to zero.
+//! `present` begins at one for each slab and one for the pool, so a buffer that ends between K1 and K4 can't
+//! bring it to zero.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -145,8 +147,8 @@ impl Shared {
     /// The caller owns the slab, so `this` lives. Afterwards it owns nothing, and may not touch `this`.
     #[inline]
     pub(super) unsafe fn free(this: NonNull<Self>, index: u32) {
-        // SAFETY: it lives while the caller owns a slab, which is until a push succeeds. No function has it for an argument then: its
-        // memory may end before that function does.
+        // SAFETY: it lives while the caller owns a slab, which is until a push succeeds. No function has it
+        // for an argument then: its memory may end before that function does.
         let shared = unsafe { this.as_ref() };
         let (head, word) = (&shared.head.0, shared.word(index));
         let mut seen = head.look_to_push();
@@ -157,7 +159,8 @@ impl Shared {
                 Err(now) => seen = now,
             }
         }
-        // SAFETY: the pool is closed, and this slab was not in the list at K1 nor in a handle: it was counted.
+        // SAFETY: the pool is closed, and this slab was not in the list at K1 nor in a handle: it was
+        // counted.
         unsafe { Self::leave_orphaned(this) };
     }
 
@@ -168,7 +171,8 @@ impl Shared {
     /// As for [`free`](Self::free).
     #[inline]
     pub(super) unsafe fn hand_out(this: NonNull<Self>, index: u32) -> Handle {
-        // SAFETY: it lives while the caller owns a slab, which is until the word says otherwise; as in `free`.
+        // SAFETY: it lives while the caller owns a slab, which is until the word says otherwise; as in
+        // `free`.
         let shared = unsafe { this.as_ref() };
         let (split, word) = (shared.split, shared.word(index));
         if let Some(generation) = word.hand_out() {
@@ -219,8 +223,8 @@ impl Shared {
     ///
     /// They were counted, are gone once, and the caller does not touch `this` afterwards.
     unsafe fn leave(this: NonNull<Self>, gone: usize) {
-        // SAFETY: `this` lives while somebody is counted, and the caller still is. Release: pairs with the fence of the last, so what
-        // each has done comes before the end of the memory.
+        // SAFETY: `this` lives while somebody is counted, and the caller still is. Release: pairs with the
+        // fence of the last, so what each has done comes before the end of the memory.
         let before = unsafe { &(*this.as_ptr()).present }
             .fetch_sub(gone, ordering!(Release unless "pool_left_relaxed"));
         if before == gone {

@@ -20,7 +20,8 @@ const _: () = assert!(size_of::<Line>() == LINE_BYTES, "a line has no padding");
 
 /// A block of initialised bytes. Who may touch which of them is for others to decide: here are only pointers.
 pub(super) struct Slabs {
-    /// Of all slabs; a box in pieces, so that slabs that are borrowed at the same time do not invalidate each other.
+    /// Of all slabs; a box in pieces, so that slabs that are borrowed at the same time do not invalidate each
+    /// other.
     lines: NonNull<[Line]>,
     /// From one slab to the next.
     slab_lines: usize,
@@ -32,7 +33,8 @@ pub(super) struct Slabs {
 
 // SAFETY: bytes, and the only pointer to them.
 unsafe impl Send for Slabs {}
-// SAFETY: a shared reference reaches the bytes by unsafe functions only, whose callers see to it that who writes is alone.
+// SAFETY: a shared reference reaches the bytes by unsafe functions only, whose callers see to it that who
+// writes is alone.
 unsafe impl Sync for Slabs {}
 
 impl Slabs {
@@ -43,8 +45,8 @@ impl Slabs {
         let mut lines = Vec::new();
         lines.try_reserve_exact(line_count).ok()?;
         lines.resize(line_count, Line([0; LINE_BYTES]));
-        // A compiler may turn zeros in fresh memory into fresh memory that is zero, which the system only lends at the first
-        // touch. These stores it has to make.
+        // A compiler may turn zeros in fresh memory into fresh memory that is zero, which the system only
+        // lends at the first touch. These stores it has to make.
         for line in lines.iter_mut().step_by(PAGE_BYTES / LINE_BYTES) {
             // SAFETY: a reference, of which a byte is written.
             unsafe { ptr::from_mut(line).cast::<u8>().write_volatile(0) };

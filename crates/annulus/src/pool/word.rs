@@ -11,9 +11,10 @@
 //! └─────────────────────────┴─────────────────────────┘
 //! ```
 //!
-//! The link of a free slab is the index of the next free one, or `END`. `OWNED`, `IN_HANDLE` and `ORPHANED` are links that no index
-//! reaches. The one step for which threads race is out of a handle: one compare-exchange of the whole word, so of all who hold the
-//! handle one wins, and afterwards the generation is another. Every other step is made by the slab's only owner.
+//! The link of a free slab is the index of the next free one, or `END`. `OWNED`, `IN_HANDLE` and `ORPHANED`
+//! are links that no index reaches. The one step for which threads race is out of a handle: one
+//! compare-exchange of the whole word, so of all who hold the handle one wins, and afterwards the generation
+//! is another. Every other step is made by the slab's only owner.
 
 use crate::free_list::END;
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
@@ -33,8 +34,8 @@ const fn link_of(bits: u64) -> u32 {
     (bits >> 32) as u32
 }
 
-/// All of it is one atomic, so a reference to it may be an argument while another thread gives the memory back: the last step of an
-/// owner is one of these calls.
+/// All of it is one atomic, so a reference to it may be an argument while another thread gives the memory
+/// back: the last step of an owner is one of these calls.
 #[repr(transparent)]
 pub(super) struct Word(AtomicU64);
 
@@ -54,7 +55,8 @@ impl Word {
     /// X2: the link, of a slab that was on top of the free list. Anything, if it no longer is.
     #[inline]
     pub(super) fn link(&self) -> u32 {
-        // Relaxed: comes from X4 of the push that the caller saw (X1, Acquire), or is newer, and then X3 fails.
+        // Relaxed: comes from X4 of the push that the caller saw (X1, Acquire), or is newer, and then X3
+        // fails.
         link_of(self.0.load(Ordering::Relaxed))
     }
 
@@ -72,23 +74,23 @@ impl Word {
         self.set_link(OWNED);
     }
 
-    /// H1, by the owner: the slab goes into a handle, of the generation returned. `None` if the pool was closed: then the slab
-    /// belongs to nobody any more.
+    /// H1, by the owner: the slab goes into a handle, of the generation returned. `None` if the pool was
+    /// closed: then the slab belongs to nobody any more.
     ///
     /// After it the caller may touch the slab no more; and if it was not `None`, nothing of the pool.
     #[inline]
     pub(super) fn hand_out(&self) -> Option<u32> {
         // Relaxed: the generation changes in `redeem` only, and nobody can redeem what is owned.
         let generation = self.0.load(Ordering::Relaxed) as u32;
-        // Release: pairs with the Acquire of H2 and of K3, so who has the slab next sees what the owner wrote. A swap rather than a
-        // store: of this and K3 one sees the other.
+        // Release: pairs with the Acquire of H2 and of K3, so who has the slab next sees what the owner
+        // wrote. A swap rather than a store: of this and K3 one sees the other.
         let before =
             self.0.swap(pack(IN_HANDLE, generation), ordering!(Release unless "pool_handle_relaxed"));
         (link_of(before) != ORPHANED).then_some(generation)
     }
 
-    /// H2, by anybody: out of the handle of `generation`, to be at `next` afterwards. One of all who try gets `Ok`, and is the owner;
-    /// the others learn the slab's generation.
+    /// H2, by anybody: out of the handle of `generation`, to be at `next` afterwards. One of all who try gets
+    /// `Ok`, and is the owner; the others learn the slab's generation.
     #[inline]
     pub(super) fn redeem(&self, generation: u32, next: u32) -> Result<(), u32> {
         let next = if mutated!("pool_generation_stays") { generation } else { next };
@@ -119,10 +121,11 @@ impl Word {
         next
     }
 
-    /// K3, by who closes the pool: tells the slab's `Buffer`, if there is one, that it is on its own. Returns whether there is.
+    /// K3, by who closes the pool: tells the slab's `Buffer`, if there is one, that it is on its own. Returns
+    /// whether there is.
     pub(super) fn orphan(&self) -> bool {
-        // Acquire: pairs with the Release of H1. Either H1 comes first, then nobody has the slab, and what was done with it comes before the
-        // end of its memory; or K3 comes first, then H1 finds it.
+        // Acquire: pairs with the Release of H1. Either H1 comes first, then nobody has the slab, and what
+        // was done with it comes before the end of its memory; or K3 comes first, then H1 finds it.
         let before = link_of(self.0.swap(pack(ORPHANED, 0), ordering!(Acquire unless "pool_orphan_relaxed")));
         before != ORPHANED && before != IN_HANDLE
     }

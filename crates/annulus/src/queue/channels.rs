@@ -1,6 +1,7 @@
 //! What is the same in the modules of the four kinds.
 
-/// What the module of each kind has: names for its handles, and short forms of its builder. `holds` says what a capacity is the capacity of.
+/// What the module of each kind has: names for its handles, and short forms of its builder. `holds` says what
+/// a capacity is the capacity of.
 macro_rules! channels {
     ($kind:ident, holds: $holds:literal) => {
         /// A producer of such a queue.

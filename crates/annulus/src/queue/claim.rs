@@ -1,7 +1,8 @@
 //! A consumer among many, of one shared lane or of many: V4 to V6 of `lane/shared_lane.rs`.
 //!
-//! Each consumer goes round the lanes on the [roster's](super::roster) list by itself, and takes at most a budget of messages of one before it looks
-//! at the others. So a lane with a message has its turn after one turn of every other, with each consumer that goes on.
+//! Each consumer goes round the lanes on the [roster's](super::roster) list by itself, and takes at most a
+//! budget of messages of one before it looks at the others. So a lane with a message has its turn after one
+//! turn of every other, with each consumer that goes on.
 
 use alloc::sync::Arc;
 
@@ -29,7 +30,8 @@ pub(crate) struct Claimer<T> {
     /// Messages that it may take from there before it looks at others.
     budget: usize,
     thinning: Thinning,
-    /// Whether it has called the barrier since the queue was closed: what it does not find then will not come.
+    /// Whether it has called the barrier since the queue was closed: what it does not find then will not
+    /// come.
     settled: bool,
     /// Whether all lanes are ended.
     over: bool,
@@ -41,7 +43,8 @@ unsafe impl<T: Send> Send for Claimer<T> {}
 unsafe impl<T: Send> Sync for Claimer<T> {}
 
 impl<T> Claimer<T> {
-    /// The first consumer of `state`, which begins with `local`, its first lane. It counts as a consumer of the queue state already.
+    /// The first consumer of `state`, which begins with `local`, its first lane. It counts as a consumer of
+    /// the queue state already.
     pub(super) fn new(state: Arc<QueueState<SharedLane<T>>>, local: NodeRef<SharedLane<T>>) -> Self {
         Self { state, local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
     }
@@ -161,7 +164,8 @@ impl<T> Read<T> for Claimer<T> {
         }
     }
 
-    /// From the local lane only: a round that went on elsewhere, where others were faster, would pass lanes over.
+    /// From the local lane only: a round that went on elsewhere, where others were faster, would pass lanes
+    /// over.
     #[inline]
     fn take_here(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
         let Some((number, _)) = self.local.lane.claim(most.min(1)) else { return 0 };
@@ -209,7 +213,8 @@ impl<T> Read<T> for Claimer<T> {
             self.over = if mutated!("shared_closed_unsealed") {
                 self.len() == 0
             } else {
-                // E4, in each of them. (One that comes now has a producer that sees the close before it sends.)
+                // E4, in each of them. (One that comes now has a producer that sees the close before it
+                // sends.)
                 self.state.nodes().all(|node| node.lane.seal())
             };
             return self.over;

@@ -101,8 +101,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// [`Empty`](TryRecvError::Empty): nothing is there. [`Closed`](TryRecvError::Closed): the queue is closed, and everything that was sent was
-    /// received.
+    /// [`Empty`](TryRecvError::Empty): nothing is there. [`Closed`](TryRecvError::Closed): the queue is
+    /// closed, and everything that was sent was received.
     ///
     /// # Examples
     ///
@@ -183,7 +183,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as [`recv`](Self::recv).
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -220,7 +221,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         }
     }
 
-    /// Receives a message, or waits for one, or for the end; `None` once `deadline` has passed. Of a receive that waits, the long way.
+    /// Receives a message, or waits for one, or for the end; `None` once `deadline` has passed. Of a receive
+    /// that waits, the long way.
     #[cold]
     #[inline(never)]
     fn wait(&mut self, strategy: Option<WaitStrategy>, deadline: Deadline) -> Option<Result<T, RecvError>> {
@@ -516,7 +518,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// # Panics
     ///
-    /// If `count` is above the number of messages that `readable` would return without a new look: nothing is dropped then.
+    /// If `count` is above the number of messages that `readable` would return without a new look: nothing is
+    /// dropped then.
     #[inline]
     pub fn advance(&mut self, count: usize)
     where

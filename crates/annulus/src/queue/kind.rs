@@ -1,4 +1,5 @@
-//! What the four kinds of queue have in common, and what tells them apart. The public handles are written once, over these.
+//! What the four kinds of queue have in common, and what tells them apart. The public handles are written
+//! once, over these.
 
 use alloc::vec::Vec;
 

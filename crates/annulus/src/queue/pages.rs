@@ -1,14 +1,14 @@
 //! Verbs that some kinds of queue have and others do not, written once.
 //!
-//! rustdoc shows a block of verbs on the page of `spmc::Consumer` if the block's *type* may be that consumer. It does
-//! not look at bounds. So the compiler gets one block with a bound, and rustdoc gets a block for each kind that has
-//! the verbs. `ci/doc` compares what the pages show with what compiles.
+//! rustdoc shows a block of verbs on the page of `spmc::Consumer` if the block's *type* may be that consumer.
+//! It does not look at bounds. So the compiler gets one block with a bound, and rustdoc gets a block for each
+//! kind that has the verbs. `ci/doc` compares what the pages show with what compiles.
 
-/// `of_kinds! { spsc::Spsc, mpsc::Mpsc => impl<T: Send, K: Kind> Consumer<T, K> { … } }` is that block for the
-/// compiler, and a block for each of these kinds for rustdoc.
+/// `of_kinds! { spsc::Spsc, mpsc::Mpsc => impl<T: Send, K: Kind> Consumer<T, K> { … } }` is that block for
+/// the compiler, and a block for each of these kinds for rustdoc.
 ///
-/// A verb may have a bound of its own, `where K: InPlace,`. The compiler explains a missing bound of a verb better than
-/// a missing bound of its block.
+/// A verb may have a bound of its own, `where K: InPlace,`. The compiler explains a missing bound of a verb
+/// better than a missing bound of its block.
 macro_rules! of_kinds {
     ($($module:ident::$kind:ident),+ => impl<T: Send, K: $bound:ident> $Handle:ident<T, K> $verbs:tt) => {
         #[cfg(not(doc))]

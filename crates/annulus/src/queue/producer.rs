@@ -65,8 +65,8 @@ impl<T: Send, K: Kind> Producer<T, K> {
     ///
     /// # Errors
     ///
-    /// [`Full`](TrySendError::Full): the ring holds as many messages as its capacity. [`Closed`](TrySendError::Closed): the queue is closed.
-    /// Both give the value back.
+    /// [`Full`](TrySendError::Full): the ring holds as many messages as its capacity.
+    /// [`Closed`](TrySendError::Closed): the queue is closed. Both give the value back.
     ///
     /// # Examples
     ///
@@ -129,8 +129,8 @@ impl<T: Send, K: Kind> Producer<T, K> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as [`send`](Self::send). Both give
-    /// the value back.
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`send`](Self::send). Both give the value back.
     ///
     /// # Examples
     ///
@@ -373,7 +373,8 @@ impl<T: Send, K: Joinable> Producer<T, K> {
     ///
     /// # Errors
     ///
-    /// [`Closed`](RegisterError::Closed): the queue is closed. [`Capacity`](RegisterError::Capacity): there is no memory for another ring.
+    /// [`Closed`](RegisterError::Closed): the queue is closed. [`Capacity`](RegisterError::Capacity): there
+    /// is no memory for another ring.
     ///
     /// # Examples
     ///

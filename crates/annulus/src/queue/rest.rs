@@ -1,9 +1,11 @@
 //! Moving claimed messages out, all of them, also where a destructor panics meanwhile.
 
-/// Puts messages into all of `buffer`: from number `first` on, one after the other, what `take` returns for them. What was there before is dropped.
+/// Puts messages into all of `buffer`: from number `first` on, one after the other, what `take` returns for
+/// them. What was there before is dropped.
 ///
-/// The caller has claimed as many. So `take` is called once for each number, whatever happens: if a destructor panics, the messages that have no place then are
-/// dropped, so that no producer waits for ever for a slot that nobody leaves.
+/// The caller has claimed as many. So `take` is called once for each number, whatever happens: if a
+/// destructor panics, the messages that have no place then are dropped, so that no producer waits for ever
+/// for a slot that nobody leaves.
 #[inline]
 pub(super) fn fill<T>(buffer: &mut [T], first: u64, take: impl FnMut(u64) -> T) {
     let rest = Rest { take, next: first, left: buffer.len() };

@@ -14,7 +14,8 @@ use crate::lane::SharedLane;
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 
-/// The one producer of a shared lane. As of [`WriteEnd`](super::write::WriteEnd), what is rare takes and returns values.
+/// The one producer of a shared lane. As of [`WriteEnd`](super::write::WriteEnd), what is rare takes and
+/// returns values.
 pub(crate) struct SharedWriteEnd<T> {
     state: ManuallyDrop<Arc<QueueState<SharedLane<T>>>>,
     node: NodeRef<SharedLane<T>>,
@@ -28,7 +29,8 @@ unsafe impl<T: Send> Send for SharedWriteEnd<T> {}
 unsafe impl<T: Send> Sync for SharedWriteEnd<T> {}
 
 impl<T> SharedWriteEnd<T> {
-    /// The producer of `node`, a lane that nobody else sends on. It counts as a producer of the queue state already.
+    /// The producer of `node`, a lane that nobody else sends on. It counts as a producer of the queue state
+    /// already.
     pub(super) fn new(state: Arc<QueueState<SharedLane<T>>>, node: NodeRef<SharedLane<T>>) -> Self {
         let next = node.lane.left_at();
         Self { state: ManuallyDrop::new(state), node, next }
@@ -50,7 +52,8 @@ impl<T> SharedWriteEnd<T> {
         &self.node.lane
     }
 
-    /// After `count` messages were sent: looks who needs to know, and returns how many of them are the consumers'.
+    /// After `count` messages were sent: looks who needs to know, and returns how many of them are the
+    /// consumers'.
     #[inline(always)]
     fn after_publish(&mut self, count: usize) -> usize {
         let first = self.next;
@@ -70,7 +73,8 @@ impl<T> SharedWriteEnd<T> {
     }
 }
 
-/// What [`SharedWriteEnd::after_publish`] does where something is to be done. Returns before which message they are the consumers'.
+/// What [`SharedWriteEnd::after_publish`] does where something is to be done. Returns before which message
+/// they are the consumers'.
 #[cold]
 #[inline(never)]
 fn publish_slow_path<T>(

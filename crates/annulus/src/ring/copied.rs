@@ -15,7 +15,8 @@ use crate::sync::{AtomicU64, mutated};
 /// Slots of a stride of words each.
 pub(crate) struct Copied<T> {
     words: Storage,
-    /// A message is moved in and copied out; no `T` is ever stored as such, so `Send` and `Sync` do not hang on it.
+    /// A message is moved in and copied out; no `T` is ever stored as such, so `Send` and `Sync` do not hang
+    /// on it.
     message: PhantomData<fn(T) -> T>,
 }
 
@@ -60,8 +61,8 @@ impl<T: Message> Slots<Copied<T>> {
     unsafe fn slot<'a>(self, sequence: Sequence) -> Slot<'a, T> {
         // SAFETY: the ring lives.
         let first = unsafe { self.index_of(sequence) } * self.stride;
-        // SAFETY: `Copied::new` made a stride of words for each index below the capacity, all initialised; a slot uses at
-        // most that many of them. The caller keeps them alive.
+        // SAFETY: `Copied::new` made a stride of words for each index below the capacity, all initialised; a
+        // slot uses at most that many of them. The caller keeps them alive.
         Slot::new(unsafe { core::slice::from_raw_parts(self.start.as_ptr().add(first), Slot::<T>::WORDS) })
     }
 
@@ -69,9 +70,10 @@ impl<T: Message> Slots<Copied<T>> {
     ///
     /// # Safety
     ///
-    /// The ring lives for `'a`, is for these `writers`, and nobody else writes this slot meanwhile. (Two writers at once would be no data race, but readers
-    /// could accept a mixture of both messages, which may be no valid `T`.) In a ring for one writer, all messages before
-    /// this one were published before; in one for many, the caller publishes it.
+    /// The ring lives for `'a`, is for these `writers`, and nobody else writes this slot meanwhile. (Two
+    /// writers at once would be no data race, but readers could accept a mixture of both messages, which may
+    /// be no valid `T`.) In a ring for one writer, all messages before this one were published before; in one
+    /// for many, the caller publishes it.
     #[inline]
     pub(crate) unsafe fn write<'a>(self, writers: Writers, sequence: Sequence, message: &T) -> Written<'a> {
         // SAFETY: the caller's promise.
@@ -93,8 +95,8 @@ impl<T: Message> Slots<Copied<T>> {
         unsafe { self.slot(sequence) }.read(sequence, message)
     }
 
-    /// Copies messages from `first` on into `places`: those that are there, or at least half of them; none where many write, because
-    /// that takes a look at each.
+    /// Copies messages from `first` on into `places`: those that are there, or at least half of them; none
+    /// where many write, because that takes a look at each.
     ///
     /// # Safety
     ///

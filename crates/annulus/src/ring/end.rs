@@ -1,10 +1,11 @@
 //! How a ring ends while its publishers live: which message is the last.
 // Decision 0066: at no instruction for each message.
 //!
-//! *Many publishers* claim from one counter, and who closes the ring sets a bit in it (`head.rs`): a claim came before that, and is received, or it fails. The end is
-//! what the counter was then.
+//! *Many publishers* claim from one counter, and who closes the ring sets a bit in it (`head.rs`): a claim
+//! came before that, and is received, or it fails. The end is what the counter was then.
 //!
-//! *One publisher* announces each message by its stamp before it looks whether it may go on, and who closes the ring looks at the stamps after it has said so:
+//! *One publisher* announces each message by its stamp before it looks whether it may go on, and who closes
+//! the ring looks at the stamps after it has said so:
 //!
 //! ```text
 //! publisher, message s                          who closes the ring
@@ -15,12 +16,14 @@
 //!     end: ending → s: s is not published           written or announced
 //! ```
 //!
-//! *Why the end is exact.* Of the two fences one comes first. If it is the publisher's, Z6 sees W1, and counts message s; if it is the other, the publisher
-//! sees Z1 and Z2. If both see each other, the first to write the end decides (Z5, Z6): so message s lies before the end and is written, or behind it and is not. All
-//! messages before s were announced earlier, and none after s goes on without Z5.
+//! *Why the end is exact.* Of the two fences one comes first. If it is the publisher's, Z6 sees W1, and
+//! counts message s; if it is the other, the publisher sees Z1 and Z2. If both see each other, the first to
+//! write the end decides (Z5, Z6): so message s lies before the end and is written, or behind it and is not.
+//! All messages before s were announced earlier, and none after s goes on without Z5.
 //!
-//! The end is decided before a subscriber goes by it, so all say "closed" at the same message. One thing changes it later: an event that was counted while a closure
-//! changed it, and whose closure panics (`withdraw`). It was not published, so no subscriber has passed it.
+//! The end is decided before a subscriber goes by it, so all say "closed" at the same message. One thing
+//! changes it later: an event that was counted while a closure changed it, and whose closure panics
+//! (`withdraw`). It was not published, so no subscriber has passed it.
 
 use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, mutated};
@@ -60,7 +63,8 @@ impl End {
         (end < ENDING).then(|| Sequence::new(end))
     }
 
-    /// Z5, Z6: the ring ends before `sequence`, unless it was decided before that it ends elsewhere. Returns the end. Somebody has [begun](Self::begin).
+    /// Z5, Z6: the ring ends before `sequence`, unless it was decided before that it ends elsewhere. Returns
+    /// the end. Somebody has [begun](Self::begin).
     pub(super) fn settle(&self, sequence: Sequence) -> Sequence {
         if mutated!("end_not_atomic") && self.decided().is_none() {
             self.0.store(sequence.get(), Ordering::Release);
@@ -74,7 +78,8 @@ impl End {
         }
     }
 
-    /// Message `sequence` was announced, and will not be: where it was counted, it is not any more. Somebody has [begun](Self::begin).
+    /// Message `sequence` was announced, and will not be: where it was counted, it is not any more. Somebody
+    /// has [begun](Self::begin).
     pub(super) fn withdraw(&self, sequence: Sequence) {
         // Release: as Z5.
         self.0.fetch_min(sequence.get(), Ordering::Release);

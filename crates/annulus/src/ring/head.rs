@@ -1,12 +1,13 @@
 //! How far the publishers have come.
 //!
-//! *One publisher* keeps it lazily: a lower bound that it stores now and then, and a walk along the stamps that completes it
-//! for whoever needs it exactly. *Many publishers* claim their sequences from one counter. What was claimed is written, or about to be:
-//! the stamps tell which, each for its slot, so the head is the first message that some slot still waits for.
+//! *One publisher* keeps it lazily: a lower bound that it stores now and then, and a walk along the stamps
+//! that completes it for whoever needs it exactly. *Many publishers* claim their sequences from one counter.
+//! What was claimed is written, or about to be: the stamps tell which, each for its slot, so the head is the
+//! first message that some slot still waits for.
 //!
-//! A store to any line but the slot's is what costs a publisher with live readers, so the head is not stored with
-//! each message by a single publisher. Those who receive in order never need it; joining, lag, `pending` and `latest` do, and pay for
-//! the walk.
+//! A store to any line but the slot's is what costs a publisher with live readers, so the head is not stored
+//! with each message by a single publisher. Those who receive in order never need it; joining, lag, `pending`
+//! and `latest` do, and pay for the walk.
 
 use super::end::End;
 use crate::hint::unlikely;
@@ -22,17 +23,20 @@ pub(crate) enum Writers {
     Many,
 }
 
-/// The publishers' progress. Of one publisher: never more than the truth, and less by `interval` messages at most. Of many: what
-/// they claimed.
+/// The publishers' progress. Of one publisher: never more than the truth, and less by `interval` messages at
+/// most. Of many: what they claimed.
 #[repr(C, align(128))]
 pub(crate) struct Head {
-    /// One publisher: the next sequence to publish, or an earlier one. Many: the next sequence to claim, and [`CLOSED`].
+    /// One publisher: the next sequence to publish, or an earlier one. Many: the next sequence to claim, and
+    /// [`CLOSED`].
     bound: AtomicU64,
-    /// One publisher: before which messages it looks up, those whose number has none of these bits: `interval_mask`, or 0 for all.
+    /// One publisher: before which messages it looks up, those whose number has none of these bits:
+    /// `interval_mask`, or 0 for all.
     attended: AtomicU64,
     /// Where it ends, once somebody has closed it.
     end: End,
-    /// How many messages pass between two stores of one publisher, less one; the interval is a power of two. Constant.
+    /// How many messages pass between two stores of one publisher, less one; the interval is a power of two.
+    /// Constant.
     interval_mask: u64,
     /// Constant.
     writers: Writers,
@@ -44,16 +48,19 @@ const CLOSED: u64 = 1 << 63;
 /// How far publishers have come, as a reader found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frontier {
-    /// Every message before this one has been written, and this thread sees it; of one publisher, at least those whose publication happens
-    /// before the look. Of many, this one has been claimed and was still to be written, or nobody has claimed it.
+    /// Every message before this one has been written, and this thread sees it; of one publisher, at least
+    /// those whose publication happens before the look. Of many, this one has been claimed and was still to
+    /// be written, or nobody has claimed it.
     pub(crate) head: Sequence,
-    /// The oldest message before `head` that was not overwritten; of one publisher, nor about to be. `head` where none stands.
+    /// The oldest message before `head` that was not overwritten; of one publisher, nor about to be. `head`
+    /// where none stands.
     pub(crate) oldest: Sequence,
 }
 
 impl Head {
     pub(super) fn new(capacity: usize, first: Sequence, writers: Writers) -> Self {
-        // A quarter of the ring at most, so that a walk is short beside the ring; every message in the smallest.
+        // A quarter of the ring at most, so that a walk is short beside the ring; every message in the
+        // smallest.
         let quarter = (capacity as u64 / 4).clamp(1, 64);
         let interval_mask = (1 << quarter.ilog2()) - 1;
         let attended = AtomicU64::new(interval_mask);
@@ -64,8 +71,8 @@ impl Head {
         self.writers
     }
 
-    /// C1: takes the next `count` sequences, and returns the first; `None` where somebody has closed the ring. They must be published, or the ring
-    /// stands still at them.
+    /// C1: takes the next `count` sequences, and returns the first; `None` where somebody has closed the
+    /// ring. They must be published, or the ring stands still at them.
     #[inline]
     pub(crate) fn claim(&self, count: u64) -> Option<Sequence> {
         debug_assert_eq!(self.writers, Writers::Many);
@@ -74,7 +81,8 @@ impl Head {
             self.bound.store(first.plus(count).get(), Ordering::Relaxed);
             return Some(first);
         }
-        // Relaxed: the counter is all that is shared here. Whoever writes a slot waits for its stamp (`Ring::is_left`).
+        // Relaxed: the counter is all that is shared here. Whoever writes a slot waits for its stamp
+        // (`Ring::is_left`).
         let bound = self.bound.fetch_add(count, Ordering::Relaxed);
         // (Once it is closed the number means nothing any more, so it does not matter that it grows.)
         let closed = unlikely(bound & CLOSED != 0) && !mutated!("claims_behind_the_end");
@@ -101,7 +109,8 @@ impl Head {
         (bound & CLOSED == 0).then(|| Sequence::new(bound))
     }
 
-    /// The sequence behind all that were claimed. (Of a ring that is just being closed it may be a later one.)
+    /// The sequence behind all that were claimed. (Of a ring that is just being closed it may be a later
+    /// one.)
     #[inline]
     pub(crate) fn claimed(&self) -> Sequence {
         // Relaxed: as in `claim`.
@@ -150,8 +159,10 @@ impl Head {
         }
     }
 
-    /// Z4: whether the one publisher, which has announced `sequence` (W1), has to look up before it publishes it: by [`note`](Self::note) and [`goes_on`](Self::goes_on). It has
-    /// to where somebody has closed the ring. Once in `interval` messages, where there is nothing else to do, it notes here how far it is (W5).
+    /// Z4: whether the one publisher, which has announced `sequence` (W1), has to look up before it publishes
+    /// it: by [`note`](Self::note) and [`goes_on`](Self::goes_on). It has to where somebody has closed the
+    /// ring. Once in `interval` messages, where there is nothing else to do, it notes here how far it is
+    /// (W5).
     #[inline(always)]
     pub(crate) fn is_attended(&self, sequence: Sequence) -> bool {
         // For the compiler; pairs with Z3, which makes every core execute a barrier.
@@ -189,7 +200,8 @@ impl Head {
         mutated!("end_unheeded") || self.end.is_open() || self.end.settle(sequence) > sequence
     }
 
-    /// The one publisher has announced `sequence`, and does not publish it: its stamp is that of the lap before again. Whether the ring ends there.
+    /// The one publisher has announced `sequence`, and does not publish it: its stamp is that of the lap
+    /// before again. Whether the ring ends there.
     pub(crate) fn withdraw(&self, sequence: Sequence) -> bool {
         let ends = !self.end.is_open();
         if ends {
@@ -202,12 +214,12 @@ impl Head {
         self.interval_mask + 1
     }
 
-    /// One publisher: completes the bound by the stamps: from the larger of it and `known`, on while the next slot shows that its
-    /// message, or one of a later lap, was published.
+    /// One publisher: completes the bound by the stamps: from the larger of it and `known`, on while the next
+    /// slot shows that its message, or one of a later lap, was published.
     ///
-    /// A message whose publication happens before this call is counted: the bound visible here is then at most
-    /// `interval` behind it, and the walk takes twice as many steps where stamps allow it. No more, though, so a
-    /// publisher that runs ahead of it can't keep it walking.
+    /// A message whose publication happens before this call is counted: the bound visible here is then at
+    /// most `interval` behind it, and the walk takes twice as many steps where stamps allow it. No more,
+    /// though, so a publisher that runs ahead of it can't keep it walking.
     pub(super) fn walk(
         &self,
         known: Sequence,
@@ -227,9 +239,9 @@ impl Head {
                 State::Writing(sequence) if sequence == head => {
                     return Frontier { head, oldest: head.next().back(capacity) };
                 }
-                // A later lap. W1 of a message may be seen before W4 of the one before it, but not before W2 of that
-                // one, and so not before W4 of any earlier: those are done, and the next turn looks at this one.
-                // Decision 0011: back by one, because the stamp is a relaxed store.
+                // A later lap. W1 of a message may be seen before W4 of the one before it, but not before W2
+                // of that one, and so not before W4 of any earlier: those are done, and the next turn looks
+                // at this one. Decision 0011: back by one, because the stamp is a relaxed store.
                 State::Writing(sequence) if sequence > head => head = sequence.back(1),
                 _ => break,
             }
@@ -237,11 +249,12 @@ impl Head {
         Frontier { head, oldest: head.back(capacity) }
     }
 
-    /// Many publishers: the first message from `known` on that is not written, by a look at the slot of each that was claimed; and the oldest that
-    /// stands before it. `first` is the ring's first message.
+    /// Many publishers: the first message from `known` on that is not written, by a look at the slot of each
+    /// that was claimed; and the oldest that stands before it. `first` is the ring's first message.
     ///
-    /// At most `capacity` looks for each of the two. A slot tells of all its messages: those before the one it waits for are written, and stay
-    /// so. So it does not matter that publishers go on meanwhile, nor how many laps lie between the claims and one who stopped.
+    /// At most `capacity` looks for each of the two. A slot tells of all its messages: those before the one
+    /// it waits for are written, and stay so. So it does not matter that publishers go on meanwhile, nor how
+    /// many laps lie between the claims and one who stopped.
     pub(super) fn survey(
         &self,
         known: Sequence,
@@ -274,11 +287,12 @@ impl Head {
         Frontier { head, oldest }
     }
 
-    /// Many publishers: the newest message from `from` on that stands whole, by looks from the last claim back. One that stands during all of
-    /// them is found, or a newer one.
+    /// Many publishers: the newest message from `from` on that stands whole, by looks from the last claim
+    /// back. One that stands during all of them is found, or a newer one.
     ///
-    /// At most `capacity` looks: one for each claim that is still to be written, as a rule, and one more. And again, where there is nothing and publishers
-    /// went on meanwhile: in a small ring each slot may have been in use just when it was looked at.
+    /// At most `capacity` looks: one for each claim that is still to be written, as a rule, and one more. And
+    /// again, where there is nothing and publishers went on meanwhile: in a small ring each slot may have
+    /// been in use just when it was looked at.
     pub(super) fn newest(
         &self,
         from: Sequence,
@@ -290,7 +304,8 @@ impl Head {
             let (mut sequence, mut newest) = (claimed, None);
             while sequence > from.max(claimed.back(capacity as u64)) {
                 sequence = sequence.back(1);
-                // Where it is still to be written, its slot holds a message of an earlier lap: the newest of all may be among those.
+                // Where it is still to be written, its slot holds a message of an earlier lap: the newest of
+                // all may be among those.
                 if let State::Done(written) = stamp(sequence).state() {
                     if written >= sequence {
                         return Some(written);
@@ -356,7 +371,8 @@ mod tests {
         Sequence::new(number)
     }
 
-    /// Message 5 is being written; those who came later are done, and wait for its slot a lap and two laps later.
+    /// Message 5 is being written; those who came later are done, and wait for its slot a lap and two laps
+    /// later.
     fn stopped_at_five(sequence: Sequence) -> Stamp {
         match sequence.get() % 8 {
             5 => Stamp::writing(at(5)),

@@ -1,5 +1,5 @@
-//! Rings of stamped slots, which broadcast is made of: where a message lies, how it gets in and out, and whom a publisher may not
-//! overtake. A ring knows nothing of waiting.
+//! Rings of stamped slots, which broadcast is made of: where a message lies, how it gets in and out, and whom
+//! a publisher may not overtake. A ring knows nothing of waiting.
 
 mod copied;
 mod copy;

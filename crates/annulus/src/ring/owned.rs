@@ -10,11 +10,13 @@
 //! O3  stamp := done(s)          Release
 //! ```
 //!
-//! O7 announces the message to who closes the ring (`end.rs`), and to nobody else. Where O2 panics, it is taken back (O8): the slot gets the stamp of the lap before
-//! again, for which nobody looks any more, because all readers are past it (O1). This is the one case in which a stamp does not grow.
+//! O7 announces the message to who closes the ring (`end.rs`), and to nobody else. Where O2 panics, it is
+//! taken back (O8): the slot gets the stamp of the lap before again, for which nobody looks any more, because
+//! all readers are past it (O1). This is the one case in which a stamp does not grow.
 //!
-//! There is no second look at the stamp: a reader and a writer never meet in a slot, because the gate (`gate.rs`) keeps the writer
-//! a lap behind every cursor. O3 and O4 give the value to the readers, O6 and O1 give it back.
+//! There is no second look at the stamp: a reader and a writer never meet in a slot, because the gate
+//! (`gate.rs`) keeps the writer a lap behind every cursor. O3 and O4 give the value to the readers, O6 and O1
+//! give it back.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -38,8 +40,8 @@ pub(crate) struct Owned<T> {
 
 // SAFETY: the values are dropped where the store is, and move between threads in place: that takes `T: Send`.
 unsafe impl<T: Send> Send for Owned<T> {}
-// SAFETY: a shared store lets one thread at a time change a value (`T: Send`), and several read it by reference at once
-// (`T: Sync`).
+// SAFETY: a shared store lets one thread at a time change a value (`T: Send`), and several read it by
+// reference at once (`T: Sync`).
 unsafe impl<T: Send + Sync> Sync for Owned<T> {}
 
 impl<T> Owned<T> {
@@ -96,7 +98,8 @@ impl<T> Slots<Owned<T>> {
     /// The ring lives; the caller is its one writer, and comes to `sequence` next.
     #[inline]
     pub(crate) unsafe fn announce(self, sequence: Sequence) {
-        // SAFETY: the ring lives. Release: pairs with the look at the stamps; who sees it sees the messages before it.
+        // SAFETY: the ring lives. Release: pairs with the look at the stamps; who sees it sees the messages
+        // before it.
         unsafe { self.slot(sequence) }.stamp.store(Stamp::writing(sequence).bits(), Ordering::Release);
     }
 
@@ -115,8 +118,8 @@ impl<T> Slots<Owned<T>> {
     ///
     /// # Safety
     ///
-    /// The ring lives. The caller alone may write message `sequence`, and every reader is done with the message a lap before
-    /// (O1): nobody else looks at the value until [`finish`](Self::finish).
+    /// The ring lives. The caller alone may write message `sequence`, and every reader is done with the
+    /// message a lap before (O1): nobody else looks at the value until [`finish`](Self::finish).
     #[inline]
     pub(crate) unsafe fn change<R>(self, sequence: Sequence, change: impl FnOnce(&mut T) -> R) -> R {
         // SAFETY: the ring lives; the caller has the value to itself.
@@ -130,7 +133,8 @@ impl<T> Slots<Owned<T>> {
     /// As for [`change`](Self::change), which is over.
     #[inline]
     pub(crate) unsafe fn finish(self, sequence: Sequence) {
-        // SAFETY: the ring lives. Release: pairs with the Acquire of O4, so who sees the stamp sees the value.
+        // SAFETY: the ring lives. Release: pairs with the Acquire of O4, so who sees the stamp sees the
+        // value.
         unsafe { self.slot(sequence) }
             .stamp
             .store(Stamp::done(sequence).bits(), ordering!(Release unless "owned_done_relaxed"));
@@ -151,8 +155,8 @@ impl<T> Slots<Owned<T>> {
     ///
     /// # Safety
     ///
-    /// The ring lives for `'a`, the caller saw [`is_there`](Self::is_there), and for `'a` a cursor of its own in the gate stands
-    /// at `sequence` or earlier, so nobody writes to the value.
+    /// The ring lives for `'a`, the caller saw [`is_there`](Self::is_there), and for `'a` a cursor of its own
+    /// in the gate stands at `sequence` or earlier, so nobody writes to the value.
     #[inline]
     pub(crate) unsafe fn value<'a>(self, sequence: Sequence) -> &'a T {
         // SAFETY: the ring lives; nobody writes.

@@ -9,7 +9,8 @@ use crate::sync::{Ordering, mutated};
 
 /// A ring of stamped slots.
 ///
-/// Everything but `head` and the slots is constant after construction, so its line stays shared between all caches.
+/// Everything but `head` and the slots is constant after construction, so its line stays shared between all
+/// caches.
 pub(crate) struct Ring<S> {
     store: S,
     index: Index,
@@ -24,7 +25,8 @@ pub(crate) struct Ring<S> {
 pub(crate) const MIN_CAPACITY: usize = 2;
 
 impl<S: Store> Ring<S> {
-    /// A ring around the store that `make` makes for `capacity` slots of a stride, whose first message is number `first`.
+    /// A ring around the store that `make` makes for `capacity` slots of a stride, whose first message is
+    /// number `first`.
     pub(crate) fn new(
         capacity: usize,
         first: Sequence,
@@ -97,8 +99,8 @@ impl<S: Store> Ring<S> {
 
     /// How far the publishers have come; `known` is a bound the caller already has, as from a stamp it saw.
     ///
-    /// Of one publisher it counts at least every message whose publication happens before this call. It takes a bounded number of
-    /// steps, however fast publishers run: of many, at most two looks at each slot.
+    /// Of one publisher it counts at least every message whose publication happens before this call. It takes
+    /// a bounded number of steps, however fast publishers run: of many, at most two looks at each slot.
     pub(crate) fn frontier(&self, known: Sequence) -> Frontier {
         let (capacity, stamp) = (self.capacity(), |sequence| self.stamp(sequence));
         let frontier = match self.head.writers() {
@@ -108,7 +110,8 @@ impl<S: Store> Ring<S> {
         Frontier { oldest: frontier.oldest.max(self.first), ..frontier }
     }
 
-    /// The end of what is published, or about to be: every message whose publication happens before this call lies before it.
+    /// The end of what is published, or about to be: every message whose publication happens before this call
+    /// lies before it.
     pub(crate) fn end(&self, known: Sequence) -> Sequence {
         match self.head.writers() {
             Writers::One => self.frontier(known).head,
@@ -116,7 +119,8 @@ impl<S: Store> Ring<S> {
         }
     }
 
-    /// Begins to close the ring: Z1 and Z2, or Z7. What it does to one publisher is [settled](Self::settle) after a fence.
+    /// Begins to close the ring: Z1 and Z2, or Z7. What it does to one publisher is [settled](Self::settle)
+    /// after a fence.
     pub(crate) fn begin_to_end(&self) {
         match self.head.writers() {
             Writers::One => self.head.begin_to_end(),

@@ -128,7 +128,8 @@ impl<'a, T: Message> Slot<'a, T> {
         (&self.words[0], &self.words[Self::PAYLOAD_AT..])
     }
 
-    /// W1 to W3; [`Written::publish`] is W4. What was in the slot is lost to readers from W1 on, also where the message is never published, because stamps only grow.
+    /// W1 to W3; [`Written::publish`] is W4. What was in the slot is lost to readers from W1 on, also where
+    /// the message is never published, because stamps only grow.
     #[inline]
     pub(super) fn write(&self, sequence: Sequence, message: &T) -> Written<'a> {
         let (stamp, payload) = self.parts();
@@ -209,7 +210,8 @@ impl Written<'_> {
         self.stamp.store(self.done.bits(), ordering!(Release unless "slot_done_relaxed"));
     }
 
-    /// As a number, which is all that a function out of line is to be given. [`Ring::written`](super::Ring::written) makes this of it again.
+    /// As a number, which is all that a function out of line is to be given.
+    /// [`Ring::written`](super::Ring::written) makes this of it again.
     #[inline(always)]
     pub(crate) fn apart(self) -> Apart {
         Apart(self.done)

@@ -8,8 +8,8 @@ use crate::index::Index;
 use crate::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, ordering};
 
-/// Where the slots of a ring are. Each handle has a copy, so that it finds a slot without a look at shared memory, and may keep
-/// that copy in registers.
+/// Where the slots of a ring are. Each handle has a copy, so that it finds a slot without a look at shared
+/// memory, and may keep that copy in registers.
 pub(crate) struct Slots<S: Store> {
     /// The block of the ring's store.
     pub(super) start: NonNull<S::Unit>,
@@ -22,8 +22,8 @@ pub(crate) struct Slots<S: Store> {
     pub(super) writers: Writers,
 }
 
-// SAFETY: it stands for a shared borrow of the store's slots and of a constant, which may go where a borrow of the store may go;
-// whoever uses it promises that the ring lives.
+// SAFETY: it stands for a shared borrow of the store's slots and of a constant, which may go where a borrow
+// of the store may go; whoever uses it promises that the ring lives.
 unsafe impl<S: Store + Sync> Send for Slots<S> {}
 // SAFETY: as above.
 unsafe impl<S: Store + Sync> Sync for Slots<S> {}
@@ -49,7 +49,8 @@ impl<S: Store> Slots<S> {
     /// The ring lives.
     #[inline]
     pub(super) unsafe fn index_of(self, sequence: Sequence) -> usize {
-        // One instruction tells both: the slot, and whether to ask. That is asked for the first slot, too, once in a lap.
+        // One instruction tells both: the slot, and whether to ask. That is asked for the first slot, too,
+        // once in a lap.
         let index = sequence.get() & self.mask;
         if unlikely(index == 0) {
             // SAFETY: the ring lives, and nobody writes its index.
@@ -59,7 +60,8 @@ impl<S: Store> Slots<S> {
         }
     }
 
-    /// The same slots, for a caller that knows by its type who writes: the stride is then a constant to the optimiser.
+    /// The same slots, for a caller that knows by its type who writes: the stride is then a constant to the
+    /// optimiser.
     ///
     /// # Safety
     ///
@@ -84,7 +86,8 @@ impl<S: Store> Slots<S> {
         unsafe { S::stamp(self.start, self.index_of(sequence) * self.stride) }
     }
 
-    /// The stamp of the slot that `sequence` uses. Acquire: pairs with W4, so what came before that message's publication is visible.
+    /// The stamp of the slot that `sequence` uses. Acquire: pairs with W4, so what came before that message's
+    /// publication is visible.
     ///
     /// # Safety
     ///
@@ -97,9 +100,11 @@ impl<S: Store> Slots<S> {
         )
     }
 
-    /// C2: whether the slot of `sequence` was left by the writer of the lap before, so that the one who claimed `sequence` may write.
+    /// C2: whether the slot of `sequence` was left by the writer of the lap before, so that the one who
+    /// claimed `sequence` may write.
     ///
-    /// Acquire: pairs with W4, so everything that writer did to the slot comes before what the caller does to it.
+    /// Acquire: pairs with W4, so everything that writer did to the slot comes before what the caller does to
+    /// it.
     ///
     /// # Safety
     ///

@@ -17,7 +17,8 @@ pub(crate) trait Store {
     ///
     /// # Safety
     ///
-    /// `start` is that of a store that lives for `'a`, and `at` is a multiple of its stride, below its number of units.
+    /// `start` is that of a store that lives for `'a`, and `at` is a multiple of its stride, below its number
+    /// of units.
     unsafe fn stamp<'a>(start: NonNull<Self::Unit>, at: usize) -> &'a AtomicU64;
 }
 

@@ -1,9 +1,9 @@
 //! The eventcount: sleepers at the price of one load to those who would wake them.
 //!
-//! One 32-bit word: bit 0 says that somebody sleeps, or is about to; bit 1 is constant and says that the waker's fence is
-//! not for free on this system; bits 2 and 3 are [`Flag`]s, of whoever has the event, which wakers see at the same
-//! look; the upper 28 bits count wake-ups, so that no sleeper mistakes one for another. Where the low bits are clear,
-//! one load is all that a waker does.
+//! One 32-bit word: bit 0 says that somebody sleeps, or is about to; bit 1 is constant and says that the
+//! waker's fence is not for free on this system; bits 2 and 3 are [`Flag`]s, of whoever has the event, which
+//! wakers see at the same look; the upper 28 bits count wake-ups, so that no sleeper mistakes one for
+//! another. Where the low bits are clear, one load is all that a waker does.
 //!
 //! ```text
 //! waker                                   sleeper
@@ -14,25 +14,28 @@
 //! N5  wake all that sleep on word, or some
 //! ```
 //!
-//! *Why no wake-up is lost.* The two fences are a pair with a total order. If the sleeper's comes first, N3 sees S1 and the
-//! waker goes on to N4; S4 then finds the word changed, or is woken by N5, which the kernel (or the lock) orders after
-//! S4's own look at the word. If the waker's comes first, S3 sees N1's store. After S4 the sleeper polls again; N4's
-//! Release and S4's Acquire make N1 visible to that poll.
+//! *Why no wake-up is lost.* The two fences are a pair with a total order. If the sleeper's comes first, N3
+//! sees S1 and the waker goes on to N4; S4 then finds the word changed, or is woken by N5, which the kernel
+//! (or the lock) orders after S4's own look at the word. If the waker's comes first, S3 sees N1's store.
+//! After S4 the sleeper polls again; N4's Release and S4's Acquire make N1 visible to that poll.
 //!
-//! *One for each.* Where any sleeper will do for a message, [`Event::notify_some`] wakes as many as there are messages, and bit 0 stays set for the
-//! others, who lie there without another registration. So what keeps the bit honest is this: it is cleared only together with a wake-up of all. A waker
-//! that finds fewer asleep than it would wake clears it (N6), in one step with a new count, and then wakes all (N7): whoever went to sleep
-//! between its two system calls is woken, and whoever has registered but does not sleep yet finds the word changed, and polls. Whoever is woken polls for
-//! any message, so it does not matter which one it is woken for. `asleep` tells a waker in advance that one or all is the same; it is a hint.
+//! *One for each.* Where any sleeper will do for a message, [`Event::notify_some`] wakes as many as there are
+//! messages, and bit 0 stays set for the others, who lie there without another registration. So what keeps
+//! the bit honest is this: it is cleared only together with a wake-up of all. A waker that finds fewer asleep
+//! than it would wake clears it (N6), in one step with a new count, and then wakes all (N7): whoever went to
+//! sleep between its two system calls is woken, and whoever has registered but does not sleep yet finds the
+//! word changed, and polls. Whoever is woken polls for any message, so it does not matter which one it is
+//! woken for. `asleep` tells a waker in advance that one or all is the same; it is a hint.
 //!
-//! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody registers anew,
-//! however late the sleepers run. A sleeper that times out, or finds its message at S3, leaves the bit set: one wake-up
-//! is then made for nobody.
+//! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody
+//! registers anew, however late the sleepers run. A sleeper that times out, or finds its message at S3,
+//! leaves the bit set: one wake-up is then made for nobody.
 //!
-//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^28 wake-ups of others sleeps through them.
+//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^28 wake-ups of others sleeps through
+//! them.
 //!
-//! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang, "Asymmetric
-//! Dekker synchronization" (2001).
+//! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
+//! "Asymmetric Dekker synchronization" (2001).
 
 use super::Deadline;
 use super::fence;
@@ -43,8 +46,8 @@ use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct Event {
-    /// Written by sleepers (S1) and, only while bit 0 is set, by wakers (N4), and where something is [flagged](Event::set_flag); constant as long as
-    /// nobody sleeps.
+    /// Written by sleepers (S1) and, only while bit 0 is set, by wakers (N4), and where something is
+    /// [flagged](Event::set_flag); constant as long as nobody sleeps.
     pub(super) word: AtomicU32,
     /// How many are in S4: a hint.
     asleep: AtomicU32,
@@ -85,15 +88,17 @@ impl Event {
         }
     }
 
-    /// N2 and N3: whether somebody may sleep here who has not seen the caller's last store, or [`Flag::Closed`] is set. Where it is false,
-    /// its fence also serves other looks that the caller takes after this one, if whoever changes what they look at calls
-    /// [`barrier`](Self::barrier) before it looks for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
+    /// N2 and N3: whether somebody may sleep here who has not seen the caller's last store, or
+    /// [`Flag::Closed`] is set. Where it is false, its fence also serves other looks that the caller takes
+    /// after this one, if whoever changes what they look at calls [`barrier`](Self::barrier) before it looks
+    /// for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
     #[inline(always)]
     pub(crate) fn needs_slow_path(&self) -> bool {
         !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Flag::Closed as u32)
     }
 
-    /// N2 and N3: whether somebody may sleep here who has not seen the caller's last store; it then calls [`notify`](Self::notify) or its like.
+    /// N2 and N3: whether somebody may sleep here who has not seen the caller's last store; it then calls
+    /// [`notify`](Self::notify) or its like.
     #[inline(always)]
     pub(crate) fn may_have_sleepers(&self) -> bool {
         !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)
@@ -113,7 +118,8 @@ impl Event {
         self.word.load(Ordering::Relaxed) & bits == 0
     }
 
-    /// N2 by itself, the light one or, where that is not enough, the full one: for who looks at other things than this event only.
+    /// N2 by itself, the light one or, where that is not enough, the full one: for who looks at other things
+    /// than this event only.
     #[inline]
     pub(crate) fn fence(&self) {
         fence::light();
@@ -127,28 +133,31 @@ impl Event {
         self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0
     }
 
-    /// The other side of [`needs_slow_path`](Self::needs_slow_path), for who changes something that a waker looks at: each waker sees the change, or
-    /// the caller sees what that waker stored before. False where the system refused it.
+    /// The other side of [`needs_slow_path`](Self::needs_slow_path), for who changes something that a waker
+    /// looks at: each waker sees the change, or the caller sees what that waker stored before. False where
+    /// the system refused it.
     pub(crate) fn barrier(&self) -> bool {
         fence::heavy(self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0)
     }
 
-    /// Whether a [`barrier`](Self::barrier) would take microseconds; where not, the process would register for it first, which takes
-    /// milliseconds.
+    /// Whether a [`barrier`](Self::barrier) would take microseconds; where not, the process would register
+    /// for it first, which takes milliseconds.
     pub(crate) fn has_cheap_barriers(&self) -> bool {
         self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 || fence::is_registered()
     }
 
-    /// As [`barrier`](Self::barrier), for who can't go without. Where the system refuses it (a sandbox that forbids itself the system call
-    /// after it made its rings), it waits a millisecond instead, in which a processor carries out what it has begun.
+    /// As [`barrier`](Self::barrier), for who can't go without. Where the system refuses it (a sandbox that
+    /// forbids itself the system call after it made its rings), it waits a millisecond instead, in which a
+    /// processor carries out what it has begun.
     pub(crate) fn barrier_at_any_price(&self) {
         if !mutated!("end_no_barrier") && !self.barrier() {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
 
-    /// As [`notify`](Self::notify), where any of those who sleep will do for the caller's last `count` stores, one for each: wakes no more
-    /// than that, as far as that can be told. Whoever is woken must look for all such stores, not for one of them.
+    /// As [`notify`](Self::notify), where any of those who sleep will do for the caller's last `count`
+    /// stores, one for each: wakes no more than that, as far as that can be told. Whoever is woken must look
+    /// for all such stores, not for one of them.
     #[cfg_attr(not(annulus_loom), inline)]
     pub(crate) fn notify_some(&self, count: usize) {
         if unlikely(self.may_have_sleepers()) {
@@ -172,7 +181,8 @@ impl Event {
     fn wake_some(&self, count: usize) {
         // As in `wake`.
         self.fence();
-        // Relaxed: a hint. Whoever is about to sleep and not counted yet is woken with the others, or sees the word change.
+        // Relaxed: a hint. Whoever is about to sleep and not counted yet is woken with the others, or sees
+        // the word change.
         let is_all = self.asleep.load(Ordering::Relaxed) as usize <= count;
         if is_all && !mutated!("event_keeps_its_sleepers") {
             return self.wake();
@@ -194,15 +204,16 @@ impl Event {
         }
     }
 
-    /// N4, or N6: counts a wake-up, and takes down that somebody sleeps where `all` are about to be woken. Says whether somebody does.
+    /// N4, or N6: counts a wake-up, and takes down that somebody sleeps where `all` are about to be woken.
+    /// Says whether somebody does.
     fn count_wake_up(&self, all: bool) -> bool {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
             let sleepers = if all { seen & !SLEEPER } else { seen };
             let next = if mutated!("event_word_unchanged") { seen } else { sleepers.wrapping_add(WAKE_UP) };
-            // N4. Release: pairs with the Acquire of S4. A failure means that a sleeper came, or that another waker did
-            // this one's work.
+            // N4. Release: pairs with the Acquire of S4. A failure means that a sleeper came, or that another
+            // waker did this one's work.
             match self.word.compare_exchange_weak(seen, next, success, failure) {
                 Ok(_) => return true,
                 Err(now) => seen = now,
@@ -297,7 +308,8 @@ mod tests {
         }
     }
 
-    /// Where as many are to be woken as sleep, and where nobody sleeps after all, the bit goes; where others sleep on, it stays.
+    /// Where as many are to be woken as sleep, and where nobody sleeps after all, the bit goes; where others
+    /// sleep on, it stays.
     #[test]
     fn the_bit_goes_with_the_last_sleeper() {
         for (asleep, count, stays) in
@@ -316,7 +328,8 @@ mod tests {
         }
     }
 
-    /// Wakes all who sleep when it is dropped, by a panic too: a scope waits for its threads before it panics.
+    /// Wakes all who sleep when it is dropped, by a panic too: a scope waits for its threads before it
+    /// panics.
     struct WakesAll<'a>(&'a Event);
 
     impl Drop for WakesAll<'_> {

@@ -12,8 +12,8 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: every call goes to the system's allocator unchanged; counting touches a thread-local cell that needs no
-// allocation and has no destructor.
+// SAFETY: every call goes to the system's allocator unchanged; counting touches a thread-local cell that
+// needs no allocation and has no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         CALLS.with(|count| count.set(count.get() + 1));
@@ -55,7 +55,8 @@ pub(super) fn gives_back(name: &str, mut action: impl FnMut()) {
     assert_eq!(BYTES.with(Cell::get), before, "{name}");
 }
 
-/// Sends and receives in step, so that nobody waits, after a first round in which those that join find their places.
+/// Sends and receives in step, so that nobody waits, after a first round in which those that join find their
+/// places.
 pub(super) fn steady(mut step: impl FnMut(u64)) {
     step(0);
     assert_eq!(allocations(|| (1..100).for_each(&mut step)), 0);

@@ -47,8 +47,8 @@ fn events_by_value_allocate_nothing_of_their_own() {
     });
 }
 
-/// The frames of the example `video_frames`: one camera, three viewers on threads of their own. Nobody allocates for a frame, and nobody copies one:
-/// all see it where the camera filled it.
+/// The frames of the example `video_frames`: one camera, three viewers on threads of their own. Nobody
+/// allocates for a frame, and nobody copies one: all see it where the camera filled it.
 #[test]
 fn frames_for_many_readers_allocate_nothing() {
     const PLACES: usize = 4;

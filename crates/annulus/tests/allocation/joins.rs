@@ -26,8 +26,8 @@ fn needs<J>(mut join: impl FnMut() -> J) -> Needs {
     }
 }
 
-/// Every verb that joins, as the crate's front page lists them. A ring that a producer leaves is its queue's affair, so producers are asked while all
-/// are there.
+/// Every verb that joins, as the crate's front page lists them. A ring that a producer leaves is its queue's
+/// affair, so producers are asked while all are there.
 #[test]
 fn who_joins_needs_what_is_listed_here() {
     let (_publisher, lossy) = annulus::broadcast::lossy::<u64>(16);

@@ -8,8 +8,9 @@
 //! support/ what tests of other files use, too
 //! ```
 //!
-//! A property is a function over [`rings::Ring`]; the macro below makes one test of it for each ring. A new ring joins by a `ring!` in
-//! `rings/` and a line here, a new property by a function in `every/` and a line in the macro.
+//! A property is a function over [`rings::Ring`]; the macro below makes one test of it for each ring. A new
+//! ring joins by a `ring!` in `rings/` and a line here, a new property by a function in `every/` and a line
+//! in the macro.
 
 mod every;
 mod model;

@@ -1,7 +1,7 @@
 //! What a lossy ring must do: a `VecDeque` of what stands in it, and a counter for what was lost.
 //!
-//! Publishing, batches, joins and every receiving verb, on one thread. The model knows exactly what must come, so there is no
-//! tolerance anywhere.
+//! Publishing, batches, joins and every receiving verb, on one thread. The model knows exactly what must
+//! come, so there is no tolerance anywhere.
 
 #![allow(clippy::cast_precision_loss, reason = "counts here are small")]
 
@@ -97,7 +97,8 @@ impl Reader {
         Self { real, cursor, received: 0, lagged: 0, recovery: None }
     }
 
-    /// Where it goes on and how far from the edge that is, by the documented rule for a subscriber that was lapped, if it was.
+    /// Where it goes on and how far from the edge that is, by the documented rule for a subscriber that was
+    /// lapped, if it was.
     fn resume(&self, model: &Model) -> Option<(u64, u64)> {
         if self.cursor >= model.oldest() {
             return None;

@@ -1,4 +1,5 @@
-//! What a buffer pool must do, as one thread sees it: who has which slab, what is in each, which handles are good.
+//! What a buffer pool must do, as one thread sees it: who has which slab, what is in each, which handles are
+//! good.
 
 use annulus::pool::{Buffer, BufferPool, Handle};
 

@@ -1,4 +1,5 @@
-//! What could grow for ever, or never come to an end: memory beside producers that come and go, and the steps of one call.
+//! What could grow for ever, or never come to an end: memory beside producers that come and go, and the steps
+//! of one call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -7,7 +7,8 @@ use annulus::spsc;
 
 use super::{Counted, panics};
 
-/// A destructor that panics while a consumer drops what is left: the others are dropped all the same, with the queue.
+/// A destructor that panics while a consumer drops what is left: the others are dropped all the same, with
+/// the queue.
 #[test]
 fn a_destructor_that_panics_keeps_nothing() {
     struct Panics(Counted);
@@ -36,7 +37,8 @@ fn a_destructor_that_panics_keeps_nothing() {
     assert_eq!(alive.load(Ordering::Relaxed), 0);
 }
 
-/// A destructor that panics while a consumer fills places: the others that it has claimed are dropped, and their slots are free again.
+/// A destructor that panics while a consumer fills places: the others that it has claimed are dropped, and
+/// their slots are free again.
 #[test]
 fn a_destructor_that_panics_holds_up_no_producer() {
     struct Panics(Counted);

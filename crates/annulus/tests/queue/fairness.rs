@@ -1,8 +1,10 @@
-//! No message waits for ever: each is received within a stated number of receives, whatever the other producers do, by every verb.
+//! No message waits for ever: each is received within a stated number of receives, whatever the other
+//! producers do, by every verb.
 //!
-//! The bound is that of [`annulus::queue::Consumer`]: a turn of each ring, and one more, and that again for each turn's worth of messages that lie before it in its
-//! own ring. Each message carries how many each consumer had received when it
-//! was sent, so each receipt is checked against it, and what is left at the end is received and checked, too.
+//! The bound is that of [`annulus::queue::Consumer`]: a turn of each ring, and one more, and that again for
+//! each turn's worth of messages that lie before it in its own ring. Each message carries how many each
+//! consumer had received when it was sent, so each receipt is checked against it, and what is left at the end
+//! is received and checked, too.
 
 use annulus::queue::{Builder, Consumer, InPlace, Joinable, Kind, Producer};
 use annulus::{mpmc::Mpmc, mpsc, mpsc::Mpsc};
@@ -52,7 +54,8 @@ struct Message {
 /// A way to receive.
 struct Verb<K: Kind> {
     name: &'static str,
-    /// The most that it takes of one ring in a turn, where rings hold `capacity`, and the least, where there is as much.
+    /// The most that it takes of one ring in a turn, where rings hold `capacity`, and the least, where there
+    /// is as much.
     turn: fn(capacity: u64) -> (u64, u64),
     ask: fn(&mut Consumer<Message, K>, &mut Vec<Message>),
 }
@@ -349,7 +352,8 @@ fn no_message_waits_for_ever_for_many_consumers() {
     play_all(&copying::<Mpmc>(), &[1, 3]);
 }
 
-/// In place a turn ends with the slice in which its budget is reached, or where the consumer says so: not before, and not later.
+/// In place a turn ends with the slice in which its budget is reached, or where the consumer says so: not
+/// before, and not later.
 #[test]
 fn a_turn_in_place_ends_with_its_budget() {
     let (mut first, mut consumer) = mpsc::channel(1024);

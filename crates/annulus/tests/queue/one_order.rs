@@ -93,7 +93,8 @@ fn receive_by_all_verbs(receiver: &Receiver<u64>, seed: u64) -> Vec<u64> {
     }
 }
 
-/// Several senders, which share one handle, and several receivers, which share another: each message comes once, and to each receiver in its sender's order.
+/// Several senders, which share one handle, and several receivers, which share another: each message comes
+/// once, and to each receiver in its sender's order.
 fn every_verb_at_once(senders: u64, receivers: u64, capacity: usize) {
     without_standing_still(move || {
         let (sender, receiver) = Builder::new(capacity).first(u64::MAX - 100).build().unwrap();
@@ -146,8 +147,9 @@ fn every_verb_of_two_to_two_in_one_slot() {
     every_verb_at_once(2, 2, 1);
 }
 
-/// Each sender draws a ticket before its send and one after it. Where the second ticket of one message is smaller than the first of another, its send had
-/// returned before the other began: so it is received before it.
+/// Each sender draws a ticket before its send and one after it. Where the second ticket of one message is
+/// smaller than the first of another, its send had returned before the other began: so it is received before
+/// it.
 #[test]
 fn what_was_sent_before_is_received_before() {
     const SENDERS: u64 = 4;
@@ -226,7 +228,8 @@ fn no_observer_sees_too_many() {
     });
 }
 
-/// Somebody closes the queue while all others send and receive: what was sent is received, and what came back is not.
+/// Somebody closes the queue while all others send and receive: what was sent is received, and what came back
+/// is not.
 #[test]
 fn a_close_beside_everything() {
     const ROUNDS: u64 = if cfg!(miri) { 2 } else { 50 };
@@ -328,7 +331,8 @@ fn a_destructor_that_panics_is_the_only_one_that_is_missing() {
     assert_eq!(alive.load(Ordering::Relaxed), 0);
 }
 
-/// Many senders wait for room, and many receivers for messages, in a queue of one slot: each wake-up reaches somebody.
+/// Many senders wait for room, and many receivers for messages, in a queue of one slot: each wake-up reaches
+/// somebody.
 #[test]
 fn nobody_sleeps_for_ever() {
     const THREADS: u64 = if cfg!(miri) { 2 } else { 8 };
@@ -342,7 +346,8 @@ fn nobody_sleeps_for_ever() {
                     spawn(move || (0..EACH).for_each(|number| sender.send_by(number, BLOCK).unwrap()))
                 })
                 .collect();
-            // Each takes as many as one of them sends, and leaves: nobody else will take what it was woken for.
+            // Each takes as many as one of them sends, and leaves: nobody else will take what it was woken
+            // for.
             let readers: Vec<_> = (0..THREADS)
                 .map(|_| {
                     let receiver = receiver.clone();

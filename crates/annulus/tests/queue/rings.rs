@@ -1,4 +1,5 @@
-//! Where there are many rings: each is looked at, none is looked at for ever, and a producer that leaves hands its ring on.
+//! Where there are many rings: each is looked at, none is looked at for ever, and a producer that leaves
+//! hands its ring on.
 
 use annulus::{RecvError, RegisterError, mpmc, mpsc};
 

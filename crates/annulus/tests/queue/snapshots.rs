@@ -31,7 +31,8 @@ fn a_snapshot_counts_for_each_producer() {
     assert_eq!(consumer.rings(), 2);
 }
 
-/// A producer that left is in the snapshot as long as its messages are; who has its ring next has received none of them.
+/// A producer that left is in the snapshot as long as its messages are; who has its ring next has received
+/// none of them.
 #[test]
 fn a_snapshot_tells_what_was_left_behind() {
     let (mut first, mut consumer) = mpsc::channel(8);

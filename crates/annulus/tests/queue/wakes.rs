@@ -1,4 +1,5 @@
-//! One message wakes one consumer, and never too few; in the queue with one bound one slot wakes one sender, too.
+//! One message wakes one consumer, and never too few; in the queue with one bound one slot wakes one sender,
+//! too.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -89,8 +90,8 @@ fn let_them_lie_down() {
     thread::sleep(Duration::from_millis(2));
 }
 
-/// Runs `work` on as many threads as there are consumers, each with a clone of `handle`, and `meanwhile` once they have all begun. Returns what they return, and how often they slept, where
-/// the system tells.
+/// Runs `work` on as many threads as there are consumers, each with a clone of `handle`, and `meanwhile` once
+/// they have all begun. Returns what they return, and how often they slept, where the system tells.
 fn sleepers<H: Clone + Send + 'static>(
     handle: H,
     work: fn(H) -> usize,
@@ -167,7 +168,8 @@ fn one_slot_wakes_one() {
     check_sleeps(sleeps);
 }
 
-/// As many messages as there are consumers that receive one each and go: each of them gets one, however they are sent and whoever sleeps then.
+/// As many messages as there are consumers that receive one each and go: each of them gets one, however they
+/// are sent and whoever sleeps then.
 fn a_message_for_each<Q: Queue>() {
     let rounds = if cfg!(miri) { 3 } else { 3_000 };
     without_standing_still(move || {

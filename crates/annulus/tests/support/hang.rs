@@ -1,8 +1,9 @@
-//! A test that hangs fails. A thread of this program watches all others. Where one of them, a test's or of a test's making, has been there for too long, it
-//! prints where each of them stands, and ends the program: the first line names the test, the traces say what it waits for.
+//! A test that hangs fails. A thread of this program watches all others. Where one of them, a test's or of a
+//! test's making, has been there for too long, it prints where each of them stands, and ends the program: the
+//! first line names the test, the traces say what it waits for.
 //!
-//! The watch begins with the program, so no test has to ask for it: a test program needs nothing but this module. On Linux only; elsewhere, and under Miri, a test that
-//! hangs hangs.
+//! The watch begins with the program, so no test has to ask for it: a test program needs nothing but this
+//! module. On Linux only; elsewhere, and under Miri, a test that hangs hangs.
 //!
 //! `ANNULUS_HANG_SECONDS` says how long is too long; 0 means that nobody watches.
 #![cfg(all(target_os = "linux", not(miri)))]
@@ -108,7 +109,8 @@ fn end(seen: &HashMap<Thread, Instant>, now: Instant, most: Duration) -> ! {
     process::abort();
 }
 
-/// On the thread that hangs: its name, which is the test's, and where it stands. It may do what a signal's handler may not, since the program ends in any case.
+/// On the thread that hangs: its name, which is the test's, and where it stands. It may do what a signal's
+/// handler may not, since the program ends in any case.
 extern "C" fn show(_: libc::c_int) {
     let thread = thread::current();
     let name = thread.name().unwrap_or("a thread of its making");

@@ -1,4 +1,5 @@
-//! What several test programs need: a clock of the core, a soak's length, pauses at random, and watches over threads that wait.
+//! What several test programs need: a clock of the core, a soak's length, pauses at random, and watches over
+//! threads that wait.
 
 #![allow(dead_code, reason = "no program needs all of it")]
 
@@ -14,15 +15,16 @@ use annulus::WaitStrategy;
 /// Longer than any one thing takes, however loaded the machine is: who waits that long was not woken.
 pub(crate) const STUCK: Duration = Duration::from_secs(if cfg!(miri) { 3600 } else { 30 });
 
-/// A thread. One copy of what the standard library does to begin it for all closures: a copy for each is half of what a program with a test for
-/// every ring consists of.
+/// A thread. One copy of what the standard library does to begin it for all closures: a copy for each is half
+/// of what a program with a test for every ring consists of.
 pub(crate) fn spawn<T: Send + 'static>(action: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     let action: Box<dyn FnOnce() -> T + Send> = Box::new(action);
     thread::spawn(action)
 }
 
-/// Runs `action`, and fails where it stands still: where threads wait without a deadline, that is what a lost wake-up looks like. It has time for a
-/// great many of those things: five seconds of work have taken more than thirty on a machine with five times as many threads as cores.
+/// Runs `action`, and fails where it stands still: where threads wait without a deadline, that is what a lost
+/// wake-up looks like. It has time for a great many of those things: five seconds of work have taken more
+/// than thirty on a machine with five times as many threads as cores.
 pub(crate) fn without_standing_still(action: impl FnOnce() + Send + 'static) {
     watch(Box::new(action));
 }
@@ -96,15 +98,17 @@ impl Pauses {
             0 => thread::sleep(Duration::from_micros(self.next() % 200)),
             1 => thread::yield_now(),
             2 => (0..self.next() % 4000).for_each(|_| std::hint::spin_loop()),
-            // About as long as a message takes from core to core: so the other side publishes while this one lies down.
+            // About as long as a message takes from core to core: so the other side publishes while this one
+            // lies down.
             3..=10 => (0..self.next() % 1000).for_each(|turn| _ = std::hint::black_box(turn)),
             _ => {}
         }
     }
 }
 
-/// A wait that other cores see, and its own does not: stores that miss the caches, 32 MiB of them to choose from. On x86 a later store is seen after
-/// them, by a microsecond or two, while later loads go ahead: who forgets a fence between a store and a load is found out.
+/// A wait that other cores see, and its own does not: stores that miss the caches, 32 MiB of them to choose
+/// from. On x86 a later store is seen after them, by a microsecond or two, while later loads go ahead: who
+/// forgets a fence between a store and a load is found out.
 pub(crate) struct Backlog {
     lines: Vec<[u64; 8]>,
     choose: Pauses,

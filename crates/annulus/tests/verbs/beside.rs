@@ -57,7 +57,8 @@ fn a_length_is_what_can_be_received() {
     assert!(subscriber.is_empty());
 }
 
-/// A receive that waits, and says what was lost instead of going on: at once, and where it was lapped while it waited.
+/// A receive that waits, and says what was lost instead of going on: at once, and where it was lapped while
+/// it waited.
 #[test]
 fn a_lag_is_said() {
     use annulus::LossyRecvError;
@@ -181,7 +182,8 @@ fn latest_moves_forward_beside_a_fast_publisher() {
     });
 }
 
-/// A publisher that laps its reader can't keep it in `recv`: each of a thousand calls returns, although the publisher never pauses.
+/// A publisher that laps its reader can't keep it in `recv`: each of a thousand calls returns, although the
+/// publisher never pauses.
 #[test]
 fn a_lapped_reader_makes_progress() {
     without_standing_still(|| {

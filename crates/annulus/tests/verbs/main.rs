@@ -148,7 +148,8 @@ fn a_shutdown_is_seen_by_every_clone() {
     assert!(clone.is_shutdown() && shutdown.is_shutdown());
 }
 
-/// Each end keeps the ring alive for itself, whichever goes first. (Miri sees what leaks or is used too late.)
+/// Each end keeps the ring alive for itself, whichever goes first. (Miri sees what leaks or is used too
+/// late.)
 #[test]
 fn ends_may_be_dropped_in_any_order() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);

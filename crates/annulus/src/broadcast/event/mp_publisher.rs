@@ -16,7 +16,8 @@ use crate::ring::Owned;
 use crate::sequence::Sequence;
 use crate::wait::WaitStrategy;
 
-/// A writing end of a ring of owned events with many publishers, made by [`event::mp_channel`](crate::event::mp_channel).
+/// A writing end of a ring of owned events with many publishers, made by
+/// [`event::mp_channel`](crate::event::mp_channel).
 ///
 /// It is `Clone + Send`: clone it for each thread. A clone makes an event of its own with the factory.
 /// Publishing gives the closure that event, and then swaps it with the next event of the ring. So the event
@@ -53,7 +54,8 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] where nobody is left to receive, or somebody has closed the ring. The closure has run then, and the next one gets the event as it left it.
+    /// [`PublishError`] where nobody is left to receive, or somebody has closed the ring. The closure has run
+    /// then, and the next one gets the event as it left it.
     ///
     /// # Examples
     ///
@@ -101,8 +103,8 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](PublishTimeoutError::Timeout): no room came in time. [`Closed`](PublishTimeoutError::Closed): as
-    /// [`publish`](Self::publish).
+    /// [`Timeout`](PublishTimeoutError::Timeout): no room came in time.
+    /// [`Closed`](PublishTimeoutError::Closed): as [`publish`](Self::publish).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_timeout(
@@ -188,14 +190,15 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         self.shared.ring.capacity()
     }
 
-    /// Whether publishing will fail from now on: nobody is left to receive, or somebody has [closed](Self::close) the ring.
+    /// Whether publishing will fail from now on: nobody is left to receive, or somebody has
+    /// [closed](Self::close) the ring.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.refuses()
     }
 
-    /// Closes the ring for all its publishers, and wakes whoever waits: subscribers process what was published, then get `Closed`. What is published
-    /// from now on is refused. No effect on a closed ring.
+    /// Closes the ring for all its publishers, and wakes whoever waits: subscribers process what was
+    /// published, then get `Closed`. What is published from now on is refused. No effect on a closed ring.
     pub fn close(&self) {
         self.shared.close();
     }
@@ -209,9 +212,9 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         self.shared.closer()
     }
 
-    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. What can make subscribers, an
-    /// [`EventSubscribable`](crate::event::EventSubscribable), does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and
-    /// go meanwhile.
+    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. What can
+    /// make subscribers, an [`EventSubscribable`](crate::event::EventSubscribable), does not count, so 0 does
+    /// not mean that nobody will ever receive. Subscribers may come and go meanwhile.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.shared.subscriber_count()
@@ -240,8 +243,8 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     }
 }
 
-/// Publishes the event in a place that was claimed, once `change` has returned; returns what that returned. `change` is the library's and does not
-/// panic: a place that is claimed must be filled.
+/// Publishes the event in a place that was claimed, once `change` has returned; returns what that returned.
+/// `change` is the library's and does not panic: a place that is claimed must be filled.
 ///
 /// # Safety
 ///
@@ -252,8 +255,9 @@ pub(super) unsafe fn put<T, C>(
     sequence: Sequence,
     change: impl FnOnce(&mut T) -> C,
 ) -> C {
-    // SAFETY: the handle keeps the ring alive. Nobody else has claimed `sequence`, the writer of the lap before has left its slot,
-    // and the claim was below the gate's limit, so every subscriber is done with the event a lap before (`gate.rs`).
+    // SAFETY: the handle keeps the ring alive. Nobody else has claimed `sequence`, the writer of the lap
+    // before has left its slot, and the claim was below the gate's limit, so every subscriber is done with
+    // the event a lap before (`gate.rs`).
     let changed = unsafe {
         let changed = shared.slots().change(sequence, change);
         shared.slots().finish(sequence);

@@ -48,8 +48,9 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the closure back, which has not run, where nobody is left to receive (every subscriber is gone, and every
-    /// [`EventSubscribable`](crate::event::EventSubscribable) too), or where somebody has [closed](Self::close) the ring, also while this waited.
+    /// [`PublishError`] gives the closure back, which has not run, where nobody is left to receive (every
+    /// subscriber is gone, and every [`EventSubscribable`](crate::event::EventSubscribable) too), or where
+    /// somebody has [closed](Self::close) the ring, also while this waited.
     ///
     /// # Examples
     ///
@@ -190,28 +191,31 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         self.single.shared.ring.capacity()
     }
 
-    /// Whether publishing will fail from now on: nobody is left to receive, or somebody has [closed](Self::close) the ring.
+    /// Whether publishing will fail from now on: nobody is left to receive, or somebody has
+    /// [closed](Self::close) the ring.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.single.shared.refuses()
     }
 
-    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. What can make subscribers, an
-    /// [`EventSubscribable`](crate::event::EventSubscribable), does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and
-    /// go meanwhile.
+    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. What can
+    /// make subscribers, an [`EventSubscribable`](crate::event::EventSubscribable), does not count, so 0 does
+    /// not mean that nobody will ever receive. Subscribers may come and go meanwhile.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.single.shared.subscriber_count()
     }
 
-    /// Closes the ring, as dropping the publisher would, and keeps the publisher: subscribers process what was published, then get `Closed`, and whoever waits is
-    /// woken. What is published from now on is refused. No effect on a closed ring.
+    /// Closes the ring, as dropping the publisher would, and keeps the publisher: subscribers process what
+    /// was published, then get `Closed`, and whoever waits is woken. What is published from now on is
+    /// refused. No effect on a closed ring.
     pub fn close(&self) {
         self.single.shared.close_as_publisher();
     }
 
-    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`]. An event that a closure is changing when the ring is closed is
-    /// published once the closure has returned, and subscribers wait for it.
+    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`]. An event that a closure
+    /// is changing when the ring is closed is published once the closure has returned, and subscribers wait
+    /// for it.
     #[must_use]
     pub fn closer(&self) -> Closer
     where
@@ -220,7 +224,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         self.single.shared.closer()
     }
 
-    /// Makes sure that the next event may be changed, and announces that it is about to be: [`put`](Self::put) follows. Waits by the strategy of the ring.
+    /// Makes sure that the next event may be changed, and announces that it is about to be:
+    /// [`put`](Self::put) follows. Waits by the strategy of the ring.
     #[inline(always)]
     pub(super) fn admit(&mut self) -> Result<(), Refusal> {
         self.single.admit()?;
@@ -268,14 +273,15 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         });
     }
 
-    /// Publishes the next event, which was [admitted](Self::admit), once `change` has returned; returns what that returned.
+    /// Publishes the next event, which was [admitted](Self::admit), once `change` has returned; returns what
+    /// that returned.
     #[inline(always)]
     pub(super) fn put<C>(&mut self, change: impl FnOnce(&mut T) -> C) -> C {
         let Single { shared, next, .. } = &mut self.single;
         let sequence = *next;
         let announced = Announced { shared, sequence };
-        // SAFETY: the handle keeps the ring alive. This is the ring's only publisher, and the event was admitted, so every
-        // subscriber is done with the event a lap before (`gate.rs`).
+        // SAFETY: the handle keeps the ring alive. This is the ring's only publisher, and the event was
+        // admitted, so every subscriber is done with the event a lap before (`gate.rs`).
         let changed = unsafe {
             let changed = shared.slots().change(sequence, change);
             shared.slots().finish(sequence);
@@ -298,7 +304,8 @@ impl<T> Drop for Announced<'_, T> {
     #[cold]
     fn drop(&mut self) {
         if !mutated!("event_stays_announced") {
-            // SAFETY: the handle keeps the ring alive, whose one publisher has announced this event, and has not published it.
+            // SAFETY: the handle keeps the ring alive, whose one publisher has announced this event, and has
+            // not published it.
             unsafe { self.shared.slots().take_back(self.sequence, self.shared.ring.capacity()) };
             self.shared.withdraw(self.sequence);
         }

@@ -30,8 +30,9 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the value back where nobody is left to receive (every subscriber is gone, and every
-    /// [`EventSubscribable`](crate::event::EventSubscribable) too), or where somebody has [closed](Self::close) the ring, also while this waited.
+    /// [`PublishError`] gives the value back where nobody is left to receive (every subscriber is gone, and
+    /// every [`EventSubscribable`](crate::event::EventSubscribable) too), or where somebody has
+    /// [closed](Self::close) the ring, also while this waited.
     ///
     /// # Examples
     ///
@@ -137,8 +138,9 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the value back where nobody is left to receive (every subscriber is gone, and every
-    /// [`EventSubscribable`](crate::event::EventSubscribable) too), or where somebody has [closed](Self::close) the ring, also while this waited.
+    /// [`PublishError`] gives the value back where nobody is left to receive (every subscriber is gone, and
+    /// every [`EventSubscribable`](crate::event::EventSubscribable) too), or where somebody has
+    /// [closed](Self::close) the ring, also while this waited.
     ///
     /// # Examples
     ///

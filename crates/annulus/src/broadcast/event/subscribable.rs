@@ -9,7 +9,8 @@ use crate::broadcast::stage::DependencyBarrier;
 use crate::broadcast::{Lossless, Staged};
 use crate::ring::Owned;
 
-/// Makes subscribers of one ring of owned events, at any time and on any thread, without stopping the publishers.
+/// Makes subscribers of one ring of owned events, at any time and on any thread, without stopping the
+/// publishers.
 ///
 /// Cloning is cheap. While there is one, somebody may still join: so publishing does not fail, even if all
 /// subscribers are gone.
@@ -68,9 +69,9 @@ impl<T: Send + Sync> EventSubscribable<T> {
         self.shared.is_closed()
     }
 
-    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. What can make subscribers, an
-    /// [`EventSubscribable`], does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and
-    /// go meanwhile.
+    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. What can
+    /// make subscribers, an [`EventSubscribable`], does not count, so 0 does not mean that nobody will ever
+    /// receive. Subscribers may come and go meanwhile.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.shared.subscriber_count()

@@ -106,7 +106,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(look(passing.next()))
     }
 
-    /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in this ring: see the [type](Self).
+    /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in this ring: see
+    /// the [type](Self).
     ///
     /// # Errors
     ///
@@ -122,13 +123,13 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(look(passing.next()))
     }
 
-    /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock. `look` must not wait for room in this ring: see the
-    /// [type](Self).
+    /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock. `look` must not
+    /// wait for room in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
-    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): all publishers are gone
-    /// and nothing is left.
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
+    /// all publishers are gone and nothing is left.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn process_timeout<R>(
@@ -141,7 +142,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(look(passing.next()))
     }
 
-    /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`. `look` must not wait for room in this ring: see the [type](Self).
+    /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`. `look` must not wait for
+    /// room in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -167,7 +169,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`try_process`](Self::try_process): there is no event at all. (A `most` of 0 returns `Ok(0)` where there is one.)
+    /// As of [`try_process`](Self::try_process): there is no event at all. (A `most` of 0 returns `Ok(0)`
+    /// where there is one.)
     ///
     /// # Examples
     ///
@@ -189,8 +192,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(self.process_there(most, look))
     }
 
-    /// As [`try_process_batch`](Self::try_process_batch), but waits with the [`WaitStrategy`] of the ring until there is an event. `look` must not wait for room
-    /// in this ring: see the [type](Self).
+    /// As [`try_process_batch`](Self::try_process_batch), but waits with the [`WaitStrategy`] of the ring
+    /// until there is an event. `look` must not wait for room in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -200,7 +203,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(self.process_there(most, look))
     }
 
-    /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in this ring: see the [type](Self).
+    /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in
+    /// this ring: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -215,8 +219,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(self.process_there(most, look))
     }
 
-    /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock. `look` must not wait for room in this ring: see the
-    /// [type](Self).
+    /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock. `look`
+    /// must not wait for room in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -233,8 +237,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         Ok(self.process_there(most, look))
     }
 
-    /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`. `look` must not wait for room in this ring: see the
-    /// [type](Self).
+    /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`. `look` must not
+    /// wait for room in this ring: see the [type](Self).
     ///
     /// # Errors
     ///
@@ -318,8 +322,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): all publishers are gone
-    /// and nothing is left.
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
+    /// all publishers are gone and nothing is left.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<(), RecvTimeoutError> {
@@ -451,8 +455,8 @@ impl<T: Send + Sync, M: Mode> Passing<'_, T, M> {
         } else {
             self.count += 1;
         }
-        // SAFETY: the handle keeps the ring alive, `poll_next` or `there` found the event there, and the cursor in the gate moves on only
-        // when `self`, which the reference borrows, is dropped.
+        // SAFETY: the handle keeps the ring alive, `poll_next` or `there` found the event there, and the
+        // cursor in the gate moves on only when `self`, which the reference borrows, is dropped.
         unsafe { self.subscriber.shared.slots().value(sequence) }
     }
 }
@@ -485,8 +489,8 @@ impl<T: Send + Sync, M: Mode> Deref for Ref<'_, T, M> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the handle keeps the ring alive, `peek` found the event there, and the cursor in the gate moves on only by `pass`, which
-        // takes `self`, or by the subscriber, which `self` borrows.
+        // SAFETY: the handle keeps the ring alive, `peek` found the event there, and the cursor in the gate
+        // moves on only by `pass`, which takes `self`, or by the subscriber, which `self` borrows.
         unsafe { self.subscriber.shared.slots().value(self.subscriber.cursor) }
     }
 }
@@ -601,7 +605,8 @@ impl<T: Send + Sync, M: Unstaged> Tracked for EventSubscriber<T, Staged<M>> {
 impl<T: Send + Sync, M: Unstaged> Upstream for EventSubscriber<T, Staged<M>> {}
 
 impl<T: Send + Sync, M: Unstaged> Clone for EventSubscriber<T, M> {
-    /// A subscriber with the same cursor, and counters at zero. (A stage has none: those that follow it would not follow the clone.)
+    /// A subscriber with the same cursor, and counters at zero. (A stage has none: those that follow it would
+    /// not follow the clone.)
     fn clone(&self) -> Self {
         let seat = M::fork(self.shared.role(), &self.shared, self.cursor);
         Self::new(self.shared.another(seat), self.cursor)

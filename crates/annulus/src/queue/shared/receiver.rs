@@ -48,8 +48,9 @@ impl<T: Send> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`Empty`](TryRecvError::Empty): nothing is there, or the next message is still being written (see [who waits for whom](super#who-waits-for-whom)).
-    /// [`Closed`](TryRecvError::Closed): the queue is closed, and everything that was sent was received.
+    /// [`Empty`](TryRecvError::Empty): nothing is there, or the next message is still being written (see [who
+    /// waits for whom](super#who-waits-for-whom)). [`Closed`](TryRecvError::Closed): the queue is closed, and
+    /// everything that was sent was received.
     ///
     /// # Examples
     ///
@@ -104,7 +105,8 @@ impl<T: Send> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as [`recv`](Self::recv).
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`recv`](Self::recv).
     ///
     /// # Examples
     ///

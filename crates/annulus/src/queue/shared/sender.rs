@@ -16,7 +16,8 @@ use crate::wait::WaitStrategy;
 
 /// The sending end of a [shared queue](super): each message reaches one receiver.
 ///
-/// It may be cloned, or shared by reference, at any time: all verbs take `&self`, and all senders have one bound and one order.
+/// It may be cloned, or shared by reference, at any time: all verbs take `&self`, and all senders have one
+/// bound and one order.
 pub struct Sender<T: Send> {
     pub(super) state: Arc<State<T>>,
 }
@@ -52,8 +53,9 @@ impl<T: Send> Sender<T> {
     ///
     /// # Errors
     ///
-    /// [`Full`](TrySendError::Full): the queue holds as many messages as its capacity, or a receiver has not left the next slot yet (see
-    /// [who waits for whom](super#who-waits-for-whom)). [`Closed`](TrySendError::Closed): the queue is closed. Both give the value back.
+    /// [`Full`](TrySendError::Full): the queue holds as many messages as its capacity, or a receiver has not
+    /// left the next slot yet (see [who waits for whom](super#who-waits-for-whom)).
+    /// [`Closed`](TrySendError::Closed): the queue is closed. Both give the value back.
     ///
     /// # Examples
     ///
@@ -109,8 +111,8 @@ impl<T: Send> Sender<T> {
     ///
     /// # Errors
     ///
-    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as [`send`](Self::send). Both give
-    /// the value back.
+    /// [`Timeout`](SendTimeoutError::Timeout): no room came in time. [`Closed`](SendTimeoutError::Closed): as
+    /// [`send`](Self::send). Both give the value back.
     ///
     /// # Examples
     ///

@@ -1,16 +1,21 @@
-//! What all handles of a shared queue have in common: the lane, who sleeps, who is still there. The verbs of both sides are made of what is here.
+//! What all handles of a shared queue have in common: the lane, who sleeps, who is still there. The verbs of
+//! both sides are made of what is here.
 //!
-//! *One wakes one.* Who has written a message wakes one receiver, and who has left a slot wakes one sender. But messages are written in another order than
-//! they are received in: where message 8 is written before message 7, the receiver that was woken for 8 finds nothing at 7, and sleeps again. So who writes 7
-//! looks for how many stand in a row from there on, and wakes as many. Between each write and that look there is a `SeqCst` fence on both sides (only
-//! where somebody sleeps): the writer of 7 sees 8, or whoever is woken for 8 sees 7. With slots it is the same: who leaves one looks how many are free in
-//! a row.
+//! *One wakes one.* Who has written a message wakes one receiver, and who has left a slot wakes one sender.
+//! But messages are written in another order than they are received in: where message 8 is written before
+//! message 7, the receiver that was woken for 8 finds nothing at 7, and sleeps again. So who writes 7 looks
+//! for how many stand in a row from there on, and wakes as many. Between each write and that look there is a
+//! `SeqCst` fence on both sides (only where somebody sleeps): the writer of 7 sees 8, or whoever is woken for
+//! 8 sees 7. With slots it is the same: who leaves one looks how many are free in a row.
 //!
-//! *The end.* A close puts the tail where no message will be (`lane/claimed_lane.rs`), so a send that comes later is refused, and one that came earlier
-//! is received. What is claimed and not yet written when the queue is closed is written soon, and its sender then wakes all: they receive it, or see that nothing is left.
+//! *The end.* A close puts the tail where no message will be (`lane/claimed_lane.rs`), so a send that comes
+//! later is refused, and one that came earlier is received. What is claimed and not yet written when the
+//! queue is closed is written soon, and its sender then wakes all: they receive it, or see that nothing is
+//! left.
 //!
-//! Where no receiver is left, what lies in the queue is dropped by the last of them, and what is written later by whoever writes it: a message may hold what its
-//! sender waits for (the other end of an answer's queue, for example).
+//! Where no receiver is left, what lies in the queue is dropped by the last of them, and what is written
+//! later by whoever writes it: a message may hold what its sender waits for (the other end of an answer's
+//! queue, for example).
 
 use crate::closer::Close;
 use crate::error::{RecvError, Refusal, TryRecvError};
@@ -119,7 +124,8 @@ impl<T> State<T> {
         wait_until(&mut full, strategy, deadline).unwrap_or(Err(Refusal::Full))
     }
 
-    /// Sends as many of `values` as there are free slots, from the first on; `Err` where the queue is closed and none was sent.
+    /// Sends as many of `values` as there are free slots, from the first on; `Err` where the queue is closed
+    /// and none was sent.
     pub(super) fn try_put_some(&self, values: &[T]) -> Result<usize, Refusal>
     where
         T: Copy,
@@ -151,7 +157,8 @@ impl<T> State<T> {
         self.announce(first);
     }
 
-    /// Sends all of `values`, and waits for a free slot as often as it takes. On a closed queue it returns how many were not sent.
+    /// Sends all of `values`, and waits for a free slot as often as it takes. On a closed queue it returns
+    /// how many were not sent.
     pub(super) fn put_all(&self, values: &[T]) -> Result<(), usize>
     where
         T: Copy,
@@ -201,7 +208,8 @@ impl<T> State<T> {
         self.released.notify_some(if mutated!("claimed_wakes_one_only") { count.min(1) } else { count });
     }
 
-    /// Moves messages into `buffer`, from the first on, and returns how many; what was there before is dropped.
+    /// Moves messages into `buffer`, from the first on, and returns how many; what was there before is
+    /// dropped.
     pub(super) fn take_into(&self, buffer: &mut [T]) -> usize {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -214,7 +222,8 @@ impl<T> State<T> {
         filled
     }
 
-    /// Hands messages to `each`, until that were `most`, or none is there. One by one: what is claimed can't be put back, and `each` may panic.
+    /// Hands messages to `each`, until that were `most`, or none is there. One by one: what is claimed can't
+    /// be put back, and `each` may panic.
     #[inline]
     pub(super) fn take_up_to(&self, most: usize, mut each: impl FnMut(T)) -> usize {
         let mut taken = 0;
@@ -282,7 +291,8 @@ impl<T> State<T> {
         }
     }
 
-    /// Nobody receives any more: drops what is there, up to the first message that is claimed and not yet written; whoever writes that comes here, too.
+    /// Nobody receives any more: drops what is there, up to the first message that is claimed and not yet
+    /// written; whoever writes that comes here, too.
     #[cold]
     fn discard(&self) {
         // Who writes one after this sees that all receivers are gone, or the look below sees what it wrote.
@@ -305,7 +315,8 @@ impl<T: Send> Close for State<T> {
     }
 }
 
-/// Messages from number `first` on are moved out, and on drop senders learn of it: also where a destructor panics.
+/// Messages from number `first` on are moved out, and on drop senders learn of it: also where a destructor
+/// panics.
 struct Leaving<'a, T> {
     state: &'a State<T>,
     first: u64,

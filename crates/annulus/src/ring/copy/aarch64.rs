@@ -1,15 +1,15 @@
 //! Vector copy on aarch64: pairs of 128-bit registers (`ldp`/`stp`), which every such processor has.
 //!
-//! The barriers that the payload's fences compile to (`dmb ishld`, `dmb ish`) order vector accesses as they order
-//! words.
+//! The barriers that the payload's fences compile to (`dmb ishld`, `dmb ish`) order vector accesses as they
+//! order words.
 
 use core::arch::asm;
 
 pub(super) const AVAILABLE: bool = true;
 pub(super) const MIN_BYTES: usize = 64;
 
-/// Copies `bytes` bytes, as if by a loop of relaxed atomic accesses: blocks of 64, then one of 64 that ends with the
-/// last byte and may overlap the one before.
+/// Copies `bytes` bytes, as if by a loop of relaxed atomic accesses: blocks of 64, then one of 64 that ends
+/// with the last byte and may overlap the one before.
 ///
 /// # Safety
 ///
@@ -18,8 +18,8 @@ pub(super) const MIN_BYTES: usize = 64;
 #[inline]
 pub(super) unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     debug_assert!(bytes >= MIN_BYTES);
-    // SAFETY: every access lies within `bytes` bytes of `from` or `to`: the loop runs while 64 are left, and the last
-    // block begins at `bytes - 64`, which is not negative.
+    // SAFETY: every access lies within `bytes` bytes of `from` or `to`: the loop runs while 64 are left, and
+    // the last block begins at `bytes - 64`, which is not negative.
     unsafe {
         asm!(
             "add {from_last}, {from}, {left}",

@@ -1,17 +1,17 @@
 //! Vector copy on x86-64: the widest vectors the processor has, at least SSE2, which all have.
 //!
-//! Ordinary vector loads and stores (no non-temporal ones) keep the processor's total store order, so the fences
-//! around a payload order them as they order words. Intel and AMD promise at least 8-byte atomicity only to
-//! aligned parts of a vector; the seqlock needs none, and the compiler is told nothing but "this block reads and
-//! writes memory" (no `nomem`, no `readonly`).
+//! Ordinary vector loads and stores (no non-temporal ones) keep the processor's total store order, so the
+//! fences around a payload order them as they order words. Intel and AMD promise at least 8-byte atomicity
+//! only to aligned parts of a vector; the seqlock needs none, and the compiler is told nothing but "this
+//! block reads and writes memory" (no `nomem`, no `readonly`).
 
 use core::arch::asm;
 
 pub(super) const AVAILABLE: bool = true;
 pub(super) const MIN_BYTES: usize = 64;
 
-/// Defines a question to the processor: one relaxed load and a test after the first call. Without `std` there is nobody to
-/// ask, and only what the target promises is there.
+/// Defines a question to the processor: one relaxed load and a test after the first call. Without `std` there
+/// is nobody to ask, and only what the target promises is there.
 macro_rules! define_has {
     ($name:ident, $feature:tt) => {
         #[inline]
@@ -48,8 +48,8 @@ pub(super) unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
     }
 }
 
-/// Defines a copy by registers of `$width` bytes: blocks of four, then single ones, then one that ends with the last byte
-/// and may overlap the one before.
+/// Defines a copy by registers of `$width` bytes: blocks of four, then single ones, then one that ends with
+/// the last byte and may overlap the one before.
 macro_rules! define_copy {
     ($name:ident, $move:literal, $register:literal, $width:literal, $end:literal) => {
         /// # Safety
@@ -57,8 +57,9 @@ macro_rules! define_copy {
         /// As [`copy`], and the processor has the registers.
         #[inline]
         unsafe fn $name(to: *mut u8, from: *const u8, bytes: usize) {
-            // SAFETY: every access lies within `bytes` bytes of `from` or `to`: the first loop runs while four registers are
-            // left, the second while one is, and the last one begins at `bytes - width`, which is not negative.
+            // SAFETY: every access lies within `bytes` bytes of `from` or `to`: the first loop runs while
+            // four registers are left, the second while one is, and the last one begins at `bytes - width`,
+            // which is not negative.
             unsafe {
                 asm!(
                     concat!("sub {left}, 4 * ", $width),

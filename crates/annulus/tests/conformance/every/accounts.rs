@@ -6,15 +6,16 @@ use annulus::{LossyTryRecvError, TryPublishError};
 use super::{CAPACITIES, STARTS};
 use crate::rings::{Publish, Receive, Ring};
 
-/// `received + lagged` is how far the cursor came, at every moment and at the end, whatever was lost on the way: nothing is
-/// counted twice, nothing left out. A lossless ring has nothing to count.
+/// `received + lagged` is how far the cursor came, at every moment and at the end, whatever was lost on the
+/// way: nothing is counted twice, nothing left out. A lossless ring has nothing to count.
 pub(crate) fn received_and_lagged_is_how_far_it_came<R: Ring>() {
     for &capacity in CAPACITIES {
         for &start in STARTS {
             let (mut publisher, source) = R::begin(capacity, start);
             let mut subscriber = R::subscribe(&source);
             let (mut number, mut told, mut received) = (0, 0, 0);
-            // Bursts from nothing to three rings, or to what there is room for, and a few receives after each.
+            // Bursts from nothing to three rings, or to what there is room for, and a few receives after
+            // each.
             for burst in (0..).step_by(1 + capacity / 3).take(10) {
                 for _ in 0..burst {
                     if R::LOSSLESS && publisher.try_publish(number).is_err() {
@@ -55,7 +56,8 @@ pub(crate) fn received_and_lagged_is_how_far_it_came<R: Ring>() {
     }
 }
 
-/// A publisher that waits fills `capacity − headroom` slots and not one more, and one that does not wait is never full.
+/// A publisher that waits fills `capacity − headroom` slots and not one more, and one that does not wait is
+/// never full.
 pub(crate) fn a_full_ring_is_full_and_no_fuller<R: Ring>() {
     for &capacity in CAPACITIES {
         for headroom in [0, 1, capacity / 2, capacity - 1] {

@@ -1,4 +1,5 @@
-//! The ends of a ring: what was published before the close arrives, then everybody is told; and a publisher without receivers is told.
+//! The ends of a ring: what was published before the close arrives, then everybody is told; and a publisher
+//! without receivers is told.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,7 +9,8 @@ use annulus::{LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryP
 use super::{STARTS, join, spawn, without_standing_still};
 use crate::rings::{Got, Publish, Receive, Ring};
 
-/// After the close each verb drains the ring, and from then on says so, again and again: `Closed`, or nothing from those that end.
+/// After the close each verb drains the ring, and from then on says so, again and again: `Closed`, or nothing
+/// from those that end.
 pub(crate) fn what_came_before_the_close_arrives_by_every_verb<R: Ring>() {
     for verb in R::Subscriber::verbs() {
         for left in [0, 1, 5, 8] {
@@ -60,7 +62,8 @@ pub(crate) fn joining_a_closed_ring_finds_its_end<R: Ring>() {
     }
 }
 
-/// Each end keeps the ring alive for itself, whichever goes first. (Miri sees what leaks or is used too late.)
+/// Each end keeps the ring alive for itself, whichever goes first. (Miri sees what leaks or is used too
+/// late.)
 pub(crate) fn ends_may_go_in_any_order<R: Ring>() {
     // The publisher first.
     let (mut publisher, source) = R::new(4);
@@ -138,8 +141,9 @@ pub(crate) fn a_close_wakes_who_waits<R: Ring>() {
     }
 }
 
-/// Where somebody has closed a ring, by the publisher or from elsewhere, what was published before arrives, and nothing comes after it. Closers as such change nothing.
-/// (Of a full lossy ring, what is refused takes the place of the oldest message: `verbs/closes.rs`.)
+/// Where somebody has closed a ring, by the publisher or from elsewhere, what was published before arrives,
+/// and nothing comes after it. Closers as such change nothing. (Of a full lossy ring, what is refused takes
+/// the place of the oldest message: `verbs/closes.rs`.)
 pub(crate) fn a_closed_ring_takes_nothing_more<R: Ring>() {
     for &first in STARTS {
         for (published, by_closer) in [(0, true), (1, false), (5, true), (7, false), (7, true)] {
@@ -179,7 +183,8 @@ pub(crate) fn a_closed_ring_takes_nothing_more<R: Ring>() {
     }
 }
 
-/// A closer keeps nobody's side: each is told when the other is gone, and what is left in the ring goes with its handles.
+/// A closer keeps nobody's side: each is told when the other is gone, and what is left in the ring goes with
+/// its handles.
 pub(crate) fn a_closer_is_nobody<R: Ring>() {
     let (mut publisher, source) = R::new(8);
     let closer = publisher.closer();
@@ -190,7 +195,8 @@ pub(crate) fn a_closer_is_nobody<R: Ring>() {
     assert!(closer.is_closed());
 }
 
-/// A close beside publishers at full speed: what was accepted is received, by all and to the same end; what was refused, by nobody.
+/// A close beside publishers at full speed: what was accepted is received, by all and to the same end; what
+/// was refused, by nobody.
 pub(crate) fn a_close_is_exact<R: Ring>() {
     close_beside_publishers::<R>(2);
 }

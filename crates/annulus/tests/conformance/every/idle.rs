@@ -12,8 +12,8 @@ const SUBSCRIBERS: usize = if cfg!(miri) { 2 } else { 64 };
 /// How long they wait.
 const IDLE: Duration = Duration::from_millis(if cfg!(miri) { 0 } else { 200 });
 
-/// Sixty-four subscribers that wait use next to nothing of a core each, where spinning would use all of it; and one message
-/// wakes each of them.
+/// Sixty-four subscribers that wait use next to nothing of a core each, where spinning would use all of it;
+/// and one message wakes each of them.
 pub(crate) fn many_who_wait_use_no_core_and_all_wake<R: Ring>() {
     without_standing_still(|| {
         let (mut publisher, source) = R::new(4);

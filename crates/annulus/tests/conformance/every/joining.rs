@@ -36,8 +36,9 @@ pub(crate) fn a_joiner_begins_with_the_next_message<R: Ring>() {
     }
 }
 
-/// Who begins with the oldest message finds, of those that stand, at least half where publishers wait for their subscribers and all
-/// where they don't; and publishers overwrite none of them before it has received it.
+/// Who begins with the oldest message finds, of those that stand, at least half where publishers wait for
+/// their subscribers and all where they don't; and publishers overwrite none of them before it has received
+/// it.
 pub(crate) fn the_oldest_that_is_promised_is_there<R: Ring>() {
     for &capacity in CAPACITIES {
         for &first in STARTS {
@@ -63,8 +64,8 @@ pub(crate) fn the_oldest_that_is_promised_is_there<R: Ring>() {
     }
 }
 
-/// No subscriber is further behind than `capacity − headroom` messages, wherever and whenever it joined: publishers are told that the ring is
-/// full as soon as it is so far behind.
+/// No subscriber is further behind than `capacity − headroom` messages, wherever and whenever it joined:
+/// publishers are told that the ring is full as soon as it is so far behind.
 pub(crate) fn none_is_further_behind_than_the_room<R: Ring>() {
     if !R::LOSSLESS {
         return;
@@ -113,7 +114,8 @@ pub(crate) fn a_clone_is_where_its_original_is<R: Ring>() {
     }
 }
 
-/// Checks that messages of two publishers come in order, and, on a lossless ring, without a gap from the first one on.
+/// Checks that messages of two publishers come in order, and, on a lossless ring, without a gap from the
+/// first one on.
 struct Watch {
     lossless: bool,
     last: [Option<u64>; 2],
@@ -142,8 +144,8 @@ impl Watch {
     }
 }
 
-/// Joins again and again beside publishers at full speed: from its first message on, each joiner misses nothing, and a clone sees what
-/// its original sees.
+/// Joins again and again beside publishers at full speed: from its first message on, each joiner misses
+/// nothing, and a clone sees what its original sees.
 pub(crate) fn joiners_beside_a_publisher_miss_nothing<R: Ring>() {
     for capacity in [2, 8, 1024] {
         without_standing_still(move || join_beside_publishers::<R>(capacity));

@@ -19,8 +19,8 @@ fn receive<R: Ring>(subscriber: &mut R::Subscriber, turn: &mut usize, number: u6
     assert_eq!(received, expected);
 }
 
-/// Bursts of every size up to the whole ring, for four laps and more, at each capacity and each start: the index, the stamps and
-/// the gate hold where sequences are large as where they are small.
+/// Bursts of every size up to the whole ring, for four laps and more, at each capacity and each start: the
+/// index, the stamps and the gate hold where sequences are large as where they are small.
 pub(crate) fn come_in_order_at_every_capacity_and_start<R: Ring>() {
     for &capacity in CAPACITIES {
         for &start in STARTS {

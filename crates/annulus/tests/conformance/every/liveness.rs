@@ -1,4 +1,5 @@
-//! Nobody waits for ever: no call goes on for as long as others come and go, and no message waits for as long as others publish.
+//! Nobody waits for ever: no call goes on for as long as others come and go, and no message waits for as long
+//! as others publish.
 #![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
 
 use std::sync::Arc;
@@ -18,11 +19,13 @@ const CALLS: usize = if cfg!(miri) { 1 } else { 20 };
 /// More than any one call takes of a core, and less than one that goes on beside the others does.
 const LONG: Duration = Duration::from_millis(100);
 
-/// More receives than one message waits for beside a publisher that never stops: a turn of each ring, and one more, or a whole ring.
+/// More receives than one message waits for beside a publisher that never stops: a turn of each ring, and one
+/// more, or a whole ring.
 const MANY: usize = 4 * 128;
 
-/// Every verb comes back, with nothing or with a message, while publishers and subscribers join and leave without a break. (By the time that a call has
-/// a core, not by the clock: others may have the core for long.)
+/// Every verb comes back, with nothing or with a message, while publishers and subscribers join and leave
+/// without a break. (By the time that a call has a core, not by the clock: others may have the core for
+/// long.)
 pub(crate) fn every_call_ends_beside_those_who_come_and_go<R: Ring>() {
     let (mut publisher, source) = R::new(8);
     let mut subscriber = R::subscribe(&source);
@@ -66,7 +69,8 @@ pub(crate) fn every_call_ends_beside_those_who_come_and_go<R: Ring>() {
     join(comers);
 }
 
-/// A message is received soon by every verb, though another publisher fills its room at each occasion, and others come, publish and go.
+/// A message is received soon by every verb, though another publisher fills its room at each occasion, and
+/// others come, publish and go.
 pub(crate) fn a_message_is_received_whatever_others_publish<R: Ring>() {
     const WAITED_FOR: u64 = 1 << 40;
     if !R::LOSSLESS {

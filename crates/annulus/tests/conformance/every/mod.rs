@@ -28,7 +28,8 @@ pub(crate) use crate::support::{
     STUCK, join, spawn, time_on_a_core, time_on_a_core_since, without_standing_still,
 };
 
-/// Where rings begin: the ends of 32 and 62 bits, two primes, and four thousand million messages before the last sequence there is.
+/// Where rings begin: the ends of 32 and 62 bits, two primes, and four thousand million messages before the
+/// last sequence there is.
 pub(crate) const STARTS: &[u64] = if cfg!(miri) {
     &[0, 1 << 62]
 } else {

@@ -1,4 +1,5 @@
-//! Threads: all subscribers see one order, each publisher's messages in its own, none twice, and on a lossless ring all of them.
+//! Threads: all subscribers see one order, each publisher's messages in its own, none twice, and on a
+//! lossless ring all of them.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -73,7 +74,8 @@ fn publish<P: Publish>(mut publisher: P, id: u64) {
     }
 }
 
-/// Receives all, and checks what one subscriber can see alone. Returns the message of each sequence it received.
+/// Receives all, and checks what one subscriber can see alone. Returns the message of each sequence it
+/// received.
 fn subscribe<S: Receive>(mut subscriber: S, asks: Asks, lossless: bool, total: u64) -> BTreeMap<u64, u64> {
     let start = subscriber.cursor();
     let mut seen = BTreeMap::new();

@@ -12,8 +12,8 @@ fn die() -> ! {
     resume_unwind(Box::new("on purpose"))
 }
 
-/// A closure that was to make or change a message, and panics: nothing is published, and both this publisher and another one
-/// go on as if nothing had been.
+/// A closure that was to make or change a message, and panics: nothing is published, and both this publisher
+/// and another one go on as if nothing had been.
 pub(crate) fn a_closure_that_panics_publishes_nothing<R: Ring>() {
     let (mut publisher, source) = R::new(3);
     let mut subscriber = R::subscribe(&source);
@@ -46,7 +46,8 @@ pub(crate) fn a_closure_that_panics_publishes_nothing<R: Ring>() {
     assert_eq!(behind.recv(), Err(RecvError));
 }
 
-/// What is read by reference counts as processed when its handler panics: it is not handed out again, and publishers don't wait for it.
+/// What is read by reference counts as processed when its handler panics: it is not handed out again, and
+/// publishers don't wait for it.
 pub(crate) fn a_handler_that_panics_is_done_with_its_message<R: Ring>() {
     let (mut publisher, source) = R::new(2);
     let mut subscriber = R::subscribe(&source);

@@ -27,8 +27,8 @@ pub(crate) fn a_timeout_ends_in_time_and_not_before<R: Ring>() {
     assert!(begun.elapsed() < STUCK);
 }
 
-/// A sleeper with a deadline is woken by its message: with the longest timeout there is, and with one that would hide a lost wake-up
-/// if nobody looked at the clock.
+/// A sleeper with a deadline is woken by its message: with the longest timeout there is, and with one that
+/// would hide a lost wake-up if nobody looked at the clock.
 pub(crate) fn a_message_in_time_is_received<R: Ring>() {
     for timeout in [Duration::MAX, 2 * STUCK] {
         let (mut publisher, source) = R::new(4);

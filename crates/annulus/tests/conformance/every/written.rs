@@ -1,4 +1,5 @@
-//! Readers go by what is written. What publishers have claimed and not yet written is neither lost nor passed over.
+//! Readers go by what is written. What publishers have claimed and not yet written is neither lost nor passed
+//! over.
 
 #![allow(clippy::disallowed_types, reason = "what the test counts is none of the library's atomics")]
 
@@ -28,7 +29,8 @@ const LOOKS: usize = if cfg!(miri) {
 /// With fewer slots two publishers may be writing all there are.
 const CAPACITIES: [usize; 2] = [8, 64];
 
-/// Publishers in batches, two where there may be many, until `stop` is triggered or nobody is left to receive.
+/// Publishers in batches, two where there may be many, until `stop` is triggered or nobody is left to
+/// receive.
 fn publishing<R: Ring>(publisher: R::Publisher, stop: &Shutdown) -> Vec<JoinHandle<()>> {
     let publishers = publisher.another().into_iter().chain([publisher]);
     publishers
@@ -42,8 +44,9 @@ fn publishing<R: Ring>(publisher: R::Publisher, stop: &Shutdown) -> Vec<JoinHand
         .collect()
 }
 
-/// A subscriber that joins begins no later than with the first message that is yet to be written: everything that is published after it
-/// joined is received, or counted as lost. And a lag counts what was overwritten: it ends no later than there.
+/// A subscriber that joins begins no later than with the first message that is yet to be written: everything
+/// that is published after it joined is received, or counted as lost. And a lag counts what was overwritten:
+/// it ends no later than there.
 ///
 /// `early` tells where that is: once it has received everything there is, it stands there.
 pub(crate) fn what_is_yet_to_be_written_is_not_passed<R: Ring>() {
@@ -82,8 +85,8 @@ pub(crate) fn what_is_yet_to_be_written_is_not_passed<R: Ring>() {
     }
 }
 
-/// Who begins with the oldest message finds one beside publishers, however much they have claimed. (But where one of them was stopped in the
-/// middle of a write and the other has filled the ring, which is rare.)
+/// Who begins with the oldest message finds one beside publishers, however much they have claimed. (But where
+/// one of them was stopped in the middle of a write and the other has filled the ring, which is rare.)
 pub(crate) fn the_oldest_is_there_beside_publishers<R: Ring>() {
     for capacity in CAPACITIES {
         let (mut publisher, source) = R::new(capacity);
@@ -113,8 +116,8 @@ pub(crate) fn the_oldest_is_there_beside_publishers<R: Ring>() {
     }
 }
 
-/// Whatever publishers do, a receive with a timeout of nothing returns a message where one is there: one that was published, and not
-/// received. Also where the subscriber is lapped again and again.
+/// Whatever publishers do, a receive with a timeout of nothing returns a message where one is there: one that
+/// was published, and not received. Also where the subscriber is lapped again and again.
 pub(crate) fn what_stands_is_received_in_no_time<R: Ring>() {
     for capacity in CAPACITIES {
         let (mut publisher, source) = R::new(capacity);

@@ -48,7 +48,8 @@ struct Model<M: Mode> {
 }
 
 impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
-    /// What one receive at `cursor` must return, where `result` tells how far a lag went; the member's new account.
+    /// What one receive at `cursor` must return, where `result` tells how far a lag went; the member's new
+    /// account.
     fn receive(&self, member: Member, result: Result<u64, LossyTryRecvError>) -> Member {
         let Member { cursor, received, lagged, .. } = member;
         let oldest = self.published.saturating_sub(self.capacity);

@@ -1,5 +1,5 @@
-//! Every lossless ring: message `n` is the number n, a reader is a cursor, and the ring is full when the slowest of them is
-//! `capacity − headroom` behind.
+//! Every lossless ring: message `n` is the number n, a reader is a cursor, and the ring is full when the
+//! slowest of them is `capacity − headroom` behind.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! A graph of stages on one lossy ring, in random steps: what a stage says is pending comes, what it says is processed was, and it sees nothing that those
-//! before it have not processed.
+//! A graph of stages on one lossy ring, in random steps: what a stage says is pending comes, what it says is
+//! processed was, and it sees nothing that those before it have not processed.
 
 use std::collections::BTreeSet;
 
@@ -99,7 +99,8 @@ impl Stage {
         let processed = self.asks.processed().expect("it is there");
         assert!(processed.start >= self.start, "{processed:?} from {}", self.start);
         assert!(processed.clone().all(|number| self.processed.contains(&number)), "{processed:?}");
-        // And no less: it begins behind a loss, or where the stage did; it ends where the stage came back, or skipped to.
+        // And no less: it begins behind a loss, or where the stage did; it ends where the stage came back, or
+        // skipped to.
         let first = processed.start;
         assert!(first == self.start || !self.processed.contains(&(first - 1)), "{processed:?}");
         assert!((self.came_back..=self.real.cursor()).contains(&processed.end), "{processed:?}");

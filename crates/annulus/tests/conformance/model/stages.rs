@@ -1,5 +1,5 @@
-//! A graph of stages on one lossless ring, which grows and shrinks: a stage sees what all those before it have processed, and
-//! publishers wait for the slowest.
+//! A graph of stages on one lossless ring, which grows and shrinks: a stage sees what all those before it
+//! have processed, and publishers wait for the slowest.
 
 use annulus::TryRecvError;
 use annulus::broadcast::{Builder, DependencyBarrier, Lossless, Staged, Subscribable, Subscriber, Upstream};

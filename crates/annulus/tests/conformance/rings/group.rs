@@ -1,4 +1,5 @@
-//! Three members that receive as one: the group as a whole must do what a subscriber does, and each member's account too.
+//! Three members that receive as one: the group as a whole must do what a subscriber does, and each member's
+//! account too.
 
 use std::time::{Duration, Instant};
 

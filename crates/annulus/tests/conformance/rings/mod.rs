@@ -97,7 +97,8 @@ pub(crate) trait Receive: Sized + Send + 'static {
     fn recv(&mut self) -> Result<u64, RecvError>;
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError>;
     fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError>;
-    /// The next message but for `panic`: what handles it does that. Nothing of the kind where messages are copied out.
+    /// The next message but for `panic`: what handles it does that. Nothing of the kind where messages are
+    /// copied out.
     fn panic_on_next(&mut self) -> bool;
     fn cursor(&self) -> u64;
     fn received(&self) -> u64;

@@ -1,4 +1,5 @@
-//! Rings of owned events. An event is a vector of one to four copies of its number, so one that is half-changed shows.
+//! Rings of owned events. An event is a vector of one to four copies of its number, so one that is
+//! half-changed shows.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! A batch of one of many publishers stays together, in parts of 64: nothing of another comes between their messages, and none waits longer.
+//! A batch of one of many publishers stays together, in parts of 64: nothing of another comes between their
+//! messages, and none waits longer.
 
 use std::hint::spin_loop;
 use std::thread;
@@ -36,7 +37,8 @@ fn check(received: &[u64]) {
     }
 }
 
-/// Three publishers at a ring with room for everything, so that nobody is in the way, and nothing that was lost hides what came between.
+/// Three publishers at a ring with room for everything, so that nobody is in the way, and nothing that was
+/// lost hides what came between.
 macro_rules! together {
     ($($name:ident: $channel:expr;)*) => {$(
         #[test]

@@ -17,9 +17,9 @@ const CLONES: u64 = if cfg!(miri) {
     5_000
 };
 
-/// A clone takes the first free place, and its original, at the last one, goes on at once. A look that came to the first place before
-/// the clone and to the last one after the original had gone on would see neither where the clone stands, and let the publisher
-/// overwrite what that one needs.
+/// A clone takes the first free place, and its original, at the last one, goes on at once. A look that came
+/// to the first place before the clone and to the last one after the original had gone on would see neither
+/// where the clone stands, and let the publisher overwrite what that one needs.
 #[test]
 fn a_look_does_not_miss_who_changes_places() {
     without_standing_still(|| {

@@ -76,7 +76,8 @@ fn an_event_that_is_being_changed_is_the_last() {
     assert_eq!((subscriber.recv(), subscriber.recv()), (Ok(7), Err(RecvError)));
 }
 
-/// What is refused takes its slot all the same: a lossy subscriber exactly a lap behind loses the oldest message, and counts it.
+/// What is refused takes its slot all the same: a lossy subscriber exactly a lap behind loses the oldest
+/// message, and counts it.
 #[test]
 fn who_is_a_lap_behind_a_close_loses_one_at_most() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy(4);

@@ -1,4 +1,5 @@
-//! Capacities that can't be had: an error that names the value, or a panic that names the function too; never an abort.
+//! Capacities that can't be had: an error that names the value, or a panic that names the function too; never
+//! an abort.
 
 #![allow(clippy::disallowed_types, reason = "what the test counts is none of the library's atomics")]
 
@@ -127,7 +128,8 @@ fn panics_name_the_function_and_the_value() {
     }
 }
 
-/// The factory makes what the ring holds, and one more for each of many publishers; nothing for a ring that can't be had.
+/// The factory makes what the ring holds, and one more for each of many publishers; nothing for a ring that
+/// can't be had.
 #[test]
 fn a_factory_is_asked_as_often_as_needed() {
     static MADE: AtomicUsize = AtomicUsize::new(0);
@@ -162,7 +164,8 @@ fn what_has_no_size_can_be_sent() {
     assert!(subscriber.try_process(|()| 1).is_err());
 }
 
-/// The longest slice there is takes no memory. What fits is sent, the rest comes back, and everything is counted.
+/// The longest slice there is takes no memory. What fits is sent, the rest comes back, and everything is
+/// counted.
 #[test]
 fn the_longest_slice_of_what_has_no_size() {
     let all = [(); usize::MAX];

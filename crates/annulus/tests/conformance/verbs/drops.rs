@@ -141,7 +141,8 @@ fn until(count: &Arc<Count>, most: usize) -> impl Fn() -> Counted + Send + Sync 
     }
 }
 
-/// A factory that panics: no ring, nothing left behind; a clone that can't be made leaves the original as it was.
+/// A factory that panics: no ring, nothing left behind; a clone that can't be made leaves the original as it
+/// was.
 #[test]
 fn a_factory_that_panics_leaves_nothing_behind() {
     let count = Arc::default();

@@ -1,4 +1,5 @@
-//! What the handles of a ring of events say of it: how much it holds, how far it is, and whether anybody is on the other side.
+//! What the handles of a ring of events say of it: how much it holds, how far it is, and whether anybody is
+//! on the other side.
 
 use annulus::event::{EventSubscribable, channel, mp_channel};
 use annulus::{TryPublishError, TryRecvError};

@@ -36,7 +36,8 @@ fn an_event_is_changed_in_place() {
     }
 }
 
-/// A reference may be looked at for as long as it is held: publishers wait. Dropped, the event is still the next; passed, it is not.
+/// A reference may be looked at for as long as it is held: publishers wait. Dropped, the event is still the
+/// next; passed, it is not.
 #[test]
 fn a_reference_holds_its_event() {
     let (mut publisher, subscribable) = annulus::event::channel(2, || 0_u64);
@@ -122,7 +123,8 @@ fn a_panic_ends_a_batch_behind_its_event() {
     }
 }
 
-/// While an event is read nobody changes it, and while it is changed nobody reads it: also where one closure calls the other side.
+/// While an event is read nobody changes it, and while it is changed nobody reads it: also where one closure
+/// calls the other side.
 #[test]
 fn closures_inside_closures_never_meet_in_an_event() {
     for capacity in [2, 3, 8] {
@@ -193,8 +195,8 @@ fn a_closure_that_did_not_run_comes_back() {
     assert!(publisher.is_closed());
 }
 
-/// One of many runs its closure before it waits for room; the event waits as the closure left it for the next one. What only tries looks for
-/// room first.
+/// One of many runs its closure before it waits for room; the event waits as the closure left it for the next
+/// one. What only tries looks for room first.
 #[test]
 fn one_of_many_keeps_what_it_could_not_publish() {
     let (mut publisher, subscribable) = annulus::event::mp_channel(2, Vec::new);

@@ -84,7 +84,8 @@ macro_rules! room {
                 }
             }
 
-            /// What could not be published comes back: the rest of the batch, from the first message that is not there.
+            /// What could not be published comes back: the rest of the batch, from the first message that is
+            /// not there.
             #[test]
             fn a_batch_that_ends_early_gives_the_rest_back() {
                 for (capacity, headroom, more) in [(2, 0, 1), (4, 1, 3), (8, 0, 100)] {
@@ -148,7 +149,8 @@ macro_rules! room {
                 }
             }
 
-            /// A publisher that waits in vain is told when the last who could receive goes; those who are left decide whether it is.
+            /// A publisher that waits in vain is told when the last who could receive goes; those who are
+            /// left decide whether it is.
             #[test]
             fn nobody_waits_for_nobody() {
                 let (mut publisher, subscribable) = channel::<u64>(2, 0);

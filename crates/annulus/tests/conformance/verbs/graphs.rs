@@ -1,5 +1,5 @@
-//! Graphs of stages on threads: nobody sees a message that was not processed by all before it, and nothing is lost where
-//! nothing may be.
+//! Graphs of stages on threads: nobody sees a message that was not processed by all before it, and nothing is
+//! lost where nothing may be.
 //!
 //! ```text
 //! publisher ─┬─ parse ─┬─ store ─┬─ reply
@@ -26,7 +26,8 @@ const MESSAGES: u64 = if cfg!(miri) {
     20_000
 };
 
-/// What a stage has handled, told by its own thread: the number after its last message. Relaxed on purpose: the ring must order it.
+/// What a stage has handled, told by its own thread: the number after its last message. Relaxed on purpose:
+/// the ring must order it.
 type Handled = Arc<AtomicU64>;
 
 /// A stage that hands each message, with its sequence, to a function. What it passes over it reports.
@@ -168,8 +169,8 @@ fn events_of_many_publishers() {
     });
 }
 
-/// On a lossy ring each stage loses for itself, and what one before it lost; still nobody sees what was not handled before, and
-/// every account is exact.
+/// On a lossy ring each stage loses for itself, and what one before it lost; still nobody sees what was not
+/// handled before, and every account is exact.
 #[test]
 fn lossy() {
     without_standing_still(|| {

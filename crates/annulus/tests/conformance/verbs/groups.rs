@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, TryRecvError};
 
-/// A paused member keeps its place, gets its messages alone, and receives with the others again from where it meets them.
+/// A paused member keeps its place, gets its messages alone, and receives with the others again from where it
+/// meets them.
 #[test]
 fn a_member_pauses_and_catches_up() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
@@ -53,8 +54,8 @@ fn a_paused_member_lags_alone() {
 /// A verb that waits, for a group of two.
 type Waits = fn(&mut annulus::broadcast::SubscriberGroup<u64, 2>) -> bool;
 
-/// With every member paused the group has nobody to receive for: it says Empty, or panics rather than waiting for nobody. Asking for
-/// the one that paused last brings the group back.
+/// With every member paused the group has nobody to receive for: it says Empty, or panics rather than waiting
+/// for nobody. Asking for the one that paused last brings the group back.
 #[test]
 fn a_group_of_which_all_pause() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
@@ -87,7 +88,8 @@ fn a_group_of_which_all_pause() {
     assert_eq!(group.aligned_count(), 2);
 }
 
-/// Publishers of a lossless ring wait for the slowest member, paused or not, and for nobody once the group is gone.
+/// Publishers of a lossless ring wait for the slowest member, paused or not, and for nobody once the group is
+/// gone.
 #[test]
 fn publishers_wait_for_the_slowest_member() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(2);

@@ -1,7 +1,8 @@
 //! Publishing inside a closure that processes a message of the same ring.
 //!
-//! The message is not processed before the closure returns. So what waits for room there may wait for the closure that it runs in: a `publish` would do so
-//! for ever. What only tries is told that the ring is full, what waits for a time ends in time, and where there is room all of them publish.
+//! The message is not processed before the closure returns. So what waits for room there may wait for the
+//! closure that it runs in: a `publish` would do so for ever. What only tries is told that the ring is full,
+//! what waits for a time ends in time, and where there is room all of them publish.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -110,7 +111,8 @@ fn a_publisher_in_a_batch() {
     });
 }
 
-/// A stage's message is a copy, and its slot is free; but those behind it wait for the closure, and publishers for them.
+/// A stage's message is a copy, and its slot is free; but those behind it wait for the closure, and
+/// publishers for them.
 #[test]
 fn a_publisher_in_a_stage() {
     /// Hands the next message, and no other, to a closure, by one verb each.
@@ -171,7 +173,8 @@ fn a_publisher_in_a_stage() {
     });
 }
 
-/// A publish in a handler may wait for others, whose processing gives it room. So that it runs in a handler is no fault by itself.
+/// A publish in a handler may wait for others, whose processing gives it room. So that it runs in a handler
+/// is no fault by itself.
 #[test]
 fn a_publisher_in_a_handler_waits_for_others() {
     without_standing_still(|| {

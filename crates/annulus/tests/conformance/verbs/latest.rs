@@ -19,7 +19,8 @@ const LOOKS: usize = if cfg!(miri) {
 /// More slots than publishers, so that some message stands at every moment.
 const CAPACITY: usize = 8;
 
-/// `latest` finds something, and so does the receive after `skip_to_latest`, however much `publishers` have claimed.
+/// `latest` finds something, and so does the receive after `skip_to_latest`, however much `publishers` have
+/// claimed.
 fn something_is_there<P: Send + 'static>(
     publishers: Vec<P>,
     publish_batch: fn(&mut P, &[u64]),

@@ -1,4 +1,5 @@
-//! What a stage says of itself, to the message: how much is pending, what it has processed; and what it does by closure.
+//! What a stage says of itself, to the message: how much is pending, what it has processed; and what it does
+//! by closure.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
@@ -7,7 +8,8 @@ use std::time::{Duration, Instant};
 use annulus::broadcast::{DependencyBarrier, Lossless, Lossy, Staged, Subscriber, Unstaged};
 use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, TryPublishError, TryRecvError, WaitStrategy};
 
-/// The one before has processed messages that are overwritten before the stage comes to them: they are not pending.
+/// The one before has processed messages that are overwritten before the stage comes to them: they are not
+/// pending.
 #[test]
 fn what_was_overwritten_is_not_pending() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
@@ -49,7 +51,8 @@ fn what_recovery_skips_is_not_pending() {
     }
 }
 
-/// A stage that went to where those before it lost something, although the one that lost it is gone: what it saw counts.
+/// A stage that went to where those before it lost something, although the one that lost it is gone: what it
+/// saw counts.
 #[test]
 fn pending_after_one_before_is_gone() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(64);
@@ -57,7 +60,8 @@ fn pending_after_one_before_is_gone() {
     let mut fast = subscribable.subscribe_tracked();
     (0..100).for_each(|number| publisher.publish(number));
     assert!(slow.try_recv().is_err());
-    // At 100, behind the place of the slow one: that one is lapped twice more, and passes over messages that stand.
+    // At 100, behind the place of the slow one: that one is lapped twice more, and passes over messages that
+    // stand.
     let waiting = subscribable.subscribe();
     let mut stage = waiting.after(&[&slow, &fast]);
     (100..150).for_each(|number| publisher.publish(number));
@@ -141,7 +145,8 @@ fn processes<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>>() -> [Process<M
     ]
 }
 
-/// A stage and one behind it: the message is processed when the closure returns, not before and not later, also by a panic.
+/// A stage and one behind it: the message is processed when the closure returns, not before and not later,
+/// also by a panic.
 fn by_closure<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>>(
     make: impl Fn() -> (Box<dyn FnMut(u64)>, [Subscriber<u64, Staged<M>>; 2]),
 ) {
@@ -184,7 +189,8 @@ fn processed_when_the_closure_returns() {
     });
 }
 
-/// One that received by `try_recv` and then idles holds up who follows it; one that processes by closure does not.
+/// One that received by `try_recv` and then idles holds up who follows it; one that processes by closure does
+/// not.
 #[test]
 fn an_idle_stage_holds_nobody_up() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
@@ -231,8 +237,8 @@ fn without_a_message_nothing_runs() {
     assert_eq!(stage.process_batch(2, |_, _| unreachable!()), Err(RecvError));
 }
 
-/// Those that follow see a batch at its end, publishers get each slot back when its message is out of the ring; the flag is true for the last message,
-/// whatever ends the batch.
+/// Those that follow see a batch at its end, publishers get each slot back when its message is out of the
+/// ring; the flag is true for the last message, whatever ends the batch.
 #[test]
 fn a_batch_is_processed_at_its_end() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
@@ -260,7 +266,8 @@ fn a_batch_is_processed_at_its_end() {
     assert_eq!(before.try_process_batch(1, |_, _| unreachable!()), Err(TryRecvError::Empty));
 }
 
-/// A handler that panics in a batch is done with the messages up to that one; the rest is still to come, also the one that was copied ahead.
+/// A handler that panics in a batch is done with the messages up to that one; the rest is still to come, also
+/// the one that was copied ahead.
 #[test]
 fn a_panic_ends_a_batch_behind_its_message() {
     for at in 0..4 {

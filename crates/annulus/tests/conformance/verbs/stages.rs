@@ -9,7 +9,8 @@ use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, TryRecvError, Upst
 
 type Stage = Subscriber<u64, Staged<Lossless>>;
 
-/// A message is processed when its stage comes back for the next one, by whichever verb: not when it was read.
+/// A message is processed when its stage comes back for the next one, by whichever verb: not when it was
+/// read.
 #[test]
 fn read_is_not_processed() {
     /// Receives one message; then comes back, or says that it is done.
@@ -47,7 +48,8 @@ fn read_is_not_processed() {
     }
 }
 
-/// A batch and a drain end where those before have come to, and count as processed message by message or at the next call.
+/// A batch and a drain end where those before have come to, and count as processed message by message or at
+/// the next call.
 #[test]
 fn batches_end_where_those_before_are() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
@@ -132,7 +134,8 @@ fn what_was_lost_was_not_processed() {
     assert_eq!((stage.total_received(), stage.total_lagged(), stage.cursor()), (2, 2, 4));
 }
 
-/// Beside messages that stand: the one before skips them, and who follows must not see them although they are there.
+/// Beside messages that stand: the one before skips them, and who follows must not see them although they are
+/// there.
 #[test]
 fn what_was_lost_before_is_not_seen_where_it_still_stands() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(64);
@@ -152,7 +155,8 @@ fn what_was_lost_before_is_not_seen_where_it_still_stands() {
     assert_eq!(stage.try_iter().collect::<Vec<_>>(), (floor..200).collect::<Vec<_>>());
 }
 
-/// A stage that is gone holds nobody up: dropped, forgotten by a panic of its thread, or never made because of an error.
+/// A stage that is gone holds nobody up: dropped, forgotten by a panic of its thread, or never made because
+/// of an error.
 #[test]
 fn a_dropped_stage_opens() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
@@ -205,8 +209,8 @@ fn an_upstream_begins_where_it_joined() {
     assert_eq!(stage.try_recv(), Ok(2));
 }
 
-/// A subscriber can be cloned before it becomes a stage: each of the two is followed by those that were made to follow it, and both may follow the same.
-/// (That a stage has no clone is said in `ends`.)
+/// A subscriber can be cloned before it becomes a stage: each of the two is followed by those that were made
+/// to follow it, and both may follow the same. (That a stage has no clone is said in `ends`.)
 #[test]
 fn two_stages_of_one_subscriber() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(8);
@@ -292,7 +296,8 @@ fn nobody_is_waited_for_where_nobody_is_named() {
     assert_eq!(stage.try_recv(), Err(LossyTryRecvError::Empty));
 }
 
-/// A stage follows those that it was made with. (That a second `after` does not compile is a test in its documentation.)
+/// A stage follows those that it was made with. (That a second `after` does not compile is a test in its
+/// documentation.)
 #[test]
 fn a_stage_becomes_one_once() {
     static_assertions::assert_impl_all!(Lossy: Unstaged);
@@ -320,8 +325,9 @@ fn a_lossless_stage_does_not_follow_a_tap() {
     publisher.try_publish(2).unwrap();
 }
 
-/// With many publishers, one that joins while a message is being written begins behind that message; who follows it and waits for
-/// the message must be woken when it is whole, although none of those before will ever process it.
+/// With many publishers, one that joins while a message is being written begins behind that message; who
+/// follows it and waits for the message must be woken when it is whole, although none of those before will
+/// ever process it.
 #[test]
 fn a_stage_is_woken_by_what_came_before_its_upstream() {
     /// So large that writing one takes longer than falling asleep.

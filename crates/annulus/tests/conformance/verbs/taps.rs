@@ -23,7 +23,8 @@ fn a_tap_loses_and_knows_how_much() {
     assert_eq!(tap.try_recv(), Err(LossyTryRecvError::Closed));
 }
 
-/// A headroom keeps messages in the ring that every subscriber has received: a tap that is not too late finds them.
+/// A headroom keeps messages in the ring that every subscriber has received: a tap that is not too late finds
+/// them.
 #[test]
 fn a_headroom_is_what_a_tap_may_be_late() {
     let (publisher, subscribable) =

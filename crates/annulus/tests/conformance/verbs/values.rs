@@ -81,7 +81,8 @@ fn what_is_refused_comes_back() {
     assert_eq!((publisher.published(), many.published()), (2, 2));
 }
 
-/// A send drops the value a lap before, and no other: there are as many as the ring has places (and one in the hand of each of many publishers).
+/// A send drops the value a lap before, and no other: there are as many as the ring has places (and one in
+/// the hand of each of many publishers).
 #[test]
 fn a_send_drops_what_it_replaces() {
     let token = Arc::new(());
@@ -243,7 +244,8 @@ fn a_stage_has_processed_what_it_cloned() {
     assert_eq!(second.into_iter().collect::<String>(), "b");
 }
 
-/// A closure finds each event as the reset left it: empty, with its memory; also after a closure that panicked, or whose event was not published.
+/// A closure finds each event as the reset left it: empty, with its memory; also after a closure that
+/// panicked, or whose event was not published.
 #[test]
 fn a_reset_event_has_nothing_of_the_last_lap() {
     let text = || String::with_capacity(100);

@@ -11,7 +11,8 @@ use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
 use super::step::{Step, Turn, WHOSE};
 use crate::counted::{Counted, panics};
 
-/// What a queue must do: one plain queue for each ring. A producer that joins goes on in the ring that was left last, or in a new one.
+/// What a queue must do: one plain queue for each ring. A producer that joins goes on in the ring that was
+/// left last, or in a new one.
 struct Model<K: InPlace> {
     capacity: usize,
     producers: Vec<Option<Producer<Counted, K>>>,
@@ -255,7 +256,8 @@ impl<K: InPlace> Model<K> {
         self.closed || self.producers.iter().all(Option::is_none)
     }
 
-    /// After `count` messages were dropped unseen: asks what is left, and checks that it is what each ring had at its end.
+    /// After `count` messages were dropped unseen: asks what is left, and checks that it is what each ring
+    /// had at its end.
     fn resync(&mut self, count: usize) {
         let got: Vec<_> = self.consumer.try_iter().collect();
         assert_eq!(got.len(), self.there() - count);

@@ -11,7 +11,8 @@ use annulus::{RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError};
 use super::step::{Step, Turn};
 use crate::counted::{Counted, panics};
 
-/// What several senders and receivers do on one thread: whoever sends and whoever asks, messages come in one order, and there are no more than slots.
+/// What several senders and receivers do on one thread: whoever sends and whoever asks, messages come in one
+/// order, and there are no more than slots.
 #[allow(clippy::too_many_lines, reason = "one arm for each verb")]
 pub(crate) fn run(capacity: usize, first: u64, turns: impl IntoIterator<Item = Turn>) {
     let alive = Arc::<AtomicUsize>::default();
