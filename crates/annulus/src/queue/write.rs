@@ -147,65 +147,54 @@ impl<T> WriteEnd<T> {
         self.stop.wrapping_sub(self.tail.number) as usize
     }
 
-    /// As [`put`](Write::put), to a queue that is not [over](Self::is_over), and begins a run. `is_lone`: the
-    /// consumer has no other lane, so it always looks here.
-    ///
-    /// # Safety
-    ///
-    /// A slot is free.
-    #[inline]
-    pub(super) unsafe fn put_open(&mut self, value: T, is_lone: bool) -> Result<(), T> {
-        let (at, after) = (self.tail, self.tail.next(self.lane().cells()));
-        // SAFETY: the caller's promise; the message lies in its slot when this runs.
-        let sent =
-            unsafe { self.put_before(after, value, is_lone, |node, _| publish_one_slow_path(node, at)) };
-        self.begin_run();
-        sent
-    }
-
-    /// As [`put_plainly`](Write::put_plainly), to a queue that is not [over](Self::is_over).
+    /// The plain send: L2 to L4 for a message in a run. The queue is not [over](Self::is_over). `is_lone`: the
+    /// consumer has no other lane, so it always looks here. Gives the message back where the queue was closed
+    /// meanwhile.
     ///
     /// # Safety
     ///
     /// There is a run, and it is not [at its end](Self::is_at_stop).
     #[inline(always)]
     pub(super) unsafe fn put_on(&mut self, value: T, is_lone: bool) -> Result<(), T> {
-        // SAFETY: the caller's promise: the slots up to the run's end are free, and they lie beside each
-        // other. The message lies in its slot when that function runs.
-        unsafe {
-            self.put_before(self.tail.step(), value, is_lone, |node, after| {
-                publish_one_before_slow_path(node, after)
-            })
+        let node = &*self.node;
+        // Read before the stores. After them the compiler would have to read it again.
+        let state = QueueState::of(node);
+        // L2. SAFETY: a slot of the run is free, so it is this end's alone.
+        unsafe { node.lane.cells().write_at(self.tail, value) };
+        // Before L4, so that nothing is left to do after it. (Where the message is given back, this end sends
+        // nothing any more.)
+        self.tail = self.tail.step();
+        // L3.
+        node.lane.publish(self.tail.number);
+        // L4.
+        if unlikely(needs_slow_path(state, node, is_lone)) {
+            // SAFETY: the message lies a step before the tail.
+            return unsafe { publish_one_slow_path(self.node, self.tail) };
         }
+        Ok(())
     }
 
-    /// Sends a message, unless the queue was closed. `after` is the position after its own. Where there is
-    /// more to do, this calls `slow_path` with that position, which gives the message back if it was not
-    /// sent.
+    /// As [`put_on`](Self::put_on), where there is no run: begins one.
     ///
     /// # Safety
     ///
     /// A slot is free.
-    #[inline(always)]
-    unsafe fn put_before(
-        &mut self,
-        after: Position<T>,
-        value: T,
-        is_lone: bool,
-        slow_path: impl FnOnce(NodeRef<Lane<T>>, Position<T>) -> Result<(), T>,
-    ) -> Result<(), T> {
-        let node = &*self.node;
-        // Read before the stores. After them the compiler would have to read it again.
-        let state = QueueState::of(node);
-        // SAFETY: the slot is free, so it is this end's alone.
-        unsafe { node.lane.cells().write_at(self.tail, value) };
-        // Before the look, so that nothing is left to do after it. (Where the message is given back, this end
-        // sends nothing any more.)
-        self.tail = after;
-        node.lane.publish(after.number);
-        if unlikely(needs_slow_path(state, node, is_lone)) {
-            return slow_path(self.node, after);
+    #[inline]
+    pub(super) unsafe fn put_open(&mut self, value: T, is_lone: bool) -> Result<(), T> {
+        self.begin_run();
+        if !self.is_at_stop() {
+            // SAFETY: just looked.
+            return unsafe { self.put_on(value, is_lone) };
         }
+        // The last slot is in no run, because the next one does not lie beside it.
+        let at = self.tail;
+        // SAFETY: the slot is free, so it is this end's alone.
+        unsafe { self.lane().cells().write_at(at, value) };
+        if !self.publish(1) {
+            // SAFETY: written above, and the lane ends before it.
+            return Err(unsafe { self.lane().cells().take_at(at) });
+        }
+        self.begin_run();
         Ok(())
     }
 
@@ -333,32 +322,21 @@ fn publish_slow_path<T>(node: NodeRef<Lane<T>>, first: u64, tail: u64) -> bool {
     sent
 }
 
-/// [`publish_slow_path`] for the one message at `at`, which comes back if it is not sent.
-///
-/// # Safety
-///
-/// The message lies in its slot.
-#[cold]
-#[inline(never)]
-unsafe fn publish_one_slow_path<T>(node: NodeRef<Lane<T>>, at: Position<T>) -> Result<(), T> {
-    if publish_slow_path(node, at.number, at.number.wrapping_add(1)) {
-        return Ok(());
-    }
-    // SAFETY: the caller's promise; the lane ends before the message.
-    Err(unsafe { node.lane.cells().take_at(at) })
-}
-
-/// [`publish_one_slow_path`] for the message just before `after`. So the loop that sends keeps one of the two
-/// positions in a register, not both.
+/// [`publish_slow_path`] for the one message just before `after`, which comes back if it is not sent. (It gets
+/// the position that the sender has in a register anyway.)
 ///
 /// # Safety
 ///
 /// The message lies in its slot, and `after` is a step from there.
 #[cold]
 #[inline(never)]
-unsafe fn publish_one_before_slow_path<T>(node: NodeRef<Lane<T>>, after: Position<T>) -> Result<(), T> {
-    // SAFETY: the caller's promise.
-    unsafe { publish_one_slow_path(node, after.step_back()) }
+unsafe fn publish_one_slow_path<T>(node: NodeRef<Lane<T>>, after: Position<T>) -> Result<(), T> {
+    let at = after.step_back();
+    if publish_slow_path(node, at.number, after.number) {
+        return Ok(());
+    }
+    // SAFETY: the caller's promise; the lane ends before the message.
+    Err(unsafe { node.lane.cells().take_at(at) })
 }
 
 /// Drops the `count` messages from `tail` on, which lie beside each other.
