@@ -40,10 +40,11 @@
 //! worker.join().unwrap();
 //! ```
 //!
-//! # Closing a queue early
+//! # Closing a ring early
 //!
-//! Every handle of a queue has a method `close`, which wakes all threads that wait. From then on every send
-//! fails and gives its value back. Every send that returned `Ok` can still be received.
+//! Every publisher and every handle of a queue has a method `close`. It wakes all threads that wait in the ring.
+//! What was sent before is still received, by all subscribers up to the same message. What comes later fails and
+//! gives its value back. (`publish` on a lossy ring returns nothing, so it drops the message; `is_closed` tells.)
 //!
 //! ```
 //! let (mut producer, mut consumer) = annulus::mpsc::channel(64);
@@ -55,14 +56,30 @@
 //! assert!(consumer.is_fully_drained());
 //! ```
 //!
-//! # Stopping threads that do not wait for a ring
+//! # Closing a ring from another thread
 //!
-//! A thread that produces, computes or polls needs a flag: [`Shutdown`](crate::Shutdown). Each clone sees it.
-//! A thread that waits in `recv` does not look at the flag. Close the ring for such a thread, or let it wait
-//! with a timeout.
+//! A [`Closer`](crate::Closer) closes one ring from anywhere. Get it by `closer` of a publisher, of any handle of a
+//! queue, or of a
+//! `Subscribable`. Clone it and send it where you like. It keeps no ring open, and dropping it closes nothing.
 //!
-//! A broadcast ring closes when its last publisher is dropped. So let the flag stop the publishing thread;
-//! its subscribers then end by themselves:
+//! ```
+//! let (mut publisher, subscribable) = annulus::broadcast::lossless(8);
+//! let mut subscriber = subscribable.subscribe();
+//! let closer = publisher.closer();
+//!
+//! publisher.publish(1).unwrap();
+//! let reader = std::thread::spawn(move || (subscriber.recv(), subscriber.recv()));
+//! closer.close(); // wakes the reader, if it sleeps
+//! assert_eq!(reader.join().unwrap(), (Ok(1), Err(annulus::RecvError)));
+//! assert_eq!(publisher.publish(2).unwrap_err().into_inner(), 2);
+//! ```
+//!
+//! # Stopping everything at once
+//!
+//! A [`Shutdown`](crate::Shutdown) is a flag for threads that produce, compute or poll. Each clone sees it. A thread
+//! that waits in `recv` does not look at the flag, so [attach](crate::Shutdown::attach) the closer of its ring: then
+//! `trigger` closes the ring, too, and wakes the thread. Any number of rings may be attached, also after the trigger,
+//! which closes them at once.
 //!
 //! ```
 //! use annulus::{Shutdown, broadcast};
@@ -70,22 +87,25 @@
 //! let shutdown = Shutdown::new();
 //! let (mut publisher, subscribable) = broadcast::lossy::<u64>(64);
 //! let mut subscriber = subscribable.subscribe();
+//! shutdown.attach(publisher.closer());
 //!
+//! let reader = std::thread::spawn(move || {
+//!     let mut received = 0;
+//!     while subscriber.recv().is_ok() {
+//!         received += 1;
+//!     }
+//!     received + subscriber.total_lagged()
+//! });
 //! let writer = std::thread::spawn({
 //!     let shutdown = shutdown.clone();
 //!     move || {
-//!         let mut count = 0;
 //!         while !shutdown.is_shutdown() {
-//!             publisher.publish(count);
-//!             count += 1;
+//!             publisher.publish(7);
 //!         }
-//!         count
 //!     }
-//! }); // the publisher is dropped here
+//! });
 //!
-//! while subscriber.recv().unwrap() < 100 {}
 //! shutdown.trigger();
-//! let published = writer.join().unwrap();
-//! while subscriber.recv().is_ok() {} // what is left, then `Closed`
-//! assert_eq!(subscriber.total_received() + subscriber.total_lagged(), published);
+//! writer.join().unwrap();
+//! reader.join().unwrap(); // it was woken, whether or not a message came
 //! ```
