@@ -42,9 +42,10 @@
 //!
 //! # Closing a ring early
 //!
-//! Every publisher and every handle of a queue has a method `close`. It wakes all threads that wait in the ring.
-//! What was sent before is still received, by all subscribers up to the same message. What comes later fails and
-//! gives its value back. (`publish` on a lossy ring returns nothing, so it drops the message; `is_closed` tells.)
+//! Every publisher and every handle of a queue has a method `close`. It wakes all threads that wait in the
+//! ring. What was sent before is still received, by all subscribers up to the same message. What comes later
+//! fails and gives its value back. (`publish` on a lossy ring returns nothing, so it drops the message;
+//! `is_closed` tells.)
 //!
 //! ```
 //! let (mut producer, mut consumer) = annulus::mpsc::channel(64);
@@ -58,9 +59,9 @@
 //!
 //! # Closing a ring from another thread
 //!
-//! A [`Closer`](crate::Closer) closes one ring from anywhere. Get it by `closer` of a publisher, of any handle of a
-//! queue, or of a
-//! `Subscribable`. Clone it and send it where you like. It keeps no ring open, and dropping it closes nothing.
+//! A [`Closer`](crate::Closer) closes one ring from anywhere. Get it by `closer` of a publisher, of any
+//! handle of a queue, or of a `Subscribable`. Clone it and send it where you like. It keeps no ring open, and
+//! dropping it closes nothing.
 //!
 //! ```
 //! let (mut publisher, subscribable) = annulus::broadcast::lossless(8);
@@ -76,10 +77,10 @@
 //!
 //! # Stopping everything at once
 //!
-//! A [`Shutdown`](crate::Shutdown) is a flag for threads that produce, compute or poll. Each clone sees it. A thread
-//! that waits in `recv` does not look at the flag, so [attach](crate::Shutdown::attach) the closer of its ring: then
-//! `trigger` closes the ring, too, and wakes the thread. Any number of rings may be attached, also after the trigger,
-//! which closes them at once.
+//! A [`Shutdown`](crate::Shutdown) is a flag for threads that produce, compute or poll. Each clone sees it. A
+//! thread that waits in `recv` does not look at the flag, so [attach](crate::Shutdown::attach) the closer of
+//! its ring: then `trigger` closes the ring, too, and wakes the thread. Any number of rings may be attached,
+//! also after the trigger, which closes them at once.
 //!
 //! ```
 //! use annulus::{Shutdown, broadcast};

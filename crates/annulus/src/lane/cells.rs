@@ -10,7 +10,6 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 use core::ptr::NonNull;
 
-use super::Position;
 use crate::error::CapacityError;
 use crate::os::numa::{self, NumaNode};
 use crate::sync::{UnsafeCell, mutated};
@@ -120,30 +119,6 @@ impl<T> Cells<T> {
         unsafe { self.slot(index).read() }
     }
 
-    /// Moves `value` into the slot at `position`.
-    ///
-    /// # Safety
-    ///
-    /// As of [`write`](Self::write), and the position is one of this block.
-    #[inline(always)]
-    pub(crate) unsafe fn write_at(&self, position: Position<T>, value: T) {
-        self.watch_write(self.watched(position, 1));
-        // SAFETY: the caller's promise.
-        unsafe { position.pointer().cast::<T>().write(value) };
-    }
-
-    /// Moves the value out of the slot at `position`.
-    ///
-    /// # Safety
-    ///
-    /// As of [`take`](Self::take), and the position is one of this block.
-    #[inline(always)]
-    pub(crate) unsafe fn take_at(&self, position: Position<T>) -> T {
-        self.watch_write(self.watched(position, 1));
-        // SAFETY: the caller's promise.
-        unsafe { position.pointer().cast::<T>().read() }
-    }
-
     /// The value of slot `index`, to look at.
     ///
     /// # Safety
@@ -156,52 +131,15 @@ impl<T> Cells<T> {
         unsafe { &*self.slot(index) }
     }
 
-    /// `count` slots from `position` on, to write to.
-    ///
-    /// # Safety
-    ///
-    /// The positions are of this block and beside each other, and nobody else looks at one of the slots for
-    /// `'a`. What they held is forgotten, not dropped.
     #[inline(always)]
-    pub(crate) unsafe fn uninit_at<'a>(
-        &self,
-        position: Position<T>,
-        count: usize,
-    ) -> &'a mut [MaybeUninit<T>] {
-        self.watch_write(self.watched(position, count));
-        // SAFETY: the caller's promise.
-        unsafe { core::slice::from_raw_parts_mut(position.pointer(), count) }
-    }
-
-    /// The values of `count` slots from `position` on, to look at.
-    ///
-    /// # Safety
-    ///
-    /// The positions are of this block and beside each other, each of the slots holds a value, and nobody
-    /// changes or moves one for `'a`.
-    #[inline(always)]
-    pub(crate) unsafe fn values_at<'a>(&self, position: Position<T>, count: usize) -> &'a [T] {
-        self.watch_read(self.watched(position, count));
-        // SAFETY: the caller's promise.
-        unsafe { core::slice::from_raw_parts(position.pointer().cast(), count) }
-    }
-
-    /// The slots of `count` positions from this one on, for the watchers.
-    #[inline(always)]
-    fn watched(&self, from: Position<T>, count: usize) -> Range<usize> {
-        let slot = if cfg!(annulus_loom) { from.slot(self) } else { 0 };
-        slot..slot + count
-    }
-
-    #[inline(always)]
-    fn watch_write(&self, range: Range<usize>) {
+    pub(super) fn watch_write(&self, range: Range<usize>) {
         if cfg!(annulus_loom) {
             self.watchers[range].iter().for_each(|watcher| watcher.with_mut(|_| ()));
         }
     }
 
     #[inline(always)]
-    fn watch_read(&self, range: Range<usize>) {
+    pub(super) fn watch_read(&self, range: Range<usize>) {
         if cfg!(annulus_loom) {
             self.watchers[range].iter().for_each(|watcher| watcher.with(|_| ()));
         }

@@ -114,6 +114,70 @@ impl<T> Position<T> {
     }
 }
 
+/// What lies at a position.
+impl<T> Cells<T> {
+    /// Moves `value` into the slot at `position`.
+    ///
+    /// # Safety
+    ///
+    /// As of [`write`](Self::write), and the position is one of this block.
+    #[inline(always)]
+    pub(crate) unsafe fn write_at(&self, position: Position<T>, value: T) {
+        self.watch_write(self.watched(position, 1));
+        // SAFETY: the caller's promise.
+        unsafe { position.pointer().cast::<T>().write(value) };
+    }
+
+    /// Moves the value out of the slot at `position`.
+    ///
+    /// # Safety
+    ///
+    /// As of [`take`](Self::take), and the position is one of this block.
+    #[inline(always)]
+    pub(crate) unsafe fn take_at(&self, position: Position<T>) -> T {
+        self.watch_write(self.watched(position, 1));
+        // SAFETY: the caller's promise.
+        unsafe { position.pointer().cast::<T>().read() }
+    }
+
+    /// `count` slots from `position` on, to write to.
+    ///
+    /// # Safety
+    ///
+    /// The positions are of this block and beside each other, and nobody else looks at one of the slots for
+    /// `'a`. What they held is forgotten, not dropped.
+    #[inline(always)]
+    pub(crate) unsafe fn uninit_at<'a>(
+        &self,
+        position: Position<T>,
+        count: usize,
+    ) -> &'a mut [MaybeUninit<T>] {
+        self.watch_write(self.watched(position, count));
+        // SAFETY: the caller's promise.
+        unsafe { core::slice::from_raw_parts_mut(position.pointer(), count) }
+    }
+
+    /// The values of `count` slots from `position` on, to look at.
+    ///
+    /// # Safety
+    ///
+    /// The positions are of this block and beside each other, each of the slots holds a value, and nobody
+    /// changes or moves one for `'a`.
+    #[inline(always)]
+    pub(crate) unsafe fn values_at<'a>(&self, position: Position<T>, count: usize) -> &'a [T] {
+        self.watch_read(self.watched(position, count));
+        // SAFETY: the caller's promise.
+        unsafe { core::slice::from_raw_parts(position.pointer().cast(), count) }
+    }
+
+    /// The slots of `count` positions from this one on, for the watchers.
+    #[inline(always)]
+    fn watched(&self, from: Position<T>, count: usize) -> Range<usize> {
+        let slot = if cfg!(annulus_loom) { from.slot(self) } else { 0 };
+        slot..slot + count
+    }
+}
+
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;
