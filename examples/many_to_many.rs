@@ -15,7 +15,8 @@ fn main() {
     let readers: Vec<_> = (0..3)
         .map(|_| {
             let mut subscriber = subscribable.subscribe();
-            thread::spawn(move || subscriber.iter().collect::<Vec<_>>()) // ends when the last publisher is gone
+            // It ends when the last publisher is gone.
+            thread::spawn(move || subscriber.iter().collect::<Vec<_>>())
         })
         .collect();
 

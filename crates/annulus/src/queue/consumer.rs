@@ -33,8 +33,9 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 /// Some verbs have other bounds:
 ///
 /// - In place ([`readable`](Self::readable), [`peek`](Self::peek)), a turn ends with the slice in which the
-///   128th message lies. So a turn has at most 127 + capacity messages, and a message is received within (n + 1)
-///   · (127 + capacity). A turn in which nothing is taken ends only by [`advance(0)`](Self::advance).
+///   128th message lies. So a turn has at most 127 + capacity messages, and a message is received within
+///   (n + 1) · (127 + capacity) receives. A turn in which nothing is taken ends only by
+///   [`advance(0)`](Self::advance).
 /// - [`consume`](Self::consume) and [`try_iter`](Self::try_iter) visit each ring once, and take what was
 ///   there when its turn began. So a turn has at most as many messages as the capacity. If a `try_iter` is
 ///   dropped before its end, the turn of the ring where it was ends.

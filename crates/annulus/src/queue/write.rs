@@ -147,9 +147,9 @@ impl<T> WriteEnd<T> {
         self.stop.wrapping_sub(self.tail.number) as usize
     }
 
-    /// The plain send: L2 to L4 for a message in a run. The queue is not [over](Self::is_over). `is_lone`: the
-    /// consumer has no other lane, so it always looks here. Gives the message back where the queue was closed
-    /// meanwhile.
+    /// The plain send: L2 to L4 for a message in a run. The queue is not [over](Self::is_over). `is_lone`:
+    /// the consumer has no other lane, so it always looks here. Gives the message back where the queue was
+    /// closed meanwhile.
     ///
     /// # Safety
     ///
@@ -322,8 +322,8 @@ fn publish_slow_path<T>(node: NodeRef<Lane<T>>, first: u64, tail: u64) -> bool {
     sent
 }
 
-/// [`publish_slow_path`] for the one message just before `after`, which comes back if it is not sent. (It gets
-/// the position that the sender has in a register anyway.)
+/// [`publish_slow_path`] for the one message just before `after`, which comes back if it is not sent. (It
+/// gets the position that the sender has in a register anyway.)
 ///
 /// # Safety
 ///
