@@ -44,7 +44,7 @@ impl<T> Slot<T> {
         // SAFETY: a free slot is the writer's alone.
         self.value.with_mut(|place| unsafe { (*place).write(value) });
         // V3. Release: pairs with V4.
-        self.stamp.store(full(number), ordering!(Release unless "shared_full_relaxed"));
+        self.stamp.store(LaneStamp::full(number).0, ordering!(Release unless "shared_full_relaxed"));
     }
 
     /// V6: moves the message out, and gives the slot to message `next`, that of the next lap.
@@ -57,19 +57,32 @@ impl<T> Slot<T> {
         // SAFETY: a full slot has a message, and this one is the caller's alone.
         let value = self.value.with_mut(|place| unsafe { (*place).assume_init_read() });
         // Release: pairs with V1.
-        self.stamp.store(free(next), ordering!(Release unless "shared_taken_relaxed"));
+        self.stamp.store(LaneStamp::free(next).0, ordering!(Release unless "shared_taken_relaxed"));
         value
     }
 }
 
-/// Free for message `number`.
-fn free(number: u64) -> u64 {
-    number.wrapping_mul(2)
-}
+/// The word of a [`Slot`], and the only home of its encoding: 2 · number, and one more if the slot is full.
+/// It wraps with the numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct LaneStamp(u64);
 
-/// Full with message `number`.
-fn full(number: u64) -> u64 {
-    free(number).wrapping_add(1)
+impl LaneStamp {
+    /// Free for message `number`.
+    fn free(number: u64) -> Self {
+        Self(number.wrapping_mul(2))
+    }
+
+    /// Full with message `number`.
+    fn full(number: u64) -> Self {
+        Self(Self::free(number).0.wrapping_add(1))
+    }
+
+    /// Whether this is `other`, or a later stamp of the same slot. The two are less than half of all
+    /// numbers apart.
+    fn is_at_or_after(self, other: Self) -> bool {
+        signed(self.0.wrapping_sub(other.0)) >= 0
+    }
 }
 
 /// How far a counter is moved that is to end: behind every message that there will ever be.
@@ -106,7 +119,7 @@ impl<T> Stamped<T> {
         }
         let slots = Cells::new(capacity, node)?;
         for count in 0..capacity {
-            let stamp = AtomicU64::new(free(first.wrapping_add(count as u64)));
+            let stamp = AtomicU64::new(LaneStamp::free(first.wrapping_add(count as u64)).0);
             // SAFETY: below the capacity, and nobody else has them yet.
             unsafe { slots.write(count, Slot { stamp, value: UnsafeCell::new(MaybeUninit::uninit()) }) };
         }
@@ -137,7 +150,8 @@ impl<T> Stamped<T> {
     pub(super) fn free_slot(&self, number: u64) -> Option<&Slot<T>> {
         let slot = self.slot(number);
         // Acquire: pairs with V6; what was there is moved out.
-        (slot.stamp.load(ordering!(Acquire unless "shared_free_relaxed")) == free(number)).then_some(slot)
+        let stamp = LaneStamp(slot.stamp.load(ordering!(Acquire unless "shared_free_relaxed")));
+        (stamp == LaneStamp::free(number)).then_some(slot)
     }
 
     /// V2 and V3.
@@ -162,7 +176,8 @@ impl<T> Stamped<T> {
     fn full_slot(&self, number: u64) -> Option<&Slot<T>> {
         let slot = self.slot(number);
         // Acquire: pairs with V3.
-        (slot.stamp.load(ordering!(Acquire unless "shared_look_relaxed")) == full(number)).then_some(slot)
+        let stamp = LaneStamp(slot.stamp.load(ordering!(Acquire unless "shared_look_relaxed")));
+        (stamp == LaneStamp::full(number)).then_some(slot)
     }
 
     /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where nothing is
@@ -207,18 +222,18 @@ impl<T> Stamped<T> {
 
     /// Whether message `number` was written, now or earlier.
     pub(super) fn was_written(&self, number: u64) -> bool {
-        self.has_come_to(number, full(number))
+        self.has_come_to(number, LaneStamp::full(number))
     }
 
     /// Whether the slot of message `number` was left by the message before, now or earlier.
     pub(super) fn was_left(&self, number: u64) -> bool {
-        self.has_come_to(number, free(number))
+        self.has_come_to(number, LaneStamp::free(number))
     }
 
     /// Whether the stamp of the slot of message `number` is that one, or a later one.
-    fn has_come_to(&self, number: u64, stamp: u64) -> bool {
+    fn has_come_to(&self, number: u64, stamp: LaneStamp) -> bool {
         // Relaxed: what is decided by it is only how many are counted, or woken.
-        signed(self.slot(number).stamp.load(Ordering::Relaxed).wrapping_sub(stamp)) >= 0
+        LaneStamp(self.slot(number).stamp.load(Ordering::Relaxed)).is_at_or_after(stamp)
     }
 
     /// How many messages wait to be claimed. A snapshot, never above the capacity. O(log capacity): nobody
