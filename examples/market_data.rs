@@ -10,8 +10,7 @@ use bytemuck::NoUninit;
 
 const TOPICS: [&str; 4] = ["EURUSD", "GBPUSD", "USDJPY", "AUDUSD"];
 const QUOTES: u64 = 500_000;
-/// Quotes that a publisher sends before it lets others have the core, as a feed does whose quotes come in
-/// packets.
+/// Quotes come in packets. After each, a publisher lets others have the core.
 const PACKET: u64 = 512;
 /// Slots of a ring. A subscriber that is off its core for longer than these last loses some quotes.
 const CAPACITY: usize = 16_384;

@@ -1,8 +1,6 @@
-//! How long a message takes to another thread and back, through two rings, each thread spinning on a core of
-//! its own.
+//! How long a message takes to another thread and back, if each thread spins on a core of its own.
 //!
-//! It takes the first two cores that it may use: `taskset -c 2,4` in front chooses others. It pins on Linux
-//! only.
+//! It takes the first two cores that it may use; `taskset -c 2,4` chooses others. It pins on Linux only.
 //!
 //! `cargo run --release -p annulus --example pinned_latency`
 
@@ -14,8 +12,7 @@ use annulus::{WaitStrategy, broadcast};
 const AT_MOST: Duration = Duration::from_secs(2);
 
 fn main() {
-    // On a single core a thread that spins would be in the way of the one that it waits for; the default
-    // strategy sleeps.
+    // On a single core a thread that spins is in the way of the other one. The default strategy sleeps.
     let is_alone = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
     let strategy = if is_alone { WaitStrategy::default() } else { WaitStrategy::BusySpin };
     let (mut ping, pings) = broadcast::lossy::<u64>(64);
@@ -47,8 +44,7 @@ fn main() {
     }
 }
 
-/// Keeps this thread on one of the cores that it may use, counted from 0, and returns its number; `None` if
-/// that can't be done.
+/// Keeps this thread on one of the cores that it may use, counted from 0. Returns that core's number.
 #[cfg(target_os = "linux")]
 fn pin(place: usize) -> Option<usize> {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};

@@ -13,10 +13,10 @@
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::fmt;
-use core::ptr;
+use core::{mem, ptr};
 
 use crate::Closer;
-use crate::sync::{AtomicBool, AtomicPtr, Ordering, mutated};
+use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, mutated};
 
 /// A flag that asks threads to stop. Its clones share it. Once triggered, it stays triggered. Rings that are
 /// [attached](Self::attach) to it are closed with it, so threads that wait in `recv` or `publish` are woken
@@ -61,12 +61,21 @@ struct State {
     triggered: AtomicBool,
     /// What is attached; [`triggered_mark`] once it was taken.
     top: AtomicPtr<Attached>,
+    /// How many were attached since places were last given back, and how many are enough to look again.
+    /// Hints.
+    count: AtomicUsize,
+    enough: AtomicUsize,
 }
+
+/// So many places are not worth a look at all of them.
+const FEW: usize = 8;
 
 /// A ring to be closed. The node belongs to the stack while it is there, then to who took it.
 struct Attached {
     closer: Closer,
-    below: *mut Attached,
+    /// The address of the node below, or 0. Not a pointer: Y1 compares addresses, so the node there may be
+    /// another one than it was when the address was read.
+    below: usize,
 }
 
 /// Where no node is: the stack is not used any more. It is compared, and never followed.
@@ -78,16 +87,22 @@ impl Shutdown {
     /// A flag that nobody has triggered, with nothing attached.
     #[must_use]
     pub fn new() -> Self {
-        let state = State { triggered: AtomicBool::new(false), top: AtomicPtr::new(ptr::null_mut()) };
-        Self { state: Arc::new(state) }
+        Self {
+            state: Arc::new(State {
+                triggered: AtomicBool::new(false),
+                top: AtomicPtr::new(ptr::null_mut()),
+                count: AtomicUsize::new(0),
+                enough: AtomicUsize::new(FEW),
+            }),
+        }
     }
 
     /// Closes the ring of `closer` together with this: by [`trigger`](Self::trigger), or at once where that
     /// has come before. Any number of rings can be attached, of any kinds, at any time and on any thread;
     /// that does not keep them alive.
     ///
-    /// Allocates a place, and takes no lock. It gives back the places of rings that are gone: O(rings that
-    /// are attached).
+    /// Allocates a place, and takes no lock. Now and then it gives back the places of rings that are gone, so
+    /// there are at most twice as many places as rings were attached at one time, and a few; O(1) on average.
     ///
     /// ```
     /// let (publisher, _subscribable) = annulus::broadcast::lossy::<u64>(64);
@@ -97,19 +112,24 @@ impl Shutdown {
     /// assert!(publisher.is_closed());
     /// ```
     pub fn attach(&self, closer: Closer) {
-        self.state.forget_what_is_gone();
-        self.state.put(Box::new(Attached { closer, below: ptr::null_mut() }));
+        if self.state.count.fetch_add(1, Ordering::Relaxed) >= self.state.enough.load(Ordering::Relaxed) {
+            self.state.forget_what_is_gone();
+        }
+        self.state.put(Box::new(Attached { closer, below: 0 }));
     }
 
     /// Asks everybody who holds a clone to stop, and closes all rings that are attached, as [`Closer::close`]
-    /// does: in no order. When it returns, they are closed, but for those that another thread is attaching or
-    /// closing just now. Calling it again changes nothing.
+    /// does: in no order, and all of them, even if the destructor of a message panics. Calling it again
+    /// changes nothing.
+    ///
+    /// When it returns, all rings are closed, unless another thread is in [`attach`](Self::attach) at that
+    /// moment: such a thread may hold any of the rings, and closes them itself before it returns.
     pub fn trigger(&self) {
         // Release: pairs with the Acquire in `is_shutdown`; what came before the trigger is visible to who
         // sees it.
         self.state.triggered.store(true, Ordering::Release);
         if !mutated!("shutdown_closes_nothing") {
-            self.state.take(triggered_mark()).for_each(|attached| attached.closer.close());
+            drop(Closing(self.state.take(triggered_mark())));
         }
     }
 
@@ -124,23 +144,24 @@ impl Shutdown {
 
 impl State {
     /// Y1: puts `node` on the stack, or closes its ring.
-    fn put(&self, mut node: Box<Attached>) {
+    fn put(&self, node: Box<Attached>) {
+        let node = Box::into_raw(node);
+        // For whoever follows the address (`Taken::next`).
+        node.expose_provenance();
         // Acquire: pairs with Y2; the close comes after the trigger.
         let mut top = self.top.load(Ordering::Acquire);
         while top != triggered_mark() || mutated!("attached_too_late") {
-            node.below = top;
-            let place = &raw mut *node;
+            // SAFETY: nobody else has it yet.
+            unsafe { (*node).below = top.addr() };
             // Release: pairs with Y2, which then finds what is in the node.
-            match self.top.compare_exchange_weak(top, place, Ordering::Release, Ordering::Acquire) {
-                Ok(_) => {
-                    // It is the stack's now.
-                    _ = Box::into_raw(node);
-                    return;
-                }
+            match self.top.compare_exchange_weak(top, node, Ordering::Release, Ordering::Acquire) {
+                // It is the stack's now.
+                Ok(_) => return,
                 Err(now) => top = now,
             }
         }
-        node.closer.close();
+        // SAFETY: from `into_raw` above, and nobody else has it.
+        unsafe { Box::from_raw(node) }.closer.close();
     }
 
     /// Y2: takes all that is on the stack, and leaves `instead` there.
@@ -153,12 +174,22 @@ impl State {
     fn forget_what_is_gone(&self) {
         // Acquire: pairs with Y1, here and below.
         let top = self.top.load(Ordering::Acquire);
-        // Where somebody else is at work, the next one does it.
-        let take = || self.top.compare_exchange(top, ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed);
-        if top != triggered_mark() && take().is_ok() {
-            // Each is put back, or closed where the trigger came meanwhile.
-            Taken(top).filter(|attached| !attached.closer.is_gone()).for_each(|attached| self.put(attached));
+        if top == triggered_mark() {
+            return;
         }
+        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        // (A failure: somebody else is at work, and the next one does it. The pointer is the exchange's, not
+        // the one that was read before: the node there may be another one by now.)
+        let Ok(top) = self.top.compare_exchange(top, ptr::null_mut(), success, failure) else { return };
+        let mut left = 0;
+        // Each is put back, or closed where the trigger came meanwhile.
+        for attached in Taken(top).filter(|attached| !attached.closer.is_gone()) {
+            self.put(attached);
+            left += 1;
+        }
+        // Relaxed: hints.
+        self.count.store(0, Ordering::Relaxed);
+        self.enough.store(left.max(FEW), Ordering::Relaxed);
     }
 }
 
@@ -174,7 +205,7 @@ impl Iterator for Taken {
         }
         // SAFETY: it was put on the stack by `Box::into_raw`, and whoever took it from there has it alone.
         let node = unsafe { Box::from_raw(self.0) };
-        self.0 = node.below;
+        self.0 = ptr::with_exposed_provenance_mut(node.below);
         Some(node)
     }
 }
@@ -182,6 +213,20 @@ impl Iterator for Taken {
 impl Drop for Taken {
     fn drop(&mut self) {
         self.for_each(drop);
+    }
+}
+
+/// What was on the stack, to be closed: all of it, also if a close panics because it drops what lies in a
+/// ring.
+struct Closing(Taken);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        while let Some(attached) = self.0.next() {
+            let mut others = Self(mem::replace(&mut self.0, Taken(ptr::null_mut())));
+            attached.closer.close();
+            self.0 = mem::replace(&mut others.0, Taken(ptr::null_mut()));
+        }
     }
 }
 
@@ -200,5 +245,105 @@ impl Default for Shutdown {
 impl fmt::Debug for Shutdown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shutdown").field("triggered", &self.is_shutdown()).finish()
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::vec::Vec;
+    use core::sync::atomic::AtomicUsize as Count;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::closer::Close;
+
+    /// Counts how often it is closed, and panics where it is asked to.
+    #[allow(clippy::disallowed_types, reason = "a counter of the test")]
+    struct Ring {
+        closed: Count,
+        panics: bool,
+    }
+
+    #[allow(clippy::disallowed_types, reason = "as above")]
+    impl Ring {
+        fn new(panics: bool) -> Arc<Self> {
+            Arc::new(Self { closed: Count::new(0), panics })
+        }
+
+        fn closed(&self) -> usize {
+            self.closed.load(Ordering::Relaxed)
+        }
+    }
+
+    impl Close for Ring {
+        fn close(&self) {
+            self.closed.fetch_add(1, Ordering::Relaxed);
+            assert!(!self.panics, "on purpose");
+        }
+
+        fn is_closed(&self) -> bool {
+            self.closed() != 0
+        }
+    }
+
+    /// How many places there are.
+    fn places(shutdown: &Shutdown) -> usize {
+        let mut count = 0;
+        let mut node = shutdown.state.top.load(Ordering::Relaxed);
+        while !node.is_null() {
+            count += 1;
+            // SAFETY: nobody else is at work.
+            node = ptr::with_exposed_provenance_mut(unsafe { (*node).below });
+        }
+        count
+    }
+
+    #[test]
+    fn places_of_rings_that_are_gone_are_given_back() {
+        let shutdown = Shutdown::new();
+        let rings: Vec<_> = (0..10).map(|_| Ring::new(false)).collect();
+        rings.iter().for_each(|ring| shutdown.attach(Closer::of(ring)));
+        let mut most = 0;
+        for _ in 0..100 {
+            shutdown.attach(Closer::of(&Ring::new(false)));
+            most = most.max(places(&shutdown));
+        }
+        assert!((10..=2 * 10 + FEW).contains(&most), "{most} places");
+        shutdown.trigger();
+        assert!(rings.iter().all(|ring| ring.closed() == 1));
+        let late = Ring::new(false);
+        shutdown.attach(Closer::of(&late));
+        shutdown.trigger();
+        assert_eq!((late.closed(), rings[0].closed()), (1, 1));
+    }
+
+    #[test]
+    fn a_close_that_panics_keeps_no_other_from_being_closed() {
+        let shutdown = Shutdown::new();
+        let rings: Vec<_> = (0..5).map(|number| Ring::new(number == 2)).collect();
+        rings.iter().for_each(|ring| shutdown.attach(Closer::of(ring)));
+        assert!(catch_unwind(AssertUnwindSafe(|| shutdown.trigger())).is_err());
+        assert!(rings.iter().all(|ring| ring.closed() == 1));
+    }
+
+    #[test]
+    fn threads_attach_beside_a_trigger() {
+        for _ in 0..if cfg!(miri) { 5 } else { 200 } {
+            let shutdown = Shutdown::new();
+            let rings: Vec<_> = (0..4 * FEW).map(|_| Ring::new(false)).collect();
+            std::thread::scope(|scope| {
+                for part in rings.chunks(FEW) {
+                    let shutdown = &shutdown;
+                    scope.spawn(move || {
+                        for ring in part {
+                            shutdown.attach(Closer::of(ring));
+                            shutdown.attach(Closer::of(&Ring::new(false)));
+                        }
+                    });
+                }
+                shutdown.trigger();
+            });
+            assert!(rings.iter().all(|ring| ring.closed() == 1));
+        }
     }
 }

@@ -136,7 +136,7 @@ impl<T: Message> MpPublisher<T> {
     /// nobody listens does not close a lossy ring: see [`subscriber_count`](Self::subscriber_count).)
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.shared.is_closed()
+        self.shared.is_ending()
     }
 
     /// Writes message `sequence`, which this publisher claimed, as soon as its slot is left.

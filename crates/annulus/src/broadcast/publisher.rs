@@ -83,7 +83,7 @@ impl<T: Message> Publisher<T> {
     /// nobody listens does not close a lossy ring: see [`subscriber_count`](Self::subscriber_count).)
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.single.shared.is_closed()
+        self.single.shared.is_ending()
     }
 }
 

@@ -89,7 +89,7 @@ impl<S: Store> Shared<S> {
             self.published.barrier_at_any_price();
         }
         self.ring.settle();
-        self.end_here();
+        self.end_where_it_is_decided();
     }
 
     /// As [`close`](Self::close), by the thread that has the ring's one publisher, which is not at work now;
@@ -98,7 +98,15 @@ impl<S: Store> Shared<S> {
     pub(super) fn close_as_publisher(&self) {
         self.ring.begin_to_end();
         self.ring.settle();
-        self.end_here();
+        self.end_where_it_is_decided();
+    }
+
+    /// Nothing comes any more, if it is decided where the ring ends. Where many publish, another thread that
+    /// closes the ring at the same time may be about to decide it; then that thread does this.
+    fn end_where_it_is_decided(&self) {
+        if self.ring.head().end().is_some() {
+            self.end_here();
+        }
     }
 
     /// Z4 and Z5: whether the one publisher, which has announced message `sequence`, is to publish it. No,
@@ -210,7 +218,7 @@ impl<S: Store> Shared<S> {
 
     /// Whether publishers of a lossless ring are refused: nobody receives, or somebody has closed the ring.
     pub(super) fn refuses(&self) -> bool {
-        self.is_abandoned() || self.is_closed()
+        self.is_abandoned() || self.is_ending()
     }
 
     /// What an empty slot means once [`may_be_closed`](Self::may_be_closed) was true: whether nothing more

@@ -303,13 +303,27 @@ impl<L> Roster<L> {
         {
             return;
         }
+        let mut is_any_idle = false;
         let mut round = self.round(0, false);
         while let Some((_, node)) = self.next(&mut round) {
             if is_idle(node) {
                 // M1.
                 node.active.store(false, Ordering::Relaxed);
+                is_any_idle = true;
             }
         }
+        if is_any_idle {
+            self.deactivate_idle(published);
+        }
+        // Release: pairs with the Acquire in `round_beside_others`, for the bits that were set again.
+        self.thinning.store(number.wrapping_add(2), Ordering::Release);
+    }
+
+    /// The second half of [`thin_out`](Self::thin_out): those lanes become inactive in which nothing lies.
+    fn deactivate_idle(&self, published: &Event)
+    where
+        L: Quiet,
+    {
         // M2. Pairs with the fence of L4.
         let fenced = mutated!("deactivate_no_barrier") || published.barrier();
         let mut round = self.round(0, false);
@@ -330,8 +344,6 @@ impl<L> Roster<L> {
                 self.set_bit(node);
             }
         }
-        // Release: pairs with the Acquire in `round_beside_others`, for the bits that were set again.
-        self.thinning.store(number.wrapping_add(2), Ordering::Release);
     }
 }
 

@@ -6,6 +6,7 @@ use core::mem::ManuallyDrop;
 use super::ends::Write;
 use super::full::wait_for_free_slot;
 use super::node::NodeRef;
+use super::plan::Plan;
 use super::state::QueueState;
 use crate::Closer;
 use crate::error::{CapacityError, Refusal};
@@ -38,7 +39,9 @@ impl<T> SharedWriteEnd<T> {
 
     /// Another producer, with a lane of its own.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
-        let node = self.state.join(|plan| SharedLane::new(plan.capacity, plan.first, plan.numa_node))?;
+        let make = |plan: Plan| SharedLane::new(plan.capacity, plan.first, plan.numa_node);
+        // SAFETY: the new end has a share, below.
+        let node = unsafe { self.state.join(make) }?;
         self.state.producer_comes();
         // Consumers that end the queue see this lane, or its producer sees the close before it sends.
         if !mutated!("shared_join_unfenced") {

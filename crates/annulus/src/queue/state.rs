@@ -73,7 +73,11 @@ impl<L> QueueState<L> {
 
     /// A lane for a producer that joins. It is a lane that nobody has, with what its last producer left in
     /// it, or a new one from `make`. O(1), apart from `make`.
-    pub(super) fn join(
+    ///
+    /// # Safety
+    ///
+    /// Whoever uses the result, or a copy of it, has a share in this state at that time.
+    pub(super) unsafe fn join(
         self: &Arc<Self>,
         make: impl FnOnce(Plan) -> Result<L, CapacityError>,
     ) -> Result<NodeRef<L>, CapacityError> {
@@ -83,7 +87,7 @@ impl<L> QueueState<L> {
         if let Some(node) = free {
             node.id.store(id, Ordering::Relaxed);
             node.has_producer.store(true, Ordering::Relaxed);
-            // SAFETY: the caller has a share.
+            // SAFETY: the caller's promise.
             return Ok(unsafe { NodeRef::new(node) });
         }
         let lane = make(self.plan)?;
@@ -254,7 +258,8 @@ impl<L> Start<L> {
         make: impl FnOnce(Plan) -> Result<L, CapacityError>,
     ) -> Result<Self, CapacityError> {
         let state = Arc::new_cyclic(|me| QueueState::new(plan, Weak::clone(me)));
-        let node = state.join(make)?;
+        // SAFETY: whoever has the result has both, and gives each end that it makes a share.
+        let node = unsafe { state.join(make) }?;
         state.roster.activate(&node);
         Ok(Self { state, node })
     }

@@ -21,8 +21,7 @@ pub(super) const PRICE: usize = if cfg!(annulus_loom) {
 };
 
 /// The same where the process has not registered for barriers yet. The barrier then takes some milliseconds,
-/// a few thousand times as long. So a consumer with a few quiet lanes never pays for it. A consumer with a
-/// thousand does so after it has spent as much time on looks.
+/// a few thousand times as long, so the consumer pays for it only after it has spent as much time on looks.
 const PRICE_OF_THE_FIRST: usize = if cfg!(annulus_loom) {
     1
 } else if cfg!(debug_assertions) {
@@ -31,10 +30,15 @@ const PRICE_OF_THE_FIRST: usize = if cfg!(annulus_loom) {
     1 << 22
 };
 
+/// Until then it asks again after so many looks in vain: another thread may have registered meanwhile.
+const ASK_AGAIN: usize = if cfg!(debug_assertions) { PRICE } else { 32 * PRICE };
+
 /// What one consumer has seen since it last deactivated lanes.
 pub(super) struct Thinning {
-    /// The number of looks in vain after which it deactivates lanes.
+    /// The number of looks in vain after which it tries to deactivate lanes.
     price: usize,
+    /// Looks in vain before tries that found the process not registered.
+    unpaid: usize,
     /// Looks in vain, without those at the lanes that stay active anyway.
     vain: usize,
     /// Whether a search has found something.
@@ -43,7 +47,7 @@ pub(super) struct Thinning {
 
 impl Thinning {
     pub(super) fn new() -> Self {
-        Self { price: PRICE, vain: 0, found: false }
+        Self { price: PRICE, unpaid: 0, vain: 0, found: false }
     }
 
     /// After a search that found something in `node`, and nothing in `before` lanes before it.
@@ -73,9 +77,12 @@ impl Thinning {
 
     #[cold]
     fn thin_out_now<L: Quiet>(&mut self, roster: &Roster<L>, published: &Event) {
-        if self.price == PRICE && !published.has_cheap_barriers() && !mutated!("thinning_registers") {
-            self.price = if mutated!("thinning_never") { usize::MAX } else { PRICE_OF_THE_FIRST };
-            return;
+        if !published.has_cheap_barriers() && !mutated!("thinning_registers") {
+            self.unpaid += self.vain;
+            (self.vain, self.price) = (0, ASK_AGAIN);
+            if self.unpaid < PRICE_OF_THE_FIRST || mutated!("thinning_never") {
+                return;
+            }
         }
         let mut stay = if self.found || cfg!(annulus_loom) { 0 } else { KEPT };
         roster.thin_out(published, |node| {

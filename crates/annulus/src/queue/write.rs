@@ -7,6 +7,7 @@ use core::ptr;
 use super::ends::Write;
 use super::full::wait_for_free_slot;
 use super::node::{LaneNode, NodeRef};
+use super::plan::Plan;
 use super::state::QueueState;
 use crate::Closer;
 use crate::error::{CapacityError, Refusal};
@@ -58,7 +59,9 @@ impl<T> WriteEnd<T> {
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
         // SAFETY: this end has a share, which it keeps.
         let state = ManuallyDrop::new(unsafe { QueueState::share(&self.node) });
-        let node = state.join(|plan| Lane::new(plan.capacity, plan.first, plan.numa_node))?;
+        let make = |plan: Plan| Lane::new(plan.capacity, plan.first, plan.numa_node);
+        // SAFETY: the new end has a share, below.
+        let node = unsafe { state.join(make) }?;
         state.producer_comes();
         let end = Self::new(Arc::clone(&state), node);
         end.node.base.store(end.tail.number, Ordering::Relaxed);

@@ -9,8 +9,8 @@
 //!
 //! ```text
 //! publisher, message s                          who closes the ring
-//! W1  stamp := writing(s)                       Z1  end: open → ending
-//! Z4  light fence; the mask says: look?         Z2  mask := 0: look, always
+//! W1  stamp := writing(s)                       Z1  mask := 0: look, always
+//! Z4  light fence; the mask says: look?         Z2  end: open → ending
 //!     No: W2 to W4                              Z3  heavy fence
 //! Z5  end = open? Go on.                        Z6  end: ending → behind the last message that is
 //!     end: ending → s: s is not published           written or announced
@@ -42,7 +42,7 @@ impl End {
         Self(AtomicU64::new(OPEN))
     }
 
-    /// Z1.
+    /// Z2.
     pub(super) fn begin(&self) {
         // Release: pairs with the Acquire in `is_open`; what came before the close is seen by who is refused.
         // (A failure: somebody else was first.)
@@ -52,7 +52,7 @@ impl End {
     /// Z5: whether nobody has closed the ring.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
-        // Acquire: pairs with Z1. What it sees is up to the fences before it, and Z3.
+        // Acquire: pairs with Z2. What it sees is up to the fences before it, and Z3.
         self.0.load(Ordering::Acquire) == OPEN
     }
 

@@ -12,7 +12,7 @@
 use super::end::End;
 use crate::hint::unlikely;
 use crate::sequence::{Sequence, Stamp, State};
-use crate::sync::{AtomicU64, Ordering, light_fence, mutated, pause};
+use crate::sync::{AtomicU64, Ordering, fence, light_fence, mutated, pause};
 
 /// Who writes to a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,9 +84,20 @@ impl Head {
         // Relaxed: the counter is all that is shared here. Whoever writes a slot waits for its stamp
         // (`Ring::is_left`).
         let bound = self.bound.fetch_add(count, Ordering::Relaxed);
-        // (Once it is closed the number means nothing any more, so it does not matter that it grows.)
-        let closed = unlikely(bound & CLOSED != 0) && !mutated!("claims_behind_the_end");
-        (!closed).then(|| Sequence::new(bound & !CLOSED))
+        if unlikely(bound & CLOSED != 0) && !mutated!("claims_behind_the_end") {
+            return self.refuse(count);
+        }
+        Some(Sequence::new(bound & !CLOSED))
+    }
+
+    /// Takes a claim back that came after the close.
+    #[cold]
+    fn refuse(&self, count: u64) -> Option<Sequence> {
+        // Relaxed: the number means nothing any more; it shall not grow for ever.
+        self.bound.fetch_sub(count, Ordering::Relaxed);
+        // Acquire: pairs with Z7; what came before the close is seen by who is refused.
+        fence(Ordering::Acquire);
+        None
     }
 
     /// C1, if nobody else has claimed since [`claimed`](Self::claimed) returned `first`.
@@ -106,7 +117,12 @@ impl Head {
     pub(crate) fn claimable(&self) -> Option<Sequence> {
         // Relaxed: as in `claim`.
         let bound = self.bound.load(Ordering::Relaxed);
-        (bound & CLOSED == 0).then(|| Sequence::new(bound))
+        if unlikely(bound & CLOSED != 0) {
+            // Acquire: as in `refuse`.
+            fence(Ordering::Acquire);
+            return None;
+        }
+        Some(Sequence::new(bound))
     }
 
     /// The sequence behind all that were claimed. (Of a ring that is just being closed it may be a later
@@ -121,23 +137,27 @@ impl Head {
 
     /// Z7: many publishers claim nothing any more, and the ring ends behind what they have claimed.
     pub(super) fn end_claims(&self) {
-        // Relaxed: as in `claim`.
-        let bound = self.bound.fetch_or(CLOSED, Ordering::Relaxed);
+        // Release: pairs with the Acquire in `refuse`.
+        let bound = self.bound.fetch_or(CLOSED, Ordering::Release);
         if bound & CLOSED == 0 {
             self.end.begin();
             self.end.settle(Sequence::new(bound));
         }
     }
 
-    /// Z1 and Z2: the one publisher looks up before each message from now on.
+    /// Z1 and Z2: the one publisher looks up before each message from now on. In this order: whoever sees Z2
+    /// (Acquire) also looks up.
     pub(super) fn begin_to_end(&self) {
-        self.end.begin();
+        if mutated!("end_before_the_mask") {
+            self.end.begin();
+        }
         self.attend_always();
+        self.end.begin();
     }
 
     /// The one publisher looks up before each message: for its fence, where none that is light will do.
     pub(crate) fn attend_always(&self) {
-        // Relaxed: Z3 decides who sees it.
+        // Z1. Relaxed: Z2 and Z3 decide who sees it.
         self.attended.store(0, Ordering::Relaxed);
     }
 
@@ -335,6 +355,21 @@ mod tests {
         let interval = |capacity| one(capacity).interval();
         assert_eq!([2, 3, 4, 7, 8, 12, 16].map(interval), [1, 1, 1, 1, 2, 2, 4]);
         assert_eq!([100, 255, 256, 1 << 20, usize::MAX].map(interval), [16, 32, 64, 64, 64]);
+    }
+
+    /// A publisher that sees that somebody closes the ring also looks up before each message.
+    #[test]
+    fn who_sees_the_close_looks_up() {
+        for _ in 0..if cfg!(miri) { 10 } else { 1000 } {
+            let head = one(64);
+            std::thread::scope(|scope| {
+                scope.spawn(|| head.begin_to_end());
+                while !head.is_ending() {
+                    pause();
+                }
+                assert!(head.is_attended(at(1)), "it would go on");
+            });
+        }
     }
 
     #[test]

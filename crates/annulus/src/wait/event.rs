@@ -140,8 +140,8 @@ impl Event {
         fence::heavy(self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0)
     }
 
-    /// Whether a [`barrier`](Self::barrier) would take microseconds; where not, the process would register
-    /// for it first, which takes milliseconds.
+    /// Whether a [`barrier`](Self::barrier) would take microseconds. (It may find out by one.) If not, the
+    /// process would register for it first, which takes milliseconds.
     pub(crate) fn has_cheap_barriers(&self) -> bool {
         self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 || fence::is_registered()
     }

@@ -86,9 +86,9 @@ pub(super) fn heavy(asymmetric: bool) -> bool {
     !asymmetric || system::barrier()
 }
 
-/// Whether the process has registered, or has no need to. Where it has, this is a barrier, too.
+/// Whether the process has registered, or has no need to. May be a barrier, too.
 pub(super) fn is_registered() -> bool {
-    system::barrier_if_registered()
+    system::is_registered()
 }
 
 /// When to look again without the heavy fence: soon, so that a wake-up that is missed comes late by a nap.
@@ -126,6 +126,17 @@ mod system {
             || (!mutated!("barrier_registers_never") && register() && barrier_if_registered())
     }
 
+    /// Whether the process has registered. It asks the kernel by a barrier until the answer is yes, which it
+    /// stays.
+    pub(super) fn is_registered() -> bool {
+        static REGISTERED: OnceLock<()> = OnceLock::new();
+        let is_registered = REGISTERED.get().is_some() || barrier_if_registered();
+        if is_registered {
+            _ = REGISTERED.set(());
+        }
+        is_registered
+    }
+
     /// The same, and false where the process has not registered.
     pub(super) fn barrier_if_registered() -> bool {
         membarrier(MembarrierCommand::PrivateExpedited).is_ok()
@@ -146,7 +157,7 @@ mod system {
         true
     }
 
-    pub(super) fn barrier_if_registered() -> bool {
+    pub(super) fn is_registered() -> bool {
         true
     }
 }

@@ -1,6 +1,7 @@
 //! What ends are: their errors, their counts, and what a panic leaves.
 
 use annulus::{CapacityError, LossyTryRecvError, RecvError, Shutdown};
+use std::time::Duration;
 
 #[test]
 fn ends_are_what_they_say() {
@@ -128,4 +129,44 @@ fn subscribers_are_counted() {
     assert_eq!(publisher.subscriber_count(), 1);
     drop(stage);
     assert_eq!(publisher.subscriber_count(), 0);
+}
+
+/// Where a slot is free, too, and by every verb that gives a message back.
+#[test]
+fn after_a_close_publishers_are_refused() {
+    let (mut one, _one) = annulus::broadcast::lossless(8);
+    one.close();
+    assert!(one.is_closed());
+    assert_eq!(one.try_publish(1).unwrap_err().into_inner(), 1);
+    assert_eq!(one.publish_timeout(2, Duration::from_millis(1)).unwrap_err().into_inner(), 2);
+    assert_eq!(one.publish(3).unwrap_err().into_inner(), 3);
+
+    let (many, subscribable) = annulus::broadcast::mp_lossy(8);
+    many.publish(0);
+    assert!(!many.is_closed());
+    subscribable.closer().close();
+    assert!(many.is_closed());
+    // It is dropped, and not counted.
+    many.publish(4);
+    assert_eq!(many.try_publish(5).unwrap_err().into_inner(), 5);
+    assert_eq!((many.published(), subscribable.is_closed()), (1, true));
+}
+
+#[test]
+fn every_end_of_a_queue_has_a_closer() {
+    macro_rules! closes {
+        ($($kind:ident)*) => { $(
+            for from_consumer in [true, false] {
+                let (mut producer, mut consumer) = annulus::$kind::channel(4);
+                producer.send(1).unwrap();
+                let closer = if from_consumer { consumer.closer() } else { producer.closer() };
+                assert!(!closer.is_closed());
+                closer.close();
+                assert!(closer.is_closed() && closer.clone().is_closed());
+                assert_eq!(producer.send(2).unwrap_err().into_inner(), 2);
+                assert_eq!((consumer.recv(), consumer.recv()), (Ok(1), Err(RecvError)));
+            }
+        )* };
+    }
+    closes!(spsc mpsc spmc mpmc);
 }
