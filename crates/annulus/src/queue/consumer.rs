@@ -42,9 +42,10 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 ///
 /// *What a poll costs.* A search looks at the rings that had messages lately, and at one word for each 64
 /// rings. After thousands of looks in vain, a consumer leaves out the rings where it found nothing, until
-/// their producers send again. (It takes millions of looks in a process that never slept and never called
-/// `annulus::prepare`.) So a poll takes O(rings with messages lately + rings / 64) steps, however many
-/// producers join meanwhile. (While another consumer leaves out rings, it looks at all of them.)
+/// their producers send again. (It takes millions of looks if no thread of the process ever slept in a ring,
+/// ended a queue, or called `annulus::prepare`.) So a poll takes O(rings with messages lately + rings / 64)
+/// steps, however many producers join meanwhile. (While another consumer leaves out rings, it looks at all of
+/// them.)
 ///
 /// *Memory.* There are as many rings as there were producers at one time, whatever consumers do. Their memory
 /// is freed with the queue. A producer that joins takes over the ring of a producer that has left, and sends

@@ -99,7 +99,8 @@ impl LatencySampler {
         self.max_ns.store(self.max_ns.load(Ordering::Relaxed).max(ns), Ordering::Relaxed);
     }
 
-    /// Drops all results, for a new producer. Nobody else uses the sampler meanwhile.
+    /// Drops all results, for a new producer. The consumer may be recording a message of the producer before:
+    /// then some of its results are counted for the new one.
     pub(super) fn reset(&self) {
         self.measuring.store(false, Ordering::Relaxed);
         for zero in [&self.samples, &self.total_ns, &self.max_ns] {
