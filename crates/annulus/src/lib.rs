@@ -6,7 +6,7 @@
 //! let mut subscriber = subscribable.subscribe();
 //!
 //! let reader = std::thread::spawn(move || {
-//!     let sum: u64 = subscriber.iter().sum(); // waits for messages; ends when the publisher is gone
+//!     let sum: u64 = subscriber.iter().sum(); // waits for messages; ends when the ring is closed
 //!     (sum, subscriber.total_lagged())
 //! });
 //! for number in 1..=1000 {
@@ -53,11 +53,12 @@
 //! - **Loss is counted exactly.** What a subscriber received and what it lost add up to how far it has come.
 //!   On a lossless ring nothing is lost, and the error types say so.
 //! - **A message allocates nothing and frees nothing.** No lock is taken to send, to receive, to join or to
-//!   leave. Only to sleep, and to wake a sleeper, a thread uses the means of the operating system: a futex on
-//!   Linux, a lock and a condition variable elsewhere.
+//!   leave. A thread calls the operating system only to sleep, or to wake a sleeper: by a futex on Linux, by
+//!   a lock and a condition variable elsewhere.
 //! - **Queues move any `Send` type** and drop each message exactly once. A send that runs at the same time as
 //!   a close either succeeds, or gives its value back.
-//! - **Close is seen.** No handle waits for a peer that is gone.
+//! - **Close is seen.** No handle waits for a peer that is gone. Any ring can be closed from any thread (by
+//!   `close` of a handle, a [`Closer`], or a [`Shutdown`]), and every thread that sleeps in it wakes up.
 //! - **Waiting can cost nothing.** A subscriber in [`recv`](broadcast::Subscriber::recv) sleeps in the
 //!   kernel, and until it sleeps its publisher pays one load for it. See [`WaitStrategy`].
 //!
@@ -153,7 +154,7 @@ pub use text::{Text, TextTooLong};
 pub use wait::prepare;
 pub use wait::{ParseWaitStrategyError, WaitStrategy};
 
-/// What the derive macro's code uses. No part of the interface: it may change with each version.
+/// What the derive macro's code uses. It is no part of the interface, and may change with each version.
 #[cfg(feature = "derive")]
 #[doc(hidden)]
 pub mod __private {

@@ -1,8 +1,8 @@
-//! [`SubscriberGroup`]: several logical consumers on one thread, for one read of the ring.
+//! [`SubscriberGroup`]: several subscribers on one thread that share each read of the ring.
 //!
-//! Members that stand at the same message share one subscriber, the *lead*; receiving moves it and nothing
-//! else, so it costs the same for one member as for a thousand. A member that pauses gets a subscriber of its
-//! own at that place, and gives it up when it has caught up with the lead again.
+//! Members at the same message share one subscriber, the *lead*. A receive moves only the lead, so it costs
+//! the same for one member as for a thousand. A member that pauses gets a subscriber of its own at that
+//! place, and gives it up when it has caught up with the lead again.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -43,7 +43,7 @@ use crate::wait::WaitStrategy;
 /// assert_eq!(group.aligned_count(), 3);
 /// ```
 pub struct SubscriberGroup<T, const N: usize, M: Mode = Lossy> {
-    /// Where the aligned members are, and all members began.
+    /// Where the aligned members are, and where all members began.
     lead: Subscriber<T, M>,
     /// How many are aligned.
     aligned: usize,
@@ -85,7 +85,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: all publishers are gone and nothing is left.
+    /// [`RecvError`]: the ring is closed and nothing is left.
     ///
     /// # Panics
     ///
@@ -101,8 +101,8 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     ///
     /// # Errors
     ///
-    /// As of [`Subscriber::try_recv`]. A lag is counted for each aligned member. Also `Empty` if no member is
-    /// aligned.
+    /// Those of [`Subscriber::try_recv`]. A lag is counted for each aligned member. Also `Empty` if no member
+    /// is aligned.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, M::TryRecvError> {
         if unlikely(self.aligned == 0) {
@@ -115,7 +115,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     ///
     /// # Errors
     ///
-    /// As of [`recv`](Self::recv).
+    /// Those of [`recv`](Self::recv).
     ///
     /// # Panics
     ///
@@ -131,7 +131,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     ///
     /// # Errors
     ///
-    /// As of [`Subscriber::recv_timeout`].
+    /// Those of [`Subscriber::recv_timeout`].
     ///
     /// # Panics
     ///
@@ -147,7 +147,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     ///
     /// # Errors
     ///
-    /// As of [`Subscriber::recv_deadline`].
+    /// Those of [`Subscriber::recv_deadline`].
     ///
     /// # Panics
     ///
@@ -201,14 +201,14 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// Receives the next message for `member` alone, which was paused before. If the member then is at the
     /// place of the group, it is aligned again. Never waits.
     ///
-    /// A member never goes past the group: where a lag would take it further, the group was lapped as well.
-    /// The member then lags up to the group's place and is aligned; the rest of the loss comes with the
-    /// group's next receive.
+    /// A member never goes past the group. If a lag would take it further, the group was lapped as well. The
+    /// member then lags up to the group's place and is aligned. The group's next receive reports the rest of
+    /// the loss.
     ///
     /// # Errors
     ///
-    /// As of [`Subscriber::try_recv`], for this member. Also `Empty` if the member is at the place of the
-    /// group: it is aligned then, and its next message comes with the group's.
+    /// Those of [`Subscriber::try_recv`], for this member. Also `Empty` if the member is at the place of the
+    /// group. It is aligned then, and receives its next message with the group.
     ///
     /// # Panics
     ///
@@ -270,7 +270,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     }
 
     /// How many messages `member` could receive now, as [`Subscriber::len`]. (A paused member that was lapped
-    /// may come to receive other ones: it never goes past the group.)
+    /// may receive other messages than these, because it never goes past the group.)
     ///
     /// # Panics
     ///
@@ -313,7 +313,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
         assert!(self.aligned > 0, "every member of the group is paused: nobody would receive");
     }
 
-    /// Aligns `member`, which has come to where the lead is, or lapsed past it.
+    /// Aligns `member`, which has reached the lead, or would pass it after a lag.
     fn align(&mut self, member: usize) {
         let (received, lagged) = (self.total_received(member), self.total_lagged(member));
         let place = &mut self.members[member];

@@ -174,7 +174,7 @@ impl<T: Message, R: Role> Handle<Copied<T>, R> {
     ///
     /// # Safety
     ///
-    /// As of [`Slots::write`].
+    /// Those of [`Slots::write`].
     #[inline(always)]
     pub(super) unsafe fn write(&self, writers: Writers, sequence: Sequence, message: &T) -> Written<'_> {
         // SAFETY: `shared` keeps the ring alive; the caller promises the rest.

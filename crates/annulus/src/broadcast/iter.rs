@@ -17,7 +17,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`recv_batch`](Self::recv_batch).
+    /// Those of [`recv_batch`](Self::recv_batch).
     ///
     /// # Examples
     ///
@@ -66,8 +66,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         TryIter { subscriber: self, end }
     }
 
-    /// An iterator that waits for each message like [`recv`](Self::recv). It ends when all publishers are
-    /// gone and nothing is left. It does not end on a lag, or while there is no message.
+    /// An iterator that waits for each message like [`recv`](Self::recv). It ends when the ring is closed and
+    /// nothing is left. It does not end on a lag, or while there is no message.
     ///
     /// `for message in &mut subscriber` and `for message in subscriber` do the same.
     ///
@@ -121,7 +121,8 @@ impl<T: Message, M: Mode> Iterator for TryIter<'_, T, M> {
 
 impl<T: Message, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 
-/// An iterator that waits for messages until all publishers are gone; made by [`Subscriber::iter`].
+/// An iterator that waits for messages until the ring is closed and nothing is left; made by
+/// [`Subscriber::iter`].
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct Iter<'a, T, M: Mode = Lossy> {
     subscriber: &'a mut Subscriber<T, M>,

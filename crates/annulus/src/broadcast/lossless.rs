@@ -1,4 +1,5 @@
-//! What a single [`Publisher`] does on a lossless ring: the same writes, behind the gate (`single.rs`).
+//! What a single [`Publisher`] does on a lossless ring: the same writes as on a lossy ring, after the gate
+//! has let it pass (`single.rs`).
 
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -50,7 +51,7 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// As of [`publish`](Self::publish).
+    /// Those of [`publish`](Self::publish).
     ///
     /// # Examples
     ///
@@ -75,7 +76,7 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// As of [`publish`](Self::publish).
+    /// Those of [`publish`](Self::publish).
     ///
     /// # Examples
     ///
@@ -120,7 +121,7 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// As of [`publish_timeout`](Self::publish_timeout).
+    /// Those of [`publish_timeout`](Self::publish_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_deadline(&mut self, message: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
@@ -193,7 +194,7 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// As of [`publish_batch`](Self::publish_batch).
+    /// Those of [`publish_batch`](Self::publish_batch).
     #[inline]
     pub fn publish_batch_by<'m>(
         &mut self,
@@ -236,7 +237,7 @@ impl<T: Message> Publisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// As of [`publish_batch_timeout`](Self::publish_batch_timeout).
+    /// Those of [`publish_batch_timeout`](Self::publish_batch_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_batch_deadline<'m>(

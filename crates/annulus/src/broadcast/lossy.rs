@@ -1,4 +1,4 @@
-//! What a [`Subscriber`] does where loss is allowed: it can be told of it, and skip on purpose.
+//! What a [`Subscriber`] can do if loss is allowed: learn of a loss, and skip messages on purpose.
 
 use core::mem::MaybeUninit;
 
@@ -17,7 +17,7 @@ impl<T: Message> Subscriber<T> {
     /// # Errors
     ///
     /// [`Lagged`](LossyRecvError::Lagged): messages were lost since the last receive. It says how many.
-    /// [`Closed`](LossyRecvError::Closed): all publishers are gone and nothing is left.
+    /// [`Closed`](LossyRecvError::Closed): the ring is closed and nothing is left.
     ///
     /// # Examples
     ///

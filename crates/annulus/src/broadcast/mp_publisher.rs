@@ -1,10 +1,10 @@
-//! [`MpPublisher`]: one of many who write.
+//! [`MpPublisher`]: one of many handles that write.
 //!
-//! Each claims its sequences from one counter, waits until the writer a lap before has left the slot, and
-//! writes as a single publisher does. There is no second counter to be advanced in order: readers go by the
-//! stamps, so one publisher that is slow, or not scheduled, holds up only who reads that message and who
-//! writes the same slot a lap later. The latter has claimed its message by then, and can't give it back, so
-//! its readers wait, too.
+//! Each publisher claims its sequences from one counter, waits until the writer of the lap before has left
+//! the slot, and writes as a single publisher does. There is no second counter that must advance in order,
+//! because readers look at the stamps. So a publisher that is slow, or not scheduled, holds up only the
+//! readers of its message and the publisher that writes the same slot a lap later. That publisher has claimed
+//! its message by then and can't give it back, so its readers wait, too.
 
 use core::fmt;
 #[cfg(feature = "std")]
@@ -38,14 +38,14 @@ use crate::wait::{Deadline, WaitStrategy};
 /// and so the readers of that publisher's message. Each lap holds up one publisher more, until the thread
 /// goes on. `try_publish` returns [`Full`](TryPublishError::Full) in that case, and claims nothing.
 ///
-/// Dropping the last one closes the ring. Subscribers receive what is left, then `Closed`.
+/// Dropping the last publisher closes the ring. Subscribers receive what is left, then `Closed`.
 pub struct MpPublisher<T, M: Mode = Lossy> {
     shared: Handle<Copied<T>, Publishing>,
     mode: core::marker::PhantomData<fn() -> M>,
 }
 
-/// The most messages that are claimed at once. What others publish is behind them in the ring until they are
-/// written, so the fewer the better; and so many are enough for the claim to cost nothing beside them.
+/// The most messages that are claimed at once. Messages of other publishers lie behind them and wait until
+/// they are written, so fewer are better. With this many, the cost of the claim is already small.
 // Decision 0028: not the whole batch at once.
 const PART: usize = 64;
 
@@ -55,7 +55,8 @@ impl<T: Message> MpPublisher<T> {
     ///
     /// It overwrites the message that came `capacity` messages before. If the publisher of that message is
     /// still writing it, this waits with the [`WaitStrategy`] of the ring. Once somebody has
-    /// [closed](Self::close) the ring, it drops the message; [`is_closed`](Self::is_closed) tells.
+    /// [closed](Self::close) the ring, this drops the message. [`is_closed`](Self::is_closed) says whether
+    /// the ring is closed.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(16);
@@ -132,8 +133,9 @@ impl<T: Message> MpPublisher<T> {
         }
     }
 
-    /// Whether somebody has [closed](Self::close) the ring, so that what is published is dropped. (That
-    /// nobody listens does not close a lossy ring: see [`subscriber_count`](Self::subscriber_count).)
+    /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
+    /// are dropped. A lossy ring without subscribers is not closed: see
+    /// [`subscriber_count`](Self::subscriber_count).
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_ending()
@@ -164,9 +166,9 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the message back where nobody is left to receive it (every subscriber is gone,
-    /// and every [`Subscribable`](crate::broadcast::Subscribable) too), or where somebody has
-    /// [closed](Self::close) the ring, also while this waited.
+    /// [`PublishError`] gives the message back if nobody is left to receive it (every subscriber is gone, and
+    /// every [`Subscribable`](crate::broadcast::Subscribable) too), or if somebody has [closed](Self::close)
+    /// the ring, also while this call waited.
     ///
     /// # Examples
     ///
@@ -196,7 +198,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// As of [`publish`](Self::publish).
+    /// Those of [`publish`](Self::publish).
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
         match claim_by(&self.shared, 1, true, strategy, None) {
@@ -213,7 +215,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// As of [`publish`](Self::publish).
+    /// Those of [`publish`](Self::publish).
     #[inline]
     pub fn publish_with(&self, make: impl FnOnce() -> T) -> Result<(), PublishError<T>> {
         self.publish(make())
@@ -246,7 +248,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// As of [`publish_batch`](Self::publish_batch).
+    /// Those of [`publish_batch`](Self::publish_batch).
     pub fn publish_batch_by<'m>(
         &self,
         messages: &'m [T],
@@ -275,7 +277,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     ///
     /// # Errors
     ///
-    /// As of [`publish_batch_timeout`](Self::publish_batch_timeout).
+    /// Those of [`publish_batch_timeout`](Self::publish_batch_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_batch_deadline<'m>(
@@ -296,7 +298,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
             .map_err(|(rest, refusal)| PublishTimeoutError::of(refusal, rest))
     }
 
-    /// Whether publishing will fail from now on: nobody is left to receive, or somebody has
+    /// Whether publishing will fail from now on, because nobody is left to receive, or because somebody has
     /// [closed](Self::close) the ring.
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -375,8 +377,8 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     /// # Errors
     ///
     /// [`Timeout`](PublishTimeoutError::Timeout): the slot was not free in time.
-    /// [`Closed`](PublishTimeoutError::Closed), on a lossless ring only: nobody is left to receive. Both give
-    /// the message back.
+    /// [`Closed`](PublishTimeoutError::Closed): somebody closed the ring, or, on a lossless ring, nobody is
+    /// left to receive. Both give the message back.
     ///
     /// # Examples
     ///
@@ -399,7 +401,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`publish_timeout`](Self::publish_timeout).
+    /// Those of [`publish_timeout`](Self::publish_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_deadline(&self, message: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
@@ -432,10 +434,9 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A
-    /// [`SubscriberGroup`](crate::broadcast::SubscriberGroup) counts as one, and each of its members that is
-    /// paused as one more. What can make subscribers, as a [`Subscribable`](crate::broadcast::Subscribable),
-    /// does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and go
-    /// meanwhile.
+    /// [`SubscriberGroup`](crate::broadcast::SubscriberGroup) counts as one, and each paused member of it as
+    /// one more. Subscribers may join and leave meanwhile. A [`Subscribable`](crate::broadcast::Subscribable)
+    /// does not count, so somebody may still join when this is 0.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(8);
@@ -450,9 +451,10 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         self.shared.subscriber_count()
     }
 
-    /// Closes the ring for all its publishers, and wakes whoever waits: subscribers receive what was
-    /// published, and what another publisher is just writing, then `Closed`. What is published from now on is
-    /// refused, or, where `publish` returns nothing, dropped. No effect on a closed ring.
+    /// Closes the ring for all its publishers, and wakes all threads that wait in it. Subscribers receive
+    /// what was published, and what another publisher is just writing, then `Closed`. From now on publishing
+    /// fails and gives the message back; `publish` on a lossy ring, which returns nothing, drops it. No
+    /// effect on a closed ring.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::mp_lossless(8);
@@ -466,7 +468,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         self.shared.close();
     }
 
-    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`].
+    /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open.
     #[must_use]
     pub fn closer(&self) -> Closer {
         self.shared.closer()
@@ -479,8 +481,8 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         if mutated!("batch_is_one_claim") { usize::MAX } else { PART.min(self.capacity() / 2) }
     }
 
-    /// Writes message `sequence`, which this publisher claimed and whose slot was left, and wakes whoever
-    /// waits for it.
+    /// Writes message `sequence`, which this publisher claimed, and whose slot was left. Wakes the threads
+    /// that wait for it.
     #[inline(always)]
     fn put(&self, sequence: Sequence, message: &T) {
         // SAFETY: the ring is for many publishers. Nobody else has claimed `sequence`; the writer of the lap

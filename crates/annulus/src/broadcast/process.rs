@@ -1,7 +1,7 @@
 //! Stages by closure: a message counts as processed when the closure that got it returns.
 //!
-//! The same as to receive, handle, and say [`done`](Subscriber::done), but nothing can be forgotten: a stage
-//! that received a message and then has a rest holds up those that follow it.
+//! This is the same as to receive a message, to handle it, and to call [`done`](Subscriber::done). But nobody
+//! can forget the call: a stage that received a message and then rests holds up its followers.
 
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     ///
     /// # Errors
     ///
-    /// As of [`try_recv`](Self::try_recv). `look` has not run.
+    /// Those of [`try_recv`](Self::try_recv). `look` has not run.
     ///
     /// # Examples
     ///
@@ -63,7 +63,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: all publishers are gone and nothing is left.
+    /// [`RecvError`]: the ring is closed and nothing is left.
     ///
     /// # Examples
     ///
@@ -95,7 +95,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     ///
     /// # Errors
     ///
-    /// As of [`process`](Self::process).
+    /// Those of [`process`](Self::process).
     #[inline]
     pub fn process_by<R>(
         &mut self,
@@ -114,7 +114,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// # Errors
     ///
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
-    /// all publishers are gone and nothing is left.
+    /// the ring is closed and nothing is left.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn process_timeout<R>(
@@ -132,7 +132,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     ///
     /// # Errors
     ///
-    /// As of [`process_timeout`](Self::process_timeout).
+    /// Those of [`process_timeout`](Self::process_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn process_deadline<R>(
@@ -158,7 +158,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     ///
     /// # Errors
     ///
-    /// As of [`try_process`](Self::try_process), if there is no message at all, or the first one was
+    /// Those of [`try_process`](Self::try_process), if there is no message at all, or the first one was
     /// overwritten.
     ///
     /// # Examples
@@ -186,7 +186,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     ///
     /// # Errors
     ///
-    /// As of [`process`](Self::process).
+    /// Those of [`process`](Self::process).
     pub fn process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, RecvError> {
         self.process_batch_after(most, look, Self::recv)
     }
@@ -196,7 +196,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     ///
     /// # Errors
     ///
-    /// As of [`process`](Self::process).
+    /// Those of [`process`](Self::process).
     pub fn process_batch_by(
         &mut self,
         strategy: WaitStrategy,
@@ -211,7 +211,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     ///
     /// # Errors
     ///
-    /// As of [`process_timeout`](Self::process_timeout).
+    /// Those of [`process_timeout`](Self::process_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn process_batch_timeout(
@@ -228,7 +228,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     ///
     /// # Errors
     ///
-    /// As of [`process_timeout`](Self::process_timeout).
+    /// Those of [`process_timeout`](Self::process_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn process_batch_deadline(

@@ -1,4 +1,4 @@
-//! [`Publisher`]: the one who writes, and what it does on a lossy ring.
+//! [`Publisher`]: the only handle that writes, and what it does on a lossy ring.
 
 use core::fmt;
 
@@ -13,12 +13,13 @@ use crate::sync::mutated;
 /// The writing end of a broadcast ring with one publisher, made by [`lossy`](fn@crate::broadcast::lossy)
 /// (lossy) or [`lossless`](fn@crate::broadcast::lossless) (lossless).
 ///
-/// Each ring has one: it is not `Clone`, and publishing takes `&mut self`. It may move to another thread.
+/// Each ring has one publisher. It is not `Clone`, and publishing takes `&mut self`. It may move to another
+/// thread.
 ///
-/// On a [`Lossy`] ring it never waits for anybody, and publishing takes the same few instructions whether
-/// nobody or a hundred subscribers listen. On a [`Lossless`](crate::broadcast::Lossless) ring it waits for
-/// the slowest subscriber before it overwrites a message that the subscriber has not received. On both rings,
-/// waking a sleeping subscriber costs one system call, however many messages come before the subscriber runs.
+/// On a [`Lossy`] ring it never waits for anybody, and publishing takes the same few instructions for any
+/// number of subscribers. On a [`Lossless`](crate::broadcast::Lossless) ring it waits for the slowest
+/// subscriber before it overwrites a message that the subscriber has not received. On both rings, waking a
+/// sleeping subscriber costs one system call, however many messages come before the subscriber runs.
 ///
 /// Dropping it closes the ring. Subscribers receive what is left, then `Closed`.
 // Decision 0005: what it costs where this lies in memory.
@@ -35,8 +36,8 @@ impl<T: Message> Publisher<T> {
     /// O(`size_of::<T>()`).
     ///
     /// It overwrites the message that came `capacity` messages before. A subscriber that has not read that
-    /// message by now has lagged. Once somebody has [closed](Self::close) the ring, it drops the message;
-    /// [`is_closed`](Self::is_closed) tells.
+    /// message by now has lagged. Once somebody has [closed](Self::close) the ring, this drops the message.
+    /// [`is_closed`](Self::is_closed) says whether the ring is closed.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
@@ -79,8 +80,9 @@ impl<T: Message> Publisher<T> {
         self.put_all(messages);
     }
 
-    /// Whether somebody has [closed](Self::close) the ring, so that what is published is dropped. (That
-    /// nobody listens does not close a lossy ring: see [`subscriber_count`](Self::subscriber_count).)
+    /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
+    /// are dropped. A lossy ring without subscribers is not closed: see
+    /// [`subscriber_count`](Self::subscriber_count).
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.single.shared.is_ending()
@@ -100,7 +102,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     }
 
     /// The sequence number that the next message will get. Messages are numbered from 0, so this is the same
-    /// number as [`published`](Self::published); `publisher.sequence() - subscriber.cursor()` is how far a
+    /// number as [`published`](Self::published); `publisher.sequence() - subscriber.cursor()` says how far a
     /// subscriber is behind.
     #[inline]
     #[must_use]
@@ -116,10 +118,9 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A
-    /// [`SubscriberGroup`](crate::broadcast::SubscriberGroup) counts as one, and each of its members that is
-    /// paused as one more. What can make subscribers, as a [`Subscribable`](crate::broadcast::Subscribable),
-    /// does not count, so 0 does not mean that nobody will ever receive. Subscribers may come and go
-    /// meanwhile.
+    /// [`SubscriberGroup`](crate::broadcast::SubscriberGroup) counts as one, and each paused member of it as
+    /// one more. Subscribers may join and leave meanwhile. A [`Subscribable`](crate::broadcast::Subscribable)
+    /// does not count, so somebody may still join when this is 0.
     ///
     /// ```
     /// let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
@@ -134,9 +135,10 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         self.single.shared.subscriber_count()
     }
 
-    /// Closes the ring, as dropping the publisher would, and keeps the publisher: subscribers receive what
-    /// was published, then `Closed`, and whoever waits is woken. What is published from now on is refused,
-    /// or, where `publish` returns nothing, dropped. No effect on a closed ring.
+    /// Closes the ring, as dropping the publisher does, but keeps the publisher. Subscribers receive what was
+    /// published, then `Closed`. Threads that wait in the ring are woken. From now on publishing fails and
+    /// gives the message back; `publish` on a lossy ring, which returns nothing, drops it. No effect on a
+    /// closed ring.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossless(8);
@@ -150,14 +152,14 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         self.single.shared.close_as_publisher();
     }
 
-    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`].
+    /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open.
     #[must_use]
     pub fn closer(&self) -> Closer {
         self.single.shared.closer()
     }
 
-    /// Writes the next message and wakes whoever waits for it. Where subscribers are waited for, it was
-    /// admitted. False where somebody has closed the ring before that message.
+    /// Writes the next message, and wakes the threads that wait for it. On a lossless ring the message was
+    /// admitted before. False if somebody closed the ring before this message.
     #[inline(always)]
     pub(super) fn put(&mut self, message: &T) -> bool {
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
@@ -178,7 +180,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         true
     }
 
-    /// Writes `messages`, looking for sleepers once in a while, and returns how many: fewer where somebody
+    /// Writes `messages`, and looks for sleepers now and then. Returns how many it wrote: fewer if somebody
     /// has closed the ring.
     #[inline(always)]
     pub(super) fn put_all(&mut self, messages: &[T]) -> usize {

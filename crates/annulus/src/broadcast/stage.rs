@@ -1,11 +1,11 @@
-//! Stages: subscribers that see a message only after others have *processed* it, and tell others how far they
+//! Stages: subscribers that see a message only after others have *processed* it, and that say how far they
 //! are.
 //!
-//! Each stage has its progress, on a line of its own: `processed`, the end of what it is done with, and
-//! `floor`, from where on it lost nothing. A message counts as processed when the closure that got it returns
-//! ([`process`](Subscriber::process)), or, where it was received, when the stage comes back for the next one,
-//! or says [`done`](Subscriber::done). Who follows may see what lies from the highest floor to the lowest
-//! `processed` of those before it.
+//! Each stage has its progress, on a cache line of its own. `processed` is the end of the messages that it is
+//! done with. From `floor` on, it lost nothing. With [`process`](Subscriber::process), a message counts as
+//! processed when the closure that got it returns. Otherwise it counts as processed when the stage receives
+//! the next message, or calls [`done`](Subscriber::done). A follower may see the messages from the highest
+//! `floor` of its upstreams to their lowest `processed`.
 //!
 //! ```text
 //! stage before                            stage after
@@ -14,8 +14,8 @@
 //! P3  notify                              P6  look only from floor to processed
 //! ```
 //!
-//! P4 and P2 make the floor that P5 sees at least as new as `processed`, so what lies between the two was
-//! processed in one go.
+//! Because of P2 and P4, the floor that P5 sees is at least as new as `processed`. So all messages between
+//! the two were processed, without a gap.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -41,16 +41,16 @@ pub struct Staged<M>(core::marker::PhantomData<M>, core::convert::Infallible);
 /// How far a stage is.
 #[repr(C, align(128))]
 struct Progress {
-    /// The end of what it is done with: processed from the floor on, processed or lost before. `OPEN` once it
-    /// is gone.
+    /// The end of the messages that it is done with. From the floor on it processed them; before the floor it
+    /// processed or lost them. `OPEN` once the stage is gone.
     processed: AtomicU64,
-    /// Its latest skip ended here: what it passed over before was not processed.
+    /// The end of its latest skip. It did not process the messages that it skipped.
     floor: AtomicU64,
     /// Where it became a stage.
     start: Sequence,
     /// Which ring it is of.
     ring: Identity,
-    /// Whether the stage loses nothing, so that those after it don't either.
+    /// Whether the stage loses nothing. Then its followers lose nothing either.
     lossless: bool,
 }
 
@@ -183,7 +183,7 @@ impl DependencyBarrier {
         }
     }
 
-    /// Who loses nothing can't follow who does.
+    /// A stage that loses nothing can't follow one that may lose messages.
     fn check_lossless(&self) -> Result<(), UpstreamError> {
         match self.upstreams.iter().position(|upstream| !upstream.0.lossless) {
             Some(index) => Err(UpstreamError::Lossy { index }),
@@ -245,7 +245,7 @@ impl DependencyBarrier {
 
 /// What all stages of a barrier that are still there have processed.
 struct Processed {
-    /// The lowest `processed`; `OPEN` where none is there.
+    /// The lowest `processed`; `OPEN` if no stage is there.
     end: u64,
     /// The highest floor.
     floor: Sequence,
@@ -263,16 +263,17 @@ impl fmt::Debug for DependencyBarrier {
     }
 }
 
-/// A stage's seat: the one it would have without, its own progress, and those it follows.
+/// What a stage holds of the ring: what it would hold as a plain subscriber, its own progress, and the stages
+/// that it follows.
 pub(crate) struct StageSeat<R> {
     inner: R,
     progress: StageProgress,
-    /// What it told last.
+    /// The progress that it stored last.
     told: Sequence,
     before: DependencyBarrier,
-    /// Of those before it, at the last look: the end of what all have processed …
+    /// At the last look at the upstreams: the end of what all of them have processed …
     allowed: u64,
-    /// … and from where on.
+    /// … and its beginning.
     floor: Sequence,
 }
 
@@ -304,7 +305,7 @@ impl<R> StageSeat<R> {
 }
 
 impl<R> StageSeat<R> {
-    /// What those who follow it look at.
+    /// The progress that its followers look at.
     pub(super) fn progress(&self) -> &StageProgress {
         &self.progress
     }
@@ -454,7 +455,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Panics
     ///
-    /// If an upstream is of another ring, or a lossless subscriber is to follow a lossy one;
+    /// If an upstream belongs to another ring, or if a lossless subscriber would follow a lossy one.
     /// [`try_after`](Self::try_after) returns an error instead.
     ///
     /// # Examples
@@ -516,7 +517,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`try_after`](Self::try_after).
+    /// Those of [`try_after`](Self::try_after).
     pub fn try_after_barrier(
         self,
         barrier: &DependencyBarrier,

@@ -11,8 +11,8 @@ use crate::sequence::Sequence;
 
 /// Makes subscribers of one ring, at any time and on any thread, without stopping the publishers.
 ///
-/// Cloning is cheap. Keeping a `Subscribable` keeps the ring's memory. While there is one, somebody may still
-/// join: so publishing on a lossless ring does not fail, even if all subscribers are gone.
+/// Cloning is cheap. A `Subscribable` keeps the ring's memory. While there is a `Subscribable`, somebody may
+/// still join. So publishing on a lossless ring does not fail, even if all subscribers are gone.
 pub struct Subscribable<T, M: Mode = Lossy> {
     shared: Handle<Copied<T>, Inviting>,
     mode: core::marker::PhantomData<fn() -> M>,
@@ -86,8 +86,9 @@ impl<T: Message> Subscribable<T, Lossless> {
     /// Takes no lock, and O(log m) steps, where m is the largest number of subscribers that there were at one
     /// time. It repeats a step only if others join or leave at the same moment. A cursor takes 128 bytes.
     /// This call allocates cursors (for eight subscribers at once) only if there were never so many
-    /// subscribers before. Later subscribers use them again, and they are freed with the ring. Publishers
-    /// look only at subscribers that are there: a look visits fewer than 2 + log₈ m cells for each.
+    /// subscribers before. Later subscribers use these cursors again, and the ring frees them at its end.
+    /// Publishers look only at subscribers that are there: a look visits fewer than 2 + log₈ m cells for
+    /// each.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
@@ -104,12 +105,12 @@ impl<T: Message> Subscribable<T, Lossless> {
         self.join(false)
     }
 
-    /// A subscriber that begins with the oldest message that can be promised. Publishers wait for it.
+    /// A subscriber that begins with the oldest message that it is sure to receive. Publishers wait for it.
     ///
     /// Publishers look at their subscribers once in half a ring, and may overwrite old messages before the
-    /// next look. So at least half of the latest `capacity − headroom` messages can be promised (if that
-    /// number is 1, perhaps none), often more, and never more than all of them. From its first message on,
-    /// the subscriber misses nothing. Otherwise like [`subscribe`](Self::subscribe).
+    /// next look. So this promises at least half of the latest `capacity − headroom` messages (if that number
+    /// is 1, perhaps none), often more, and never more than all of them. From its first message on, the
+    /// subscriber misses nothing. Otherwise like [`subscribe`](Self::subscribe).
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
@@ -122,8 +123,8 @@ impl<T: Message> Subscribable<T, Lossless> {
         self.join(true)
     }
 
-    /// A tap: a lossy subscriber of a lossless ring, for logs and monitors. Publishers do not wait for it,
-    /// and it is told how many messages it loses.
+    /// A tap: a lossy subscriber of a lossless ring, for logs and monitors. Publishers do not wait for it. It
+    /// counts the messages that it loses.
     ///
     /// ```
     /// let (mut publisher, subscribable) = annulus::broadcast::lossless(2);
@@ -168,7 +169,7 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
         self.shared.ring.capacity()
     }
 
-    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`].
+    /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open.
     #[must_use]
     pub fn closer(&self) -> Closer {
         self.shared.closer()
@@ -181,9 +182,8 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A
-    /// [`SubscriberGroup`] counts as one, and each of its members that is paused as one more. What can make
-    /// subscribers, as a [`Subscribable`], does not count, so 0 does not mean that nobody will ever receive.
-    /// Subscribers may come and go meanwhile.
+    /// [`SubscriberGroup`] counts as one, and each paused member of it as one more. Subscribers may join and
+    /// leave meanwhile. A [`Subscribable`] does not count, so somebody may still join when this is 0.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.shared.subscriber_count()

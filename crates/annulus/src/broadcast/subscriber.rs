@@ -1,8 +1,8 @@
 //! [`Subscriber`]: one reader, with a cursor of its own.
 //!
 //! The hot path looks at one slot and at nothing else: no head, no counter, no other subscriber. A subscriber
-//! never writes to memory that anybody else reads. What it received is told from how far it came and what it
-//! lost, so receiving counts nothing.
+//! never writes to memory that anybody else reads. What it received follows from how far it came and what it
+//! lost, so a receive counts nothing.
 
 use core::fmt;
 use core::mem::MaybeUninit;
@@ -36,8 +36,10 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 ///
 /// At every moment, `total_received() + total_lagged()` is how far the subscriber has come.
 ///
-/// A subscriber may move to another thread. A clone starts at the same place, with counters at zero;
-/// publishers wait for it as they do for the original. A stage can't be cloned.
+/// A ring is closed when its last publisher is dropped, or when somebody [closes](crate::Closer) it.
+/// Subscribers still receive what was published before. A subscriber may move to another thread. A clone
+/// starts at the same place, with counters at zero; publishers wait for it as they do for the original. A
+/// stage can't be cloned.
 ///
 /// | verb | waits | on lag |
 /// | --- | --- | --- |
@@ -93,7 +95,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// with the oldest message that is still in the ring, so `while let Ok(message) = subscriber.recv()` ends
     /// only when the ring is closed.
     ///
-    /// It never waits for a publisher that is gone. If a publisher is so fast that it overwrites the whole
+    /// It never waits for a publisher that is gone. If publishers are so fast that they overwrite the whole
     /// ring during each copy of one message, this does not return as long as that lasts.
     ///
     /// In a stage, the message counts as processed when the stage receives again or calls
@@ -101,7 +103,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: all publishers are gone and nothing is left.
+    /// [`RecvError`]: the ring is closed and nothing is left.
     ///
     /// # Examples
     ///
@@ -142,7 +144,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///   If the subscriber was lapped again before it had read half a ring, it goes on with a later message,
     ///   because the oldest would be overwritten at once; the messages that it skips for that count in
     ///   `skipped`. It never skips a message that is still to be written.
-    /// - `Closed`: all publishers are gone and nothing is left.
+    /// - `Closed`: the ring is closed and nothing is left.
     ///
     /// # Examples
     ///
@@ -179,7 +181,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: all publishers are gone and nothing is left.
+    /// [`RecvError`]: the ring is closed and nothing is left.
     ///
     /// # Examples
     ///
@@ -224,7 +226,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// # Errors
     ///
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
-    /// all publishers are gone and nothing is left.
+    /// the ring is closed and nothing is left.
     ///
     /// # Examples
     ///
@@ -259,7 +261,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// # Errors
     ///
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
-    /// all publishers are gone and nothing is left.
+    /// the ring is closed and nothing is left.
     ///
     /// # Examples
     ///
@@ -327,7 +329,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: all publishers are gone and nothing is left. `buffer` is unchanged.
+    /// [`RecvError`]: the ring is closed and nothing is left. `buffer` is unchanged.
     ///
     /// # Examples
     ///
@@ -348,11 +350,11 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         Ok(1 + self.try_recv_batch(rest))
     }
 
-    /// How many messages could be received now: those published and not yet received that stand in the ring,
-    /// and that a lag would not pass over (see [`try_recv`](Self::try_recv)); for a stage, those of them that
-    /// all before it have processed, and not lost. With many publishers, those up to the first that is still
-    /// being written. More may come, and some may be overwritten, meanwhile; with the publishers and the
-    /// stages before it at rest it is exact.
+    /// How many messages could be received now: those that were published, are still in the ring, and were
+    /// not received yet. Messages that a lag would skip do not count (see [`try_recv`](Self::try_recv)). In a
+    /// stage, only messages count that all upstreams have processed, and not lost. With many publishers, only
+    /// messages before the first one that is still being written count. Meanwhile more may come, and some may
+    /// be overwritten. While publishers and upstreams rest, the number is exact.
     ///
     /// Looks at a bounded number of slots; with many publishers, at the slot of each message from the cursor
     /// on, O(`capacity`).
@@ -431,7 +433,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.shared.ring.capacity()
     }
 
-    /// Whether the publisher is gone, or somebody has closed the ring. Messages may still be left to receive.
+    /// Whether all publishers are gone, or somebody has closed the ring. Messages may still be left to
+    /// receive.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()
@@ -445,7 +448,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         Ok(whole)
     }
 
-    /// Lets publishers have the slots of all messages that were taken.
+    /// Frees the slots of all messages that were taken, for publishers.
     #[inline(always)]
     pub(super) fn release(&self) {
         M::advance(self.seat(), &self.shared, self.cursor);
@@ -526,12 +529,12 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         None
     }
 
-    /// Whether a batch is read in runs. Where it may be lapped it is not: of a run that was overwritten in
-    /// part, nothing is received. But under loom it is, so that a writer that laps its reader shows that a
-    /// run is all or nothing.
+    /// Whether a batch is read in runs. A subscriber that may be lapped does not read in runs, because it
+    /// would receive nothing of a run that was overwritten in part. Under loom it does, so that a writer that
+    /// laps its reader shows that a run is all or nothing.
     const IN_RUNS: bool = (M::LOSSLESS || cfg!(annulus_loom)) && size_of::<T::Wire>() <= RUN_BYTES;
 
-    /// Takes messages until `places` is full or there is none before `end`, as
+    /// Takes messages until `places` is full or there is none before `end`, like
     /// [`next_before`](Self::next_before), and returns how many.
     #[inline]
     fn take_all(&mut self, places: &mut [T], end: &mut Option<Sequence>) -> usize {
@@ -552,7 +555,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     /// Takes messages into the front of `places`, at most `most`, and returns how many: perhaps fewer than
-    /// there are. Where it is none, [`take`](Self::take) knows more.
+    /// there are. If it is none, [`take`](Self::take) knows why.
     #[inline]
     fn take_run(&mut self, places: &mut [T], most: u64) -> usize {
         let cursor = self.cursor;
@@ -582,8 +585,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         if M::STAGED { self.go_on_outlined() } else { self.go_on_here() }
     }
 
-    /// For those that live in memory anyway: in line, what a stage does after a lag kept its `try_recv` from
-    /// being inlined.
+    /// For subscribers that live in memory anyway. If inlined, what a stage does after a lag keeps `try_recv`
+    /// from being inlined.
     #[cold]
     #[inline(never)]
     fn go_on_outlined(&mut self) -> u64 {
@@ -619,8 +622,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         skipped
     }
 
-    /// Before which message a drain or a batch ends: as the head, but cheaper, and perhaps later: of many
-    /// publishers, where nothing was claimed.
+    /// The message before which a drain or a batch ends. It is like the head, but cheaper, and perhaps later:
+    /// with many publishers, the first message that is not claimed.
     pub(super) fn end(&self) -> Sequence {
         M::end(self.seat(), self.shared.ring.end(self.cursor))
     }

@@ -1,6 +1,7 @@
 //! Closing a ring, and stopping threads.
 //!
-//! A ring closes by itself when one of its sides is gone. What was sent before the close can still be
+//! A ring closes by itself when its last writer is gone. Lossless rings and queues also close when their last
+//! reader is gone. Besides, any ring can be closed from anywhere. What was sent before the close can still be
 //! received. No handle waits for a peer that is gone.
 //!
 //! | ring | the writers are gone | the readers are gone |
@@ -10,8 +11,8 @@
 //! | queue | the same | sending fails and gives the value back |
 //!
 //! The readers of a lossless ring are gone when every subscriber *and* every
-//! [`Subscribable`](crate::broadcast::Subscribable) is dropped: while there is a `Subscribable`, somebody may
-//! still join. So drop it after the last `subscribe`, if publishers shall notice that nobody listens any
+//! [`Subscribable`](crate::broadcast::Subscribable) is dropped. While there is a `Subscribable`, somebody may
+//! still join. So drop it after the last `subscribe`, if publishers should notice that nobody listens any
 //! more.
 //!
 //! # A chain of threads ends from its source
@@ -44,8 +45,8 @@
 //!
 //! Every publisher and every handle of a queue has a method `close`. It wakes all threads that wait in the
 //! ring. What was sent before is still received, by all subscribers up to the same message. What comes later
-//! fails and gives its value back. (`publish` on a lossy ring returns nothing, so it drops the message;
-//! `is_closed` tells.)
+//! fails and gives its value back. (Only `publish` on a lossy ring returns nothing, so it drops the message.
+//! Ask `is_closed` there.)
 //!
 //! ```
 //! let (mut producer, mut consumer) = annulus::mpsc::channel(64);
@@ -59,9 +60,9 @@
 //!
 //! # Closing a ring from another thread
 //!
-//! A [`Closer`](crate::Closer) closes one ring from anywhere. Get it by `closer` of a publisher, of any
-//! handle of a queue, or of a `Subscribable`. Clone it and send it where you like. It keeps no ring open, and
-//! dropping it closes nothing.
+//! A [`Closer`](crate::Closer) closes one ring from anywhere. Publishers, all handles of a queue, and
+//! `Subscribable` have a method `closer` that makes one. Clone it and send it where you like. A `Closer` does
+//! not keep its ring open, and dropping it closes nothing.
 //!
 //! ```
 //! let (mut publisher, subscribable) = annulus::broadcast::lossless(8);
@@ -79,8 +80,8 @@
 //!
 //! A [`Shutdown`](crate::Shutdown) is a flag for threads that produce, compute or poll. Each clone sees it. A
 //! thread that waits in `recv` does not look at the flag, so [attach](crate::Shutdown::attach) the closer of
-//! its ring: then `trigger` closes the ring, too, and wakes the thread. Any number of rings may be attached,
-//! also after the trigger, which closes them at once.
+//! its ring. Then `trigger` also closes the ring, and wakes the thread. You may attach any number of rings. A
+//! ring that is attached after the trigger is closed at once.
 //!
 //! ```
 //! use annulus::{Shutdown, broadcast};

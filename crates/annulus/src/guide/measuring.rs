@@ -1,19 +1,19 @@
 //! Measuring honestly.
 //!
 //! A message between two cores takes about as long as a few cache misses. So the machine, the compiler and
-//! the neighbours change the result as much as the library does. These rules are those of the project's own
-//! [benchmarks](https://github.com/annulus-rs/annulus/blob/main/docs/benchmarks.md).
+//! other programs change the result as much as the library does. The project's own
+//! [benchmarks](https://github.com/annulus-rs/annulus/blob/main/docs/benchmarks.md) follow these rules.
 //!
-//! 1. **Measure on your machine.** Cores that share a cache, and cores on two sockets, differ by a factor of
-//!    several. The repository has one command that measures every ring beside its rivals:
-//!    `cargo run --release --manifest-path bench/Cargo.toml`.
+//! 1. **Measure on your machine.** Between cores on two sockets, a message takes several times as long as
+//!    between cores that share a cache. The repository has one command that measures every ring beside its
+//!    rivals: `cargo run --release --manifest-path bench/Cargo.toml`.
 //! 2. **Compare in one run, in turns.** Run A, B, A, B, and so on, and compare the pairs. Two runs on two
-//!    days compare the days.
+//!    days also compare the days.
 //! 3. **Give each candidate a process of its own.** The memory and the branches of one candidate influence
 //!    the next.
-//! 4. **Pin the threads** and say where: see [pinning](super::pinning).
-//! 5. **Report medians and spread**, not the best run. Where the spread is larger than the difference, there
-//!    is no result.
+//! 4. **Pin the threads** and say on which cores: see [pinning](super::pinning).
+//! 5. **Report medians and spread**, not the best run. If the spread is larger than the difference, there is
+//!    no result.
 //! 6. **Report ratios** to something known, such as two threads that exchange a bare word. Times without the
 //!    machine mean nothing.
 //! 7. **Check what arrived.** A lossy ring looks very fast if its reader receives one message in a thousand.

@@ -42,7 +42,7 @@
 //!
 //! An event ring keeps one value in each slot. The publisher changes the value in place, and readers get a
 //! reference to it. Nothing is copied or allocated for a message, so a `String` keeps its buffer from lap to
-//! lap. For the same reason, a closure finds the content of an earlier message.
+//! lap. For the same reason, a closure of the publisher finds the content of an earlier message.
 //! [`channel_with_reset`](crate::event::channel_with_reset) clears it first:
 //!
 //! ```
@@ -102,7 +102,7 @@
 //! assert_eq!(pool.available(), 64);
 //! ```
 //!
-//! A handle is good once, so it is not a message of a broadcast ring. A queue of `Copy` values can also be
-//! written and read as slices, without a buffer between: see
+//! A handle can be redeemed once, so it is not a message of a broadcast ring. A queue of `Copy` values can
+//! also be written and read as slices, without a buffer between: see
 //! [`Producer::reserve`](crate::queue::Producer::reserve) and
 //! [`Consumer::readable`](crate::queue::Consumer::readable).

@@ -81,7 +81,8 @@
 //!
 //! # Take care
 //!
-//! - A pinned thread cannot escape. If another program runs on the same core, the thread waits for it.
+//! - A pinned thread cannot move to another core. If another program runs on its core, the thread waits for
+//!   it.
 //! - Leave at least one core to the rest of the system.
 //! - A virtual machine may place two of its cores on one real core, and may change this while the program
 //!   runs.

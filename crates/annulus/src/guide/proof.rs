@@ -20,7 +20,7 @@
 //! Each important check has a *seeded bug*: a small mistake in the code that a compiler flag turns on. An
 //! ordering is too weak, a fence is missing, a second look is left out. `ci/mutations` turns on one after the
 //! other and fails unless the check finds it. Litmus tests and Promela models have such twins as well.
-//! Another program makes small changes all over the source, and a test must fail with each.
+//! Another program makes small changes all over the source. With each change, a test must fail.
 //! `verify/mutants.md` lists the exceptions, each with its reason.
 //!
 //! # What the code promises to its reader
@@ -57,4 +57,4 @@
 //! assert_eq!(reader.join().unwrap(), MESSAGES);
 //! ```
 //!
-//! A passing test like this one is luck as much as proof. That is why the methods above exist.
+//! Such a test may also pass by luck. That is why the methods above exist.

@@ -11,7 +11,7 @@
 //!
 //! # A lossy ring counts the loss
 //!
-//! A subscriber that falls behind loses the oldest messages. Its next receive tells how many:
+//! A subscriber that falls behind loses the oldest messages. Its next receive says how many:
 //! [`try_recv`](crate::broadcast::Subscriber::try_recv) and
 //! [`recv_or_lag`](crate::broadcast::Subscriber::recv_or_lag) return `Lagged { skipped }` once.
 //! [`recv`](crate::broadcast::Subscriber::recv) counts the loss and goes on, so a loop over `recv` ends only
@@ -30,7 +30,7 @@
 //! assert_eq!(subscriber.total_received() + subscriber.total_lagged(), 3);
 //! ```
 //!
-//! If only the newest value matters, do not read what lies before it.
+//! If only the newest value matters, do not read the messages before it.
 //! [`latest`](crate::broadcast::Subscriber::latest) passes over the older messages and counts them as lagged:
 //!
 //! ```

@@ -18,7 +18,7 @@
 //!
 //! - `Block`, the default, spins briefly and then sleeps in the kernel. It uses no processor time while it
 //!   sleeps. Waking up takes the time of a system call and of the scheduler.
-//! - `BusySpin` and `YieldSpin` never sleep. They react fastest, and keep a whole core busy. Use them only if
+//! - `BusySpin` and `YieldSpin` never sleep. They react fastest, but keep a whole core busy. Use them only if
 //!   each thread has a core of its own.
 //! - `BackoffSpin` and `Adaptive` spin, and after a while they offer their core to others between polls.
 //!
@@ -46,8 +46,8 @@
 //! - *While nobody sleeps*, a publish or a send looks at one word to learn that. On Linux this is a plain
 //!   load. On other systems a full memory fence comes with it.
 //! - *When readers sleep*, the next publish wakes all of them with one system call. Until they run, further
-//!   messages cost no other call. In a queue with many consumers, one message wakes one of the sleepers.
-//! - *Where a writer waits for room*, the same holds in the other direction.
+//!   messages cost no further call. In a queue with many consumers, one message wakes one of the sleepers.
+//! - *If a writer waits for room*, the same holds in the other direction.
 //!
 //! The first sleep of a process takes some milliseconds more on Linux, because the process must register with
 //! the kernel first. `annulus::prepare` does this in advance. Call it at the start of `main`:

@@ -1,4 +1,4 @@
-//! [`MpEventPublisher`]: one of many who change events.
+//! [`MpEventPublisher`]: one of many handles that change events.
 
 use alloc::sync::Arc;
 use core::fmt;
@@ -26,7 +26,7 @@ use crate::wait::WaitStrategy;
 /// [`send`](Self::send) publishes a value that exists already, and takes `&self`. For `R` see
 /// [`EventPublisher`](crate::event::EventPublisher).
 ///
-/// Dropping the last one closes the ring. Subscribers process what is left, then get `Closed`.
+/// Dropping the last publisher closes the ring. Subscribers process what is left, then get `Closed`.
 pub struct MpEventPublisher<T, R = ()> {
     shared: Handle<Owned<T>, Publishing>,
     /// What the next closure changes.
@@ -54,8 +54,8 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] where nobody is left to receive, or somebody has closed the ring. The closure has run
-    /// then, and the next one gets the event as it left it.
+    /// [`PublishError`] if nobody is left to receive, or if somebody has closed the ring. The closure has run
+    /// then, and the next closure gets the event as this one left it.
     ///
     /// # Examples
     ///
@@ -81,7 +81,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// As of [`publish`](Self::publish).
+    /// Those of [`publish`](Self::publish).
     #[inline]
     pub fn publish_by(
         &mut self,
@@ -119,7 +119,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// As of [`publish_timeout`](Self::publish_timeout).
+    /// Those of [`publish_timeout`](Self::publish_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_deadline(
@@ -190,20 +190,20 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         self.shared.ring.capacity()
     }
 
-    /// Whether publishing will fail from now on: nobody is left to receive, or somebody has
+    /// Whether publishing will fail from now on, because nobody is left to receive, or because somebody has
     /// [closed](Self::close) the ring.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.refuses()
     }
 
-    /// Closes the ring for all its publishers, and wakes whoever waits: subscribers process what was
-    /// published, then get `Closed`. What is published from now on is refused. No effect on a closed ring.
+    /// Closes the ring for all its publishers, and wakes all threads that wait in it. Subscribers process
+    /// what was published, then get `Closed`. From now on publishing fails. No effect on a closed ring.
     pub fn close(&self) {
         self.shared.close();
     }
 
-    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`].
+    /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open.
     #[must_use]
     pub fn closer(&self) -> Closer
     where
@@ -212,9 +212,9 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         self.shared.closer()
     }
 
-    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. What can
-    /// make subscribers, an [`EventSubscribable`](crate::event::EventSubscribable), does not count, so 0 does
-    /// not mean that nobody will ever receive. Subscribers may come and go meanwhile.
+    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. Subscribers
+    /// may join and leave meanwhile. An [`EventSubscribable`](crate::event::EventSubscribable) does not
+    /// count, so somebody may still join when this is 0.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.shared.subscriber_count()

@@ -1,4 +1,4 @@
-//! [`EventPublisher`]: the one who changes the events.
+//! [`EventPublisher`]: the only handle that changes events.
 
 use core::fmt;
 #[cfg(feature = "std")]
@@ -44,13 +44,14 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// Do not call it in a closure that processes an event of the same ring: that event is not processed
     /// before the closure returns, so in a full ring this would wait for ever. Use
     /// [`try_publish`](Self::try_publish) or `publish_timeout` there, as the example `feedback` does.
-    /// `change` must not wait for an event of the same ring either: none comes before it returns.
+    /// `change` must not wait for an event of the same ring either, because none comes before `change`
+    /// returns.
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the closure back, which has not run, where nobody is left to receive (every
-    /// subscriber is gone, and every [`EventSubscribable`](crate::event::EventSubscribable) too), or where
-    /// somebody has [closed](Self::close) the ring, also while this waited.
+    /// [`PublishError`] gives the closure back if nobody is left to receive (every subscriber is gone, and
+    /// every [`EventSubscribable`](crate::event::EventSubscribable) too), or if somebody has
+    /// [closed](Self::close) the ring, also while this call waited. The closure has not run.
     ///
     /// # Examples
     ///
@@ -75,7 +76,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// As of [`publish`](Self::publish).
+    /// Those of [`publish`](Self::publish).
     #[inline]
     pub fn publish_by<F: FnOnce(&mut T)>(
         &mut self,
@@ -124,7 +125,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// As of [`publish_timeout`](Self::publish_timeout).
+    /// Those of [`publish_timeout`](Self::publish_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn publish_deadline<F: FnOnce(&mut T)>(
@@ -191,31 +192,31 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         self.single.shared.ring.capacity()
     }
 
-    /// Whether publishing will fail from now on: nobody is left to receive, or somebody has
+    /// Whether publishing will fail from now on, because nobody is left to receive, or because somebody has
     /// [closed](Self::close) the ring.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.single.shared.refuses()
     }
 
-    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. What can
-    /// make subscribers, an [`EventSubscribable`](crate::event::EventSubscribable), does not count, so 0 does
-    /// not mean that nobody will ever receive. Subscribers may come and go meanwhile.
+    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. Subscribers
+    /// may join and leave meanwhile. An [`EventSubscribable`](crate::event::EventSubscribable) does not
+    /// count, so somebody may still join when this is 0.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.single.shared.subscriber_count()
     }
 
-    /// Closes the ring, as dropping the publisher would, and keeps the publisher: subscribers process what
-    /// was published, then get `Closed`, and whoever waits is woken. What is published from now on is
-    /// refused. No effect on a closed ring.
+    /// Closes the ring, as dropping the publisher does, but keeps the publisher. Subscribers process what was
+    /// published, then get `Closed`. Threads that wait in the ring are woken. From now on publishing fails.
+    /// No effect on a closed ring.
     pub fn close(&self) {
         self.single.shared.close_as_publisher();
     }
 
-    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`]. An event that a closure
-    /// is changing when the ring is closed is published once the closure has returned, and subscribers wait
-    /// for it.
+    /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open. If a closure is
+    /// changing an event when the ring is closed, that event is published when the closure has returned, and
+    /// subscribers wait for it.
     #[must_use]
     pub fn closer(&self) -> Closer
     where

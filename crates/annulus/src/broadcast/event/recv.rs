@@ -24,7 +24,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: all publishers are gone and nothing is left.
+    /// [`RecvError`]: the ring is closed and nothing is left.
     ///
     /// # Examples
     ///
@@ -47,7 +47,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`recv`](Self::recv).
+    /// Those of [`recv`](Self::recv).
     #[inline]
     pub fn recv_by(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
         self.process_by(strategy, T::clone)
@@ -58,7 +58,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// # Errors
     ///
     /// [`Empty`](TryRecvError::Empty): there is no new event or, for a stage, none that all of its upstreams
-    /// have processed. [`Closed`](TryRecvError::Closed): all publishers are gone and nothing is left.
+    /// have processed. [`Closed`](TryRecvError::Closed): the ring is closed and nothing is left.
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         self.try_process(T::clone)
@@ -70,7 +70,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// # Errors
     ///
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
-    /// all publishers are gone and nothing is left.
+    /// the ring is closed and nothing is left.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
@@ -81,7 +81,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`recv_timeout`](Self::recv_timeout).
+    /// Those of [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
@@ -110,7 +110,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 
     /// An iterator over clones of the events. It waits for each event like [`recv`](Self::recv), and ends
-    /// when all publishers are gone and nothing is left.
+    /// when the ring is closed and nothing is left.
     ///
     /// `for event in &mut subscriber` and `for event in subscriber` do the same.
     ///
@@ -153,7 +153,7 @@ impl<T: Clone + Send + Sync, M: Mode> ExactSizeIterator for TryIter<'_, T, M> {}
 
 impl<T: Clone + Send + Sync, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 
-/// An iterator that waits for events until all publishers are gone, and clones them; made by
+/// An iterator that waits for events until the ring is closed and nothing is left, and clones them. Made by
 /// [`EventSubscriber::iter`].
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct Iter<'a, T: Send + Sync, M: Mode = Lossless> {

@@ -1,4 +1,4 @@
-//! Whole values into a ring of owned events: `send` and its kin, of one publisher and of many.
+//! Whole values into a ring of owned events: `send` and similar verbs, for one publisher and for many.
 
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
@@ -30,9 +30,9 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the value back where nobody is left to receive (every subscriber is gone, and
-    /// every [`EventSubscribable`](crate::event::EventSubscribable) too), or where somebody has
-    /// [closed](Self::close) the ring, also while this waited.
+    /// [`PublishError`] gives the value back if nobody is left to receive (every subscriber is gone, and
+    /// every [`EventSubscribable`](crate::event::EventSubscribable) too), or if somebody has
+    /// [closed](Self::close) the ring, also while this call waited.
     ///
     /// # Examples
     ///
@@ -59,7 +59,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// As of [`send`](Self::send).
+    /// Those of [`send`](Self::send).
     #[inline]
     pub fn send_by(&mut self, value: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
         match self.admit_by(strategy, None) {
@@ -76,7 +76,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// # Errors
     ///
     /// [`TryPublishError`] gives the value back: [`Full`](TryPublishError::Full) if the slowest subscriber
-    /// has `capacity` events to process, [`Closed`](TryPublishError::Closed) as of [`send`](Self::send).
+    /// has `capacity` events to process; [`Closed`](TryPublishError::Closed) as for [`send`](Self::send).
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TryPublishError<T>> {
         match self.try_admit() {
@@ -104,7 +104,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// As of [`send_timeout`](Self::send_timeout).
+    /// Those of [`send_timeout`](Self::send_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_deadline(&mut self, value: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {
@@ -138,9 +138,9 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the value back where nobody is left to receive (every subscriber is gone, and
-    /// every [`EventSubscribable`](crate::event::EventSubscribable) too), or where somebody has
-    /// [closed](Self::close) the ring, also while this waited.
+    /// [`PublishError`] gives the value back if nobody is left to receive (every subscriber is gone, and
+    /// every [`EventSubscribable`](crate::event::EventSubscribable) too), or if somebody has
+    /// [closed](Self::close) the ring, also while this call waited.
     ///
     /// # Examples
     ///
@@ -167,7 +167,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// As of [`send`](Self::send).
+    /// Those of [`send`](Self::send).
     #[inline]
     pub fn send_by(&self, value: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
         match claim_by(self.shared(), 1, true, strategy, None) {
@@ -184,8 +184,8 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// # Errors
     ///
     /// [`TryPublishError`] gives the value back: [`Full`](TryPublishError::Full) if the slowest subscriber
-    /// has `capacity` events to process, or another publisher has not finished with the slot one lap before,
-    /// [`Closed`](TryPublishError::Closed) as of [`send`](Self::send).
+    /// has `capacity` events to process, or if another publisher has not finished with the slot one lap
+    /// before; [`Closed`](TryPublishError::Closed) as for [`send`](Self::send).
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), TryPublishError<T>> {
         match claim_now(self.shared(), true) {
@@ -213,7 +213,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     ///
     /// # Errors
     ///
-    /// As of [`send_timeout`](Self::send_timeout).
+    /// Those of [`send_timeout`](Self::send_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_deadline(&self, value: T, deadline: Instant) -> Result<(), PublishTimeoutError<T>> {

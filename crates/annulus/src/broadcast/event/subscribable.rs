@@ -1,4 +1,4 @@
-//! [`EventSubscribable`]: from which subscribers are made.
+//! [`EventSubscribable`]: makes subscribers.
 
 use core::fmt;
 
@@ -12,8 +12,8 @@ use crate::ring::Owned;
 /// Makes subscribers of one ring of owned events, at any time and on any thread, without stopping the
 /// publishers.
 ///
-/// Cloning is cheap. While there is one, somebody may still join: so publishing does not fail, even if all
-/// subscribers are gone.
+/// Cloning is cheap. While there is an `EventSubscribable`, somebody may still join. So publishing does not
+/// fail, even if all subscribers are gone.
 pub struct EventSubscribable<T> {
     shared: Handle<Owned<T>, Inviting>,
 }
@@ -54,7 +54,7 @@ impl<T: Send + Sync> EventSubscribable<T> {
         self.shared.ring.capacity()
     }
 
-    /// What closes the ring from any thread, and keeps nothing open: see [`Closer`].
+    /// A [`Closer`], which closes the ring from any thread. It does not keep the ring open.
     #[must_use]
     pub fn closer(&self) -> Closer
     where
@@ -69,9 +69,9 @@ impl<T: Send + Sync> EventSubscribable<T> {
         self.shared.is_closed()
     }
 
-    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. What can
-    /// make subscribers, an [`EventSubscribable`], does not count, so 0 does not mean that nobody will ever
-    /// receive. Subscribers may come and go meanwhile.
+    /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. Subscribers
+    /// may join and leave meanwhile. An [`EventSubscribable`] does not count, so somebody may still join when
+    /// this is 0.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.shared.subscriber_count()

@@ -1,6 +1,6 @@
 //! [`EventSubscriber`]: one reader of owned events.
 //!
-//! Its cursor in the gate moves on when it is done with an event, so nobody changes what it reads.
+//! Its cursor in the gate moves on only when it is done with an event, so nobody changes what it reads.
 
 use core::fmt;
 use core::ops::Deref;
@@ -51,8 +51,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// # Errors
     ///
     /// [`Empty`](TryRecvError::Empty): there is no new event or, for a stage, none that all of its upstreams
-    /// have processed. [`Closed`](TryRecvError::Closed): all publishers are gone and nothing is left. `look`
-    /// has not run.
+    /// have processed. [`Closed`](TryRecvError::Closed): the ring is closed and nothing is left. `look` has
+    /// not run.
     ///
     /// # Examples
     ///
@@ -79,7 +79,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: all publishers are gone and nothing is left.
+    /// [`RecvError`]: the ring is closed and nothing is left.
     ///
     /// # Examples
     ///
@@ -111,7 +111,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`process`](Self::process).
+    /// Those of [`process`](Self::process).
     #[inline]
     pub fn process_by<R>(
         &mut self,
@@ -129,7 +129,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// # Errors
     ///
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
-    /// all publishers are gone and nothing is left.
+    /// the ring is closed and nothing is left.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn process_timeout<R>(
@@ -147,7 +147,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`process_timeout`](Self::process_timeout).
+    /// Those of [`process_timeout`](Self::process_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn process_deadline<R>(
@@ -169,8 +169,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`try_process`](Self::try_process): there is no event at all. (A `most` of 0 returns `Ok(0)`
-    /// where there is one.)
+    /// Those of [`try_process`](Self::try_process): there is no event at all. (With a `most` of 0, it returns
+    /// `Ok(0)` if there is one.)
     ///
     /// # Examples
     ///
@@ -197,7 +197,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`process`](Self::process).
+    /// Those of [`process`](Self::process).
     pub fn process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, RecvError> {
         self.wait()?;
         Ok(self.process_there(most, look))
@@ -208,7 +208,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`process`](Self::process).
+    /// Those of [`process`](Self::process).
     pub fn process_batch_by(
         &mut self,
         strategy: WaitStrategy,
@@ -224,7 +224,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`process_timeout`](Self::process_timeout).
+    /// Those of [`process_timeout`](Self::process_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn process_batch_timeout(
@@ -242,7 +242,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`process_timeout`](Self::process_timeout).
+    /// Those of [`process_timeout`](Self::process_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn process_batch_deadline(
@@ -279,7 +279,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// [`RecvError`]: all publishers are gone and nothing is left.
+    /// [`RecvError`]: the ring is closed and nothing is left.
     ///
     /// # Examples
     ///
@@ -300,7 +300,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`wait`](Self::wait).
+    /// Those of [`wait`](Self::wait).
     #[inline]
     pub fn wait_by(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
         self.wait_as(Some(strategy))
@@ -323,7 +323,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// # Errors
     ///
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
-    /// all publishers are gone and nothing is left.
+    /// the ring is closed and nothing is left.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn wait_timeout(&mut self, timeout: Duration) -> Result<(), RecvTimeoutError> {
@@ -334,7 +334,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`wait_timeout`](Self::wait_timeout).
+    /// Those of [`wait_timeout`](Self::wait_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn wait_deadline(&mut self, deadline: Instant) -> Result<(), RecvTimeoutError> {
@@ -439,7 +439,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 }
 
-/// Events on their way through a closure; they count as processed when this ends, also by a panic.
+/// Events that a closure is processing. They count as processed when this is dropped, also by a panic.
 struct Passing<'a, T: Send + Sync, M: Mode> {
     subscriber: &'a mut EventSubscriber<T, M>,
     count: u64,
@@ -526,7 +526,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Panics
     ///
-    /// If an upstream is of another ring; [`try_after`](Self::try_after) returns an error instead.
+    /// If an upstream belongs to another ring. [`try_after`](Self::try_after) returns an error instead.
     ///
     /// # Examples
     ///
@@ -583,7 +583,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// # Errors
     ///
-    /// As of [`try_after`](Self::try_after).
+    /// Those of [`try_after`](Self::try_after).
     pub fn try_after_barrier(
         self,
         barrier: &DependencyBarrier,
@@ -605,7 +605,7 @@ impl<T: Send + Sync, M: Unstaged> Tracked for EventSubscriber<T, Staged<M>> {
 impl<T: Send + Sync, M: Unstaged> Upstream for EventSubscriber<T, Staged<M>> {}
 
 impl<T: Send + Sync, M: Unstaged> Clone for EventSubscriber<T, M> {
-    /// A subscriber with the same cursor, and counters at zero. (A stage has none: those that follow it would
+    /// A subscriber with the same cursor, and counters at zero. (A stage can't be cloned: its followers would
     /// not follow the clone.)
     fn clone(&self) -> Self {
         let seat = M::fork(self.shared.role(), &self.shared, self.cursor);
