@@ -5,7 +5,7 @@ use core::fmt;
 
 /// Something that can be closed.
 pub(crate) trait Close: Send + Sync {
-    /// Closes it and wakes everybody who waits. No effect where it is closed.
+    /// Closes it and wakes all threads that wait in it. No effect if it is closed already.
     fn close(&self);
 
     /// Whether it is closed.
@@ -14,21 +14,23 @@ pub(crate) trait Close: Send + Sync {
 
 /// Closes one ring, broadcast or queue, from any thread; made by `closer` of its handles.
 ///
-/// It may be cloned and sent anywhere, and it keeps nothing open: a ring whose handles are gone is gone, and
-/// dropping a closer closes nothing. To close several rings at once, or with a flag for threads that are not
-/// in a ring, [attach](crate::Shutdown::attach) closers to a [`Shutdown`](crate::Shutdown).
+/// It may be cloned and sent anywhere. It keeps nothing open: when the handles of a ring are gone, the ring
+/// is gone, too. Dropping a closer closes nothing. To close several rings at once, or together with a flag
+/// for threads that are not in a ring, [attach](crate::Shutdown::attach) closers to a
+/// [`Shutdown`](crate::Shutdown).
 ///
 /// # What a close does
 ///
-/// Everybody who waits in the ring is woken. What was published or sent before the close is received; then
-/// receivers get `Closed`, for good, and all subscribers of a broadcast ring at the same message. What comes
-/// later fails and gives its value back; only `publish` of a *lossy* ring, which returns nothing, drops the
-/// message. A `publish` or `send` beside the close is one or the other: where it returned `Ok` its message is
-/// received, and where it failed nobody receives it.
+/// It wakes all threads that wait in the ring. What was published or sent before the close is received. Then
+/// receivers get `Closed`, for good; all subscribers of a broadcast ring get it at the same message. What
+/// comes later fails and gives its value back. Only `publish` of a *lossy* ring, which returns nothing, drops
+/// the message. If a `publish` or `send` runs beside the close, it comes before or after it. If it returned
+/// `Ok`, its message is received. If it failed, nobody receives its message.
 ///
 /// On a broadcast ring with one publisher, a close from outside makes each core that runs a thread of this
-/// process execute a barrier: a system call, and the first time in a process some milliseconds, which
-/// `prepare` takes in advance. Where a sandbox refuses that, it waits for a millisecond.
+/// process execute a barrier. This costs a system call. The first time in a process it takes some
+/// milliseconds; `prepare` does this in advance. If a sandbox refuses the barrier, the close waits for a
+/// millisecond.
 ///
 /// # Examples
 ///
@@ -56,32 +58,32 @@ pub struct Closer {
 }
 
 impl Closer {
-    /// Of a ring that handles share.
+    /// A closer of a ring that handles share.
     pub(crate) fn of<R: Close + 'static>(ring: &Arc<R>) -> Self {
         Self::from_weak(Arc::downgrade(ring))
     }
 
-    /// Of a ring that knows of its share.
+    /// A closer of a ring that has a weak reference to itself.
     pub(crate) fn from_weak<R: Close + 'static>(ring: Weak<R>) -> Self {
         Self { ring }
     }
 
-    /// Closes the ring, and wakes everybody who waits in it. No effect on one that is closed, or gone.
+    /// Closes the ring, and wakes all threads that wait in it. No effect if the ring is closed or gone.
     pub fn close(&self) {
         if let Some(ring) = self.ring.upgrade() {
             ring.close();
         }
     }
 
-    /// Whether the ring is closed: somebody closed it, one side is gone from it, or it is gone itself. (Of a
-    /// broadcast ring, the side of publishers; a publisher tells by its own `is_closed` whether all receivers
-    /// are gone.)
+    /// Whether the ring is closed: somebody closed it, one of its sides is gone, or the ring itself is gone.
+    /// (For a broadcast ring, only the side of the publishers counts. A publisher's own `is_closed` also says
+    /// whether all receivers are gone.)
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.ring.upgrade().is_none_or(|ring| ring.is_closed())
     }
 
-    /// Whether the ring is gone with all its handles.
+    /// Whether the ring is gone, with all its handles.
     pub(crate) fn is_gone(&self) -> bool {
         self.ring.strong_count() == 0
     }

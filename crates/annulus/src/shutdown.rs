@@ -1,7 +1,7 @@
-//! [`Shutdown`]: asks threads to stop, and closes rings so that those see it who sleep in one.
+//! [`Shutdown`]: asks threads to stop, and closes rings so that threads that sleep in one see it.
 //!
-//! What is attached is a stack, after Treiber. A trigger takes all of it, and leaves the mark that nothing is
-//! put there any more; so what is attached is closed by the trigger that takes it, or by whoever attaches it
+//! The attached rings are a stack, after Treiber. A trigger takes the whole stack, and leaves a mark: nothing
+//! is put there any more. So a ring is closed by the trigger that takes it, or by the thread that attaches it
 //! and finds the mark:
 //!
 //! ```text
@@ -22,12 +22,12 @@ use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, mutated};
 /// [attached](Self::attach) to it are closed with it, so threads that wait in `recv` or `publish` are woken
 /// and see it, too.
 ///
-/// To look at it is one load, and to attach a ring costs the ring nothing: threads that work in it do not
-/// look at the flag, but at their ring.
+/// A look at the flag is one load. To attach a ring makes no verb of the ring slower: a thread in a ring does
+/// not look at the flag, only at its ring.
 ///
 /// # Examples
 ///
-/// Two threads that sleep in rings, and one that works elsewhere:
+/// Two threads that sleep in rings, and one that is in no ring:
 ///
 /// ```
 /// use annulus::{RecvError, Shutdown, broadcast, spsc};
@@ -59,7 +59,7 @@ pub struct Shutdown {
 /// What the clones share.
 struct State {
     triggered: AtomicBool,
-    /// What is attached; [`triggered_mark`] once it was taken.
+    /// The attached rings; [`triggered_mark`] once they were taken.
     top: AtomicPtr<Attached>,
     /// How many were attached since places were last given back, and how many are enough to look again.
     /// Hints.
@@ -67,10 +67,10 @@ struct State {
     enough: AtomicUsize,
 }
 
-/// So many places are not worth a look at all of them.
+/// With no more places than this, a look at all of them is not worth its cost.
 const FEW: usize = 8;
 
-/// A ring to be closed. The node belongs to the stack while it is there, then to who took it.
+/// A ring to be closed. The node belongs to the stack while it is there, then to the thread that took it.
 struct Attached {
     closer: Closer,
     /// The address of the node below, or 0. Not a pointer: Y1 compares addresses, so the node there may be
@@ -78,7 +78,7 @@ struct Attached {
     below: usize,
 }
 
-/// Where no node is: the stack is not used any more. It is compared, and never followed.
+/// An address where no node is: the stack is not used any more. This address is compared, and never followed.
 fn triggered_mark() -> *mut Attached {
     ptr::without_provenance_mut(1)
 }
@@ -97,12 +97,13 @@ impl Shutdown {
         }
     }
 
-    /// Closes the ring of `closer` together with this: by [`trigger`](Self::trigger), or at once where that
-    /// has come before. Any number of rings can be attached, of any kinds, at any time and on any thread;
-    /// that does not keep them alive.
+    /// Attaches the ring of `closer`: [`trigger`](Self::trigger) will close it. If the trigger has come
+    /// before, this closes the ring at once. Any number of rings can be attached, of any kinds, at any time
+    /// and on any thread. To attach a ring does not keep it alive.
     ///
     /// Allocates a place, and takes no lock. Now and then it gives back the places of rings that are gone, so
-    /// there are at most twice as many places as rings were attached at one time, and a few; O(1) on average.
+    /// the number of places is at most twice the number of rings that were attached at one time, and a few
+    /// more. O(1) on average.
     ///
     /// ```
     /// let (publisher, _subscribable) = annulus::broadcast::lossy::<u64>(64);
@@ -118,12 +119,12 @@ impl Shutdown {
         self.state.put(Box::new(Attached { closer, below: 0 }));
     }
 
-    /// Asks everybody who holds a clone to stop, and closes all rings that are attached, as [`Closer::close`]
-    /// does: in no order, and all of them, even if the destructor of a message panics. Calling it again
-    /// changes nothing.
+    /// Asks all threads that hold a clone to stop, and closes all attached rings, as [`Closer::close`] does.
+    /// It closes them in no particular order, and closes all of them, even if the destructor of a message
+    /// panics. Calling it again changes nothing.
     ///
     /// When it returns, all rings are closed, unless another thread is in [`attach`](Self::attach) at that
-    /// moment: such a thread may hold any of the rings, and closes them itself before it returns.
+    /// moment: such a thread may have taken any of the rings, and closes these itself before it returns.
     pub fn trigger(&self) {
         // Release: pairs with the Acquire in `is_shutdown`; what came before the trigger is visible to who
         // sees it.
@@ -133,7 +134,7 @@ impl Shutdown {
         }
     }
 
-    /// Whether somebody has asked. One load; never waits.
+    /// Whether somebody has triggered it. One load; never waits.
     #[inline]
     #[must_use]
     pub fn is_shutdown(&self) -> bool {
@@ -216,8 +217,8 @@ impl Drop for Taken {
     }
 }
 
-/// What was on the stack, to be closed: all of it, also if a close panics because it drops what lies in a
-/// ring.
+/// What was on the stack, and is to be closed: all of it, even if a close panics because it drops the
+/// messages in a ring.
 struct Closing(Taken);
 
 impl Drop for Closing {

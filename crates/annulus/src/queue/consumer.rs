@@ -19,7 +19,7 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 /// The receiving end of a queue: each message of the queue reaches one consumer.
 ///
 /// Made by [`spsc::channel`](crate::spsc::channel), [`mpsc::channel`](crate::mpsc::channel) and so on; `K`
-/// says which kind of queue it is. All verbs may be mixed: each begins where the one before stopped.
+/// says which kind of queue it is. You may mix all verbs: each begins where the one before stopped.
 ///
 /// # Many rings
 ///
@@ -29,8 +29,8 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 ///
 /// *No message waits for ever.* Suppose that there are n rings, and that a message has fewer than 128
 /// messages before it in its own ring. Then it is received within (n + 1) · 128 receives of any one consumer
-/// that goes on, whatever other producers do. Each further 128 messages before it add as many receives again.
-/// Some verbs have other bounds:
+/// that goes on, whatever other producers do. Each further 128 messages before it add the same number of
+/// receives. Some verbs have other bounds:
 ///
 /// - In place ([`readable`](Self::readable), [`peek`](Self::peek)), a turn ends with the slice in which the
 ///   128th message lies. So a turn has at most 127 + capacity messages, and a message is received within
@@ -62,8 +62,8 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 /// sometimes *rests*: it executes some 32 pause instructions before it looks again. It does so only if all of
 /// this is true:
 ///
-/// - There is one ring to look at: the queue is an `spsc`, or an `mpsc` with one producer, or with others
-///   that were quiet for long.
+/// - There is one ring to look at: the queue is an `spsc`, or an `mpsc` with one producer, or an `mpsc` whose
+///   other producers were quiet for long.
 /// - The verb has taken all messages that it knew of.
 /// - Several looks in a row found at least 4 messages each, and at most 512, or an eighth of the capacity (in
 ///   `mpsc`, at most 64).
@@ -126,7 +126,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         }
     }
 
-    /// The long way of a receive that does not wait.
+    /// The slow path of a receive that does not wait.
     #[cold]
     #[inline(never)]
     fn look(&mut self) -> Result<T, TryRecvError> {
@@ -154,7 +154,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// As of [`recv`](Self::recv).
+    /// Those of [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -208,7 +208,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// As of [`recv_timeout`](Self::recv_timeout).
+    /// Those of [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
@@ -223,8 +223,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         }
     }
 
-    /// Receives a message, or waits for one, or for the end; `None` once `deadline` has passed. Of a receive
-    /// that waits, the long way.
+    /// Receives a message, or waits for one, or for the end. `None` once `deadline` has passed. It is the
+    /// slow path of a receive that waits.
     #[cold]
     #[inline(never)]
     fn wait(&mut self, strategy: Option<WaitStrategy>, deadline: Deadline) -> Option<Result<T, RecvError>> {
@@ -269,7 +269,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// As of [`recv`](Self::recv). `values` is unchanged.
+    /// Those of [`recv`](Self::recv). `values` is unchanged.
     ///
     /// # Examples
     ///
@@ -294,7 +294,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// # Errors
     ///
-    /// As of [`recv`](Self::recv).
+    /// Those of [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -369,7 +369,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         consumed
     }
 
-    /// Where nothing was found on a closed queue, the next call will know why.
+    /// If nothing was found on a closed queue, the next call will know why.
     #[inline]
     fn look_for_the_end(&mut self, found: usize) {
         if found == 0 && self.end.state().may_be_closed() {
@@ -429,7 +429,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         self.end.state().close();
     }
 
-    /// What closes the queue from any thread, and keeps nothing open: see [`Closer`].
+    /// A [`Closer`], which closes the queue from any thread. It does not keep the queue open.
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel::<u64>(4);
@@ -520,8 +520,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// # Panics
     ///
-    /// If `count` is above the number of messages that `readable` would return without a new look: nothing is
-    /// dropped then.
+    /// If `count` is larger than the number of messages that `readable` would return without a new look.
+    /// Nothing is dropped then.
     #[inline]
     pub fn advance(&mut self, count: usize)
     where
@@ -618,7 +618,7 @@ impl<T: Send, K: Joinable> Consumer<T, K> {
 }
 
 of_kinds! { spmc::Spmc, mpmc::Mpmc =>
-/// Another consumer of the queue. Stops nobody.
+/// Another consumer of the queue. Nobody has to wait for this.
 impl<T: Send, K: Shared> Clone for Consumer<T, K> {
     fn clone(&self) -> Self {
         Self { end: K::another(&self.end) }

@@ -29,7 +29,7 @@ use crate::wait::{Deadline, WaitStrategy};
 ///
 /// A queue is closed when its last producer is gone, when its last consumer is gone, or when somebody calls
 /// [`close`](Self::close). From then on every send fails and gives its value back. Messages that were sent
-/// before are received. If a send at the same time as a close returned `Ok`, it came before the close, or the
+/// before are received. If a send at the same time as a close returned `Ok`, it came before the close, or all
 /// consumers were gone.
 pub struct Producer<T: Send, K: Kind> {
     pub(super) end: K::Write<T>,
@@ -93,7 +93,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     ///
     /// # Errors
     ///
-    /// As of [`send`](Self::send).
+    /// Those of [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -154,7 +154,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     ///
     /// # Errors
     ///
-    /// As of [`send_timeout`](Self::send_timeout).
+    /// Those of [`send_timeout`](Self::send_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_deadline(&mut self, value: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
@@ -275,7 +275,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
         self.end.state().close();
     }
 
-    /// What closes the queue from any thread, and keeps nothing open: see [`Closer`].
+    /// A [`Closer`], which closes the queue from any thread. It does not keep the queue open.
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel::<u64>(4);
@@ -300,7 +300,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     }
 }
 
-/// The long way of a send that waits.
+/// The slow path of a send that waits.
 #[cold]
 #[inline(never)]
 fn put<T, W: Write<T>>(
@@ -318,7 +318,7 @@ fn put<T, W: Write<T>>(
     unsafe { end.put(value) }.map_err(|value| (Refusal::Closed, value))
 }
 
-/// The long way of one that does not.
+/// The slow path of a send that does not wait.
 #[cold]
 #[inline(never)]
 fn try_put<T, W: Write<T>>(end: &mut W, value: T) -> Result<(), (Refusal, T)> {
@@ -367,9 +367,9 @@ impl<T: Send, K: Joinable> Producer<T, K> {
         self.end.state().roster.count()
     }
 
-    /// Another producer of this queue, with a ring of its own. This stops nobody. If a producer has left, the
-    /// new one takes over its ring and sends behind the messages in it: this is lock-free and O(1). Otherwise
-    /// this allocates a ring, in O(capacity).
+    /// Another producer of this queue, with a ring of its own. Nobody has to wait for this. If a producer has
+    /// left, the new one takes over its ring and sends behind the messages in it. This is lock-free and O(1).
+    /// Otherwise this allocates a ring, in O(capacity).
     ///
     /// # Errors
     ///
@@ -403,7 +403,7 @@ of_kinds! { mpsc::Mpsc, mpmc::Mpmc =>
 /// Another producer of the queue, with a ring of its own; see [`register`](Producer::register). Messages of
 /// two producers have no order, even if one thread has both.
 impl<T: Send, K: Joinable> Clone for Producer<T, K> {
-    /// On a closed queue, a producer whose sends all fail.
+    /// On a closed queue this returns a producer whose sends all fail.
     ///
     /// # Panics
     ///

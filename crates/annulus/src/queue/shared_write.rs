@@ -15,7 +15,7 @@ use crate::lane::SharedLane;
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 
-/// The one producer of a shared lane. As of [`WriteEnd`](super::write::WriteEnd), what is rare takes and
+/// The one producer of a shared lane. Those of [`WriteEnd`](super::write::WriteEnd), what is rare takes and
 /// returns values.
 pub(crate) struct SharedWriteEnd<T> {
     state: ManuallyDrop<Arc<QueueState<SharedLane<T>>>>,

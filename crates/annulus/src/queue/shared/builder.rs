@@ -1,4 +1,4 @@
-//! [`Builder`]: the one place where such queues are made.
+//! [`Builder`]: makes shared queues.
 
 use alloc::sync::Arc;
 
@@ -71,7 +71,7 @@ impl Builder {
         self
     }
 
-    /// The number of the first message. Nothing shows it; tests begin shortly before the numbers wrap.
+    /// The number of the first message. No verb shows it. Tests begin shortly before the numbers wrap.
     #[doc(hidden)]
     #[must_use]
     pub fn first(mut self, first: u64) -> Self {

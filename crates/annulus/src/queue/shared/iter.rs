@@ -1,5 +1,5 @@
-//! The iterators over a receiver's messages, and the verbs that make them: one ends with what is there, two
-//! wait for more.
+//! The iterators over a receiver's messages, and the verbs that make them. One ends with the messages that
+//! are there; two wait for more.
 
 use core::fmt;
 use core::iter::FusedIterator;

@@ -14,10 +14,10 @@
 //! | the bound | for each producer | for all of them |
 //! | order | of each producer's messages | of all messages |
 //! | memory | producers × capacity × message | capacity × (message and 8 bytes) |
-//! | another producer | takes a ring that is free, or allocates one | takes nothing |
+//! | another producer | takes a ring that is free, or allocates one | allocates nothing |
 //! | verbs | `&mut self` | `&self` |
 //! | written and read in place | with one consumer | no |
-//! | many producers at once | none is in another's way | they take turns at one number |
+//! | many producers at once | do not disturb each other | take turns at one counter |
 //!
 //! ```
 //! use annulus::queue::shared;
@@ -42,15 +42,15 @@
 //!
 //! The algorithm follows Vyukov's bounded queue: a sender claims a number, and then writes its message into
 //! the slot of that number. No verb takes a lock, and a claim fails only if another claim has succeeded. But
-//! a thread that the system stops *between* its claim and the end of its write, a very short time, is in the
-//! way of others until it goes on:
+//! the system may stop a thread *between* its claim and the end of its write. (This is a very short time.)
+//! Such a thread is in the way of others until it goes on:
 //!
-//! - a sender that is stopped there holds up all receivers at its message: [`try_recv`](Receiver::try_recv)
-//!   says that nothing is there, though later messages may be, and [`recv`](Receiver::recv) waits. Other
-//!   senders go on until the ring is full;
-//! - a receiver that has claimed a message and not moved it out holds up senders when they come round to its
-//!   slot: [`try_send`](Sender::try_send) says that the queue is full, and [`send`](Sender::send) waits.
-//!   Other receivers go on.
+//! - A sender that is stopped there holds up all receivers at its message: [`try_recv`](Receiver::try_recv)
+//!   says that nothing is there, although later messages may be there, and [`recv`](Receiver::recv) waits.
+//!   Other senders go on until the ring is full.
+//! - A receiver that has claimed a message and not moved it out yet holds up senders when they come to its
+//!   slot one lap later: [`try_send`](Sender::try_send) says that the queue is full, and
+//!   [`send`](Sender::send) waits. Other receivers go on.
 //!
 //! Verbs that do not wait never wait for such a thread, either. Verbs that claim (`try_send`, `try_recv` and
 //! similar ones) try again if another thread was faster, so they are lock-free, not wait-free. If that

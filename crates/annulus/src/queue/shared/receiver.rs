@@ -17,7 +17,7 @@ use crate::wait::WaitStrategy;
 
 /// The receiving end of a [shared queue](super): each message reaches one receiver.
 ///
-/// It may be cloned, or shared by reference, at any time: all verbs take `&self`. All verbs may be mixed.
+/// It may be cloned, or shared by reference, at any time: all verbs take `&self`. You may mix all verbs.
 pub struct Receiver<T: Send> {
     pub(super) state: Arc<State<T>>,
 }
@@ -74,7 +74,7 @@ impl<T: Send> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// As of [`recv`](Self::recv).
+    /// Those of [`recv`](Self::recv).
     ///
     /// # Examples
     ///
@@ -128,7 +128,7 @@ impl<T: Send> Receiver<T> {
     ///
     /// # Errors
     ///
-    /// As of [`recv_timeout`](Self::recv_timeout).
+    /// Those of [`recv_timeout`](Self::recv_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_deadline(&self, deadline: Instant) -> Result<T, RecvTimeoutError> {
@@ -188,11 +188,11 @@ impl<T: Send> Receiver<T> {
     }
 
     /// As [`recv_batch`](Self::recv_batch), but appends at most `most` messages to `values`, which grows if
-    /// necessary. 0 at once, open or closed, for `most` of 0.
+    /// necessary. If `most` is 0, it returns 0 at once, whether the queue is open or closed.
     ///
     /// # Errors
     ///
-    /// As of [`recv`](Self::recv). `values` is unchanged.
+    /// Those of [`recv`](Self::recv). `values` is unchanged.
     ///
     /// # Examples
     ///
@@ -216,9 +216,9 @@ impl<T: Send> Receiver<T> {
     /// Hands every message that was there when it began to `handler`, except those that other receivers take,
     /// and returns how many they were. Never waits.
     ///
-    /// `handler` must not wait for room in this queue, which may be full of messages that only this receiver
-    /// takes. If `handler` panics, the messages that it got count as received, including the one at which it
-    /// panicked. The others stay in the queue.
+    /// `handler` must not wait for room in this queue. The queue may be full of messages that only this
+    /// receiver would take. If `handler` panics, the messages that it got count as received, including the
+    /// one at which it panicked. The others stay in the queue.
     ///
     /// # Examples
     ///
@@ -301,7 +301,7 @@ impl<T: Send> Receiver<T> {
         self.state.close();
     }
 
-    /// What closes the queue from any thread, and keeps nothing open: see [`Closer`].
+    /// A [`Closer`], which closes the queue from any thread. It does not keep the queue open.
     #[must_use]
     pub fn closer(&self) -> Closer
     where
@@ -334,7 +334,7 @@ impl<T: Send> Receiver<T> {
     }
 }
 
-/// Another receiver of the queue. Stops nobody, allocates nothing.
+/// Another receiver of the queue. Nobody has to wait for this, and it allocates nothing.
 impl<T: Send> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.state.receivers.add();

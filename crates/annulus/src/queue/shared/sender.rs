@@ -79,7 +79,7 @@ impl<T: Send> Sender<T> {
     ///
     /// # Errors
     ///
-    /// As of [`send`](Self::send).
+    /// Those of [`send`](Self::send).
     ///
     /// # Examples
     ///
@@ -136,7 +136,7 @@ impl<T: Send> Sender<T> {
     ///
     /// # Errors
     ///
-    /// As of [`send_timeout`](Self::send_timeout).
+    /// Those of [`send_timeout`](Self::send_timeout).
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn send_deadline(&self, value: T, deadline: Instant) -> Result<(), SendTimeoutError<T>> {
@@ -249,7 +249,7 @@ impl<T: Send> Sender<T> {
         self.state.close();
     }
 
-    /// What closes the queue from any thread, and keeps nothing open: see [`Closer`].
+    /// A [`Closer`], which closes the queue from any thread. It does not keep the queue open.
     #[must_use]
     pub fn closer(&self) -> Closer
     where
@@ -265,7 +265,7 @@ impl<T: Send> Sender<T> {
     }
 }
 
-/// Another sender of the queue. Stops nobody, allocates nothing.
+/// Another sender of the queue. Nobody has to wait for this, and it allocates nothing.
 impl<T: Send> Clone for Sender<T> {
     fn clone(&self) -> Self {
         self.state.senders.add();

@@ -1,21 +1,22 @@
-//! What all handles of a shared queue have in common: the lane, who sleeps, who is still there. The verbs of
-//! both sides are made of what is here.
+//! The state that all handles of a shared queue have in common: the lane, the sleepers, and the handle
+//! counts. The verbs of both sides call the functions of this file.
 //!
-//! *One wakes one.* Who has written a message wakes one receiver, and who has left a slot wakes one sender.
-//! But messages are written in another order than they are received in: where message 8 is written before
-//! message 7, the receiver that was woken for 8 finds nothing at 7, and sleeps again. So who writes 7 looks
-//! for how many stand in a row from there on, and wakes as many. Between each write and that look there is a
-//! `SeqCst` fence on both sides (only where somebody sleeps): the writer of 7 sees 8, or whoever is woken for
-//! 8 sees 7. With slots it is the same: who leaves one looks how many are free in a row.
+//! *One wakes one.* A sender that has written a message wakes one receiver, and a receiver that has left a
+//! slot wakes one sender. But messages may be written in another order than they are received. If message 8
+//! is written before message 7, the receiver that was woken for 8 finds nothing at 7, and sleeps again. So
+//! the writer of 7 looks how many messages stand in a row from there on, and wakes as many receivers. Between
+//! each write and that look there is a `SeqCst` fence on both sides (only if somebody sleeps). So the writer
+//! of 7 sees 8, or the receiver that is woken for 8 sees 7. It is the same with slots: a receiver that leaves
+//! a slot looks how many slots are free in a row.
 //!
 //! *The end.* A close puts the tail where no message will be (`lane/claimed_lane.rs`), so a send that comes
-//! later is refused, and one that came earlier is received. What is claimed and not yet written when the
-//! queue is closed is written soon, and its sender then wakes all: they receive it, or see that nothing is
-//! left.
+//! later is refused, and one that came earlier is received. A message that is claimed and not yet written
+//! when the queue is closed is written soon. Its sender then wakes all receivers: they receive it, or see
+//! that nothing is left.
 //!
-//! Where no receiver is left, what lies in the queue is dropped by the last of them, and what is written
-//! later by whoever writes it: a message may hold what its sender waits for (the other end of an answer's
-//! queue, for example).
+//! The last receiver drops the messages that lie in the queue. A sender that writes a message later drops
+//! that message. This matters because a message may own something that its sender waits for (the other end of
+//! an answer's queue, for example).
 
 use crate::closer::Close;
 use crate::error::{RecvError, Refusal, TryRecvError};
@@ -39,7 +40,7 @@ pub(super) struct State<T> {
     released: Event,
     pub(super) senders: HandleCount,
     pub(super) receivers: HandleCount,
-    /// How handles wait where a verb does not say.
+    /// How handles wait if a verb does not say.
     pub(super) strategy: WaitStrategy,
 }
 
@@ -75,7 +76,7 @@ impl<T> State<T> {
         }
     }
 
-    /// What [`announce`](Self::announce) does where something is to be done.
+    /// What [`announce`](Self::announce) does if there is something to do.
     #[cold]
     #[inline(never)]
     fn wake_receivers(&self, first: u64) {
@@ -124,8 +125,8 @@ impl<T> State<T> {
         wait_until(&mut full, strategy, deadline).unwrap_or(Err(Refusal::Full))
     }
 
-    /// Sends as many of `values` as there are free slots, from the first on; `Err` where the queue is closed
-    /// and none was sent.
+    /// Sends as many of `values` as there are free slots, from the first on. `Err` if the queue is closed and
+    /// none was sent.
     pub(super) fn try_put_some(&self, values: &[T]) -> Result<usize, Refusal>
     where
         T: Copy,
@@ -193,7 +194,7 @@ impl<T> State<T> {
         }
     }
 
-    /// What [`leave`](Self::leave) does where something is to be done.
+    /// What [`leave`](Self::leave) does if there is something to do.
     #[cold]
     #[inline(never)]
     fn wake_senders(&self, first: u64) {
@@ -255,13 +256,13 @@ impl<T> State<T> {
         wait_until(&mut Next { state: self }, strategy, deadline)
     }
 
-    /// Whether somebody may have closed the queue: a hint, for who then looks at the lane.
+    /// Whether somebody may have closed the queue. This is a hint: the caller then looks at the lane.
     #[inline(always)]
     fn may_be_closed(&self) -> bool {
         self.published.has_flag(CLOSED, Ordering::Relaxed)
     }
 
-    /// Closes the queue and wakes everybody.
+    /// Closes the queue and wakes all threads that wait in it.
     #[cold]
     pub(super) fn close(&self) {
         // Relaxed: who sees that the lane is ended (Q2, a Release) sees the flag, too.
@@ -291,8 +292,8 @@ impl<T> State<T> {
         }
     }
 
-    /// Nobody receives any more: drops what is there, up to the first message that is claimed and not yet
-    /// written; whoever writes that comes here, too.
+    /// Nobody receives any more: drops the messages that are there, up to the first one that is claimed and
+    /// not yet written. The thread that writes that message comes here, too.
     #[cold]
     fn discard(&self) {
         // Who writes one after this sees that all receivers are gone, or the look below sees what it wrote.
