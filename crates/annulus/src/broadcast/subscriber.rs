@@ -201,7 +201,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.receive(Some(strategy))
     }
 
-    /// Receives by `strategy`, or by that of the ring, which is looked up where it has to wait.
+    /// Receives by `strategy`, or by that of the ring, which is looked up only if it has to wait.
     #[inline(always)]
     fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
         self.begin();
@@ -511,8 +511,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         M::begin(seat, shared, cursor);
     }
 
-    /// Takes the next message, going on after a lag; `None` where there is none before `end`. After a lag,
-    /// `end` is set to the head of that moment unless it was set before. The caller releases what it took.
+    /// Takes the next message, going on after a lag; `None` if there is none before `end`. After a lag, `end`
+    /// is set to the head of that moment unless it was set before. The caller releases what it took.
     #[inline]
     pub(super) fn next_before(&mut self, end: &mut Option<Sequence>) -> Option<T> {
         while end.is_none_or(|end| self.cursor < end) {

@@ -83,7 +83,7 @@
 //!
 //! A slot of a copied message takes the message and 8 bytes, rounded up; see
 //! [`lossy`](fn@crate::broadcast::lossy). [`broadcast::Builder`](crate::broadcast::Builder) and
-//! [`queue::Builder`](crate::queue::Builder) return an error where the short constructors panic:
+//! [`queue::Builder`](crate::queue::Builder) return an error; the short constructors panic instead:
 //!
 //! ```
 //! use annulus::{CapacityError, broadcast};

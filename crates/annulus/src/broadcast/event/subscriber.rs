@@ -306,7 +306,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.wait_as(Some(strategy))
     }
 
-    /// Waits by `strategy`, or by that of the ring, which is looked up where it has to wait.
+    /// Waits by `strategy`, or by that of the ring, which is looked up only if it has to wait.
     #[inline(always)]
     fn wait_as(&mut self, strategy: Option<WaitStrategy>) -> Result<(), RecvError> {
         match self.poll_next() {

@@ -316,7 +316,7 @@ impl<T: Send> Close for State<T> {
     }
 }
 
-/// Messages from number `first` on are moved out, and on drop senders learn of it: also where a destructor
+/// Messages from number `first` on are moved out, and on drop senders learn of it: also if a destructor
 /// panics.
 struct Leaving<'a, T> {
     state: &'a State<T>,
