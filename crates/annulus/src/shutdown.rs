@@ -252,23 +252,20 @@ impl fmt::Debug for Shutdown {
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use alloc::vec::Vec;
-    use core::sync::atomic::AtomicUsize as Count;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
     use crate::closer::Close;
 
     /// Counts how often it is closed, and panics where it is asked to.
-    #[allow(clippy::disallowed_types, reason = "a counter of the test")]
     struct Ring {
-        closed: Count,
+        closed: AtomicUsize,
         panics: bool,
     }
 
-    #[allow(clippy::disallowed_types, reason = "as above")]
     impl Ring {
         fn new(panics: bool) -> Arc<Self> {
-            Arc::new(Self { closed: Count::new(0), panics })
+            Arc::new(Self { closed: AtomicUsize::new(0), panics })
         }
 
         fn closed(&self) -> usize {
@@ -303,7 +300,9 @@ mod tests {
     fn places_of_rings_that_are_gone_are_given_back() {
         let shutdown = Shutdown::new();
         let rings: Vec<_> = (0..10).map(|_| Ring::new(false)).collect();
-        rings.iter().for_each(|ring| shutdown.attach(Closer::of(ring)));
+        for ring in &rings {
+            shutdown.attach(Closer::of(ring));
+        }
         let mut most = 0;
         for _ in 0..100 {
             shutdown.attach(Closer::of(&Ring::new(false)));
@@ -322,7 +321,9 @@ mod tests {
     fn a_close_that_panics_keeps_no_other_from_being_closed() {
         let shutdown = Shutdown::new();
         let rings: Vec<_> = (0..5).map(|number| Ring::new(number == 2)).collect();
-        rings.iter().for_each(|ring| shutdown.attach(Closer::of(ring)));
+        for ring in &rings {
+            shutdown.attach(Closer::of(ring));
+        }
         assert!(catch_unwind(AssertUnwindSafe(|| shutdown.trigger())).is_err());
         assert!(rings.iter().all(|ring| ring.closed() == 1));
     }
