@@ -175,7 +175,8 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
         self.shared.closer()
     }
 
-    /// Whether all publishers are gone, or somebody closed the ring. Messages may still be left to receive.
+    /// Whether all publishers are gone, or somebody closed the ring. Messages may still be left to receive. A
+    /// message that is being published may still come, too: only `Closed` from a receive is the end.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()

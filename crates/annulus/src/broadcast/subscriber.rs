@@ -434,7 +434,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     }
 
     /// Whether all publishers are gone, or somebody has closed the ring. Messages may still be left to
-    /// receive.
+    /// receive. A
+    /// message that is being published may still come, too: only `Closed` from a receive is the end.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()

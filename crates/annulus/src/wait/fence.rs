@@ -24,9 +24,9 @@
 //!   queue waits a millisecond.
 //! - Nobody asked for one. Then nobody sleeps, and a waker that looks has nothing to miss.
 //!
-//! Only wake-ups hang on this pair, never the soundness of a read: `membarrier` is outside the language's
-//! memory model, and nothing that the model has to promise is built on it. Loom and Miri see two `SeqCst`
-//! fences.
+//! Only wake-ups, and on which side of a close a message is, hang on this pair, never the soundness of a
+//! read: `membarrier` is outside the language's memory model, and nothing that the model has to promise is
+//! built on it. Loom and Miri see two `SeqCst` fences.
 
 use std::time::{Duration, Instant};
 
@@ -49,12 +49,14 @@ pub(super) fn is_asymmetric() -> bool {
 ///   the default); so it may return from a timeout that much later;
 /// - the first thread that ends a [`queue`](crate::queue), by `close` or by the drop of its consumers, while
 ///   producers are there;
+/// - the first thread that closes a broadcast ring with one publisher from outside (a
+///   [`Closer`](crate::Closer));
 /// - with several producers of one [`mpsc`](crate::mpsc) or [`mpmc`](crate::mpmc) queue, a receive that
 ///   stops looking at idle producers, after it has looked at them millions of times.
 ///
-/// A program that makes rings and spins on broadcast rings never needs it. Call it if your program cannot
-/// have a pause of a few milliseconds later: best at the start of `main`, before other threads start, when it
-/// takes no time.
+/// A program that only publishes to and receives from broadcast rings, and spins, never needs it. Call it if
+/// your program cannot have a pause of a few milliseconds later: best at the start of `main`, before other
+/// threads start, when it takes no time.
 ///
 /// It may be called from any thread, and any number of times. If the system refuses it, nothing changes.
 ///

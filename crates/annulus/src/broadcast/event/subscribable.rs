@@ -64,6 +64,7 @@ impl<T: Send + Sync> EventSubscribable<T> {
     }
 
     /// Whether all publishers are gone, or somebody has closed the ring. Events may still be left to process.
+    /// A message that is being published may still come, too: only `Closed` from a receive is the end.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed()
