@@ -209,7 +209,7 @@ impl Head {
     /// W5.
     #[inline(always)]
     fn store_bound(&self, sequence: Sequence) {
-        let sequence = if mutated!("head_one_too_far") { sequence.next() } else { sequence };
+        let sequence = if mutated!("head_one_too_far") { sequence.plus(2) } else { sequence };
         // Release: pairs with the Acquire in `walk`. Who sees the bound sees the stamps before it.
         self.bound.store(sequence.get(), Ordering::Release);
     }

@@ -61,6 +61,9 @@ fn a_graph_of_stages_agrees_with_its_model() {
 
 #[test]
 fn a_lossy_graph_says_what_is_so() {
-    random_cases(&|capacity, _, steps| lossy_stages::run::<rings::Lossy>(capacity, steps));
-    random_cases(&|capacity, _, steps| lossy_stages::run::<rings::Mpmc>(capacity, steps));
+    // More often than the others: one of its seeded bugs shows in a case of some hundred.
+    for _ in 0..12 {
+        random_cases(&|capacity, _, steps| lossy_stages::run::<rings::Lossy>(capacity, steps));
+        random_cases(&|capacity, _, steps| lossy_stages::run::<rings::Mpmc>(capacity, steps));
+    }
 }
