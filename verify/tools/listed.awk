@@ -1,4 +1,4 @@
-# "FILE<tab>TEXT" of each line of a list with reasons: below a heading "## FILE", "- `TEXT`: the reason". Used by `ci/coverage`.
+# "FILE<tab>TEXT" of each line of a list with reasons: below a heading "## FILE", "- `TEXT`: the reason". Used by `ci/coverage` and `ci/mutants`.
 
 /^## / { file = $2 }
 

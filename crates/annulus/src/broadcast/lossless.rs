@@ -41,10 +41,8 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish(&mut self, message: T) -> Result<(), PublishError<T>> {
-        match self.single.admit() {
-            Ok(()) if self.put(&message) => Ok(()),
-            Ok(()) | Err(_) => Err(PublishError(message)),
-        }
+        let put = self.single.admit().and_then(|()| self.put_admitted(&message));
+        put.map_err(|_| PublishError(message))
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -65,10 +63,8 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish_by(&mut self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        match self.single.admit_by(strategy, None) {
-            Ok(()) if self.put(&message) => Ok(()),
-            Ok(()) | Err(_) => Err(PublishError(message)),
-        }
+        let put = self.single.admit_by(strategy, None).and_then(|()| self.put_admitted(&message));
+        put.map_err(|_| PublishError(message))
     }
 
     /// Publishes the message that `make` returns, like [`publish`](Self::publish). `make` runs first: if it
@@ -130,11 +126,8 @@ impl<T: Message> Publisher<T, Lossless> {
 
     #[cfg(feature = "std")]
     fn publish_until(&mut self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        match self.single.admit_until(deadline) {
-            Ok(()) if self.put(&message) => Ok(()),
-            Ok(()) => Err(PublishTimeoutError::of(Refusal::Closed, message)),
-            Err(refusal) => Err(PublishTimeoutError::of(refusal, message)),
-        }
+        let put = self.single.admit_until(deadline).and_then(|()| self.put_admitted(&message));
+        put.map_err(|refusal| PublishTimeoutError::of(refusal, message))
     }
 
     /// Publishes `message` if there is room. Never waits.
@@ -162,11 +155,8 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn try_publish(&mut self, message: T) -> Result<(), TryPublishError<T>> {
-        match self.single.try_admit() {
-            Ok(()) if self.put(&message) => Ok(()),
-            Ok(()) => Err(TryPublishError::of(Refusal::Closed, message)),
-            Err(refusal) => Err(TryPublishError::of(refusal, message)),
-        }
+        let put = self.single.try_admit().and_then(|()| self.put_admitted(&message));
+        put.map_err(|refusal| TryPublishError::of(refusal, message))
     }
 
     /// Publishes all of `messages`, in order. Waits for room as often as necessary. This is the same as
@@ -263,6 +253,12 @@ impl<T: Message> Publisher<T, Lossless> {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.single.shared.refuses()
+    }
+
+    /// As [`put`](Self::put), and says what a message that was not published means.
+    #[inline(always)]
+    fn put_admitted(&mut self, message: &T) -> Result<(), Refusal> {
+        if self.put(message) { Ok(()) } else { Err(Refusal::Closed) }
     }
 
     /// Writes all of `messages`, or returns what is left and why.

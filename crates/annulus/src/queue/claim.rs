@@ -12,7 +12,6 @@ use super::rest::fill;
 use super::roster::Round;
 use super::state::QueueState;
 use super::thinning::Thinning;
-use crate::Closer;
 use crate::lane::SharedLane;
 use crate::sync::mutated;
 use crate::wait::Event;
@@ -122,13 +121,6 @@ impl<T> Read<T> for Claimer<T> {
     #[inline(always)]
     fn state(&self) -> &QueueState<SharedLane<T>> {
         &self.state
-    }
-
-    fn closer(&self) -> Closer
-    where
-        T: Send + 'static,
-    {
-        self.state().closer()
     }
 
     fn event(&self) -> &Event {

@@ -444,7 +444,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     where
         T: 'static,
     {
-        self.end.closer()
+        self.end.state().closer()
     }
 
     /// Whether the queue is closed. There may be messages left.

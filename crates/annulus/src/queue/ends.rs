@@ -2,7 +2,6 @@
 
 use super::roster::Round;
 use super::state::QueueState;
-use crate::Closer;
 use crate::error::Refusal;
 use crate::wait::{Deadline, Event, WaitStrategy};
 
@@ -12,11 +11,6 @@ pub(crate) trait Write<T> {
     type Lane;
 
     fn state(&self) -> &QueueState<Self::Lane>;
-
-    /// What closes the queue from anywhere.
-    fn closer(&self) -> Closer
-    where
-        T: Send + 'static;
 
     /// Sends `value` if that takes only the plain steps. Otherwise it gives the value back, and the caller
     /// takes the slow path: [`has_free_slot`](Self::has_free_slot) and [`put`](Self::put),
@@ -53,11 +47,6 @@ pub(crate) trait Read<T> {
     type Lane;
 
     fn state(&self) -> &QueueState<Self::Lane>;
-
-    /// What closes the queue from anywhere.
-    fn closer(&self) -> Closer
-    where
-        T: Send + 'static;
 
     /// Where to wait for a message.
     fn event(&self) -> &Event;

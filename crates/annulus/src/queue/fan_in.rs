@@ -13,7 +13,6 @@ use super::read::ReadEnd;
 use super::roster::Round;
 use super::state::QueueState;
 use super::thinning::Thinning;
-use crate::Closer;
 use crate::lane::Lane;
 use crate::sync::mutated;
 use crate::wait::{Event, ReaderBackoff};
@@ -142,13 +141,6 @@ impl<T> Read<T> for FanIn<T> {
     #[inline(always)]
     fn state(&self) -> &QueueState<Lane<T>> {
         &self.state
-    }
-
-    fn closer(&self) -> Closer
-    where
-        T: Send + 'static,
-    {
-        self.state().closer()
     }
 
     fn event(&self) -> &Event {

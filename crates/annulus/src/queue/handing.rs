@@ -4,7 +4,6 @@
 use super::ends::Write;
 use super::state::QueueState;
 use super::write::WriteEnd;
-use crate::Closer;
 use crate::error::Refusal;
 use crate::hint::unlikely;
 use crate::lane::Lane;
@@ -22,13 +21,6 @@ impl<T: Send> Write<T> for Handing<T> {
     #[inline(always)]
     fn state(&self) -> &QueueState<Lane<T>> {
         self.end.state()
-    }
-
-    fn closer(&self) -> Closer
-    where
-        T: Send + 'static,
-    {
-        self.state().closer()
     }
 
     fn has_free_slot(&mut self) -> bool {

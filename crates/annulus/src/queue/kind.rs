@@ -46,9 +46,9 @@ pub trait Shared: Kind + Divide {}
 // Decision 0043: the handles are written once.
 pub(crate) trait Parts: Sized + 'static {
     /// A producer's end.
-    type Write<T: Send>: Write<T> + Send + Sync;
+    type Write<T: Send>: Write<T, Lane: Send + Sync> + Send + Sync;
     /// A consumer's end.
-    type Read<T: Send>: Read<T> + Send + Sync;
+    type Read<T: Send>: Read<T, Lane: Send + Sync> + Send + Sync;
     /// What its handles are called in debug output.
     const NAME: &'static str;
 

@@ -8,7 +8,6 @@ use super::outlined::outlined;
 use super::read::ReadEnd;
 use super::roster::Round;
 use super::state::QueueState;
-use crate::Closer;
 use crate::hint::unlikely;
 use crate::lane::Lane;
 use crate::sync::mutated;
@@ -85,13 +84,6 @@ impl<T> Read<T> for One<T> {
     #[inline(always)]
     fn state(&self) -> &QueueState<Lane<T>> {
         &self.state
-    }
-
-    fn closer(&self) -> Closer
-    where
-        T: Send + 'static,
-    {
-        self.state().closer()
     }
 
     fn event(&self) -> &Event {

@@ -290,7 +290,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     where
         T: 'static,
     {
-        self.end.closer()
+        self.end.state().closer()
     }
 
     /// Whether the queue is closed. If so, every send fails from now on.

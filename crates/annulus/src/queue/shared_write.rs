@@ -8,7 +8,6 @@ use super::full::wait_for_free_slot;
 use super::node::NodeRef;
 use super::plan::Plan;
 use super::state::QueueState;
-use crate::Closer;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::SharedLane;
@@ -107,13 +106,6 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
     #[inline(always)]
     fn state(&self) -> &QueueState<SharedLane<T>> {
         &self.state
-    }
-
-    fn closer(&self) -> Closer
-    where
-        T: Send + 'static,
-    {
-        self.state().closer()
     }
 
     #[inline(always)]

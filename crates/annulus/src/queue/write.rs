@@ -9,7 +9,6 @@ use super::full::wait_for_free_slot;
 use super::node::{LaneNode, NodeRef};
 use super::plan::Plan;
 use super::state::QueueState;
-use crate::Closer;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::{Lane, Position};
@@ -362,13 +361,6 @@ impl<T: Send> Write<T> for WriteEnd<T> {
     #[inline(always)]
     fn state(&self) -> &QueueState<Lane<T>> {
         self.state()
-    }
-
-    fn closer(&self) -> Closer
-    where
-        T: Send + 'static,
-    {
-        self.state().closer()
     }
 
     fn has_free_slot(&mut self) -> bool {
