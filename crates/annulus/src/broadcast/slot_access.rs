@@ -71,8 +71,11 @@ impl<S: Strided> Wait for AtLimit<'_, S> {
         &self.shared.released
     }
 
+    fn backoff(&mut self) -> Option<&mut WriterBackoff> {
+        Some(&mut self.backoff)
+    }
+
     fn poll(&mut self) -> Look<Self::Found> {
-        self.backoff.pause();
         match look_for_free_slot(self.shared, self.next) {
             Ok(limit) => self.backoff.judge(limit.since(self.next), Ok(limit)),
             Err(Refusal::Full) => Look::Nothing,

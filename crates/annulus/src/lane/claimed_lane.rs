@@ -121,9 +121,9 @@ impl<T> ClaimedLane<T> {
         // Acquire: as in `stamped::claim`.
         let mut tail = self.tail.0.load(Ordering::Acquire);
         loop {
-            if self.slots.is_free(tail) {
-                // Readers come by in order, more or less.
-                return if self.slots.is_free(tail.wrapping_add(preferred - 1)) { preferred } else { 1 };
+            let count = self.slots.free_slots(tail, preferred);
+            if count > 0 {
+                return count;
             }
             let now = self.tail.0.load(Ordering::Acquire);
             if now == tail {

@@ -39,6 +39,12 @@ impl<T> SharedLane<T> {
         self.slots.is_free(number)
     }
 
+    /// V1 for several: about how many slots are free from message `number` on, at most `preferred`, which is
+    /// not 0.
+    pub(crate) fn free_slots(&self, number: u64, preferred: u64) -> u64 {
+        self.slots.free_slots(number, preferred)
+    }
+
     /// V2 and V3.
     ///
     /// # Safety
@@ -169,6 +175,21 @@ mod tests {
             // SAFETY: claimed above.
             (0..4).for_each(|count| drop(unsafe { lane.take(first.wrapping_add(count)) }));
             assert!(lane.is_free(next) && !lane.is_free(first) && !lane.is_free(next.wrapping_add(4)));
+        }
+    }
+
+    /// From the next message on, as far as is looked for.
+    #[test]
+    fn free_slots_are_counted_in_powers_of_two() {
+        for first in FIRSTS {
+            let lane = lane(first, 4, 2);
+            let next = first.wrapping_add(4);
+            assert_eq!([1, 2, 3, 4, 7].map(|preferred| lane.free_slots(next, preferred)), [1, 2, 2, 2, 2]);
+            assert_eq!(lane.free_slots(first, 4), 0, "that one is long over");
+            let lane = self::lane(first, 4, 3);
+            assert_eq!([1, 2, 3, 4].map(|preferred| lane.free_slots(next, preferred)), [1, 2, 3, 2]);
+            let lane = self::lane(first, 4, 0);
+            assert_eq!(lane.free_slots(next, 4), 0);
         }
     }
 

@@ -154,6 +154,24 @@ impl<T> Stamped<T> {
         (stamp == LaneStamp::free(number)).then_some(slot)
     }
 
+    /// How many slots are free from message `number` on: about, and at most `preferred`, which is not 0.
+    /// Readers come by in order, more or less, so it looks at few of them. O(log `preferred`).
+    pub(super) fn free_slots(&self, number: u64, preferred: u64) -> u64 {
+        if !self.is_free(number) {
+            return 0;
+        }
+        let mut count = 1;
+        while count < preferred {
+            let next = (2 * count).min(preferred);
+            let last = if mutated!("free_slots_one_too_many") { next - 2 } else { next - 1 };
+            if !self.is_free(number.wrapping_add(last)) {
+                break;
+            }
+            count = next;
+        }
+        count
+    }
+
     /// V2 and V3.
     ///
     /// # Safety

@@ -12,7 +12,7 @@ use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::SharedLane;
 use crate::sync::mutated;
-use crate::wait::{Deadline, WaitStrategy};
+use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 
 /// The one producer of a shared lane. Those of [`WriteEnd`](super::write::WriteEnd), what is rare takes and
 /// returns values.
@@ -171,8 +171,9 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
     #[inline(always)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         let next = self.next;
-        let count_free = move |lane: &SharedLane<T>| u64::from(lane.is_free(next));
-        wait_for_free_slot(&self.state, &self.node, 1, count_free, strategy, deadline).map(drop)
+        let preferred = preferred_slots(self.state.plan.capacity);
+        let count_free = move |lane: &SharedLane<T>| lane.free_slots(next, preferred);
+        wait_for_free_slot(&self.state, &self.node, preferred, count_free, strategy, deadline).map(drop)
     }
 
     fn len(&self) -> usize {

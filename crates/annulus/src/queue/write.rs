@@ -13,7 +13,7 @@ use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::{Lane, Position};
 use crate::sync::{Ordering, mutated};
-use crate::wait::{Deadline, WaitStrategy};
+use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 
 /// The one producer of a lane.
 ///
@@ -419,7 +419,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         let tail = self.tail.number;
-        let preferred = (self.state().plan.capacity as u64 / 8).max(1);
+        let preferred = preferred_slots(self.state().plan.capacity);
         let count_free = |lane: &Lane<T>| lane.read_limit().wrapping_sub(tail);
         let free = wait_for_free_slot(self.state(), &self.node, preferred, count_free, strategy, deadline)?;
         self.cache_limit(tail.wrapping_add(free));

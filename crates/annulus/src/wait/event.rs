@@ -40,6 +40,7 @@
 use super::Deadline;
 use super::fence;
 use super::flag::{Flag, HasFlags};
+use super::give_way::GiveWayHint;
 use super::park::Parking;
 use crate::hint::unlikely;
 use crate::sync::{AtomicU32, Ordering, mutated};
@@ -52,6 +53,7 @@ pub(crate) struct Event {
     /// How many are in S4: a hint.
     asleep: AtomicU32,
     parking: Parking,
+    give_way: GiveWayHint,
 }
 
 /// What [`Event::register`] saw; consumed by [`Event::sleep`].
@@ -76,8 +78,16 @@ impl HasFlags for Event {
 
 impl Event {
     pub(crate) fn new() -> Self {
-        let word = if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES };
-        Self { word: AtomicU32::new(word), asleep: AtomicU32::new(0), parking: Parking::new() }
+        Self::with(if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES })
+    }
+
+    fn with(word: u32) -> Self {
+        Self {
+            word: AtomicU32::new(word),
+            asleep: AtomicU32::new(0),
+            parking: Parking::new(),
+            give_way: GiveWayHint::new(),
+        }
     }
 
     /// Wakes everybody who registered before a poll could see the caller's last store.
@@ -220,6 +230,11 @@ impl Event {
             }
         }
         false
+    }
+
+    /// Whether giving up the time slice helps those who wait here.
+    pub(super) fn give_way_hint(&self) -> &GiveWayHint {
+        &self.give_way
     }
 
     /// Says that the caller is about to sleep. It must poll once more before it calls [`sleep`](Self::sleep).
@@ -377,11 +392,7 @@ mod tests {
 
     /// One for each kind of fence, whichever this system has.
     fn both_kinds() -> [Event; 2] {
-        [0, FENCE_BOTH_SIDES].map(|word| Event {
-            word: AtomicU32::new(word),
-            asleep: AtomicU32::new(0),
-            parking: Parking::new(),
-        })
+        [0, FENCE_BOTH_SIDES].map(Event::with)
     }
 
     #[test]

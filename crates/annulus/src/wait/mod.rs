@@ -10,6 +10,9 @@ mod event;
 mod fence;
 mod flag;
 #[cfg(feature = "std")]
+mod give_way;
+mod look;
+#[cfg(feature = "std")]
 mod park;
 mod reader_backoff;
 mod spin;
@@ -22,7 +25,8 @@ pub(crate) use event::Event;
 #[cfg(feature = "std")]
 pub use fence::prepare;
 pub(crate) use flag::{Flag, HasFlags};
+pub(crate) use look::Look;
 pub(crate) use reader_backoff::ReaderBackoff;
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
-pub(crate) use until::{Look, Wait, wait_until};
-pub(crate) use writer_backoff::WriterBackoff;
+pub(crate) use until::{Wait, wait_until};
+pub(crate) use writer_backoff::{WriterBackoff, preferred_slots};

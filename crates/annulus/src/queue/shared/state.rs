@@ -25,7 +25,9 @@ use crate::hint::unlikely;
 use crate::lane::ClaimedLane;
 use crate::queue::rest::fill;
 use crate::sync::{Ordering, fence, mutated};
-use crate::wait::{Deadline, Event, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
+use crate::wait::{
+    Deadline, Event, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, preferred_slots, wait_until,
+};
 
 /// Slots that a batch claims at once: what is claimed and not yet written holds up all receivers.
 const PIECE: usize = if cfg!(annulus_loom) { 2 } else { 64 };
@@ -120,7 +122,7 @@ impl<T> State<T> {
 
     /// Claims a slot for one message, once one is free.
     fn wait_for_free_slot(&self, strategy: WaitStrategy, deadline: Deadline) -> Result<u64, Refusal> {
-        let preferred = (self.lane.capacity() as u64 / 8).max(1);
+        let preferred = preferred_slots(self.lane.capacity());
         let mut full = FullQueue { state: self, preferred, backoff: WriterBackoff::new(preferred, deadline) };
         wait_until(&mut full, strategy, deadline).unwrap_or(Err(Refusal::Full))
     }
@@ -344,12 +346,15 @@ impl<T> Wait for FullQueue<'_, T> {
         &self.state.released
     }
 
+    fn backoff(&mut self) -> Option<&mut WriterBackoff> {
+        Some(&mut self.backoff)
+    }
+
     fn poll(&mut self) -> Look<Self::Found> {
         let lane = &self.state.lane;
         if lane.is_ended() {
             return Look::Found(Err(Refusal::Closed));
         }
-        self.backoff.pause();
         match self.backoff.judge(lane.free_slots(self.preferred), ()) {
             Look::Nothing => Look::Nothing,
             Look::Again => Look::Again,
