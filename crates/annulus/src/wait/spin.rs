@@ -24,6 +24,7 @@ pub(super) enum Turn {
     /// It let others have the core.
     GaveWay,
     /// Nothing: the strategy would rather sleep now.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "no strategy sleeps"))]
     Sleep,
 }
 
