@@ -14,7 +14,6 @@ use super::state::QueueState;
 use super::thinning::Thinning;
 use crate::lane::SharedLane;
 use crate::sync::mutated;
-use crate::wait::Event;
 
 /// Messages from one lane before the others have their turn.
 const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
@@ -121,10 +120,6 @@ impl<T> Read<T> for Claimer<T> {
     #[inline(always)]
     fn state(&self) -> &QueueState<SharedLane<T>> {
         &self.state
-    }
-
-    fn event(&self) -> &Event {
-        &self.state.published
     }
 
     #[inline(always)]

@@ -15,7 +15,7 @@ use super::state::QueueState;
 use super::thinning::Thinning;
 use crate::lane::Lane;
 use crate::sync::mutated;
-use crate::wait::{Event, ReaderBackoff};
+use crate::wait::ReaderBackoff;
 
 /// So many messages of one lane are taken before the others have their turn.
 const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
@@ -141,10 +141,6 @@ impl<T> Read<T> for FanIn<T> {
     #[inline(always)]
     fn state(&self) -> &QueueState<Lane<T>> {
         &self.state
-    }
-
-    fn event(&self) -> &Event {
-        &self.state.published
     }
 
     fn expect(&mut self) {

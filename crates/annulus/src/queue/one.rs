@@ -11,7 +11,7 @@ use super::state::QueueState;
 use crate::hint::unlikely;
 use crate::lane::Lane;
 use crate::sync::mutated;
-use crate::wait::{Event, ReaderBackoff};
+use crate::wait::ReaderBackoff;
 
 /// With so many messages, or an eighth of a lane, the reader is not right behind the writer.
 const BACKLOG: usize = 512;
@@ -84,10 +84,6 @@ impl<T> Read<T> for One<T> {
     #[inline(always)]
     fn state(&self) -> &QueueState<Lane<T>> {
         &self.state
-    }
-
-    fn event(&self) -> &Event {
-        &self.state.published
     }
 
     fn expect(&mut self) {
