@@ -110,6 +110,7 @@ compile_error!(
 #[cfg(any(doc, doctest))]
 pub mod guide;
 
+mod batch;
 pub mod broadcast;
 mod closer;
 mod error;

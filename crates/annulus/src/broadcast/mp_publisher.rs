@@ -14,9 +14,10 @@ use super::handle::{Handle, Publishing};
 use super::slot_access::{Claimed, claim, claim_by, claim_now, wait_for_slot, wait_for_slot_by};
 use super::{Lossless, Lossy, Mode};
 use crate::Closer;
+use crate::batch::in_parts;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
-use crate::error::{PublishError, Refusal, TryPublishError};
+use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
 use crate::message::Message;
 use crate::ring::{Copied, Writers};
 use crate::sequence::Sequence;
@@ -72,7 +73,7 @@ impl<T: Message> MpPublisher<T> {
     #[inline]
     pub fn publish(&self, message: T) {
         if let Some(sequence) = self.shared.ring.head().claim(1) {
-            self.put_claimed(sequence, &message);
+            self.put_when_left(sequence, &message);
         }
     }
 
@@ -80,7 +81,7 @@ impl<T: Message> MpPublisher<T> {
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) {
         if let Some(sequence) = self.shared.ring.head().claim(1) {
-            self.put_claimed_by(sequence, &message, strategy);
+            self.put_when_left_by(sequence, &message, strategy);
         }
     }
 
@@ -111,26 +112,16 @@ impl<T: Message> MpPublisher<T> {
     /// ```
     #[inline]
     pub fn publish_batch(&self, messages: &[T]) {
-        for part in messages.chunks(self.part()) {
-            let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
-            for message in part {
-                self.put_claimed(sequence, message);
-                sequence = sequence.next();
-            }
-        }
+        self.put_in_parts(messages, |sequence, message| self.put_when_left(sequence, message));
     }
 
     /// As [`publish_batch`](Self::publish_batch), waiting by `strategy` if necessary. (There is no form with
     /// a timeout, because messages that are claimed must be published.)
     #[inline]
     pub fn publish_batch_by(&self, messages: &[T], strategy: WaitStrategy) {
-        for part in messages.chunks(self.part()) {
-            let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
-            for message in part {
-                self.put_claimed_by(sequence, message, strategy);
-                sequence = sequence.next();
-            }
-        }
+        self.put_in_parts(messages, |sequence, message| {
+            self.put_when_left_by(sequence, message, strategy);
+        });
     }
 
     /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
@@ -141,10 +132,20 @@ impl<T: Message> MpPublisher<T> {
         self.shared.is_ending()
     }
 
+    /// Claims sequences for all of `messages`, a part of them at a time. Writes each message by `put`. Stops
+    /// where somebody has closed the ring.
+    #[inline(always)]
+    fn put_in_parts(&self, messages: &[T], put: impl Fn(Sequence, &T)) {
+        for part in messages.chunks(self.part()) {
+            let Some(first) = self.shared.ring.head().claim(part.len() as u64) else { return };
+            put_each(first, part, &put);
+        }
+    }
+
     /// Writes message `sequence`, which this publisher claimed, as soon as its slot is left.
     #[inline(always)]
     // Decision 0039: no prefetch of the slot.
-    fn put_claimed(&self, sequence: Sequence, message: &T) {
+    fn put_when_left(&self, sequence: Sequence, message: &T) {
         if !self.shared.is_left(sequence) {
             wait_for_slot(&self.shared, sequence);
         }
@@ -152,7 +153,7 @@ impl<T: Message> MpPublisher<T> {
     }
 
     #[inline(always)]
-    fn put_claimed_by(&self, sequence: Sequence, message: &T, strategy: WaitStrategy) {
+    fn put_when_left_by(&self, sequence: Sequence, message: &T, strategy: WaitStrategy) {
         if !self.shared.is_left(sequence) {
             wait_for_slot_by(&self.shared, sequence, strategy);
         }
@@ -185,13 +186,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish(&self, message: T) -> Result<(), PublishError<T>> {
-        match claim(&self.shared, 1, true) {
-            Ok(Claimed { first, .. }) => {
-                self.put(first, &message);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(message)),
-        }
+        self.put_claimed(claim(&self.shared, 1, true), message)
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -201,13 +196,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// Those of [`publish`](Self::publish).
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        match claim_by(&self.shared, 1, true, strategy, None) {
-            Ok(Claimed { first, .. }) => {
-                self.put(first, &message);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(message)),
-        }
+        self.put_claimed(claim_by(&self.shared, 1, true, strategy, None), message)
     }
 
     /// Publishes the message that `make` returns, like [`publish`](Self::publish). `make` runs before a
@@ -312,25 +301,15 @@ impl<T: Message> MpPublisher<T, Lossless> {
         strategy: WaitStrategy,
         deadline: Deadline,
     ) -> Result<(), (&'m [T], Refusal)> {
-        let mut rest = messages;
-        while !rest.is_empty() {
+        in_parts(messages, |rest| {
             let most = rest.len().min(self.part()) as u64;
             // Decision 0030: what fits, not the whole part.
-            match claim_by(&self.shared, most, true, strategy, deadline) {
-                Ok(Claimed { first, end }) => {
-                    // At most as many as were asked for.
-                    let (part, after) = rest.split_at(end.since(first) as usize);
-                    let mut sequence = first;
-                    for message in part {
-                        self.put(sequence, message);
-                        sequence = sequence.next();
-                    }
-                    rest = after;
-                }
-                Err(refusal) => return Err((rest, refusal)),
-            }
-        }
-        Ok(())
+            let Claimed { first, end } = claim_by(&self.shared, most, true, strategy, deadline)?;
+            // At most as many as were asked for.
+            let count = end.since(first) as usize;
+            put_each(first, &rest[..count], |sequence, message| self.put(sequence, message));
+            Ok(count)
+        })
     }
 }
 
@@ -361,13 +340,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     /// ```
     #[inline]
     pub fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
-        match claim_now(&self.shared, M::LOSSLESS) {
-            Ok(Claimed { first, .. }) => {
-                self.put(first, &message);
-                Ok(())
-            }
-            Err(refusal) => Err(TryPublishError::of(refusal, message)),
-        }
+        self.put_claimed(claim_now(&self.shared, M::LOSSLESS), message)
     }
 
     /// Publishes `message`. Waits with the [`WaitStrategy`] of the ring, but no longer than `timeout` on the
@@ -410,13 +383,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
 
     #[cfg(feature = "std")]
     fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        match claim_by(&self.shared, 1, M::LOSSLESS, self.shared.strategy, deadline) {
-            Ok(Claimed { first, .. }) => {
-                self.put(first, &message);
-                Ok(())
-            }
-            Err(refusal) => Err(PublishTimeoutError::of(refusal, message)),
-        }
+        self.put_claimed(claim_by(&self.shared, 1, M::LOSSLESS, self.shared.strategy, deadline), message)
     }
 
     /// How many messages all publishers of the ring have published, or are publishing.
@@ -481,6 +448,12 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         if mutated!("batch_is_one_claim") { usize::MAX } else { PART.min(self.capacity() / 2) }
     }
 
+    /// Writes `message` in the slot that was claimed for it, if one was.
+    #[inline(always)]
+    fn put_claimed<E: GiveBack<T>>(&self, claimed: Result<Claimed, Refusal>, message: T) -> Result<(), E> {
+        if_admitted(claimed, message, |Claimed { first, .. }, message| self.put(first, &message))
+    }
+
     /// Writes message `sequence`, which this publisher claimed, and whose slot was left. Wakes the threads
     /// that wait for it.
     #[inline(always)]
@@ -492,6 +465,16 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         if !mutated!("many_wake_nobody") {
             self.shared.published.notify();
         }
+    }
+}
+
+/// Calls `put` for each of `messages`, which are those from `first` on.
+#[inline(always)]
+fn put_each<T>(first: Sequence, messages: &[T], put: impl Fn(Sequence, &T)) {
+    let mut sequence = first;
+    for message in messages {
+        put(sequence, message);
+        sequence = sequence.next();
     }
 }
 

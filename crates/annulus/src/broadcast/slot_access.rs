@@ -96,8 +96,8 @@ enum Obstacle {
 }
 
 /// What a publisher has claimed: the sequences from `first` to before `end`, at least one. Their slots are
-/// free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// free. Not `Copy`: each sequence is to be written once.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Claimed {
     pub(super) first: Sequence,
     pub(super) end: Sequence,

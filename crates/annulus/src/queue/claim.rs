@@ -4,26 +4,22 @@
 //! budget of messages of one before it looks at the others. So a lane with a message has its turn after one
 //! turn of every other, with each consumer that goes on.
 
-use alloc::sync::Arc;
-
 use super::ends::Read;
-use super::node::NodeRef;
 use super::rest::fill;
 use super::roster::Round;
+use super::share::LaneShare;
 use super::state::QueueState;
 use super::thinning::Thinning;
 use crate::lane::SharedLane;
 use crate::sync::mutated;
-use crate::wait::Event;
 
 /// Messages from one lane before the others have their turn.
 const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 
 /// A consumer of all shared lanes of a queue state.
 pub(crate) struct Claimer<T> {
-    pub(super) state: Arc<QueueState<SharedLane<T>>>,
     /// The lane whose turn it is.
-    local: NodeRef<SharedLane<T>>,
+    local: LaneShare<SharedLane<T>>,
     /// Its number in the roster.
     turn: usize,
     /// Messages that it may take from there before it looks at others.
@@ -36,23 +32,17 @@ pub(crate) struct Claimer<T> {
     over: bool,
 }
 
-// SAFETY: a share in a queue state and a node of it, which may go where messages may go.
-unsafe impl<T: Send> Send for Claimer<T> {}
-// SAFETY: what a shared reference allows is atomic.
-unsafe impl<T: Send> Sync for Claimer<T> {}
-
 impl<T> Claimer<T> {
-    /// The first consumer of `state`, which begins with `local`, its first lane. It counts as a consumer of
-    /// the queue state already.
-    pub(super) fn new(state: Arc<QueueState<SharedLane<T>>>, local: NodeRef<SharedLane<T>>) -> Self {
-        Self { state, local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
+    /// A consumer that begins with `local`. The queue state counts it already.
+    pub(super) fn new(local: LaneShare<SharedLane<T>>) -> Self {
+        Self { local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
     }
 
     /// Another consumer, which begins with the next lane.
     pub(super) fn another(&self) -> Self {
-        self.state.consumer_comes();
-        let mut other = Self::new(Arc::clone(&self.state), self.local);
-        let mut round = self.state.roster.round(self.turn, true);
+        self.state().consumer_comes();
+        let mut other = Self::new(self.local.clone());
+        let mut round = self.state().roster.round(self.turn, true);
         other.next_in_round(&mut round);
         other
     }
@@ -79,12 +69,13 @@ impl<T> Claimer<T> {
     #[cold]
     #[inline(never)]
     fn claim_elsewhere(&mut self, most: usize) -> Option<(u64, usize)> {
-        if self.budget != 0 && self.state.roster.count() == 1 {
+        if self.budget != 0 && self.state().roster.count() == 1 {
             // Decision 0051: no look at how full it is.
             // Nothing was there, and there is no other.
             return None;
         }
-        self.thinning.thin_out(&self.state.roster, &self.state.published);
+        let state = self.local.state();
+        self.thinning.thin_out(&state.roster, &state.published);
         let mut round = self.begin_round();
         let mut looked = 0;
         while self.next_in_round(&mut round) {
@@ -120,11 +111,7 @@ impl<T> Read<T> for Claimer<T> {
 
     #[inline(always)]
     fn state(&self) -> &QueueState<SharedLane<T>> {
-        &self.state
-    }
-
-    fn event(&self) -> &Event {
-        &self.state.published
+        self.local.state()
     }
 
     #[inline(always)]
@@ -180,14 +167,12 @@ impl<T> Read<T> for Claimer<T> {
 
     fn begin_round(&mut self) -> Round {
         // Where the queue is closed, what is in no list is found, too, before E4 ends it.
-        self.state.roster.round_beside_others(self.turn, self.settled)
+        self.state().roster.round_beside_others(self.turn, self.settled)
     }
 
     #[inline]
     fn next_in_round(&mut self, round: &mut Round) -> bool {
-        let Some((turn, node)) = self.state.roster.next(round) else { return false };
-        // SAFETY: this end has a share in the queue state.
-        self.local = unsafe { NodeRef::new(node) };
+        let Some(turn) = self.local.move_on(round, |_| true) else { return false };
         (self.turn, self.budget) = (turn, BUDGET);
         true
     }
@@ -207,26 +192,26 @@ impl<T> Read<T> for Claimer<T> {
             } else {
                 // E4, in each of them. (One that comes now has a producer that sees the close before it
                 // sends.)
-                self.state.nodes().all(|node| node.lane.seal())
+                self.state().nodes().all(|node| node.lane.seal())
             };
             return self.over;
         }
-        if self.state.is_closed() {
-            self.state.await_sends();
+        if self.state().is_closed() {
+            self.state().await_sends();
             self.settled = true;
         }
         false
     }
 
     fn len(&self) -> usize {
-        self.state.nodes().map(|node| node.lane.len()).sum()
+        self.state().nodes().map(|node| node.lane.len()).sum()
     }
 }
 
 impl<T> Drop for Claimer<T> {
     fn drop(&mut self) {
-        if self.state.consumer_goes() {
-            self.state.await_sends();
+        if self.state().consumer_goes() {
+            self.state().await_sends();
             self.settled = true;
             while let Some(value) = self.try_take() {
                 drop(value);

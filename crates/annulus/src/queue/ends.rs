@@ -3,7 +3,7 @@
 use super::roster::Round;
 use super::state::QueueState;
 use crate::error::Refusal;
-use crate::wait::{Deadline, Event, WaitStrategy};
+use crate::wait::{Deadline, WaitStrategy};
 
 /// The end of a producer. Only [`wait`](Self::wait) waits.
 pub(crate) trait Write<T> {
@@ -47,9 +47,6 @@ pub(crate) trait Read<T> {
     type Lane;
 
     fn state(&self) -> &QueueState<Self::Lane>;
-
-    /// Where to wait for a message.
-    fn event(&self) -> &Event;
 
     /// Says that the caller spins until the next message is there. So its line may be fetched together with
     /// the look, and no rest follows the look.

@@ -44,6 +44,7 @@ mod read;
 mod reservation;
 mod rest;
 mod roster;
+mod share;
 pub mod shared;
 mod shared_write;
 pub mod spmc;

@@ -10,9 +10,10 @@ use super::outlined::outlined;
 use super::pages::of_kinds;
 use super::reservation::Reservation;
 use crate::Closer;
+use crate::batch::in_parts;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
-use crate::error::{Refusal, RegisterError, SendError, TrySendError};
+use crate::error::{GiveBack, Refusal, RegisterError, SendError, TrySendError};
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The sending end of a queue: each message reaches one consumer.
@@ -209,16 +210,15 @@ impl<T: Send, K: Kind> Producer<T, K> {
     where
         T: Copy,
     {
-        let mut rest = values;
-        while !rest.is_empty() {
+        in_parts(values, |rest| {
             let sent = self.end.put_some(rest);
-            rest = &rest[sent..];
             // Nothing was sent where the ring is full, or closed.
-            if sent == 0 && self.end.wait(self.end.state().plan.strategy, None).is_err() {
-                return Err(SendError(rest));
+            if sent == 0 {
+                self.end.wait(self.end.state().plan.strategy, None)?;
             }
-        }
-        Ok(())
+            Ok(sent)
+        })
+        .map_err(|(rest, _)| SendError(rest))
     }
 
     /// How many messages of this producer's ring have not been received yet. This is a snapshot: a consumer

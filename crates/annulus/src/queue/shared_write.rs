@@ -1,12 +1,9 @@
 //! The producer's end of a shared lane: V1 to V3 of `lane/shared_lane.rs`.
 
-use alloc::sync::Arc;
-use core::mem::ManuallyDrop;
-
 use super::ends::Write;
 use super::full::wait_for_free_slot;
-use super::node::NodeRef;
-use super::plan::Plan;
+use super::node::LaneNode;
+use super::share::{LaneShare, state_of};
 use super::state::QueueState;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
@@ -17,36 +14,28 @@ use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 /// The one producer of a shared lane. Those of [`WriteEnd`](super::write::WriteEnd), what is rare takes and
 /// returns values.
 pub(crate) struct SharedWriteEnd<T> {
-    state: ManuallyDrop<Arc<QueueState<SharedLane<T>>>>,
-    node: NodeRef<SharedLane<T>>,
+    node: LaneShare<SharedLane<T>>,
     /// The next message.
     next: u64,
 }
 
-// SAFETY: a share in a queue state and a node of it, which may go where messages may go.
-unsafe impl<T: Send> Send for SharedWriteEnd<T> {}
-// SAFETY: what a shared reference allows is atomic.
-unsafe impl<T: Send> Sync for SharedWriteEnd<T> {}
-
 impl<T> SharedWriteEnd<T> {
-    /// The producer of `node`, a lane that nobody else sends on. It counts as a producer of the queue state
-    /// already.
-    pub(super) fn new(state: Arc<QueueState<SharedLane<T>>>, node: NodeRef<SharedLane<T>>) -> Self {
+    /// The producer of a lane that nobody else sends on. The queue state counts it already.
+    pub(super) fn new(node: LaneShare<SharedLane<T>>) -> Self {
         let next = node.lane.left_at();
-        Self { state: ManuallyDrop::new(state), node, next }
+        Self { node, next }
     }
 
     /// Another producer, with a lane of its own.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
-        let make = |plan: Plan| SharedLane::new(plan.capacity, plan.first, plan.numa_node);
-        // SAFETY: the new end has a share, below.
-        let node = unsafe { self.state.join(make) }?;
-        self.state.producer_comes();
+        let node = self.node.join()?;
+        let state = self.node.state();
+        state.producer_comes();
         // Consumers that end the queue see this lane, or its producer sees the close before it sends.
         if !mutated!("shared_join_unfenced") {
-            self.state.published.fence();
+            state.published.fence();
         }
-        Ok(Self::new(Arc::clone(&self.state), node))
+        Ok(Self::new(node))
     }
 
     #[inline(always)]
@@ -62,8 +51,8 @@ impl<T> SharedWriteEnd<T> {
         let end = first.wrapping_add(count as u64);
         self.next = end;
         // The fence of the first look comes before the second, too.
-        if unlikely(self.state.published.needs_slow_path() || !self.node.is_active()) {
-            let until = publish_slow_path(&self.state, self.node, first, end);
+        if unlikely(self.node.state().published.needs_slow_path() || !self.node.is_active()) {
+            let until = publish_slow_path(&self.node, first, end);
             return until.wrapping_sub(first) as usize;
         }
         count
@@ -71,7 +60,7 @@ impl<T> SharedWriteEnd<T> {
 
     #[inline(always)]
     fn is_refused(&self) -> bool {
-        unlikely(self.state.may_be_closed()) && !mutated!("shared_close_unsettled")
+        unlikely(self.node.state().may_be_closed()) && !mutated!("shared_close_unsettled")
     }
 }
 
@@ -79,12 +68,8 @@ impl<T> SharedWriteEnd<T> {
 /// they are the consumers'.
 #[cold]
 #[inline(never)]
-fn publish_slow_path<T>(
-    state: &QueueState<SharedLane<T>>,
-    node: NodeRef<SharedLane<T>>,
-    first: u64,
-    end: u64,
-) -> u64 {
+fn publish_slow_path<T>(node: &LaneNode<SharedLane<T>>, first: u64, end: u64) -> u64 {
+    let state = state_of(node);
     state.published.fence();
     // E3.
     let until = if state.may_be_closed() && !mutated!("shared_close_unsettled") {
@@ -93,7 +78,7 @@ fn publish_slow_path<T>(
         end
     };
     if !mutated!("send_activates_nothing") {
-        state.roster.activate(&node);
+        state.roster.activate(node);
     }
     let count = until.wrapping_sub(first) as usize;
     state.published.notify_some(if mutated!("wakes_too_few") { count.min(1) } else { count });
@@ -105,7 +90,7 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
 
     #[inline(always)]
     fn state(&self) -> &QueueState<SharedLane<T>> {
-        &self.state
+        self.node.state()
     }
 
     #[inline(always)]
@@ -171,9 +156,10 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
     #[inline(always)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         let next = self.next;
-        let preferred = preferred_slots(self.state.plan.capacity);
+        let state = self.node.state();
+        let preferred = preferred_slots(state.plan.capacity);
         let count_free = move |lane: &SharedLane<T>| lane.free_slots(next, preferred);
-        wait_for_free_slot(&self.state, &self.node, preferred, count_free, strategy, deadline).map(drop)
+        wait_for_free_slot(state, &self.node, preferred, count_free, strategy, deadline).map(drop)
     }
 
     fn len(&self) -> usize {
@@ -183,16 +169,14 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
 
 impl<T> Drop for SharedWriteEnd<T> {
     fn drop(&mut self) {
-        // SAFETY: taken once, here.
-        leave(unsafe { ManuallyDrop::take(&mut self.state) }, self.node, self.next);
+        leave(&self.node, self.next);
     }
 }
 
-/// By value, so that an end has no address (decision 0002).
+/// Takes values and not the end, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
-fn leave<T>(state: Arc<QueueState<SharedLane<T>>>, node: NodeRef<SharedLane<T>>, next: u64) {
+fn leave<T>(node: &LaneNode<SharedLane<T>>, next: u64) {
     node.lane.leave_at(next);
-    state.leave(&node);
-    drop(state);
+    state_of(node).leave(node);
 }

@@ -9,20 +9,19 @@
 //! assert_eq!(reader.join().unwrap(), 20);
 //! ```
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::channels::channels;
+use super::ends::Read;
 use super::handing::Handing;
 use super::kind::{InPlace, Kind, Lanes, Parts};
 use super::one::One;
 use super::plan::Plan;
 use super::read::ReadEnd;
-use super::state::Start;
+use super::share::LaneShare;
 use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
-use crate::lane::Lane;
 
 /// One producer, one consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -79,10 +78,8 @@ impl Parts for Spsc {
     const NAME: &'static str = "spsc";
 
     fn ends<T: Send>(plan: Plan) -> Result<(Handing<T>, One<T>), CapacityError> {
-        let Start { state, node } =
-            Start::new(plan, |plan| Lane::new(plan.capacity, plan.first, plan.numa_node))?;
-        let write = Handing { end: WriteEnd::new(Arc::clone(&state), node) };
-        Ok((write, One::new(state, ReadEnd::new(node))))
+        let share = LaneShare::first(plan)?;
+        Ok((Handing { end: WriteEnd::new(share.clone()) }, One::new(ReadEnd::new(share))))
     }
 }
 
@@ -103,6 +100,6 @@ impl Lanes for Spsc {
     }
 
     fn producers<T: Send>(read: &One<T>) -> Vec<ProducerStats> {
-        read.state.producers_now()
+        read.state().producers_now()
     }
 }

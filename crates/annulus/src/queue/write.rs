@@ -1,13 +1,12 @@
 //! The producer's end of a lane: L1 to L4 of `lane/lane.rs`.
 
-use alloc::sync::Arc;
-use core::mem::{self, ManuallyDrop, MaybeUninit};
+use core::mem::MaybeUninit;
 use core::ptr;
 
 use super::ends::Write;
 use super::full::wait_for_free_slot;
-use super::node::{LaneNode, NodeRef};
-use super::plan::Plan;
+use super::node::LaneNode;
+use super::share::{LaneShare, state_of};
 use super::state::QueueState;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
@@ -27,8 +26,7 @@ use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 /// of these would be under way at once.
 // Decision 0004: no more than four numbers.
 pub(crate) struct WriteEnd<T> {
-    /// This end has a share in its queue state.
-    node: NodeRef<Lane<T>>,
+    node: LaneShare<Lane<T>>,
     /// The next message.
     tail: Position<T>,
     /// The run ends before this message. It reaches no further than the slots known to be free, and no
@@ -36,33 +34,22 @@ pub(crate) struct WriteEnd<T> {
     stop: u64,
 }
 
-// SAFETY: a share in a queue state and a node of it, which may go where messages may go.
-unsafe impl<T: Send> Send for WriteEnd<T> {}
-// SAFETY: what a shared reference allows is atomic.
-unsafe impl<T: Send> Sync for WriteEnd<T> {}
-
 impl<T> WriteEnd<T> {
-    /// The producer of `node`, a lane on which nobody else sends. The queue state counts it already.
-    pub(super) fn new(state: Arc<QueueState<Lane<T>>>, node: NodeRef<Lane<T>>) -> Self {
+    /// The producer of a lane on which nobody else sends. The queue state counts it already.
+    pub(super) fn new(node: LaneShare<Lane<T>>) -> Self {
         let lane = &node.lane;
         // Nobody else writes the tail. The producer that had the lane before gave it up (Release, Acquire).
         let tail = lane.position(lane.tail());
         let mut end = Self { node, tail, stop: tail.number };
         end.cache_limit(tail.number);
-        // The share is given back when this end is dropped.
-        mem::forget(state);
         end
     }
 
     /// Another producer, with a lane of its own. On a closed queue all its sends fail.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
-        // SAFETY: this end has a share, which it keeps.
-        let state = ManuallyDrop::new(unsafe { QueueState::share(&self.node) });
-        let make = |plan: Plan| Lane::new(plan.capacity, plan.first, plan.numa_node);
-        // SAFETY: the new end has a share, below.
-        let node = unsafe { state.join(make) }?;
-        state.producer_comes();
-        let end = Self::new(Arc::clone(&state), node);
+        let node = self.node.join()?;
+        self.state().producer_comes();
+        let end = Self::new(node);
         end.node.base.store(end.tail.number, Ordering::Relaxed);
         if let Some(sampler) = &end.node.sampler {
             sampler.reset();
@@ -70,14 +57,14 @@ impl<T> WriteEnd<T> {
         // The consumer that ends the queue visits every lane that it sees. If it did not see this lane, the
         // producer sees the close before it sends.
         if !mutated!("join_unfenced") {
-            state.published.fence();
+            self.state().published.fence();
         }
         Ok(end)
     }
 
     #[inline(always)]
     fn state(&self) -> &QueueState<Lane<T>> {
-        QueueState::of(&self.node)
+        self.node.state()
     }
 
     #[inline(always)]
@@ -133,7 +120,7 @@ impl<T> WriteEnd<T> {
         let goes_beyond = unlikely(count > self.run());
         let after =
             if goes_beyond { self.tail.forward(count, self.lane().cells()) } else { self.tail.skip(count) };
-        let is_sent = publish(self.node, self.tail, after);
+        let is_sent = publish(&self.node, self.tail, after);
         if is_sent {
             self.tail = after;
             if goes_beyond && !mutated!("send_run_goes_on") {
@@ -160,7 +147,7 @@ impl<T> WriteEnd<T> {
     pub(super) unsafe fn put_on(&mut self, value: T, is_lone: bool) -> Result<(), T> {
         let node = &*self.node;
         // Read before the stores. After them the compiler would have to read it again.
-        let state = QueueState::of(node);
+        let state = state_of(node);
         // L2. SAFETY: a slot of the run is free, so it is this end's alone.
         unsafe { node.lane.cells().write_at(self.tail, value) };
         // Before L4, so that nothing is left to do after it. (Where the message is given back, this end sends
@@ -171,7 +158,7 @@ impl<T> WriteEnd<T> {
         // L4.
         if unlikely(needs_slow_path(state, node, is_lone)) {
             // SAFETY: the message lies a step before the tail.
-            return unsafe { publish_one_slow_path(self.node, self.tail) };
+            return unsafe { publish_one_slow_path(node, self.tail) };
         }
         Ok(())
     }
@@ -282,7 +269,7 @@ impl<T> WriteEnd<T> {
             return count;
         }
         // SAFETY: the caller wrote them; the lane ends before them (`publish`), so nobody else looks at them.
-        unsafe { drop_unsent(self.node, self.tail, count) };
+        unsafe { drop_unsent(&self.node, self.tail, count) };
         0
     }
 }
@@ -297,9 +284,9 @@ fn needs_slow_path<T>(state: &QueueState<Lane<T>>, node: &LaneNode<Lane<T>>, is_
 /// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was
 /// closed meanwhile.
 #[inline(always)]
-fn publish<T>(node: NodeRef<Lane<T>>, tail: Position<T>, after: Position<T>) -> bool {
+fn publish<T>(node: &LaneNode<Lane<T>>, tail: Position<T>, after: Position<T>) -> bool {
     node.lane.publish(after.number);
-    !unlikely(needs_slow_path(QueueState::of(&node), &node, false))
+    !unlikely(needs_slow_path(state_of(node), node, false))
         || publish_slow_path(node, tail.number, after.number)
 }
 
@@ -307,13 +294,13 @@ fn publish<T>(node: NodeRef<Lane<T>>, tail: Position<T>, after: Position<T>) -> 
 /// queue was closed before.
 #[cold]
 #[inline(never)]
-fn publish_slow_path<T>(node: NodeRef<Lane<T>>, first: u64, tail: u64) -> bool {
-    let state = QueueState::of(&node);
+fn publish_slow_path<T>(node: &LaneNode<Lane<T>>, first: u64, tail: u64) -> bool {
+    let state = state_of(node);
     state.published.fence();
     // E2. Messages before the end are the consumer's. The end is behind all of these, or before the first.
     let sent = !state.may_be_closed() || mutated!("close_unsettled") || node.lane.seal(tail) == tail;
     if !mutated!("send_activates_nothing") {
-        state.roster.activate(&node);
+        state.roster.activate(node);
     }
     state.published.notify();
     if !sent {
@@ -332,7 +319,7 @@ fn publish_slow_path<T>(node: NodeRef<Lane<T>>, first: u64, tail: u64) -> bool {
 /// The message lies in its slot, and `after` is a step from there.
 #[cold]
 #[inline(never)]
-unsafe fn publish_one_slow_path<T>(node: NodeRef<Lane<T>>, after: Position<T>) -> Result<(), T> {
+unsafe fn publish_one_slow_path<T>(node: &LaneNode<Lane<T>>, after: Position<T>) -> Result<(), T> {
     let at = after.step_back();
     if publish_slow_path(node, at.number, after.number) {
         return Ok(());
@@ -348,7 +335,7 @@ unsafe fn publish_one_slow_path<T>(node: NodeRef<Lane<T>>, after: Position<T>) -
 /// They were written, and nobody else looks at them.
 #[cold]
 #[inline(never)]
-unsafe fn drop_unsent<T>(node: NodeRef<Lane<T>>, tail: Position<T>, count: usize) {
+unsafe fn drop_unsent<T>(node: &LaneNode<Lane<T>>, tail: Position<T>, count: usize) {
     // SAFETY: the caller's promise: they were written, and are this end's alone.
     let unsent = ptr::from_mut(unsafe { node.lane.cells().uninit_at(tail, count) });
     // SAFETY: as above. If one destructor panics, the others still run.
@@ -433,18 +420,15 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
 impl<T> Drop for WriteEnd<T> {
     fn drop(&mut self) {
-        leave(self.node);
+        leave(&self.node);
     }
 }
 
-/// By value, so that an end has no address (decision 0002).
+/// Takes the node and not the end, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
-fn leave<T>(node: NodeRef<Lane<T>>) {
-    // SAFETY: the share of `new`, given back once: the end is being dropped.
-    let state = unsafe { QueueState::share(&node) };
-    state.leave(&node);
-    drop(state);
+fn leave<T>(node: &LaneNode<Lane<T>>) {
+    state_of(node).leave(node);
 }
 
 #[cfg(all(test, not(annulus_loom)))]
@@ -460,7 +444,7 @@ mod tests {
         unsafe { end.lane().cells().write_at(at, 7) };
         end.lane().publish(after.number);
         between();
-        let is_sent = publish_slow_path(end.node, at.number, after.number);
+        let is_sent = publish_slow_path(&end.node, at.number, after.number);
         if is_sent {
             end.tail = after;
         }

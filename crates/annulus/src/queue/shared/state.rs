@@ -18,6 +18,7 @@
 //! that message. This matters because a message may own something that its sender waits for (the other end of
 //! an answer's queue, for example).
 
+use crate::batch::in_parts;
 use crate::closer::Close;
 use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::handle_count::HandleCount;
@@ -161,23 +162,19 @@ impl<T> State<T> {
     }
 
     /// Sends all of `values`, and waits for a free slot as often as it takes. On a closed queue it returns
-    /// how many were not sent.
-    pub(super) fn put_all(&self, values: &[T]) -> Result<(), usize>
+    /// what was not sent.
+    pub(super) fn put_all<'v>(&self, values: &'v [T]) -> Result<(), &'v [T]>
     where
         T: Copy,
     {
-        let mut rest = values;
-        while let Some((&next, others)) = rest.split_first() {
-            match self.try_put_some(rest) {
-                Ok(sent) => rest = &rest[sent..],
-                Err(Refusal::Closed) => return Err(rest.len()),
-                Err(Refusal::Full) => {
-                    self.put_late(next, self.strategy, None).map_err(|_| rest.len())?;
-                    rest = others;
-                }
+        in_parts(values, |rest| match self.try_put_some(rest) {
+            Err(Refusal::Full) => {
+                self.put_late(rest[0], self.strategy, None).map_err(|(refusal, _)| refusal)?;
+                Ok(1)
             }
-        }
-        Ok(())
+            sent_or_closed => sent_or_closed,
+        })
+        .map_err(|(rest, _)| rest)
     }
 
     /// Takes the next message, if it is there.
