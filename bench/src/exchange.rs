@@ -1,9 +1,9 @@
 //! Producers and consumers that exchange messages on cores as a placement has them.
 //!
-//! How messages follow each other is a [`Pace`]. A stream has a number of messages, and each producer sends the
-//! same share of them: without that, those that the placement favours would do the work of all. The number is
-//! found by trials, so that a run takes the time that it is given, and a contender that takes a hundred times
-//! as long for a message has less of them. Messages now and then have the time alone.
+//! How messages follow each other is a [`Pace`]. A stream has a number of messages, and each producer sends
+//! the same share of them: without that, those that the placement favours would do the work of all. Trials
+//! find the number with which a run takes the time that it is given, so a contender that takes a hundred
+//! times as long for a message has less of them. Messages now and then have the time alone.
 //!
 //! Each consumer checks the order of what it has of each producer; at the end what was sent and what was
 //! received must be the same, by number and by sum.
@@ -113,8 +113,8 @@ impl Pace for Stream {
     }
 }
 
-/// Each producer sends one, and then sleeps: between 50 µs and 5 ms, short and long alike on a scale of powers.
-/// What is found out is how long a message was on its way.
+/// Each producer sends one, and then sleeps: between 50 µs and 5 ms, evenly on a logarithmic scale. What is
+/// found out is how long a message was on its way.
 pub struct NowAndThen {
     number: u64,
     random: u64,
@@ -295,8 +295,8 @@ fn run<A: Pace, S: Source, R: Sink, const P: usize, const C: usize>(
         ready.wait();
         let (begun, processor_time_before) = (Instant::now(), processor_time());
         begin.wait();
-        // This thread sleeps meanwhile: until the time is over, or all messages are received. Where a trial was
-        // no guide to that, only the share of each producer is no longer the same.
+        // This thread sleeps meanwhile: until the time is over, or all messages are received. A stream that
+        // the trials were no guide to is cut short; then its producers have not sent the same share.
         let most = if A::BY_TIME { plan.span } else { MOST * plan.span };
         while begun.elapsed() < most && done.load(Ordering::Relaxed) < C {
             thread::park_timeout(most.saturating_sub(begun.elapsed()));

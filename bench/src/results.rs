@@ -74,7 +74,7 @@ pub struct EntryResult {
 
 /// In nanoseconds. Each percentile is the median of those of the rounds: one round in which a thread lost its
 /// core for milliseconds would otherwise be all that is seen of the slowest hundredth. Rounds of less than a
-/// thousand messages are taken together, as the slowest hundredth of one would be what happened to one of them.
+/// thousand messages are taken together: the slowest hundredth of one round would be a few messages.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Latency {
     pub p50: u64,

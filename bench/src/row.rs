@@ -79,7 +79,7 @@ pub struct Limits {
     /// Of that rival's processor time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<f64>,
-    /// Of the latency that the slowest hundredth of the messages has at least, beside the rival with the least.
+    /// Of the latency at 99 %, beside the rival that has the least.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99: Option<f64>,
 }

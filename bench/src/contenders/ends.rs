@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use super::{Looking, Publisher, Reader, Receiver, Sender, Subscriber};
+use super::{Look, Looking, Publisher, Reader, Receiver, Sender, Subscriber};
 use crate::exchange::{Sink, Source, copies};
 
 /// An end of a queue, by verbs that wait.
 pub struct Queued<H>(pub H);
 
-/// A consumer that loops over the verb that returns at once, and gives its core away after some looks in vain.
+/// A consumer that loops over the verb that returns at once, and yields after some looks in vain.
 pub struct Polling<H>(pub H);
 
 /// A consumer that sleeps before each message.
@@ -43,13 +43,6 @@ impl<H: Receiver> Sink for Resting<H> {
         thread::sleep(Duration::from_micros(1));
         self.0.receive()
     }
-}
-
-/// What a look finds.
-pub enum Look {
-    Message(u64),
-    Nothing,
-    Closed,
 }
 
 impl<H: Looking> Sink for Polling<H> {

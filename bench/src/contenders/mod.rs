@@ -40,12 +40,11 @@ mod waiting;
 
 pub use called::Called;
 pub use disruptor::{Disruptor, DisruptorOfMany};
-pub use ends::Look;
 pub use events::{AnnulusEvents, AnnulusEventsWaiting, PhotonRingEvents};
 pub use group::AnnulusGroup;
 pub use interface::{
-    BatchPublisher, BatchReader, Contender, FanOut, Gated, Named, Payload, Publisher, Reader, Subscriber,
-    Tried, Waiting,
+    BatchPublisher, BatchReader, Contender, FanOut, Gated, Look, Named, Payload, Publisher, Reader,
+    Subscriber, Tried, Waiting,
 };
 pub use lossless::{AnnulusLossless, PhotonRingBounded};
 pub use lossy::{Annulus, PhotonRing};

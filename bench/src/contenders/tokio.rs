@@ -1,4 +1,5 @@
-//! The broadcast channel of `tokio`, without its runtime: by the verbs that return at once, and by that for threads.
+//! The broadcast channel of `tokio`, without its runtime: by the verbs that return at once, and by the one
+//! that lets a thread wait.
 
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::TryRecvError;

@@ -25,7 +25,7 @@ pub fn page(all: &[Results]) -> String {
             verdicts.len() - met
         );
     }
-    INDEX.replace("{machines}", &machines)
+    INDEX.replace("{summary}", "[summary](../../README.md#how-fast)").replace("{machines}", &machines)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The same work with the threads on other cores: apart, on one core, some of each, wherever the scheduler has
-//! them, and beside a program that is busy.
+//! The same work with the threads on other cores: apart, on one core, some of each, wherever the scheduler
+//! has them, and beside a program that is busy.
 //!
 //! A row is a shape (who sends to whom) in a placement, at a pace. All are one loop, `exchange`.
 
@@ -125,7 +125,7 @@ fn mpmc<A: Pace>(each: usize) -> Shape {
     }
 }
 
-/// The readers of photon-ring and of the disruptor spin, so they are no rivals where messages come now and then.
+/// The readers of photon-ring and of the disruptor spin: no rivals where messages come now and then.
 macro_rules! readers {
     ([$($with:tt)*]: $($sleeps:ty),+; $($spins:ty),+) => {{
         let mut entries = entries!(to_readers [$($with)*]: $($sleeps),+);
@@ -166,8 +166,8 @@ fn events<A: Pace>() -> Shape {
     }
 }
 
-/// Four publishers that wait for nobody, but for who had a slot a lap before: which in so small a ring is one of
-/// the others, who has no core just then.
+/// Four publishers that wait for nobody but the one that claimed the slot a lap before. In so small a ring
+/// that is another of the four, which may have no core just then.
 fn lossy<const BACKOFF: bool>() -> Shape {
     let strategy = if BACKOFF { "BackoffSpin" } else { "YieldSpin" };
     Shape {
@@ -224,10 +224,11 @@ pub fn streams() -> Vec<Row> {
         limits: Some(TIMES),
         ..row(&mpsc_by_looks(producers), Placement::OneBeside, "", "")
     }));
-    rows.extend([lossy::<false>(), lossy::<true>()].map(|shape| Row {
+    let lossy = vec![lossy::<false>(), lossy::<true>()];
+    rows.extend(in_placements(lossy, |shape, placement| Row {
         capacity: 8,
         limits: Some(TIMES),
-        ..row(&shape, Placement::Unpinned, "", "")
+        ..row(shape, placement, "", "")
     }));
     rows
 }
