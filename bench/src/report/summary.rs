@@ -11,6 +11,11 @@ use crate::row::Group;
 const BEGIN: &str = "<!-- figures: written by bench/, from docs/benchmarks/*.json -->\n";
 const END: &str = "<!-- end of figures -->\n";
 
+/// How to read the tables by placement.
+const BY_PLACEMENT: &str = "In the tables by placement a ratio is that of the worst processor: of the time, and after \"CPU\" of the processor time \
+     of all threads; after \"p99\" of the latency that one message in a hundred exceeds. Those above their limit are bold: 1.0 for the time, 1.1 for \
+     the others.\n\n";
+
 /// From this ratio on a rival wins.
 const WINS: f64 = 1.05;
 
@@ -65,6 +70,9 @@ fn figures(all: &[Results]) -> String {
         } else {
             text += &by_row(group, &rows);
         }
+    }
+    if all.iter().flat_map(|results| &results.rows).any(|row| row.placed.is_some()) {
+        text += BY_PLACEMENT;
     }
     text + &wins(all)
 }
@@ -265,6 +273,7 @@ mod tests {
         let all = [on("A", vec![row("apart", 1.0), row("same core", 4.0)]), on("B", vec![row("apart", 1.5)])];
         let text = figures(&all);
         assert!(text.contains("| By placement | apart | same core |\n| --- | --- | --- |\n"), "{text}");
+        assert!(text.contains("a ratio is that of the worst processor: of the time, and"), "{text}");
         assert!(text.contains("| spsc | 0.75 of a rival (B) | **2.00** of a rival |\n"), "{text}");
     }
 
