@@ -70,7 +70,7 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 ///
 /// The consumer goes on resting while each pause brings at least 32 messages, which happens only in very fast
 /// streams. If a pause brings fewer, it tries again after twice as many looks, up to 1,024.
-/// `docs/benchmarks.md` has figures. [`recv_by`](Self::recv_by) never rests with `BusySpin` or `YieldSpin`.
+/// `docs/benchmarks` has figures. [`recv_by`](Self::recv_by) never rests with `BusySpin` or `YieldSpin`.
 pub struct Consumer<T: Send, K: Kind> {
     pub(super) end: K::Read<T>,
 }

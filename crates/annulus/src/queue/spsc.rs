@@ -38,7 +38,7 @@ impl Builder {
     /// first fetches that cache line from the other core; without this option it stores and goes on. So a
     /// stream to a consumer that keeps up with it can take two or three times as long. A send to a consumer
     /// that does not wait (because it has messages left, or uses `try_recv`) pays next to nothing.
-    /// `docs/benchmarks.md` has figures.
+    /// `docs/benchmarks` has figures.
     ///
     /// Messages of more than 40 bytes, or with an alignment above 8, are sent as without this option.
     ///

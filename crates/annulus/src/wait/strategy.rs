@@ -35,7 +35,7 @@ use core::str::FromStr;
 ///
 /// # `BusySpin` or `YieldSpin`
 ///
-/// Which of the two is faster depends on the machine. On the virtual Xeon of `docs/benchmarks-xeon.md` a
+/// Which of the two is faster depends on the machine. On the virtual Xeon of `docs/benchmarks` a
 /// message took the same time one way, and a round trip took a twentieth to a tenth less with `YieldSpin`.
 /// The same was true for two threads that exchanged a bare word.
 ///
