@@ -112,16 +112,26 @@ impl<T: Message> MpPublisher<T> {
     /// ```
     #[inline]
     pub fn publish_batch(&self, messages: &[T]) {
-        self.put_in_parts(messages, |sequence, message| self.put_when_left(sequence, message));
+        for part in messages.chunks(self.part()) {
+            let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
+            for message in part {
+                self.put_when_left(sequence, message);
+                sequence = sequence.next();
+            }
+        }
     }
 
     /// As [`publish_batch`](Self::publish_batch), waiting by `strategy` if necessary. (There is no form with
     /// a timeout, because messages that are claimed must be published.)
     #[inline]
     pub fn publish_batch_by(&self, messages: &[T], strategy: WaitStrategy) {
-        self.put_in_parts(messages, |sequence, message| {
-            self.put_when_left_by(sequence, message, strategy);
-        });
+        for part in messages.chunks(self.part()) {
+            let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
+            for message in part {
+                self.put_when_left_by(sequence, message, strategy);
+                sequence = sequence.next();
+            }
+        }
     }
 
     /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
@@ -130,16 +140,6 @@ impl<T: Message> MpPublisher<T> {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.is_ending()
-    }
-
-    /// Claims sequences for all of `messages`, a part of them at a time. Writes each message by `put`. Stops
-    /// where somebody has closed the ring.
-    #[inline(always)]
-    fn put_in_parts(&self, messages: &[T], put: impl Fn(Sequence, &T)) {
-        for part in messages.chunks(self.part()) {
-            let Some(first) = self.shared.ring.head().claim(part.len() as u64) else { return };
-            put_each(first, part, &put);
-        }
     }
 
     /// Writes message `sequence`, which this publisher claimed, as soon as its slot is left.
@@ -307,7 +307,11 @@ impl<T: Message> MpPublisher<T, Lossless> {
             let Claimed { first, end } = claim_by(&self.shared, most, true, strategy, deadline)?;
             // At most as many as were asked for.
             let count = end.since(first) as usize;
-            put_each(first, &rest[..count], |sequence, message| self.put(sequence, message));
+            let mut sequence = first;
+            for message in &rest[..count] {
+                self.put(sequence, message);
+                sequence = sequence.next();
+            }
             Ok(count)
         })
     }
@@ -465,16 +469,6 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         if !mutated!("many_wake_nobody") {
             self.shared.published.notify();
         }
-    }
-}
-
-/// Calls `put` for each of `messages`, which are those from `first` on.
-#[inline(always)]
-fn put_each<T>(first: Sequence, messages: &[T], put: impl Fn(Sequence, &T)) {
-    let mut sequence = first;
-    for message in messages {
-        put(sequence, message);
-        sequence = sequence.next();
     }
 }
 
