@@ -11,13 +11,16 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::handle::{Handle, Publishing};
-use super::slot_access::{Claimed, claim, claim_by, claim_now, wait_for_slot, wait_for_slot_by};
+use super::slot_access::{
+    Claimed, claim, claim_after_a_look, claim_by, claim_now, wait_for_slot, wait_for_slot_by,
+};
 use super::{Lossless, Lossy, Mode};
 use crate::Closer;
 use crate::batch::in_parts;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
+use crate::hint::unlikely;
 use crate::message::Message;
 use crate::ring::{Copied, Writers};
 use crate::sequence::Sequence;
@@ -72,6 +75,9 @@ impl<T: Message> MpPublisher<T> {
     /// ```
     #[inline]
     pub fn publish(&self, message: T) {
+        if unlikely(self.shared.looks_first()) {
+            return self.publish_after_a_look(&message, None);
+        }
         if let Some(sequence) = self.shared.ring.head().claim(1) {
             self.put_when_left(sequence, &message);
         }
@@ -80,6 +86,9 @@ impl<T: Message> MpPublisher<T> {
     /// As [`publish`](Self::publish), waiting by `strategy` if necessary.
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) {
+        if unlikely(self.shared.looks_first()) {
+            return self.publish_after_a_look(&message, Some(strategy));
+        }
         if let Some(sequence) = self.shared.ring.head().claim(1) {
             self.put_when_left_by(sequence, &message, strategy);
         }
@@ -112,16 +121,26 @@ impl<T: Message> MpPublisher<T> {
     /// ```
     #[inline]
     pub fn publish_batch(&self, messages: &[T]) {
-        self.put_in_parts(messages, |sequence, message| self.put_when_left(sequence, message));
+        for part in messages.chunks(self.part()) {
+            let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
+            for message in part {
+                self.put_when_left(sequence, message);
+                sequence = sequence.next();
+            }
+        }
     }
 
     /// As [`publish_batch`](Self::publish_batch), waiting by `strategy` if necessary. (There is no form with
     /// a timeout, because messages that are claimed must be published.)
     #[inline]
     pub fn publish_batch_by(&self, messages: &[T], strategy: WaitStrategy) {
-        self.put_in_parts(messages, |sequence, message| {
-            self.put_when_left_by(sequence, message, strategy);
-        });
+        for part in messages.chunks(self.part()) {
+            let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
+            for message in part {
+                self.put_when_left_by(sequence, message, strategy);
+                sequence = sequence.next();
+            }
+        }
     }
 
     /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
@@ -132,13 +151,13 @@ impl<T: Message> MpPublisher<T> {
         self.shared.is_ending()
     }
 
-    /// Claims sequences for all of `messages`, a part of them at a time. Writes each message by `put`. Stops
-    /// where somebody has closed the ring.
-    #[inline(always)]
-    fn put_in_parts(&self, messages: &[T], put: impl Fn(Sequence, &T)) {
-        for part in messages.chunks(self.part()) {
-            let Some(first) = self.shared.ring.head().claim(part.len() as u64) else { return };
-            put_each(first, part, &put);
+    /// [`publish`](Self::publish) on a ring where publishers wait for each other: claims a sequence when its
+    /// slot is left, and not before.
+    #[cold]
+    #[inline(never)]
+    fn publish_after_a_look(&self, message: &T, strategy: Option<WaitStrategy>) {
+        if let Some(sequence) = claim_after_a_look(&self.shared, strategy) {
+            self.put(sequence, message);
         }
     }
 
@@ -307,7 +326,11 @@ impl<T: Message> MpPublisher<T, Lossless> {
             let Claimed { first, end } = claim_by(&self.shared, most, true, strategy, deadline)?;
             // At most as many as were asked for.
             let count = end.since(first) as usize;
-            put_each(first, &rest[..count], |sequence, message| self.put(sequence, message));
+            let mut sequence = first;
+            for message in &rest[..count] {
+                self.put(sequence, message);
+                sequence = sequence.next();
+            }
             Ok(count)
         })
     }
@@ -468,16 +491,6 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     }
 }
 
-/// Calls `put` for each of `messages`, which are those from `first` on.
-#[inline(always)]
-fn put_each<T>(first: Sequence, messages: &[T], put: impl Fn(Sequence, &T)) {
-    let mut sequence = first;
-    for message in messages {
-        put(sequence, message);
-        sequence = sequence.next();
-    }
-}
-
 impl<T: Message, M: Mode> Clone for MpPublisher<T, M> {
     fn clone(&self) -> Self {
         Self::new(self.shared.publisher())
@@ -525,6 +538,51 @@ mod tests {
                 publisher.put(stopped.next(), &2);
             });
             assert!(publisher.shared.ring.newest(next) == Some(next));
+            assert!(publisher.shared.looks_first(), "somebody had to wait");
+            publisher.shared.look_first(false);
         }
+    }
+
+    /// After somebody has waited for a slot that it had claimed, nobody claims one that is not left.
+    #[test]
+    #[cfg(feature = "std")]
+    fn who_looks_first_waits_without_a_claim() {
+        let (publisher, _subscribable) = crate::broadcast::mp_lossy::<u64>(2);
+        let head = publisher.shared.ring.head();
+        for verb in [
+            (|publisher, message| publisher.publish(message)) as fn(&MpPublisher<u64>, u64),
+            |publisher, message| publisher.publish_by(message, WaitStrategy::YieldSpin),
+        ] {
+            publisher.shared.look_first(true);
+            let stopped = head.claim(2).unwrap();
+            std::thread::scope(|scope| {
+                let others = [3, 4].map(|message| {
+                    let publisher = &publisher;
+                    scope.spawn(move || verb(publisher, message))
+                });
+                std::thread::sleep(std::time::Duration::from_millis(5));
+                let claimed = head.claimed();
+                let is_over = others.iter().any(std::thread::ScopedJoinHandle::is_finished);
+                publisher.put(stopped, &1);
+                publisher.put(stopped.next(), &2);
+                assert!(claimed == stopped.plus(2) && !is_over, "{claimed:?}");
+            });
+            assert!(head.claimed() == stopped.plus(4));
+        }
+    }
+
+    /// It is the exception, and comes to an end.
+    #[test]
+    fn nobody_looks_first_for_ever() {
+        let start = (1 << 20) - 5;
+        let (publisher, _subscribable) =
+            crate::broadcast::Builder::new(2).first(start).mp_lossy::<u64>().unwrap();
+        assert!(!publisher.shared.looks_first());
+        publisher.shared.look_first(true);
+        let looks = (0..10).map(|message| {
+            publisher.publish(message);
+            publisher.shared.looks_first()
+        });
+        assert!(looks.eq([true, true, true, true, true, false, false, false, false, false]));
     }
 }

@@ -17,6 +17,9 @@ pub(crate) struct Shared<S> {
     pub(super) gate: Gate,
     /// Where those sleep who wait for a message.
     pub(super) published: Event,
+    /// Whether publishers of a lossy ring for many look at the slot before they claim it: a hint.
+    // Decision 0069: when, and why not always.
+    look_first: AtomicBool,
     /// Where those sleep who wait for a cursor to move: publishers at the gate, stages behind others.
     // Decision 0020: one event for all cursors.
     pub(super) released: Event,
@@ -44,6 +47,7 @@ impl<S: Store> Shared<S> {
             gate: Gate::new(ring.capacity(), headroom, ring.first()),
             ring,
             published,
+            look_first: AtomicBool::new(false),
             released: Event::new(),
             strategy,
             identity: Identity::new(),
@@ -51,6 +55,20 @@ impl<S: Store> Shared<S> {
             over: AtomicBool::new(false),
             receivers: HandleCount::new(),
             subscribers: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whether a publisher of a lossy ring for many is to look at the slot before it claims it.
+    #[inline(always)]
+    pub(super) fn looks_first(&self) -> bool {
+        // Relaxed, here and below: it is a hint.
+        self.look_first.load(Ordering::Relaxed) && !mutated!("claims_unseen")
+    }
+
+    /// For [`looks_first`](Self::looks_first), from now on or no more.
+    pub(super) fn look_first(&self, look_first: bool) {
+        if self.look_first.load(Ordering::Relaxed) != look_first {
+            self.look_first.store(look_first, Ordering::Relaxed);
         }
     }
 

@@ -200,6 +200,25 @@ pub(super) fn claim_by<S: Strided>(
     wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
 }
 
+/// So many claims later a publisher of a lossy ring no longer [looks first](Shared::looks_first).
+const CLAIMS_WITH_A_LOOK: u64 = 1 << 20;
+
+/// As [`claim_by`] for one publisher of a lossy ring for many that [looks first](Shared::looks_first). `None`
+/// where the ring is closed.
+#[cold]
+#[inline(never)]
+pub(super) fn claim_after_a_look<S: Strided>(
+    shared: &Shared<S>,
+    strategy: Option<WaitStrategy>,
+) -> Option<Sequence> {
+    let strategy = strategy.unwrap_or(shared.strategy);
+    let first = claim_by(shared, 1, false, strategy, None).ok()?.first;
+    if first.get() % CLAIMS_WITH_A_LOOK == 0 {
+        shared.look_first(false);
+    }
+    Some(first)
+}
+
 /// As [`claim`], of one sequence, but tries once.
 #[inline]
 pub(super) fn claim_now<S: Strided>(shared: &Shared<S>, lossless: bool) -> Result<Claimed, Refusal> {
@@ -261,6 +280,8 @@ pub(super) fn wait_for_slot<S: Strided>(shared: &Shared<S>, claimed: Sequence) {
 #[cold]
 #[inline(never)]
 pub(super) fn wait_for_slot_by<S: Strided>(shared: &Shared<S>, claimed: Sequence, strategy: WaitStrategy) {
+    // Decision 0069: the next publishers look before they claim.
+    shared.look_first(true);
     if !mutated!("claim_does_not_wait") {
         let left = wait_until(&mut Left { shared, claimed }, strategy, None);
         debug_assert!(left.is_some(), "a wait without a deadline does not end without a result");

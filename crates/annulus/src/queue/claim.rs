@@ -5,7 +5,7 @@
 //! turn of every other, with each consumer that goes on.
 
 use super::ends::Read;
-use super::rest::fill;
+use super::node::LaneNode;
 use super::roster::Round;
 use super::share::LaneShare;
 use super::state::QueueState;
@@ -47,28 +47,54 @@ impl<T> Claimer<T> {
         other
     }
 
-    /// Claims up to `most` messages of one lane, which is the local one then; returns the first and how many.
-    #[inline]
-    fn claim(&mut self, most: usize) -> Option<(u64, usize)> {
-        self.claim_here(most).or_else(|| self.claim_elsewhere(most))
+    /// How many messages it may take from the local lane before it looks at the others.
+    #[inline(always)]
+    fn budget(&self) -> usize {
+        if mutated!("steals_without_end") { usize::MAX } else { self.budget }
     }
 
-    /// As [`claim`](Self::claim), of the local lane, if it has not had its turn.
+    /// Takes the next message of the local lane, if that has not had its turn.
     #[inline(always)]
-    fn claim_here(&mut self, most: usize) -> Option<(u64, usize)> {
-        let budget = if mutated!("steals_without_end") { usize::MAX } else { self.budget };
-        if budget == 0 {
+    fn take_next_here(&mut self) -> Option<T> {
+        if self.budget() == 0 {
             return None;
         }
-        let (first, count) = self.local.lane.claim(most.min(budget))?;
-        self.budget = self.budget.saturating_sub(count);
-        Some((first, count))
+        let value = self.local.lane.take_next()?;
+        self.budget = self.budget.saturating_sub(1);
+        say_released(&self.local);
+        Some(value)
     }
 
-    /// Looks at the lanes, from the next on. The local one comes last: it had its turn, or nothing was there.
+    /// Moves messages of the local lane into `buffer`, if that lane has not had its turn. Returns how many,
+    /// `None` where there is none.
+    #[inline]
+    fn move_here(&mut self, buffer: &mut [T]) -> Option<usize> {
+        /// Says on drop that slots were left, also if a destructor panicked.
+        struct Leaving<'a, T>(&'a LaneNode<SharedLane<T>>);
+
+        impl<T> Drop for Leaving<'_, T> {
+            #[inline]
+            fn drop(&mut self) {
+                say_released(self.0);
+            }
+        }
+
+        let budget = self.budget();
+        let claimed = self.local.lane.claim(buffer.len().min(budget))?;
+        let count = claimed.len();
+        self.budget = self.budget.saturating_sub(count);
+        let _leaving = Leaving(&self.local);
+        for (slot, value) in buffer.iter_mut().zip(claimed) {
+            *slot = value;
+        }
+        Some(count)
+    }
+
+    /// Looks at the lanes, from the next on, until `take` takes something of one, which is the local one
+    /// then. The lane that is local now comes last: it had its turn, or nothing was there.
     #[cold]
     #[inline(never)]
-    fn claim_elsewhere(&mut self, most: usize) -> Option<(u64, usize)> {
+    fn search<R>(&mut self, mut take: impl FnMut(&mut Self) -> Option<R>) -> Option<R> {
         if self.budget != 0 && self.state().roster.count() == 1 {
             // Decision 0051: no look at how full it is.
             // Nothing was there, and there is no other.
@@ -79,30 +105,22 @@ impl<T> Claimer<T> {
         let mut round = self.begin_round();
         let mut looked = 0;
         while self.next_in_round(&mut round) {
-            if let Some(claimed) = self.claim_here(most) {
+            if let Some(taken) = take(self) {
                 self.thinning.found(&self.local, looked);
-                return Some(claimed);
+                return Some(taken);
             }
             looked += 1;
         }
         self.thinning.found_nothing(looked);
         None
     }
+}
 
-    /// Moves message `number` of the local lane out.
-    ///
-    /// # Safety
-    ///
-    /// This end has claimed it, and does so once.
-    #[inline(always)]
-    unsafe fn take(&self, number: u64) -> T {
-        let local = &*self.local;
-        // SAFETY: the caller's promise.
-        let value = unsafe { local.lane.take(number) };
-        if !mutated!("shared_take_wakes_nobody") {
-            local.released.notify();
-        }
-        value
+/// Wakes the producer of `node` if it waits for a free slot.
+#[inline(always)]
+fn say_released<T>(node: &LaneNode<SharedLane<T>>) {
+    if !mutated!("shared_take_wakes_nobody") {
+        node.released.notify();
     }
 }
 
@@ -116,15 +134,11 @@ impl<T> Read<T> for Claimer<T> {
 
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
-        let (number, _) = self.claim_here(1)?;
-        // SAFETY: claimed just now.
-        Some(unsafe { self.take(number) })
+        self.take_next_here()
     }
 
     fn try_take(&mut self) -> Option<T> {
-        let (number, _) = self.claim(1)?;
-        // SAFETY: claimed just now.
-        Some(unsafe { self.take(number) })
+        self.take_next_here().or_else(|| self.search(Self::take_next_here))
     }
 
     /// One by one: what is claimed can't be put back, and `each` may panic.
@@ -147,9 +161,12 @@ impl<T> Read<T> for Claimer<T> {
     /// over.
     #[inline]
     fn take_here(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
-        let Some((number, _)) = self.local.lane.claim(most.min(1)) else { return 0 };
-        // SAFETY: claimed just now.
-        each(unsafe { self.take(number) });
+        if most == 0 {
+            return 0;
+        }
+        let Some(value) = self.local.lane.take_next() else { return 0 };
+        say_released(&self.local);
+        each(value);
         1
     }
 
@@ -157,9 +174,9 @@ impl<T> Read<T> for Claimer<T> {
     fn take_into(&mut self, buffer: &mut [T]) -> usize {
         let mut filled = 0;
         while filled < buffer.len() {
-            let Some((first, count)) = self.claim(buffer.len() - filled) else { break };
-            // SAFETY: claimed just now, and each is taken once.
-            fill(&mut buffer[filled..filled + count], first, |number| unsafe { self.take(number) });
+            let rest = &mut buffer[filled..];
+            let moved = self.move_here(rest).or_else(|| self.search(|end| end.move_here(rest)));
+            let Some(count) = moved else { break };
             filled += count;
         }
         filled

@@ -13,9 +13,9 @@ pub(crate) trait Write<T> {
     fn state(&self) -> &QueueState<Self::Lane>;
 
     /// Sends `value` if that takes only the plain steps. Otherwise it gives the value back, and the caller
-    /// takes the slow path: [`has_free_slot`](Self::has_free_slot) and [`put`](Self::put),
+    /// takes the slow path: [`has_free_slot`](Self::has_free_slot) and [`send`](Self::send),
     /// [`outlined`](super::outlined::outlined).
-    fn put_plainly(&mut self, value: T) -> Result<(), T>;
+    fn send_plainly(&mut self, value: T) -> Result<(), T>;
 
     /// Whether a slot is free. If so, it stays free until this end fills it.
     fn has_free_slot(&mut self) -> bool;
@@ -26,11 +26,11 @@ pub(crate) trait Write<T> {
     ///
     /// The last call of this end was [`has_free_slot`](Self::has_free_slot), which said so, or a
     /// [`wait`](Self::wait) that succeeded.
-    unsafe fn put(&mut self, value: T) -> Result<(), T>;
+    unsafe fn send(&mut self, value: T) -> Result<(), T>;
 
     /// Sends as many of `values` as there are free slots, from the first on. Sends none where the queue is
     /// closed.
-    fn put_some(&mut self, values: &[T]) -> usize
+    fn send_some(&mut self, values: &[T]) -> usize
     where
         T: Copy;
 

@@ -136,7 +136,7 @@ impl<T> Read<T> for FanIn<T> {
 
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
-        self.current.take_on()
+        self.current.take_in_run()
     }
 
     fn try_take(&mut self) -> Option<T> {

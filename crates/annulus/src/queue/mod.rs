@@ -42,7 +42,6 @@ mod plan;
 mod producer;
 mod read;
 mod reservation;
-mod rest;
 mod roster;
 mod share;
 pub mod shared;

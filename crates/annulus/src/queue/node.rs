@@ -1,5 +1,7 @@
 //! A lane in its queue state: what lies beside the lane.
 
+#[cfg(not(annulus_loom))]
+use core::mem::offset_of;
 use core::ptr::NonNull;
 
 use super::latency_sampler::LatencySampler;
@@ -37,6 +39,13 @@ pub(crate) struct LaneNode<L> {
     /// Measures how long messages take, where that is asked for.
     pub(super) sampler: Option<LatencySampler>,
 }
+
+// What a producer looks at after a send (L4) is one line, and not the lane's (docs/LAYOUT.md).
+#[cfg(not(annulus_loom))]
+const _: () = {
+    assert!(offset_of!(LaneNode<Lane<u64>>, state) == size_of::<Lane<u64>>());
+    assert!(offset_of!(LaneNode<Lane<u64>>, active) < offset_of!(LaneNode<Lane<u64>>, state) + 64);
+};
 
 impl<L> LaneNode<L> {
     /// The node with number `index` in the roster, for producer `id`, of the queue state at `state`.

@@ -92,7 +92,7 @@ impl<T> Read<T> for One<T> {
 
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
-        self.end.take_on()
+        self.end.take_in_run()
     }
 
     fn try_take(&mut self) -> Option<T> {

@@ -1,4 +1,14 @@
 //! The consumer's end of a lane: L5 to L8 of `lane/lane.rs`.
+//!
+//! A receive, from [`Consumer::recv`](super::Consumer::recv) down:
+//!
+//! ```text
+//! plain path                                     slow path, outlined
+//!     take_plainly, take_in_run: in a run?  no ─▶ wait, poll
+//! L6  move the message out of its slot            L5  try_take: learn (and rest, if that pays)
+//! L7  store the head                                  take: a run, then as on the left
+//! L8  is the producer asleep? wake it
+//! ```
 
 use core::ptr;
 
@@ -145,7 +155,7 @@ impl<T> ReadEnd<T> {
 
     /// L6 to L8, within a run.
     #[inline(always)]
-    pub(super) fn take_on(&mut self) -> Option<T> {
+    pub(super) fn take_in_run(&mut self) -> Option<T> {
         if unlikely(self.head.number == self.stop) {
             return None;
         }

@@ -7,7 +7,7 @@ use super::share::{LaneShare, state_of};
 use super::state::QueueState;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
-use crate::lane::SharedLane;
+use crate::lane::{Claimed, SharedLane};
 use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 
@@ -43,19 +43,19 @@ impl<T> SharedWriteEnd<T> {
         &self.node.lane
     }
 
-    /// After `count` messages were sent: looks who needs to know, and returns how many of them are the
-    /// consumers'.
+    /// After `count` messages were sent: looks who needs to know. Returns those that were not sent in time,
+    /// if the queue was closed meanwhile.
     #[inline(always)]
-    fn after_publish(&mut self, count: usize) -> usize {
+    fn after_publish(&mut self, count: usize) -> Option<Claimed<'_, T>> {
         let first = self.next;
         let end = first.wrapping_add(count as u64);
         self.next = end;
         // The fence of the first look comes before the second, too.
         if unlikely(self.node.state().published.needs_slow_path() || !self.node.is_active()) {
-            let until = publish_slow_path(&self.node, first, end);
-            return until.wrapping_sub(first) as usize;
+            // SAFETY: this end is the lane's one writer, and has just sent these.
+            return unsafe { publish_slow_path(&self.node, first, end) };
         }
-        count
+        None
     }
 
     #[inline(always)]
@@ -64,25 +64,31 @@ impl<T> SharedWriteEnd<T> {
     }
 }
 
-/// What [`SharedWriteEnd::after_publish`] does where something is to be done. Returns before which message
-/// they are the consumers'.
+/// What [`SharedWriteEnd::after_publish`] does where something is to be done.
+///
+/// # Safety
+///
+/// The caller is the one writer of the lane. It has just sent the messages from `first` to before `end`.
 #[cold]
 #[inline(never)]
-fn publish_slow_path<T>(node: &LaneNode<SharedLane<T>>, first: u64, end: u64) -> u64 {
+unsafe fn publish_slow_path<T>(
+    node: &LaneNode<SharedLane<T>>,
+    first: u64,
+    end: u64,
+) -> Option<Claimed<'_, T>> {
     let state = state_of(node);
     state.published.fence();
-    // E3.
-    let until = if state.may_be_closed() && !mutated!("shared_close_unsettled") {
-        node.lane.settle(first, end)
-    } else {
-        end
-    };
+    // E3. SAFETY: the caller's promise.
+    let settle = || unsafe { node.lane.settle(first, end) };
+    let is_closed = state.may_be_closed() && !mutated!("shared_close_unsettled");
+    let unsent = is_closed.then(settle);
     if !mutated!("send_activates_nothing") {
         state.roster.activate(node);
     }
+    let until = unsent.as_ref().map_or(end, Claimed::number);
     let count = until.wrapping_sub(first) as usize;
     state.published.notify_some(if mutated!("wakes_too_few") { count.min(1) } else { count });
-    until
+    unsent
 }
 
 impl<T: Send> Write<T> for SharedWriteEnd<T> {
@@ -94,12 +100,12 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
     }
 
     #[inline(always)]
-    fn put_plainly(&mut self, value: T) -> Result<(), T> {
+    fn send_plainly(&mut self, value: T) -> Result<(), T> {
         if unlikely(!self.has_free_slot()) {
             return Err(value);
         }
         // SAFETY: a slot is free.
-        unsafe { self.put(value) }
+        unsafe { self.send(value) }
     }
 
     #[inline(always)]
@@ -108,23 +114,21 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
     }
 
     #[inline(always)]
-    unsafe fn put(&mut self, value: T) -> Result<(), T> {
+    unsafe fn send(&mut self, value: T) -> Result<(), T> {
         if self.is_refused() {
             return Err(value);
         }
         let number = self.next;
         // SAFETY: the caller saw that a slot is free.
         unsafe { self.lane().send(number, value) };
-        if self.after_publish(1) == 1 {
-            Ok(())
-        } else {
-            // SAFETY: `settle` claimed it for this end.
-            Err(unsafe { self.lane().take(number) })
+        match self.after_publish(1).and_then(|mut unsent| unsent.next()) {
+            None => Ok(()),
+            Some(value) => Err(value),
         }
     }
 
     #[inline]
-    fn put_some(&mut self, values: &[T]) -> usize
+    fn send_some(&mut self, values: &[T]) -> usize
     where
         T: Copy,
     {
@@ -145,12 +149,10 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
         if count == 0 {
             return 0;
         }
-        let sent = self.after_publish(count);
-        for back in sent..count {
-            // SAFETY: `settle` claimed it for this end.
-            unsafe { self.lane().take(first.wrapping_add(back as u64)) };
+        match self.after_publish(count) {
+            None => count,
+            Some(unsent) => count - unsent.len(),
         }
-        sent
     }
 
     #[inline(always)]

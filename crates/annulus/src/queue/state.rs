@@ -13,6 +13,7 @@
 use alloc::boxed::Box;
 use alloc::sync::Weak;
 use alloc::vec::Vec;
+use core::mem::offset_of;
 use core::ptr::NonNull;
 
 use super::latency_sampler::LatencySampler;
@@ -41,6 +42,9 @@ pub(crate) struct QueueState<L> {
     /// Itself, for who is to close it from elsewhere.
     me: Weak<Self>,
 }
+
+// The word that each send looks at begins the first line (docs/LAYOUT.md).
+const _: () = assert!(offset_of!(QueueState<Lane<u64>>, published) == 0);
 
 /// Set once, by the close. Nothing is sent from then on.
 const CLOSED: Flag = Flag::Closed;

@@ -1,4 +1,16 @@
 //! The producer's end of a lane: L1 to L4 of `lane/lane.rs`.
+//!
+//! A send, from [`Producer::send`](super::Producer::send) down:
+//!
+//! ```text
+//! plain path                                          slow path, outlined
+//!     send_plainly: in a run, and not closed?   no ─▶ send_slow_path
+//!     (spsc: A2, not asked for?)                      L1  has_free_slot, or wait
+//!     send_in_run:                                        begin_run_and_send: a run, then as on the left
+//! L2  move the message into its slot
+//! L3  store the tail
+//! L4  needs_slow_path?                         yes ─▶ publish_slow_path: end the lane, activate it, wake
+//! ```
 
 use core::mem::MaybeUninit;
 use core::ptr;
@@ -87,28 +99,38 @@ impl<T> WriteEnd<T> {
         unsafe { self.lane().cache_limit(until) };
     }
 
-    /// L1. Returns before which message single sends must look again.
+    /// L1: looks for free slots, for a caller that sends one message at a time. With a sampler, such a caller
+    /// looks again where the next sample is due, so it learns of the slots up to there only.
     #[inline(always)]
-    fn look(&mut self) -> u64 {
-        let until = self.lane().read_limit();
-        self.cache_limit(until);
-        match &self.node.sampler {
-            None => until,
-            Some(sampler) => sampler.begin_sample(self.tail.number, until),
-        }
+    fn look_for_one(&mut self) {
+        let limit = self.lane().read_limit();
+        let limit = self.begin_sample(limit);
+        self.cache_limit(limit);
     }
 
-    /// L1, where fewer slots are known to be free than `wanted`.
+    /// L1: looks for free slots if fewer than `wanted` are known to be free.
     #[inline(always)]
     fn look_for(&mut self, wanted: usize) {
         if self.free_count() < wanted {
-            self.look();
+            let limit = self.lane().read_limit();
+            self.begin_sample(limit);
+            self.cache_limit(limit);
+        }
+    }
+
+    /// The slots before message `limit` are free, and are about to be filled. Returns before which message
+    /// single sends must look again.
+    #[inline(always)]
+    fn begin_sample(&self, limit: u64) -> u64 {
+        match &self.node.sampler {
+            None => limit,
+            Some(sampler) => sampler.begin_sample(self.tail.number, limit),
         }
     }
 
     /// Whether the queue is closed, so that nothing may be sent.
     #[inline(always)]
-    pub(super) fn is_over(&self) -> bool {
+    pub(super) fn is_refused(&self) -> bool {
         unlikely(self.state().may_be_closed()) && !mutated!("close_unsettled")
     }
 
@@ -120,7 +142,10 @@ impl<T> WriteEnd<T> {
         let goes_beyond = unlikely(count > self.run());
         let after =
             if goes_beyond { self.tail.forward(count, self.lane().cells()) } else { self.tail.skip(count) };
-        let is_sent = publish(&self.node, self.tail, after);
+        let node = &*self.node;
+        node.lane.publish(after.number);
+        let is_sent = !unlikely(needs_slow_path(state_of(node), node, false))
+            || publish_slow_path(node, self.tail.number, after.number);
         if is_sent {
             self.tail = after;
             if goes_beyond && !mutated!("send_run_goes_on") {
@@ -136,15 +161,15 @@ impl<T> WriteEnd<T> {
         self.stop.wrapping_sub(self.tail.number) as usize
     }
 
-    /// The plain send: L2 to L4 for a message in a run. The queue is not [over](Self::is_over). `is_lone`:
+    /// The plain send: L2 to L4 for a message in a run. It is not [refused](Self::is_refused). `is_lone`:
     /// the consumer has no other lane, so it always looks here. Gives the message back where the queue was
     /// closed meanwhile.
     ///
     /// # Safety
     ///
-    /// There is a run, and it is not [at its end](Self::is_at_stop).
+    /// There is a run, and it is not [over](Self::is_run_over).
     #[inline(always)]
-    pub(super) unsafe fn put_on(&mut self, value: T, is_lone: bool) -> Result<(), T> {
+    pub(super) unsafe fn send_in_run(&mut self, value: T, is_lone: bool) -> Result<(), T> {
         let node = &*self.node;
         // Read before the stores. After them the compiler would have to read it again.
         let state = state_of(node);
@@ -163,17 +188,17 @@ impl<T> WriteEnd<T> {
         Ok(())
     }
 
-    /// As [`put_on`](Self::put_on), where there is no run: begins one.
+    /// As [`send_in_run`](Self::send_in_run), where there is no run: begins one.
     ///
     /// # Safety
     ///
     /// A slot is free.
     #[inline]
-    pub(super) unsafe fn put_open(&mut self, value: T, is_lone: bool) -> Result<(), T> {
+    pub(super) unsafe fn begin_run_and_send(&mut self, value: T, is_lone: bool) -> Result<(), T> {
         self.begin_run();
-        if !self.is_at_stop() {
+        if !self.is_run_over() {
             // SAFETY: just looked.
-            return unsafe { self.put_on(value, is_lone) };
+            return unsafe { self.send_in_run(value, is_lone) };
         }
         // The last slot is in no run, because the next one does not lie beside it.
         let at = self.tail;
@@ -189,7 +214,7 @@ impl<T> WriteEnd<T> {
 
     /// Whether there is no run, or it has come to its end.
     #[inline(always)]
-    pub(super) fn is_at_stop(&self) -> bool {
+    pub(super) fn is_run_over(&self) -> bool {
         unlikely(self.tail.number == self.stop)
     }
 
@@ -206,7 +231,7 @@ impl<T> WriteEnd<T> {
         self.lane().is_asked_for(self.tail.number)
     }
 
-    /// As [`put`](Write::put), but leaves the message beside the tail instead of in its slot. The queue has
+    /// As [`send`](Write::send), but leaves the message beside the tail instead of in its slot. The queue has
     /// one lane.
     ///
     /// # Safety
@@ -265,7 +290,7 @@ impl<T> WriteEnd<T> {
         if count == 0 {
             return 0;
         }
-        if !self.is_over() && self.publish(count) {
+        if !self.is_refused() && self.publish(count) {
             return count;
         }
         // SAFETY: the caller wrote them; the lane ends before them (`publish`), so nobody else looks at them.
@@ -279,15 +304,6 @@ impl<T> WriteEnd<T> {
 fn needs_slow_path<T>(state: &QueueState<Lane<T>>, node: &LaneNode<Lane<T>>, is_lone: bool) -> bool {
     // The fence in the first look comes before the second look, too.
     state.published.needs_slow_path() || !(is_lone || node.is_active())
-}
-
-/// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was
-/// closed meanwhile.
-#[inline(always)]
-fn publish<T>(node: &LaneNode<Lane<T>>, tail: Position<T>, after: Position<T>) -> bool {
-    node.lane.publish(after.number);
-    !unlikely(needs_slow_path(state_of(node), node, false))
-        || publish_slow_path(node, tail.number, after.number)
 }
 
 /// L4, where there is more to do. Returns whether the messages from `first` to `tail` are sent; if not, the
@@ -352,31 +368,30 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
     fn has_free_slot(&mut self) -> bool {
         if self.free_count() == 0 {
-            let until = self.look();
-            self.cache_limit(until);
+            self.look_for_one();
         }
         self.free_count() != 0 || mutated!("lane_overwrites")
     }
 
-    unsafe fn put(&mut self, value: T) -> Result<(), T> {
-        if self.is_over() {
+    unsafe fn send(&mut self, value: T) -> Result<(), T> {
+        if self.is_refused() {
             return Err(value);
         }
         // SAFETY: the caller's promise.
-        unsafe { self.put_open(value, false) }
+        unsafe { self.begin_run_and_send(value, false) }
     }
 
     #[inline(always)]
-    fn put_plainly(&mut self, value: T) -> Result<(), T> {
-        if self.is_at_stop() || self.is_over() {
+    fn send_plainly(&mut self, value: T) -> Result<(), T> {
+        if self.is_run_over() || self.is_refused() {
             return Err(value);
         }
         // SAFETY: just looked.
-        unsafe { self.put_on(value, false) }
+        unsafe { self.send_in_run(value, false) }
     }
 
     #[inline]
-    fn put_some(&mut self, values: &[T]) -> usize
+    fn send_some(&mut self, values: &[T]) -> usize
     where
         T: Copy,
     {
@@ -388,7 +403,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
             count = count.min(self.free_count());
             beside = count.min(self.tail.to_storage_end(self.lane().cells()));
         }
-        if count == 0 || self.is_over() {
+        if count == 0 || self.is_refused() {
             return 0;
         }
         let (before, behind) = values[..count].split_at(beside);
@@ -396,7 +411,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         unsafe { self.copy_in(self.tail, before) };
         if !behind.is_empty() {
             if mutated!("slice_in_two") && self.publish(beside) {
-                return beside + self.put_some(behind);
+                return beside + self.send_some(behind);
             }
             // SAFETY: these are the first slots, and all are free.
             unsafe { self.copy_in(self.tail.forward(beside, self.lane().cells()), behind) };

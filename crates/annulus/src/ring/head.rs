@@ -42,6 +42,10 @@ pub(crate) struct Head {
     writers: Writers,
 }
 
+// All that a publisher looks at is one line, and nothing else is on it (docs/LAYOUT.md).
+#[cfg(not(annulus_loom))]
+const _: () = assert!(core::mem::offset_of!(Head, writers) < 64 && size_of::<Head>() == 128);
+
 /// Many publishers: nothing can be claimed any more. (Sequences have one bit less.)
 const CLOSED: u64 = 1 << 63;
 

@@ -23,8 +23,7 @@ use crate::closer::Close;
 use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::handle_count::HandleCount;
 use crate::hint::unlikely;
-use crate::lane::ClaimedLane;
-use crate::queue::rest::fill;
+use crate::lane::{ClaimedLane, FreeSlot, Sent};
 use crate::sync::{Ordering, fence, mutated};
 use crate::wait::{
     Deadline, Event, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, preferred_slots, wait_until,
@@ -111,10 +110,8 @@ impl<T> State<T> {
         deadline: Deadline,
     ) -> Result<(), (Refusal, T)> {
         match self.wait_for_free_slot(strategy, deadline) {
-            Ok(number) => {
-                // SAFETY: claimed just now.
-                unsafe { self.lane.write(number, value) };
-                self.announce(number);
+            Ok(slot) => {
+                self.announce(slot.write(value));
                 Ok(())
             }
             Err(refusal) => Err((refusal, value)),
@@ -122,7 +119,11 @@ impl<T> State<T> {
     }
 
     /// Claims a slot for one message, once one is free.
-    fn wait_for_free_slot(&self, strategy: WaitStrategy, deadline: Deadline) -> Result<u64, Refusal> {
+    fn wait_for_free_slot(
+        &self,
+        strategy: WaitStrategy,
+        deadline: Deadline,
+    ) -> Result<FreeSlot<'_, T>, Refusal> {
         let preferred = preferred_slots(self.lane.capacity());
         let mut full = FullQueue { state: self, preferred, backoff: WriterBackoff::new(preferred, deadline) };
         wait_until(&mut full, strategy, deadline).unwrap_or(Err(Refusal::Full))
@@ -137,9 +138,9 @@ impl<T> State<T> {
         let mut sent = 0;
         while sent < values.len() {
             let rest = &values[sent..];
-            match self.lane.claim_free(rest.len().min(PIECE).min(self.lane.capacity())) {
-                Ok((first, count)) => {
-                    self.put_piece(first, &rest[..count]);
+            match self.lane.send_some(&rest[..rest.len().min(PIECE)]) {
+                Ok(Sent { first, count }) => {
+                    self.announce(first);
                     sent += count;
                 }
                 Err(refusal) if sent == 0 => return Err(refusal),
@@ -147,18 +148,6 @@ impl<T> State<T> {
             }
         }
         Ok(sent)
-    }
-
-    /// Writes `values` from message `first` on, for which this thread has claimed room.
-    fn put_piece(&self, first: u64, values: &[T])
-    where
-        T: Copy,
-    {
-        for (number, &value) in (0..).map(|count| first.wrapping_add(count)).zip(values) {
-            // SAFETY: claimed by the caller.
-            unsafe { self.lane.write(number, value) };
-        }
-        self.announce(first);
     }
 
     /// Sends all of `values`, and waits for a free slot as often as it takes. On a closed queue it returns
@@ -213,11 +202,13 @@ impl<T> State<T> {
     pub(super) fn take_into(&self, buffer: &mut [T]) -> usize {
         let mut filled = 0;
         while filled < buffer.len() {
-            let Some((first, count)) = self.lane.claim(buffer.len() - filled) else { break };
-            let _leaving = Leaving { state: self, first };
-            // SAFETY: claimed just now, and each is taken once.
-            fill(&mut buffer[filled..filled + count], first, |number| unsafe { self.lane.take(number) });
-            filled += count;
+            let Some(claimed) = self.lane.claim(buffer.len() - filled) else { break };
+            let _leaving = Leaving { state: self, first: claimed.number() };
+            let rest = &mut buffer[filled..];
+            filled += claimed.len();
+            for (slot, value) in rest.iter_mut().zip(claimed) {
+                *slot = value;
+            }
         }
         filled
     }
@@ -335,9 +326,9 @@ struct FullQueue<'a, T> {
     backoff: WriterBackoff,
 }
 
-impl<T> Wait for FullQueue<'_, T> {
+impl<'a, T> Wait for FullQueue<'a, T> {
     /// A claim.
-    type Found = Result<u64, Refusal>;
+    type Found = Result<FreeSlot<'a, T>, Refusal>;
 
     fn event(&self) -> &Event {
         &self.state.released
@@ -355,8 +346,8 @@ impl<T> Wait for FullQueue<'_, T> {
         match self.backoff.judge(lane.free_slots(self.preferred), ()) {
             Look::Nothing => Look::Nothing,
             Look::Again => Look::Again,
-            Look::Found(()) => match lane.claim_free(1) {
-                Ok((number, _)) => Look::Found(Ok(number)),
+            Look::Found(()) => match lane.claim_free_slot() {
+                Ok(slot) => Look::Found(Ok(slot)),
                 Err(Refusal::Closed) => Look::Found(Err(Refusal::Closed)),
                 Err(Refusal::Full) => Look::Nothing,
             },
