@@ -2,8 +2,8 @@
 //!
 //! One 32-bit word: bit 0 says that somebody sleeps, or is about to; bit 1 is constant and says that the
 //! waker's fence is not for free on this system; bits 2 and 3 are [`Flag`]s, of whoever has the event, which
-//! wakers see at the same look; the upper 28 bits count wake-ups, so that no sleeper mistakes one for
-//! another. Where the low bits are clear, one load is all that a waker does.
+//! wakers see at the same look; bit 4 says that a sleeper has had its fence since bit 0 was set; the upper 27
+//! bits count wake-ups, so that no sleeper mistakes one for another. Where the low bits are clear, one load is all that a waker does.
 //!
 //! ```text
 //! waker                                   sleeper
@@ -27,11 +27,19 @@
 //! word changed, and polls. Whoever is woken polls for any message, so it does not matter which one it is
 //! woken for. `asleep` tells a waker in advance that one or all is the same; it is a hint.
 //!
+//! *One fence for many.* A heavy fence interrupts all cores, and where a message wakes hundreds, hundreds
+//! would go back to sleep with one each. But the first one's serves the others, too. After its fence it sets
+//! bit 4 (S5, a Release), which goes with bit 0. Whoever registers while both are set (S1, an Acquire) goes
+//! without. Take a waker whose N3 saw neither bit: its N3, so its fence, came before the first sleeper's
+//! fence, which happens before the others' S3. So their S3 sees N1. Any other waker goes on to N4, which comes
+//! after the others' S1, so they find the word changed, or are woken; or before it, and then it cleared both
+//! bits, if it woke all.
+//!
 //! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody
 //! registers anew, however late the sleepers run. A sleeper that times out, or finds its message at S3,
 //! leaves the bit set: one wake-up is then made for nobody.
 //!
-//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^28 wake-ups of others sleeps through
+//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^27 wake-ups of others sleeps through
 //! them.
 //!
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
@@ -43,7 +51,7 @@ use super::flag::{Flag, HasFlags};
 use super::give_way::GiveWayHint;
 use super::park::Parking;
 use crate::hint::unlikely;
-use crate::sync::{AtomicU32, Ordering, mutated};
+use crate::sync::{AtomicU32, Ordering, mutated, ordering};
 
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct Event {
@@ -67,7 +75,9 @@ pub(crate) struct Ticket {
 const SLEEPER: u32 = 1;
 // Decision 0006: in the same word, so that one load decides.
 const FENCE_BOTH_SIDES: u32 = 2;
-const WAKE_UP: u32 = 16;
+/// A sleeper has had its heavy fence, and nobody woke all since it registered.
+const FENCED: u32 = 16;
+const WAKE_UP: u32 = 32;
 
 impl HasFlags for Event {
     #[inline(always)]
@@ -220,7 +230,7 @@ impl Event {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-            let sleepers = if all { seen & !SLEEPER } else { seen };
+            let sleepers = if all { seen & !(SLEEPER | FENCED) } else { seen };
             let next = if mutated!("event_word_unchanged") { seen } else { sleepers.wrapping_add(WAKE_UP) };
             // N4. Release: pairs with the Acquire of S4. A failure means that a sleeper came, or that another
             // waker did this one's work.
@@ -239,11 +249,22 @@ impl Event {
 
     /// Says that the caller is about to sleep. It must poll once more before it calls [`sleep`](Self::sleep).
     pub(crate) fn register(&self) -> Ticket {
-        // S1. Relaxed: S2 orders it before S3.
-        let word = self.word.fetch_or(SLEEPER, Ordering::Relaxed) | SLEEPER;
+        // S1. Acquire: pairs with S5. S2, or that of another sleeper, orders it before S3.
+        let seen = self.word.fetch_or(SLEEPER, ordering!(Acquire unless "event_fence_of_others_unseen"));
+        let had = if mutated!("event_fenced_too_early") { SLEEPER } else { SLEEPER | FENCED };
+        if seen & had == had {
+            return Ticket { word: seen, fenced: true };
+        }
+        let word = seen | SLEEPER;
         // S2. Pairs with N2.
         let fenced = mutated!("event_no_heavy_fence") || fence::heavy(word & FENCE_BOTH_SIDES == 0);
-        Ticket { word, fenced }
+        // Only if nothing has changed since S1: the bit means the sleepers of this time.
+        let is_noted = fenced && {
+            // S5. Release: pairs with S1 of those who come later.
+            let (success, failure) = (ordering!(Release unless "event_fence_unsaid"), Ordering::Relaxed);
+            self.word.compare_exchange(word, word | FENCED, success, failure).is_ok()
+        };
+        Ticket { word: if is_noted { word | FENCED } else { word }, fenced }
     }
 
     /// Sleeps until a wake-up that came after `ticket`, or until `deadline`; it may also return earlier.
@@ -315,7 +336,7 @@ mod tests {
             assert_eq!(event.word.load(Ordering::Relaxed), ticket.word);
             event.notify();
             let after = event.word.load(Ordering::Relaxed);
-            assert_eq!(after, ticket.word - SLEEPER + WAKE_UP);
+            assert_eq!(after, ticket.word - SLEEPER - FENCED + WAKE_UP);
             for _ in 0..10 {
                 event.notify();
                 assert_eq!(event.word.load(Ordering::Relaxed), after, "only the first changed the word");
@@ -341,6 +362,26 @@ mod tests {
                 event.sleep(ticket, Some(Instant::now() + Duration::from_millis(1)));
             }
         }
+    }
+
+    /// Whoever registers after the first one's fence goes without, until all have been woken.
+    #[test]
+    fn one_fence_serves_those_who_come_later() {
+        for event in both_kinds() {
+            let first = event.register();
+            assert_eq!(first.word & (SLEEPER | FENCED), SLEEPER | FENCED);
+            assert!(event.count_wake_up(false), "some were woken");
+            let second = event.register();
+            assert_eq!(second.word, first.word + WAKE_UP);
+            assert!(second.fenced);
+            event.notify();
+            assert_eq!(event.word.load(Ordering::Relaxed) & FENCED, 0, "the next one has its own");
+        }
+        // What changes meanwhile leaves the bit to others.
+        let event = Event::with(0);
+        event.word.store(FENCED, Ordering::Relaxed);
+        let ticket = event.register();
+        assert_eq!(ticket.word, SLEEPER | FENCED, "a bit without a sleeper says nothing, and is no harm");
     }
 
     /// Wakes all who sleep when it is dropped, by a panic too: a scope waits for its threads before it
