@@ -3,7 +3,8 @@
 //! One 32-bit word: bit 0 says that somebody sleeps, or is about to; bit 1 is constant and says that the
 //! waker's fence is not for free on this system; bits 2 and 3 are [`Flag`]s, of whoever has the event, which
 //! wakers see at the same look; bit 4 says that a sleeper has had its fence since bit 0 was set; the upper 27
-//! bits count wake-ups, so that no sleeper mistakes one for another. Where the low bits are clear, one load is all that a waker does.
+//! bits count wake-ups, so that no sleeper mistakes one for another. Where bits 0 to 2 are clear, one load is
+//! all that a waker does.
 //!
 //! ```text
 //! waker                                   sleeper
@@ -32,8 +33,8 @@
 //! bit 4 (S5, a Release), which goes with bit 0. Whoever registers while both are set (S1, an Acquire) goes
 //! without. Take a waker whose N3 saw neither bit: its N3, so its fence, came before the first sleeper's
 //! fence, which happens before the others' S3. So their S3 sees N1. Any other waker goes on to N4, which comes
-//! after the others' S1, so they find the word changed, or are woken; or before it, and then it cleared both
-//! bits, if it woke all.
+//! after the others' S1, so they find the word changed, or are woken. Or it comes before: then they see its
+//! N1, and it cleared both bits if it woke all.
 //!
 //! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody
 //! registers anew, however late the sleepers run. A sleeper that times out, or finds its message at S3,
