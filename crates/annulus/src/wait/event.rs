@@ -32,9 +32,9 @@
 //! would go back to sleep with one each. But the first one's serves the others, too. After its fence it sets
 //! bit 4 (S5, a Release), which goes with bit 0. Whoever registers while both are set (S1, an Acquire) goes
 //! without. Take a waker whose N3 saw neither bit: its N3, so its fence, came before the first sleeper's
-//! fence, which happens before the others' S3. So their S3 sees N1. Any other waker goes on to N4, which comes
-//! after the others' S1, so they find the word changed, or are woken. Or it comes before: then they see its
-//! N1, and it cleared both bits if it woke all.
+//! fence, which happens before the others' S3. So their S3 sees N1. Any other waker goes on to N4. If that
+//! comes after the others' S1, they find the word changed, or are woken. If it comes before, they see N1; and
+//! it cleared both bits if it woke all.
 //!
 //! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody
 //! registers anew, however late the sleepers run. A sleeper that times out, or finds its message at S3,
