@@ -122,6 +122,7 @@ mod hang;
 mod hint;
 mod index;
 mod lane;
+mod link;
 mod message;
 mod os;
 pub mod pool;

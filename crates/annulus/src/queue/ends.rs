@@ -34,6 +34,10 @@ pub(crate) trait Write<T> {
     where
         T: Copy;
 
+    /// Where to wait for a free slot.
+    #[cfg(feature = "async")]
+    fn event(&self) -> &Event;
+
     /// Waits for a free slot.
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal>;
 

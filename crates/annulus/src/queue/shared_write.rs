@@ -12,6 +12,8 @@ use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::SharedLane;
 use crate::sync::mutated;
+#[cfg(feature = "async")]
+use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The one producer of a shared lane. Those of [`WriteEnd`](super::write::WriteEnd), what is rare takes and
@@ -166,6 +168,11 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
             unsafe { self.lane().take(first.wrapping_add(back as u64)) };
         }
         sent
+    }
+
+    #[cfg(feature = "async")]
+    fn event(&self) -> &Event {
+        &self.node.released
     }
 
     #[inline(always)]

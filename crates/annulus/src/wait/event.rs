@@ -1,16 +1,16 @@
 //! The eventcount: sleepers at the price of one load to those who would wake them.
 //!
-//! One 32-bit word: bit 0 says that somebody sleeps, or is about to; bit 1 is constant and says that the
-//! waker's fence is not for free on this system; bits 2 and 3 are [`Flag`]s, of whoever has the event, which
-//! wakers see at the same look; the upper 28 bits count wake-ups, so that no sleeper mistakes one for
-//! another. Where the low bits are clear, one load is all that a waker does.
+//! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1 is
+//! constant and says that the waker's fence is not for free on this system; bits 2 and 3 are [`Flag`]s, of
+//! whoever has the event, which wakers see at the same look; the upper 27 bits count wake-ups, so that no
+//! sleeper mistakes one for another. Where the low bits are clear, one load is all that a waker does.
 //!
 //! ```text
 //! waker                                   sleeper
 //! N1  the store that matters              S1  word |= 1                    (register)
 //! N2  light fence                         S2  heavy fence
-//! N3  bit 0 of word?  ── no: done         S3  look again for N1's store    ── there: don't sleep
-//! N4  clear bit 0, count  (Release)       S4  sleep while word is S1's     (Acquire)
+//! N3  bit 0 or 4 of word? ── no: done     S3  look again for N1's store    ── there: don't sleep
+//! N4  clear them, count   (AcqRel)        S4  sleep while word is S1's     (Acquire)
 //! N5  wake all that sleep on word, or some
 //! ```
 //!
@@ -27,11 +27,16 @@
 //! word changed, and polls. Whoever is woken polls for any message, so it does not matter which one it is
 //! woken for. `asleep` tells a waker in advance that one or all is the same; it is a hint.
 //!
+//! *Tasks.* A task is armed (`waiters.rs`) before S1, and returns to its executor instead of S4. It needs no
+//! look at the word, because N5 finds its waker: S1 is a Release and N4 an Acquire. So each kind of waiter has
+//! its bit, and N5 makes a system call only where a thread sleeps. Where some are woken, a thread comes first
+//! at one wake-up, and a task at the next.
+//!
 //! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody
 //! registers anew, however late the sleepers run. A sleeper that times out, or finds its message at S3,
 //! leaves the bit set: one wake-up is then made for nobody.
 //!
-//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^28 wake-ups of others sleeps through
+//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^27 wake-ups of others sleeps through
 //! them.
 //!
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
@@ -41,8 +46,9 @@ use super::Deadline;
 use super::fence;
 use super::flag::{Flag, HasFlags};
 use super::park::Parking;
+use super::waiters::Waiters;
 use crate::hint::unlikely;
-use crate::sync::{AtomicU32, Ordering, mutated};
+use crate::sync::{AtomicU32, Ordering, mutated, ordering};
 
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct Event {
@@ -52,6 +58,8 @@ pub(crate) struct Event {
     /// How many are in S4: a hint.
     asleep: AtomicU32,
     parking: Parking,
+    /// The tasks that wait.
+    tasks: Waiters,
 }
 
 /// What [`Event::register`] saw; consumed by [`Event::sleep`].
@@ -62,10 +70,15 @@ pub(crate) struct Ticket {
     fenced: bool,
 }
 
-const SLEEPER: u32 = 1;
+/// A thread sleeps, or is about to.
+const THREAD: u32 = 1;
 // Decision 0006: in the same word, so that one load decides.
 const FENCE_BOTH_SIDES: u32 = 2;
-const WAKE_UP: u32 = 16;
+/// A task waits, or is about to.
+const TASK: u32 = 16;
+/// Either.
+const SLEEPER: u32 = THREAD | TASK;
+const WAKE_UP: u32 = 32;
 
 impl HasFlags for Event {
     #[inline(always)]
@@ -77,7 +90,16 @@ impl HasFlags for Event {
 impl Event {
     pub(crate) fn new() -> Self {
         let word = if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES };
-        Self { word: AtomicU32::new(word), asleep: AtomicU32::new(0), parking: Parking::new() }
+        Self::of(word)
+    }
+
+    fn of(word: u32) -> Self {
+        Self {
+            word: AtomicU32::new(word),
+            asleep: AtomicU32::new(0),
+            parking: Parking::new(),
+            tasks: Waiters::new(),
+        }
     }
 
     /// Wakes everybody who registered before a poll could see the caller's last store.
@@ -151,7 +173,7 @@ impl Event {
     /// processor carries out what it has begun.
     pub(crate) fn barrier_at_any_price(&self) {
         if !mutated!("end_no_barrier") && !self.barrier() {
-            std::thread::sleep(std::time::Duration::from_millis(1));
+            fence::wait_out();
         }
     }
 
@@ -170,9 +192,18 @@ impl Event {
     fn wake(&self) {
         // N2, where the sleeper can't make up for it; pairs with S2. What follows is N3.
         self.fence();
-        if self.count_wake_up(true) && !mutated!("event_no_wake") {
-            // N5.
+        self.wake_all();
+    }
+
+    /// N4 and N5, or N6 and N7, for all who sleep.
+    fn wake_all(&self) {
+        let sleepers = self.count_wake_up(true);
+        if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
             self.parking.wake_all(&self.word);
+        }
+        // Last: a waker is others' code, which may panic.
+        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") {
+            self.tasks.wake_all();
         }
     }
 
@@ -183,58 +214,96 @@ impl Event {
         self.fence();
         // Relaxed: a hint. Whoever is about to sleep and not counted yet is woken with the others, or sees
         // the word change.
-        let is_all = self.asleep.load(Ordering::Relaxed) as usize <= count;
-        if is_all && !mutated!("event_keeps_its_sleepers") {
+        let waiting = (self.asleep.load(Ordering::Relaxed) as usize).saturating_add(self.tasks.count());
+        if waiting <= count && !mutated!("event_keeps_its_sleepers") {
             return self.wake();
         }
         if mutated!("wakes_all") {
             return self.wake();
         }
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        if count == 0 || !self.count_wake_up(mutated!("event_forgets_the_others")) {
+        if count == 0 {
+            return;
+        }
+        let sleepers = self.count_wake_up(mutated!("event_forgets_the_others"));
+        if sleepers == 0 {
             return;
         }
         // N5.
         // Decision 0060: the bit stays for the others.
-        if self.parking.wake(&self.word, count) < count && !mutated!("event_keeps_its_sleepers") {
+        if self.wake_up_to(count, sleepers) < count && !mutated!("event_keeps_its_sleepers") {
             // N6 and N7.
-            if self.count_wake_up(true) {
-                self.parking.wake_all(&self.word);
-            }
+            self.wake_all();
+        }
+    }
+
+    /// N5, for up to `count` of those of whom the word spoke before N4; returns how many were woken.
+    fn wake_up_to(&self, count: u32, word: u32) -> u32 {
+        let threads = |count| {
+            let are_there = count > 0 && word & THREAD != 0;
+            if are_there { self.parking.wake(&self.word, count) } else { 0 }
+        };
+        let tasks = |count| {
+            let are_there = count > 0 && word & TASK != 0;
+            if are_there { self.tasks.wake_some(count) } else { 0 }
+        };
+        // The number of the wake-up decides who comes first, so that nobody waits for ever.
+        if word & WAKE_UP == 0 || mutated!("threads_first") {
+            let woken = threads(count);
+            woken + tasks(count - woken)
+        } else {
+            let woken = tasks(count);
+            woken + threads(count - woken)
         }
     }
 
     /// N4, or N6: counts a wake-up, and takes down that somebody sleeps where `all` are about to be woken.
-    /// Says whether somebody does.
-    fn count_wake_up(&self, all: bool) -> bool {
+    /// Returns the word before: 0 if nobody sleeps.
+    fn count_wake_up(&self, all: bool) -> u32 {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
-            let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+            let success = ordering!(AcqRel unless "event_exchange_relaxed");
             let sleepers = if all { seen & !SLEEPER } else { seen };
             let next = if mutated!("event_word_unchanged") { seen } else { sleepers.wrapping_add(WAKE_UP) };
-            // N4. Release: pairs with the Acquire of S4. A failure means that a sleeper came, or that another
-            // waker did this one's work.
-            match self.word.compare_exchange_weak(seen, next, success, failure) {
-                Ok(_) => return true,
+            // N4. Release: pairs with the Acquire of S4. Acquire: pairs with the Release of S1. A failure
+            // means that a sleeper came, or that another waker did this one's work.
+            match self.word.compare_exchange_weak(seen, next, success, Ordering::Relaxed) {
+                Ok(_) => return seen,
                 Err(now) => seen = now,
             }
         }
-        false
+        0
     }
 
     /// Says that the caller is about to sleep. It must poll once more before it calls [`sleep`](Self::sleep).
     pub(crate) fn register(&self) -> Ticket {
         // S1. Relaxed: S2 orders it before S3.
-        let word = self.word.fetch_or(SLEEPER, Ordering::Relaxed) | SLEEPER;
+        let word = self.word.fetch_or(THREAD, Ordering::Relaxed) | THREAD;
         // S2. Pairs with N2.
         let fenced = mutated!("event_no_heavy_fence") || fence::heavy(word & FENCE_BOTH_SIDES == 0);
         Ticket { word, fenced }
     }
 
+    /// S1 and S2 of a task that is armed among [`tasks`](Self::tasks). It must poll once more before it
+    /// returns to its executor. False where the system refused the heavy fence: then a wake-up may be missed.
+    #[cfg(feature = "async")]
+    pub(super) fn register_task(&self) -> bool {
+        // S1. Release: pairs with the Acquire of N4, so whoever sees the bit finds the task.
+        let word = self.word.fetch_or(TASK, Ordering::Release);
+        // S2. Pairs with N2.
+        mutated!("task_no_heavy_fence") || fence::heavy(word & FENCE_BOTH_SIDES == 0)
+    }
+
+    /// The tasks that wait here.
+    #[cfg(feature = "async")]
+    pub(super) fn tasks(&self) -> &Waiters {
+        &self.tasks
+    }
+
     /// Sleeps until a wake-up that came after `ticket`, or until `deadline`; it may also return earlier.
     #[allow(clippy::needless_pass_by_value, reason = "a ticket is good for one sleep")]
     pub(crate) fn sleep(&self, ticket: Ticket, deadline: Deadline) {
-        let deadline = if ticket.fenced { deadline } else { Some(fence::nap(deadline)) };
+        let deadline = if ticket.fenced { deadline } else { fence::nap(deadline) };
         // S4.
         self.asleep.fetch_add(1, Ordering::Relaxed);
         self.parking.wait_while(&self.word, ticket.word, deadline);
@@ -242,7 +311,7 @@ impl Event {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
     use super::*;
     use std::time::{Duration, Instant};
@@ -300,7 +369,7 @@ mod tests {
             assert_eq!(event.word.load(Ordering::Relaxed), ticket.word);
             event.notify();
             let after = event.word.load(Ordering::Relaxed);
-            assert_eq!(after, ticket.word - SLEEPER + WAKE_UP);
+            assert_eq!(after, ticket.word - THREAD + WAKE_UP);
             for _ in 0..10 {
                 event.notify();
                 assert_eq!(event.word.load(Ordering::Relaxed), after, "only the first changed the word");
@@ -377,11 +446,7 @@ mod tests {
 
     /// One for each kind of fence, whichever this system has.
     fn both_kinds() -> [Event; 2] {
-        [0, FENCE_BOTH_SIDES].map(|word| Event {
-            word: AtomicU32::new(word),
-            asleep: AtomicU32::new(0),
-            parking: Parking::new(),
-        })
+        [0, FENCE_BOTH_SIDES].map(Event::of)
     }
 
     #[test]
@@ -400,7 +465,7 @@ mod tests {
         let event = Event::new();
         event.word.store(u32::MAX - SLEEPER, Ordering::Relaxed);
         let ticket = event.register();
-        assert_eq!(ticket.word, u32::MAX);
+        assert_eq!(ticket.word, u32::MAX - TASK);
         event.notify();
         assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | Flag::ALL);
         event.sleep(ticket, None);

@@ -222,14 +222,14 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 
     /// Lets `change` at this publisher's own event.
     #[inline]
-    fn change(&mut self, change: impl FnOnce(&mut T)) {
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
         self.reset.reset(&mut self.spare);
         change(&mut self.spare);
     }
 
     /// Publishes this publisher's own event in the place that was claimed for it, and takes what was there.
     #[inline]
-    fn publish_spare(&mut self, sequence: Sequence) {
+    pub(super) fn publish_spare(&mut self, sequence: Sequence) {
         // Decision 0022: swapped in, not changed in place.
         let (shared, spare) = (&self.shared, &mut self.spare);
         // SAFETY: the caller has claimed `sequence` for this call.

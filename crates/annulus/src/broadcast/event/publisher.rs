@@ -29,7 +29,7 @@ use crate::wait::{Deadline, WaitStrategy};
 ///
 /// Dropping it closes the ring. Subscribers process what is left, then get `Closed`.
 pub struct EventPublisher<T, R = ()> {
-    single: Single<Owned<T>>,
+    pub(super) single: Single<Owned<T>>,
     reset: R,
 }
 
@@ -256,7 +256,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 
     /// Announces the next event (O7), unless somebody has closed the ring before it.
     #[inline(always)]
-    fn announce(&self) -> Result<(), Refusal> {
+    pub(super) fn announce(&self) -> Result<(), Refusal> {
         let Single { shared, next, .. } = &self.single;
         // SAFETY: the handle keeps the ring alive, whose one publisher this is.
         unsafe { shared.slots().announce(*next) };
@@ -265,7 +265,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 
     /// Changes and publishes the next event, for which there is room.
     #[inline(always)]
-    fn change(&mut self, change: impl FnOnce(&mut T)) {
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
         let reset = self.reset;
         self.put(|event| {
             // Decision 0023: now, not when the last reader leaves.

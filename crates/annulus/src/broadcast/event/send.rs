@@ -233,7 +233,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 
     /// Publishes `value` in the place that was claimed for it; what was there is dropped afterwards.
     #[inline]
-    fn put_value(&self, sequence: Sequence, value: T) {
+    pub(super) fn put_value(&self, sequence: Sequence, value: T) {
         // SAFETY: the caller has claimed `sequence` for this call.
         drop(unsafe { put(self.shared(), sequence, |event| replace(event, value)) });
     }
@@ -242,6 +242,6 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 /// Puts `value` in the event's place, and returns what was there.
 #[inline]
 // Decision 0024: the caller drops it after the publication.
-fn replace<T>(event: &mut T, value: T) -> T {
+pub(super) fn replace<T>(event: &mut T, value: T) -> T {
     if mutated!("event_send_keeps_the_old") { value } else { core::mem::replace(event, value) }
 }
