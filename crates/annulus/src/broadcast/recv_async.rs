@@ -137,6 +137,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// drop(publisher);
     /// assert_eq!(pollster::block_on(stream.map(|number| 2 * number).collect::<Vec<_>>()), [2, 4, 6]);
     /// ```
+    #[must_use = "a stream does nothing until it is polled"]
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
         // SAFETY: as in `recv_async`; where the subscriber is moved to does not matter to the shared state.
         unsafe { Streaming::new(Next::of(self)) }

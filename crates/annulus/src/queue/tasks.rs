@@ -84,6 +84,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     }
 
     /// A stream like [`stream`](Self::stream) that owns the consumer.
+    #[must_use = "a stream does nothing until it is polled"]
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
         // SAFETY: as in `recv_async`; where the consumer is moved to does not matter to the queue state.
         unsafe { Streaming::new(Next::of(self)) }

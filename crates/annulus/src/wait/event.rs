@@ -28,9 +28,9 @@
 //! woken for. `asleep` tells a waker in advance that one or all is the same; it is a hint.
 //!
 //! *Tasks.* A task is armed (`waiters.rs`) before S1, and returns to its executor instead of S4. It needs no
-//! look at the word, because N5 finds its waker: S1 is a Release and N4 an Acquire. So each kind of waiter has
-//! its bit, and N5 makes a system call only where a thread sleeps. Where some are woken, a thread comes first
-//! at one wake-up, and a task at the next.
+//! look at the word, because N5 finds its waker: S1 is a Release and N4 an Acquire. So each kind of waiter
+//! has its bit, and N5 makes a system call only where a thread sleeps. Where some are woken, a thread comes
+//! first at one wake-up, and a task at the next.
 //!
 //! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody
 //! registers anew, however late the sleepers run. A sleeper that times out, or finds its message at S3,
@@ -48,7 +48,7 @@ use super::flag::{Flag, HasFlags};
 use super::park::Parking;
 use super::waiters::Waiters;
 use crate::hint::unlikely;
-use crate::sync::{AtomicU32, Ordering, mutated, ordering};
+use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct Event {
@@ -262,12 +262,11 @@ impl Event {
     fn count_wake_up(&self, all: bool) -> u32 {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
-            let success = ordering!(AcqRel unless "event_exchange_relaxed");
             let sleepers = if all { seen & !SLEEPER } else { seen };
             let next = if mutated!("event_word_unchanged") { seen } else { sleepers.wrapping_add(WAKE_UP) };
             // N4. Release: pairs with the Acquire of S4. Acquire: pairs with the Release of S1. A failure
             // means that a sleeper came, or that another waker did this one's work.
-            match self.word.compare_exchange_weak(seen, next, success, Ordering::Relaxed) {
+            match self.word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return seen,
                 Err(now) => seen = now,
             }
@@ -407,12 +406,24 @@ mod tests {
         }
     }
 
+    /// Until so many threads sleep.
+    fn await_sleepers(event: &Event, count: u32) {
+        // Enough for a thread that is about to sleep to do so; Miri takes its time for that.
+        const SOON: Duration = Duration::from_millis(if cfg!(miri) { 300 } else { 20 });
+        while event.asleep.load(Ordering::Relaxed) < count {
+            std::thread::yield_now();
+        }
+        // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the event is
+        // one of those for which the system makes up for that: it might see nobody.
+        crate::sync::fence(Ordering::Acquire);
+        // Not a synchronisation: who comes late is not woken, but sees that the word has changed.
+        std::thread::sleep(SOON);
+    }
+
     /// Each wake-up of one wakes one, as long as somebody sleeps.
     #[test]
     fn one_by_one() {
         const SLEEPERS: u32 = 3;
-        // Enough for a thread that is about to sleep to do so; Miri takes its time for that.
-        const SOON: Duration = Duration::from_millis(if cfg!(miri) { 300 } else { 20 });
         for event in both_kinds() {
             let woken = AtomicU32::new(0);
             std::thread::scope(|scope| {
@@ -423,15 +434,8 @@ mod tests {
                         woken.fetch_add(1, Ordering::Relaxed);
                     });
                 }
-                while event.asleep.load(Ordering::Relaxed) < SLEEPERS {
-                    std::thread::yield_now();
-                }
-                // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the
-                // event is one of those for which the system makes up for that: it might see nobody.
-                crate::sync::fence(Ordering::Acquire);
+                await_sleepers(&event, SLEEPERS);
                 let _all = WakesAll(&event);
-                // Not a synchronisation: who comes late is not woken, but sees that the word has changed.
-                std::thread::sleep(SOON);
                 for number in 1..=SLEEPERS {
                     event.notify_some(1);
                     while woken.load(Ordering::Relaxed) < number {
@@ -447,6 +451,113 @@ mod tests {
     /// One for each kind of fence, whichever this system has.
     fn both_kinds() -> [Event; 2] {
         [0, FENCE_BOTH_SIDES].map(Event::of)
+    }
+
+    /// A task at an event, which counts its wake-ups.
+    #[cfg(feature = "async")]
+    struct Waiter {
+        place: crate::wait::waiters::Place,
+        count: std::sync::Arc<Woken>,
+    }
+
+    #[cfg(feature = "async")]
+    #[derive(Default)]
+    struct Woken(AtomicU32);
+
+    #[cfg(feature = "async")]
+    impl std::task::Wake for Woken {
+        fn wake(self: std::sync::Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[cfg(feature = "async")]
+    impl Waiter {
+        fn at(event: &Event) -> Self {
+            // SAFETY: the tests drop their tasks before the event.
+            let place = unsafe { event.tasks().take_place() };
+            let mut waiter = Self { place, count: std::sync::Arc::default() };
+            waiter.wait(event);
+            waiter
+        }
+
+        fn wait(&mut self, event: &Event) {
+            self.place.disarm();
+            self.place.arm(&std::task::Waker::from(std::sync::Arc::clone(&self.count)));
+            event.register_task();
+        }
+
+        fn wakes(&self) -> u32 {
+            self.count.0.load(Ordering::Relaxed)
+        }
+    }
+
+    /// A task is a sleeper from its registration to its wake-up, like a thread; one notify wakes it once.
+    #[test]
+    #[cfg(feature = "async")]
+    fn a_task_is_a_sleeper() {
+        for event in both_kinds() {
+            let mut task = Waiter::at(&event);
+            assert!(event.has_sleepers() && event.needs_slow_path());
+            for _ in 0..3 {
+                event.notify();
+                assert_eq!(task.wakes(), 1);
+                assert!(!event.has_sleepers());
+            }
+            task.wait(&event);
+            event.notify_some(1);
+            assert_eq!(task.wakes(), 2);
+            assert!(!event.has_sleepers(), "it was the only one");
+        }
+    }
+
+    /// One message for one of two tasks; and the bit stays for the other.
+    #[test]
+    #[cfg(feature = "async")]
+    fn some_tasks_are_woken_in_turn() {
+        for event in both_kinds() {
+            let mut tasks = [(); 3].map(|()| Waiter::at(&event));
+            for number in 0..9 {
+                event.notify_some(1);
+                assert_eq!(tasks.each_ref().map(Waiter::wakes).iter().sum::<u32>(), number + 1);
+                assert_eq!(tasks[number as usize % 3].wakes(), number / 3 + 1);
+                assert!(event.has_sleepers());
+                tasks[number as usize % 3].wait(&event);
+            }
+            event.notify_some(3);
+            assert_eq!(tasks.each_ref().map(Waiter::wakes), [4, 4, 4]);
+        }
+    }
+
+    /// Where threads and a task wait, both have their turns, although the task waits again at once.
+    #[test]
+    #[cfg(feature = "async")]
+    fn threads_and_a_task_take_turns() {
+        const THREADS: u32 = 3;
+        for event in both_kinds() {
+            let woken = AtomicU32::new(0);
+            std::thread::scope(|scope| {
+                for _ in 0..THREADS {
+                    scope.spawn(|| {
+                        let ticket = event.register();
+                        event.sleep(Ticket { fenced: true, ..ticket }, None);
+                        woken.fetch_add(1, Ordering::Relaxed);
+                    });
+                }
+                await_sleepers(&event, THREADS);
+                let _all = WakesAll(&event);
+                let mut task = Waiter::at(&event);
+                for turn in 1..THREADS {
+                    event.notify_some(1);
+                    event.notify_some(1);
+                    assert_eq!(task.wakes(), turn, "one of two");
+                    while woken.load(Ordering::Relaxed) < turn {
+                        std::thread::yield_now();
+                    }
+                    task.wait(&event);
+                }
+            });
+        }
     }
 
     #[test]

@@ -99,6 +99,7 @@ pub(super) fn is_registered() -> bool {
 
 /// When to look again without the heavy fence: soon, so that a wake-up that is missed comes late by a nap.
 #[cfg(feature = "std")]
+#[allow(clippy::unnecessary_wraps, reason = "without `std` there is no such moment")]
 pub(super) fn nap(deadline: Deadline) -> Deadline {
     let soon = Instant::now() + Duration::from_millis(1);
     Some(deadline.map_or(soon, |deadline| deadline.min(soon)))

@@ -4,11 +4,11 @@
 //! is there, it arms its place among the tasks of the event, registers, and looks again. Then it returns, and
 //! whoever brings something wakes it. It never spins, and nobody polls it meanwhile.
 //!
-//! *Where a wake-up goes.* A wake-up of one task in place of any other stands for a message that somebody must
-//! look for. So a poll disarms its place before its first look: a wake-up that came is used by this look, and
-//! none comes during it. A wake-up that comes later, between arming and the second look, may stand for another
-//! message than the one that this look finds. Then, and where the future is dropped, it is passed on to
-//! another waiter, a task or a thread.
+//! *Where a wake-up goes.* A wake-up of one task in place of any other stands for a message that somebody
+//! must look for. So a poll disarms its place before its first look: a wake-up that came is used by this
+//! look, and none comes during it. A wake-up that comes later, between arming and the second look, may stand
+//! for another message than the one that this look finds. Then, and where the future is dropped, it is passed
+//! on to another waiter, a task or a thread.
 
 use core::future::Future;
 use core::pin::Pin;
@@ -149,9 +149,8 @@ impl Drop for Seat {
     fn drop(&mut self) {
         let Some(mut place) = self.place.take() else { return };
         let ended = place.disarm();
-        if ended != Ended::Abandoned {
-            place.give_back();
-        }
+        // Dropped last: its destructor is an executor's code, which may panic.
+        let _waker = if ended == Ended::Abandoned { None } else { place.give_back() };
         if ended == Ended::WokenAlone && !mutated!("wake_up_kept") {
             self.event().notify_some(1);
         }

@@ -24,12 +24,15 @@
 //!
 //! *What a wake-up is worth.* The owner learns how its wait ended: not at all, or together with all others,
 //! or alone, in place of any other (`notify_some`). A wake-up of the last kind belongs to a message. If the
-//! owner does not look for a message afterwards, it must pass the wake-up on (`task.rs`). To an abandoned node
-//! no wake-up is given: who wakes goes on to the next.
+//! owner does not look for a message afterwards, it must pass the wake-up on (`task.rs`). To an abandoned
+//! node no wake-up is given: who wakes goes on to the next.
 //!
 //! *Whom.* [`wake_all`](Waiters::wake_all) looks at each node once, so a task that waits again at once, even
 //! inside its `wake`, does not keep it. [`wake_some`](Waiters::wake_some) begins behind the node that was
 //! woken last, so each task has its turn after at most one wake-up of every other.
+//!
+//! *Executors' code.* `wake` may do anything: wait again, receive, send, drop futures. It runs while its
+//! thread holds nothing of this list. It may panic: then the panic ends there, and the others are woken.
 //!
 //! *Steps.* Nobody waits, and there is no lock. A wake-up takes a step for each block, and for each task that
 //! it wakes a few steps and the `wake` of its executor. The memory of a block is allocated by the first task
@@ -43,6 +46,7 @@ use crate::link::Link;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// The tasks that wait at one event, for any number of threads.
+// Decision 0068: places and bits, no stack and no lock.
 pub(super) struct Waiters {
     first: Link<Block>,
     /// The number of the node with which the next search for some begins: a hint.
@@ -81,7 +85,8 @@ const FIRST: usize = if cfg!(annulus_loom) { 1 } else { 4 };
 /// Nodes of the largest blocks.
 const MOST: usize = if cfg!(annulus_loom) { 2 } else { 64 };
 
-// SAFETY: the cells are the wakers', which are `Send` and `Sync`, and which one thread at a time has (B2, B3, B6).
+// SAFETY: the cells are the wakers', which are `Send` and `Sync`, and which one thread at a time has (B2, B3,
+// B6).
 unsafe impl Sync for Block {}
 
 /// A node and its owner. It does not keep the event alive: see [`Waiters::take_place`].
@@ -91,7 +96,8 @@ pub(super) struct Place {
     is_armed: bool,
 }
 
-// SAFETY: it stands for a shared reference to a block, which is `Sync`, and for the node's waker, which is `Send`.
+// SAFETY: it stands for a shared reference to a block, which is `Sync`, and for the node's waker, which is
+// `Send`.
 unsafe impl Send for Place {}
 // SAFETY: nothing can be done with a shared reference to it.
 unsafe impl Sync for Place {}
@@ -141,15 +147,8 @@ impl Waiters {
         self.blocks().map(|block| block.armed.load(Ordering::Relaxed).count_ones() as usize).sum()
     }
 
-    /// Wakes all tasks that wait. If a waker panics, the others are woken all the same. (A second panic ends
-    /// the process, as any panic during a panic does.)
+    /// Wakes all tasks that wait.
     pub(super) fn wake_all(&self) {
-        let rest = Rest(self);
-        self.wake_each();
-        core::mem::forget(rest);
-    }
-
-    fn wake_each(&self) {
         for block in self.blocks() {
             // Relaxed: N4 comes before, and its Acquire makes each bit visible that was set before S1.
             for index in indexes(block.armed.load(Ordering::Relaxed)) {
@@ -158,10 +157,8 @@ impl Waiters {
         }
     }
 
-    /// Wakes up to `most` of the tasks that wait, in turn, and returns how many. If a waker panics, all are
-    /// woken.
+    /// Wakes up to `most` of the tasks that wait, in turn, and returns how many.
     pub(super) fn wake_some(&self, most: u32) -> u32 {
-        let rest = Rest(self);
         let mut woken = 0;
         // Relaxed: a hint.
         let turn = self.turn.load(Ordering::Relaxed);
@@ -184,7 +181,6 @@ impl Waiters {
                 first += block.nodes.len() as u32;
             }
         }
-        core::mem::forget(rest);
         woken
     }
 }
@@ -199,16 +195,41 @@ impl Drop for Waiters {
     }
 }
 
-/// Wakes all, on drop: only where a waker has panicked.
-struct Rest<'a>(&'a Waiters);
+/// Calls the code of an executor, which may panic. The panic ends here: a thread that wakes is in the middle
+/// of a verb, and the other tasks are to be woken.
+#[cfg(all(feature = "std", not(annulus_loom)))]
+fn contain(others: impl FnOnce()) {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
 
-impl Drop for Rest<'_> {
-    #[cold]
-    fn drop(&mut self) {
-        if !mutated!("waker_panics_for_all") {
-            self.0.wake_each();
+    if mutated!("waker_panics_for_all") {
+        return others();
+    }
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(others)) {
+        // What it says is dropped; where that panics, too, it is left alone.
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+            core::mem::forget(again);
         }
     }
+}
+
+/// Without `std` a panic can't be caught. One that unwinds ends the process here, by a second one.
+#[cfg(all(not(feature = "std"), not(annulus_loom)))]
+fn contain(others: impl FnOnce()) {
+    struct Abort;
+    impl Drop for Abort {
+        fn drop(&mut self) {
+            panic!("a waker has panicked");
+        }
+    }
+    let abort = Abort;
+    others();
+    core::mem::forget(abort);
+}
+
+/// Under loom a panic is a model that fails.
+#[cfg(annulus_loom)]
+fn contain(others: impl FnOnce()) {
+    others();
 }
 
 /// The places of the bits that are set, from the lowest on.
@@ -277,9 +298,11 @@ impl Block {
         let is_woken = node.outcome.compare_exchange(PENDING, outcome, success, failure).is_ok();
         if !is_woken {
             self.give_back(index);
-        } else if let Some(waker) = waker {
-            waker.wake();
         }
+        contain(|| match waker {
+            Some(waker) if is_woken => waker.wake(),
+            waker => drop(waker),
+        });
         is_woken || mutated!("abandoned_counts_as_woken")
     }
 }
@@ -322,8 +345,8 @@ impl Place {
         }
         let outcome = &block.node(self.index).outcome;
         let failure = ordering!(Acquire unless "waker_back_relaxed");
-        // Acquire: pairs with the Release of B5. Relaxed where it is abandoned: the owner is done with it, and
-        // who gives it back has all that it did by B3.
+        // Acquire: pairs with the Release of B5. Relaxed where it is abandoned: the owner is done with it,
+        // and who gives it back has all that it did by B3.
         match outcome.compare_exchange(PENDING, ABANDONED, Ordering::Relaxed, failure) {
             Ok(_) => Ended::Abandoned,
             Err(WOKEN_ALONE) => Ended::WokenAlone,
@@ -331,20 +354,21 @@ impl Place {
         }
     }
 
-    /// Gives the place back, which is [disarmed](Self::disarm) and not abandoned.
-    pub(super) fn give_back(self) {
+    /// Gives the place back, which is [disarmed](Self::disarm) and not abandoned. Returns its waker, whose
+    /// destructor is an executor's.
+    pub(super) fn give_back(self) -> Option<Waker> {
         debug_assert!(!self.is_armed, "it has no right to the node");
         let block = self.block();
         // SAFETY: the owner has the node while it is not armed.
         let waker = block.node(self.index).waker.with_mut(|waker| unsafe { (*waker).take() });
         block.give_back(self.index);
-        drop(waker);
+        waker
     }
 }
 
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::panic::resume_unwind;
     use std::sync::Arc;
     use std::sync::Mutex;
     use std::task::Wake;
@@ -507,17 +531,15 @@ mod tests {
     }
 
     #[test]
-    fn a_waker_that_panics_keeps_no_other_from_being_woken() {
+    fn a_waker_that_panics_harms_nobody() {
         let wake_all = |waiters: &Waiters| waiters.wake_all();
-        let wake_some = |waiters: &Waiters| _ = waiters.wake_some(2);
+        let wake_some = |waiters: &Waiters| assert_eq!(waiters.wake_some(9), 9);
         for wake in [&wake_all as &dyn Fn(&Waiters), &wake_some] {
             let (waiters, notes) = (Waiters::new(), Notes::default());
             let mut places = armed(&waiters, &notes, 9);
             places[1].disarm();
-            places[1].arm(
-                &notes.waker_that(1, Some(Box::new(|| std::panic::resume_unwind(Box::new("on purpose"))))),
-            );
-            catch_unwind(AssertUnwindSafe(|| wake(&waiters))).expect_err("it was to panic");
+            places[1].arm(&notes.waker_that(1, Some(Box::new(|| resume_unwind(Box::new("on purpose"))))));
+            wake(&waiters);
             assert_eq!(notes.take(), (0..9).collect::<Vec<_>>());
             ends(places);
         }
@@ -532,14 +554,13 @@ mod tests {
         let mut places = armed(&waiters, &notes, 2);
         let again = {
             let (waiters, others, waker) = (Arc::clone(&waiters), Arc::clone(&others), notes.waker(7));
-            // SAFETY: these places are given back below, while the waiters are there.
             move || {
-                others.lock().unwrap().extend((0..3).map(|_| unsafe { waiters.take_place() }).map(
-                    |mut place| {
-                        place.arm(&waker);
-                        place
-                    },
-                ))
+                for _ in 0..3 {
+                    // SAFETY: it is given back below, while the waiters are there.
+                    let mut place = unsafe { waiters.take_place() };
+                    place.arm(&waker);
+                    others.lock().unwrap().push(place);
+                }
             }
         };
         places[0].disarm();

@@ -130,6 +130,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 
     /// A stream like [`stream`](Self::stream) that owns the subscriber.
+    #[must_use = "a stream does nothing until it is polled"]
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
         // SAFETY: as in `wait_async`; where the subscriber is moved to does not matter to the shared state.
         unsafe { Streaming::new(Next::of(self)) }

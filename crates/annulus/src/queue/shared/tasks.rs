@@ -77,12 +77,14 @@ impl<T: Send> Receiver<T> {
     /// drop(sender);
     /// assert_eq!(pollster::block_on(receiver.stream().collect::<Vec<_>>()), [1, 2, 3]);
     /// ```
+    #[must_use = "a stream does nothing until it is polled"]
     pub fn stream(&self) -> impl FusedStream<Item = T> + Unpin {
         // SAFETY: as in `recv_async`.
         unsafe { Streaming::new(Next::of(self)) }
     }
 
     /// A stream like [`stream`](Self::stream) that owns the receiver.
+    #[must_use = "a stream does nothing until it is polled"]
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
         // SAFETY: as in `recv_async`; where the receiver is moved to does not matter to the queue's state.
         unsafe { Streaming::new(Next::of(self)) }
