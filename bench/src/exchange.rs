@@ -325,7 +325,8 @@ fn produce<A: Pace, S: Source, const P: usize>(
 ) -> Tally {
     let (mut pace, mut sent) = (A::producer(who, P as u64), Tally::default());
     meet();
-    while sent.count < clock.share && !clock.over.load(Ordering::Relaxed) {
+    // One in any case, however long it takes: 200 consumers that poll may leave the producer no core.
+    while sent.count < clock.share && (sent.count == 0 || !clock.over.load(Ordering::Relaxed)) {
         let message = pace.next(P as u64, clock);
         pace.send(|| source.send(message));
         sent.add(message);

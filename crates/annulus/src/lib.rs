@@ -93,6 +93,8 @@
 //! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines. Without it the crate needs `alloc` and
 //!   64-bit atomics only, and blocking calls spin.
 //! - `derive`: `#[derive(annulus::Message)]`, for your own structs and enums. See [`Message`].
+//! - `async`: verbs for tasks (`recv_async`, `send_async`, `stream` and so on), with any executor, with `std`
+//!   or without. See [`guide::waiting`]. It adds the dependency `futures-core`.
 //! - `numa`: `queue::Builder::numa_node`, on Linux.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
@@ -123,6 +125,7 @@ mod hang;
 mod hint;
 mod index;
 mod lane;
+mod link;
 mod message;
 mod os;
 pub mod pool;

@@ -8,6 +8,8 @@
 //!   is free as before.
 //! - A closure that gets a message runs after the message was moved out, or while the cursor holds it in
 //!   place; if it panics, the cursor moves on.
+//! - A waker runs in the middle of a verb. If it panics, the panic ends where it was called
+//!   (`wait/waiters.rs`).
 //! - What a batch has claimed is dropped, and its places are given back, also while a destructor panics.
 //!
 //! So a ring is whole after each panic, and no other thread sees a message that is not. Messages that are

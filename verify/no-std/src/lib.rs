@@ -1,6 +1,10 @@
-//! A crate without `std` that makes a ring, publishes, waits and receives. `ci/no-std` builds it for a target
-//! that has no `std` at all.
+//! A crate without `std` that makes a ring, publishes, waits and receives, in threads and in tasks.
+//! `ci/no-std` builds it for a target that has no `std` at all.
 #![no_std]
+
+use core::future::Future;
+use core::pin::pin;
+use core::task::{Context, Poll, Waker};
 
 use annulus::{LossyTryRecvError, Text, WaitStrategy};
 
@@ -98,5 +102,38 @@ mod tests {
         assert_eq!(super::lossless(), Some(21));
         assert_eq!(super::many(), Some(7));
         assert_eq!(super::pooled(), Some(103));
+    }
+}
+
+/// A task that sends and one that receives, polled in turn by an executor of a few lines.
+#[must_use]
+pub fn tasks() -> Option<u32> {
+    let (mut producer, mut consumer) = annulus::spsc::channel(1);
+    let mut sender = pin!(async move {
+        for number in 1..=3 {
+            producer.send_async(number).await.ok()?;
+        }
+        Some(())
+    });
+    let mut receiver = pin!(async move {
+        let mut sum = 0;
+        while let Ok(number) = consumer.recv_async().await {
+            sum += number;
+        }
+        sum
+    });
+    let mut context = Context::from_waker(Waker::noop());
+    let mut is_sent = false;
+    loop {
+        if !is_sent {
+            match sender.as_mut().poll(&mut context) {
+                Poll::Ready(None) => return None,
+                Poll::Ready(Some(())) => is_sent = true,
+                Poll::Pending => {}
+            }
+        }
+        if let Poll::Ready(sum) = receiver.as_mut().poll(&mut context) {
+            return Some(sum);
+        }
     }
 }

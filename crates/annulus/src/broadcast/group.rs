@@ -44,7 +44,7 @@ use crate::wait::WaitStrategy;
 /// ```
 pub struct SubscriberGroup<T, const N: usize, M: Mode = Lossy> {
     /// Where the aligned members are, and where all members began.
-    lead: Subscriber<T, M>,
+    pub(super) lead: Subscriber<T, M>,
     /// How many are aligned.
     aligned: usize,
     /// Behind a pointer, so that the lead may live in registers.
@@ -310,7 +310,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
 
     #[inline]
     #[track_caller]
-    fn someone_is_aligned(&self) {
+    pub(super) fn someone_is_aligned(&self) {
         assert!(self.aligned > 0, "every member of the group is paused: nobody would receive");
     }
 

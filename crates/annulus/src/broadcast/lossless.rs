@@ -258,7 +258,7 @@ impl<T: Message> Publisher<T, Lossless> {
 
     /// As [`put`](Self::put), and says what a message that was not published means.
     #[inline(always)]
-    fn put_admitted(&mut self, message: &T) -> Result<(), Refusal> {
+    pub(super) fn put_admitted(&mut self, message: &T) -> Result<(), Refusal> {
         if self.put(message) { Ok(()) } else { Err(Refusal::Closed) }
     }
 

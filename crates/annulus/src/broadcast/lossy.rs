@@ -97,7 +97,7 @@ impl<T: Message> Subscriber<T> {
 }
 
 /// A subscriber that waits for a message, or for a lag.
-struct OrLag<'s, T: Message>(&'s mut Subscriber<T>);
+pub(super) struct OrLag<'s, T: Message>(pub(super) &'s mut Subscriber<T>);
 
 impl<T: Message> Wait for OrLag<'_, T> {
     type Found = Result<T, LossyRecvError>;

@@ -36,7 +36,11 @@ mod lossy;
 mod mode;
 mod mp_publisher;
 mod process;
+#[cfg(feature = "async")]
+mod publish_async;
 mod recovery;
+#[cfg(feature = "async")]
+mod recv_async;
 mod shared;
 mod single;
 mod slot_access;

@@ -44,7 +44,7 @@ use crate::wait::{Deadline, WaitStrategy};
 ///
 /// Dropping the last publisher closes the ring. Subscribers receive what is left, then `Closed`.
 pub struct MpPublisher<T, M: Mode = Lossy> {
-    shared: Handle<Copied<T>, Publishing>,
+    pub(super) shared: Handle<Copied<T>, Publishing>,
     mode: core::marker::PhantomData<fn() -> M>,
 }
 
@@ -480,7 +480,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     /// Writes message `sequence`, which this publisher claimed, and whose slot was left. Wakes the threads
     /// that wait for it.
     #[inline(always)]
-    fn put(&self, sequence: Sequence, message: &T) {
+    pub(super) fn put(&self, sequence: Sequence, message: &T) {
         // SAFETY: the ring is for many publishers. Nobody else has claimed `sequence`; the writer of the lap
         // before has left the slot, and who claims the next lap waits for the stamp that this write ends
         // with.

@@ -276,7 +276,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
 }
 
 /// A stage while `look` runs: what it received counts as processed when this ends, also by a panic.
-struct Processing<'a, T: Message, M: Unstaged>(&'a mut Subscriber<T, Staged<M>>);
+pub(super) struct Processing<'a, T: Message, M: Unstaged>(pub(super) &'a mut Subscriber<T, Staged<M>>);
 
 impl<T: Message, M: Unstaged> Drop for Processing<'_, T, M> {
     #[inline]

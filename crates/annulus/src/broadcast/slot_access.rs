@@ -228,6 +228,16 @@ pub(super) fn claim_now<S: Strided>(shared: &Shared<S>, lossless: bool) -> Resul
     })
 }
 
+/// A claim of one sequence, for a task: it waits for the gate if the ring is `lossless`, and for the slot.
+/// Never [`Refusal::Full`].
+#[cfg(feature = "async")]
+pub(super) fn claim_of_one<S: Strided>(
+    shared: &Shared<S>,
+    lossless: bool,
+) -> impl Wait<Found = Result<Claimed, Refusal>> {
+    Claim { shared, most: 1, lossless, obstacle: Obstacle::Gate }
+}
+
 /// Whether a claim would find a free slot now; nothing is claimed.
 pub(super) fn has_free_slot<S: Strided>(shared: &Shared<S>) -> Result<(), Refusal> {
     if shared.is_abandoned() {

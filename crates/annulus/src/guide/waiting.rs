@@ -9,6 +9,7 @@
 //! | `recv_by`, `send_by`, `publish_by` | waits by the strategy that you pass |
 //! | `recv_timeout`, `send_timeout`, … | waits for a limited time |
 //! | `recv_deadline`, `send_deadline`, … | waits until a moment |
+//! | `recv_async`, `send_async`, … | the task waits, not its thread (feature `async`) |
 //!
 //! (A lossy ring with one publisher has none of these forms for publishing: its `publish` never waits.)
 //!
@@ -55,6 +56,42 @@
 //! ```
 //! annulus::prepare();
 //! ```
+//!
+//! # Tasks
+//!
+//! With the feature `async`, each verb that waits has a form for tasks. It works with any executor, and with
+//! any number of them at one ring:
+//!
+//! ```
+//! # #[cfg(feature = "async")] {
+//! let (mut producer, mut consumer) = annulus::spsc::channel(4);
+//! let reader = std::thread::spawn(move || pollster::block_on(async {
+//!     let mut sum = 0;
+//!     while let Ok(number) = consumer.recv_async().await {
+//!         sum += number;
+//!     }
+//!     sum
+//! }));
+//! (1..=100).for_each(|number| producer.send(number).unwrap()); // blocks, where the other end awaits
+//! drop(producer);
+//! assert_eq!(reader.join().unwrap(), 5050);
+//! # }
+//! ```
+//!
+//! - *A task that waits* is not polled. The other side wakes it: by the same look at one word, without a
+//!   lock, and without a system call of its own. With `n` tasks that wait, a wake-up of all takes O(`n`)
+//!   steps and `n` calls of the executors' wakers, on the thread that publishes. If that thread has no time
+//!   for this, let few tasks wait at its ring.
+//! - *A future may be dropped at any time*, for example by `select!`. It has then received nothing, or sent
+//!   nothing, and loses nothing. If it was woken for a message of a queue, another waiter is woken in its
+//!   place.
+//! - *A future that is forgotten* ([`mem::forget`](core::mem::forget)) keeps its place. A wake-up that goes
+//!   to it is lost.
+//! - *Memory*: the first task that waits at one side of a ring allocates places for wakers. There are only as
+//!   many places as there were tasks that waited at one time.
+//! - *A waker that panics* harms nobody else. Without `std`, a panic of a waker that unwinds ends the
+//!   process.
+//! - Without `std` nothing does the work of both fences, so each publish executes a full fence.
 //!
 //! # Timeouts
 //!

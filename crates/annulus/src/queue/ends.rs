@@ -3,6 +3,8 @@
 use super::roster::Round;
 use super::state::QueueState;
 use crate::error::Refusal;
+#[cfg(feature = "async")]
+use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The end of a producer. Only [`wait`](Self::wait) waits.
@@ -33,6 +35,10 @@ pub(crate) trait Write<T> {
     fn send_some(&mut self, values: &[T]) -> usize
     where
         T: Copy;
+
+    /// Where to wait for a free slot.
+    #[cfg(feature = "async")]
+    fn event(&self) -> &Event;
 
     /// Waits for a free slot.
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal>;

@@ -7,6 +7,8 @@ use super::write::WriteEnd;
 use crate::error::Refusal;
 use crate::hint::unlikely;
 use crate::lane::Lane;
+#[cfg(feature = "async")]
+use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The one producer of such a lane. Except for single messages it works as a [`WriteEnd`].
@@ -55,6 +57,11 @@ impl<T: Send> Write<T> for Handing<T> {
         T: Copy,
     {
         self.end.send_some(values)
+    }
+
+    #[cfg(feature = "async")]
+    fn event(&self) -> &Event {
+        self.end.event()
     }
 
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {

@@ -50,6 +50,8 @@ pub mod spmc;
 pub mod spsc;
 mod state;
 mod stats;
+#[cfg(feature = "async")]
+mod tasks;
 mod thinning;
 mod write;
 

@@ -9,6 +9,8 @@ use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::{Claimed, SharedLane};
 use crate::sync::mutated;
+#[cfg(feature = "async")]
+use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 
 /// The one producer of a shared lane. Those of [`WriteEnd`](super::write::WriteEnd), what is rare takes and
@@ -153,6 +155,11 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
             None => count,
             Some(unsent) => count - unsent.len(),
         }
+    }
+
+    #[cfg(feature = "async")]
+    fn event(&self) -> &Event {
+        &self.node.released
     }
 
     #[inline(always)]

@@ -24,6 +24,8 @@ use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::{Lane, Position};
 use crate::sync::{Ordering, mutated};
+#[cfg(feature = "async")]
+use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 
 /// The one producer of a lane.
@@ -417,6 +419,11 @@ impl<T: Send> Write<T> for WriteEnd<T> {
             unsafe { self.copy_in(self.tail.forward(beside, self.lane().cells()), behind) };
         }
         if self.publish(count) { count } else { 0 }
+    }
+
+    #[cfg(feature = "async")]
+    fn event(&self) -> &Event {
+        &self.node.released
     }
 
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {

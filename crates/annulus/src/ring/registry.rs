@@ -35,11 +35,11 @@
 //! reads the counts of the families below these. Who comes takes the first free cell on its way down, so
 //! subscribers that come and go gather at the top.
 
-use alloc::boxed::Box;
 use core::ptr::NonNull;
 
+use crate::link::Link;
 use crate::sequence::Sequence;
-use crate::sync::{AtomicPtr, AtomicU64, Ordering, mutated, ordering, pause};
+use crate::sync::{AtomicU64, Ordering, mutated, ordering, pause};
 
 /// In a cell: nobody's.
 pub(super) const FREE: u64 = u64::MAX;
@@ -114,48 +114,6 @@ impl Count {
     /// One more node, in use.
     fn with_another(self) -> Option<u64> {
         (self.nodes() < Self::MOST).then_some(self.0 + Self::NODE + Self::USED)
-    }
-}
-
-/// Where something is linked once and for all: it lives as long as the link.
-struct Link<T>(AtomicPtr<T>);
-
-impl<T> Link<T> {
-    fn empty() -> Self {
-        Self(AtomicPtr::new(core::ptr::null_mut()))
-    }
-
-    fn get(&self) -> Option<&T> {
-        // Acquire: pairs with the Release in `put`. SAFETY: what is linked lives as long as the link.
-        unsafe { self.0.load(Ordering::Acquire).as_ref() }
-    }
-
-    /// Links `new`; `Err` is what somebody else has linked before.
-    fn put(&self, new: T) -> Result<&T, &T> {
-        let new = Box::into_raw(Box::new(new));
-        let success = ordering!(Release unless "gate_link_relaxed");
-        // Release: pairs with the Acquire in `get`, and with the one here.
-        match self.0.compare_exchange(core::ptr::null_mut(), new, success, Ordering::Acquire) {
-            // SAFETY: it is linked now.
-            Ok(_) => Ok(unsafe { &*new }),
-            Err(theirs) => {
-                // SAFETY: it comes from a `Box`, and nobody else has seen it.
-                drop(unsafe { Box::from_raw(new) });
-                // SAFETY: it is linked.
-                Err(unsafe { &*theirs })
-            }
-        }
-    }
-}
-
-impl<T> Drop for Link<T> {
-    fn drop(&mut self) {
-        // Relaxed: nobody else has the registry any more.
-        let linked = self.0.load(Ordering::Relaxed);
-        if !linked.is_null() {
-            // SAFETY: it was linked once, so it comes from a `Box`, and nobody follows the link any more.
-            drop(unsafe { Box::from_raw(linked) });
-        }
     }
 }
 

@@ -1,17 +1,17 @@
 //! The eventcount: sleepers at the price of one load to those who would wake them.
 //!
-//! One 32-bit word: bit 0 says that somebody sleeps, or is about to; bit 1 is constant and says that the
-//! waker's fence is not for free on this system; bits 2 and 3 are [`Flag`]s, of whoever has the event, which
-//! wakers see at the same look; bit 4 says that a sleeper has had its fence since bit 0 was set; the upper 27
-//! bits count wake-ups, so that no sleeper mistakes one for another. Where bits 0 to 2 are clear, one load is
-//! all that a waker does.
+//! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1 is
+//! constant and says that the waker's fence is not for free on this system; bits 2 and 3 are [`Flag`]s, of
+//! whoever has the event, which wakers see at the same look; bit 5 says that a sleeper has had its fence
+//! since bit 0 or 4 was set; the upper 26 bits count wake-ups, so that no sleeper mistakes one for another.
+//! Where bits 0, 1, 2 and 4 are clear, one load is all that a waker does.
 //!
 //! ```text
 //! waker                                   sleeper
 //! N1  the store that matters              S1  word |= 1                    (register)
 //! N2  light fence                         S2  heavy fence
-//! N3  bit 0 of word?  ── no: done         S3  look again for N1's store    ── there: don't sleep
-//! N4  clear bit 0, count  (Release)       S4  sleep while word is S1's     (Acquire)
+//! N3  bit 0 or 4 of word? ── no: done     S3  look again for N1's store    ── there: don't sleep
+//! N4  clear them, count   (AcqRel)        S4  sleep while word is S1's     (Acquire)
 //! N5  wake all that sleep on word, or some
 //! ```
 //!
@@ -30,17 +30,22 @@
 //!
 //! *One fence for many.* A heavy fence interrupts all cores, and where a message wakes hundreds, hundreds
 //! would go back to sleep with one each. But the first one's serves the others, too. After its fence it sets
-//! bit 4 (S5, a Release), which goes with bit 0. Whoever registers while both are set (S1, an Acquire) goes
-//! without. Take a waker whose N3 saw neither bit: its N3, so its fence, came before the first sleeper's
+//! bit 5 (S5, a Release), which goes with bits 0 and 4. Whoever registers while it is set (S1, an Acquire)
+//! goes without. Take a waker whose N3 saw neither bit: its N3, so its fence, came before the first sleeper's
 //! fence, which happens before the others' S3. So their S3 sees N1. Any other waker goes on to N4. If that
 //! comes after the others' S1, they find the word changed, or are woken. If it comes before, they see N1; and
 //! it cleared both bits if it woke all.
+//!
+//! *Tasks.* A task is armed (`waiters.rs`) before S1, and returns to its executor instead of S4. It needs no
+//! look at the word, because N5 finds its waker: S1 is a Release and N4 an Acquire. So each kind of waiter
+//! has its bit, and N5 makes a system call only where a thread sleeps. Where some are woken, a thread comes
+//! first at one wake-up, and a task at the next.
 //!
 //! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody
 //! registers anew, however late the sleepers run. A sleeper that times out, or finds its message at S3,
 //! leaves the bit set: one wake-up is then made for nobody.
 //!
-//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^27 wake-ups of others sleeps through
+//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^26 wake-ups of others sleeps through
 //! them.
 //!
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
@@ -51,6 +56,7 @@ use super::fence;
 use super::flag::{Flag, HasFlags};
 use super::give_way::GiveWayHint;
 use super::park::Parking;
+use super::waiters::Waiters;
 use crate::hint::unlikely;
 use crate::sync::{AtomicU32, Ordering, mutated, ordering};
 
@@ -62,7 +68,10 @@ pub(crate) struct Event {
     /// How many are in S4: a hint.
     asleep: AtomicU32,
     parking: Parking,
+    #[cfg(feature = "std")]
     give_way: GiveWayHint,
+    /// The tasks that wait.
+    tasks: Waiters,
 }
 
 /// What [`Event::register`] saw; consumed by [`Event::sleep`].
@@ -73,12 +82,17 @@ pub(crate) struct Ticket {
     fenced: bool,
 }
 
-const SLEEPER: u32 = 1;
+/// A thread sleeps, or is about to.
+const THREAD: u32 = 1;
 // Decision 0006: in the same word, so that one load decides.
 const FENCE_BOTH_SIDES: u32 = 2;
+/// A task waits, or is about to.
+const TASK: u32 = 16;
+/// Either.
+const SLEEPER: u32 = THREAD | TASK;
 /// A sleeper has had its heavy fence, and nobody woke all since it registered.
-const FENCED: u32 = 16;
-const WAKE_UP: u32 = 32;
+const FENCED: u32 = 32;
+const WAKE_UP: u32 = 64;
 
 impl HasFlags for Event {
     #[inline(always)]
@@ -97,7 +111,9 @@ impl Event {
             word: AtomicU32::new(word),
             asleep: AtomicU32::new(0),
             parking: Parking::new(),
+            #[cfg(feature = "std")]
             give_way: GiveWayHint::new(),
+            tasks: Waiters::new(),
         }
     }
 
@@ -172,7 +188,7 @@ impl Event {
     /// processor carries out what it has begun.
     pub(crate) fn barrier_at_any_price(&self) {
         if !mutated!("end_no_barrier") && !self.barrier() {
-            std::thread::sleep(std::time::Duration::from_millis(1));
+            fence::wait_out();
         }
     }
 
@@ -191,9 +207,18 @@ impl Event {
     fn wake(&self) {
         // N2, where the sleeper can't make up for it; pairs with S2. What follows is N3.
         self.fence();
-        if self.count_wake_up(true) && !mutated!("event_no_wake") {
-            // N5.
+        self.wake_all();
+    }
+
+    /// N4 and N5, or N6 and N7, for all who sleep.
+    fn wake_all(&self) {
+        let sleepers = self.count_wake_up(true);
+        if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
             self.parking.wake_all(&self.word);
+        }
+        // Last: a waker is others' code, which may panic.
+        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") {
+            self.tasks.wake_all();
         }
     }
 
@@ -204,45 +229,67 @@ impl Event {
         self.fence();
         // Relaxed: a hint. Whoever is about to sleep and not counted yet is woken with the others, or sees
         // the word change.
-        let is_all = self.asleep.load(Ordering::Relaxed) as usize <= count;
-        if is_all && !mutated!("event_keeps_its_sleepers") {
+        let waiting = (self.asleep.load(Ordering::Relaxed) as usize).saturating_add(self.tasks.count());
+        if waiting <= count && !mutated!("event_keeps_its_sleepers") {
             return self.wake();
         }
         if mutated!("wakes_all") {
             return self.wake();
         }
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        if count == 0 || !self.count_wake_up(mutated!("event_forgets_the_others")) {
+        if count == 0 {
+            return;
+        }
+        let sleepers = self.count_wake_up(mutated!("event_forgets_the_others"));
+        if sleepers == 0 {
             return;
         }
         // N5.
         // Decision 0060: the bit stays for the others.
-        if self.parking.wake(&self.word, count) < count && !mutated!("event_keeps_its_sleepers") {
+        if self.wake_up_to(count, sleepers) < count && !mutated!("event_keeps_its_sleepers") {
             // N6 and N7.
-            if self.count_wake_up(true) {
-                self.parking.wake_all(&self.word);
-            }
+            self.wake_all();
+        }
+    }
+
+    /// N5, for up to `count` of those of whom the word spoke before N4; returns how many were woken.
+    fn wake_up_to(&self, count: u32, word: u32) -> u32 {
+        let threads = |count| {
+            let are_there = count > 0 && word & THREAD != 0;
+            if are_there { self.parking.wake(&self.word, count) } else { 0 }
+        };
+        let tasks = |count| {
+            let are_there = count > 0 && word & TASK != 0;
+            if are_there { self.tasks.wake_some(count) } else { 0 }
+        };
+        // The number of the wake-up decides who comes first, so that nobody waits for ever.
+        if word & WAKE_UP == 0 || mutated!("threads_first") {
+            let woken = threads(count);
+            woken + tasks(count - woken)
+        } else {
+            let woken = tasks(count);
+            woken + threads(count - woken)
         }
     }
 
     /// N4, or N6: counts a wake-up, and takes down that somebody sleeps where `all` are about to be woken.
-    /// Says whether somebody does.
-    fn count_wake_up(&self, all: bool) -> bool {
+    /// Returns the word before: 0 if nobody sleeps.
+    fn count_wake_up(&self, all: bool) -> u32 {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
-            let (success, failure) = (Ordering::Release, Ordering::Relaxed);
             let sleepers = if all { seen & !(SLEEPER | FENCED) } else { seen };
             let next = if mutated!("event_word_unchanged") { seen } else { sleepers.wrapping_add(WAKE_UP) };
-            // N4. Release: pairs with the Acquire of S4. A failure means that a sleeper came, or that another
-            // waker did this one's work.
-            match self.word.compare_exchange_weak(seen, next, success, failure) {
-                Ok(_) => return true,
+            // N4. Release: pairs with the Acquire of S4. Acquire: pairs with the Release of S1. A failure
+            // means that a sleeper came, or that another waker did this one's work.
+            match self.word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return seen,
                 Err(now) => seen = now,
             }
         }
-        false
+        0
     }
 
+    #[cfg(feature = "std")]
     /// Whether giving up the time slice helps those who wait here.
     pub(super) fn give_way_hint(&self) -> &GiveWayHint {
         &self.give_way
@@ -250,15 +297,29 @@ impl Event {
 
     /// Says that the caller is about to sleep. It must poll once more before it calls [`sleep`](Self::sleep).
     pub(crate) fn register(&self) -> Ticket {
-        // S1. Acquire: pairs with S5. S2, or that of another sleeper, orders it before S3.
-        let seen = self.word.fetch_or(SLEEPER, ordering!(Acquire unless "event_fence_of_others_unseen"));
-        let had = if mutated!("event_fenced_too_early") { SLEEPER } else { SLEEPER | FENCED };
-        if seen & had == had {
-            return Ticket { word: seen, fenced: true };
+        self.register_as(THREAD, mutated!("event_no_heavy_fence"))
+    }
+
+    /// As [`register`](Self::register), of a task that is armed among [`tasks`](Self::tasks). It must poll
+    /// once more before it returns to its executor. False where the system refused the heavy fence: then a
+    /// wake-up may be missed.
+    #[cfg(feature = "async")]
+    pub(super) fn register_task(&self) -> bool {
+        self.register_as(TASK, mutated!("task_no_heavy_fence")).fenced
+    }
+
+    /// S1, S2 and S5 of a thread or a task.
+    fn register_as(&self, kind: u32, without_fence: bool) -> Ticket {
+        // S1. Release: pairs with the Acquire of N4, so whoever sees the bit finds the task. Acquire: pairs
+        // with S5. S2, or that of another sleeper, orders it before S3.
+        let seen = self.word.fetch_or(kind, ordering!(AcqRel unless "event_fence_of_others_unseen"));
+        let word = seen | kind;
+        let others = if mutated!("event_fenced_too_early") { SLEEPER } else { FENCED };
+        if seen & SLEEPER != 0 && seen & others != 0 {
+            return Ticket { word, fenced: true };
         }
-        let word = seen | SLEEPER;
         // S2. Pairs with N2.
-        let fenced = mutated!("event_no_heavy_fence") || fence::heavy(word & FENCE_BOTH_SIDES == 0);
+        let fenced = without_fence || fence::heavy(word & FENCE_BOTH_SIDES == 0);
         // Only if nothing has changed since S1: the bit means the sleepers of this time.
         let is_noted = fenced && {
             // S5. Release: pairs with S1 of those who come later.
@@ -268,10 +329,16 @@ impl Event {
         Ticket { word: if is_noted { word | FENCED } else { word }, fenced }
     }
 
+    /// The tasks that wait here.
+    #[cfg(feature = "async")]
+    pub(super) fn tasks(&self) -> &Waiters {
+        &self.tasks
+    }
+
     /// Sleeps until a wake-up that came after `ticket`, or until `deadline`; it may also return earlier.
     #[allow(clippy::needless_pass_by_value, reason = "a ticket is good for one sleep")]
     pub(crate) fn sleep(&self, ticket: Ticket, deadline: Deadline) {
-        let deadline = if ticket.fenced { deadline } else { Some(fence::nap(deadline)) };
+        let deadline = if ticket.fenced { deadline } else { fence::nap(deadline) };
         // S4.
         self.asleep.fetch_add(1, Ordering::Relaxed);
         self.parking.wait_while(&self.word, ticket.word, deadline);
@@ -279,7 +346,7 @@ impl Event {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
     use super::*;
     use std::time::{Duration, Instant};
@@ -337,7 +404,7 @@ mod tests {
             assert_eq!(event.word.load(Ordering::Relaxed), ticket.word);
             event.notify();
             let after = event.word.load(Ordering::Relaxed);
-            assert_eq!(after, ticket.word - SLEEPER - FENCED + WAKE_UP);
+            assert_eq!(after, ticket.word - THREAD - FENCED + WAKE_UP);
             for _ in 0..10 {
                 event.notify();
                 assert_eq!(event.word.load(Ordering::Relaxed), after, "only the first changed the word");
@@ -371,7 +438,7 @@ mod tests {
         for event in both_kinds() {
             let first = event.register();
             assert_eq!(first.word & (SLEEPER | FENCED), SLEEPER | FENCED);
-            assert!(event.count_wake_up(false), "some were woken");
+            assert_ne!(event.count_wake_up(false), 0, "some were woken");
             let second = event.register();
             assert_eq!(second.word, first.word + WAKE_UP);
             assert!(second.fenced);
@@ -395,12 +462,24 @@ mod tests {
         }
     }
 
+    /// Until so many threads sleep.
+    fn await_sleepers(event: &Event, count: u32) {
+        // Enough for a thread that is about to sleep to do so; Miri takes its time for that.
+        const SOON: Duration = Duration::from_millis(if cfg!(miri) { 300 } else { 20 });
+        while event.asleep.load(Ordering::Relaxed) < count {
+            std::thread::yield_now();
+        }
+        // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the event
+        // is one of those for which the system makes up for that: it might see nobody.
+        crate::sync::fence(Ordering::Acquire);
+        // Not a synchronisation: who comes late is not woken, but sees that the word has changed.
+        std::thread::sleep(SOON);
+    }
+
     /// Each wake-up of one wakes one, as long as somebody sleeps.
     #[test]
     fn one_by_one() {
         const SLEEPERS: u32 = 3;
-        // Enough for a thread that is about to sleep to do so; Miri takes its time for that.
-        const SOON: Duration = Duration::from_millis(if cfg!(miri) { 300 } else { 20 });
         for event in both_kinds() {
             let woken = AtomicU32::new(0);
             std::thread::scope(|scope| {
@@ -411,15 +490,8 @@ mod tests {
                         woken.fetch_add(1, Ordering::Relaxed);
                     });
                 }
-                while event.asleep.load(Ordering::Relaxed) < SLEEPERS {
-                    std::thread::yield_now();
-                }
-                // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the
-                // event is one of those for which the system makes up for that: it might see nobody.
-                crate::sync::fence(Ordering::Acquire);
+                await_sleepers(&event, SLEEPERS);
                 let _all = WakesAll(&event);
-                // Not a synchronisation: who comes late is not woken, but sees that the word has changed.
-                std::thread::sleep(SOON);
                 for number in 1..=SLEEPERS {
                     event.notify_some(1);
                     while woken.load(Ordering::Relaxed) < number {
@@ -435,6 +507,113 @@ mod tests {
     /// One for each kind of fence, whichever this system has.
     fn both_kinds() -> [Event; 2] {
         [0, FENCE_BOTH_SIDES].map(Event::with)
+    }
+
+    /// A task at an event, which counts its wake-ups.
+    #[cfg(feature = "async")]
+    struct Waiter {
+        place: crate::wait::waiters::Place,
+        count: std::sync::Arc<Woken>,
+    }
+
+    #[cfg(feature = "async")]
+    #[derive(Default)]
+    struct Woken(AtomicU32);
+
+    #[cfg(feature = "async")]
+    impl std::task::Wake for Woken {
+        fn wake(self: std::sync::Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[cfg(feature = "async")]
+    impl Waiter {
+        fn at(event: &Event) -> Self {
+            // SAFETY: the tests drop their tasks before the event.
+            let place = unsafe { event.tasks().take_place() };
+            let mut waiter = Self { place, count: std::sync::Arc::default() };
+            waiter.wait(event);
+            waiter
+        }
+
+        fn wait(&mut self, event: &Event) {
+            self.place.disarm();
+            self.place.arm(&std::task::Waker::from(std::sync::Arc::clone(&self.count)));
+            event.register_task();
+        }
+
+        fn wakes(&self) -> u32 {
+            self.count.0.load(Ordering::Relaxed)
+        }
+    }
+
+    /// A task is a sleeper from its registration to its wake-up, like a thread; one notify wakes it once.
+    #[test]
+    #[cfg(feature = "async")]
+    fn a_task_is_a_sleeper() {
+        for event in both_kinds() {
+            let mut task = Waiter::at(&event);
+            assert!(event.has_sleepers() && event.needs_slow_path());
+            for _ in 0..3 {
+                event.notify();
+                assert_eq!(task.wakes(), 1);
+                assert!(!event.has_sleepers());
+            }
+            task.wait(&event);
+            event.notify_some(1);
+            assert_eq!(task.wakes(), 2);
+            assert!(!event.has_sleepers(), "it was the only one");
+        }
+    }
+
+    /// One message for one of two tasks; and the bit stays for the other.
+    #[test]
+    #[cfg(feature = "async")]
+    fn some_tasks_are_woken_in_turn() {
+        for event in both_kinds() {
+            let mut tasks = [(); 3].map(|()| Waiter::at(&event));
+            for number in 0..9 {
+                event.notify_some(1);
+                assert_eq!(tasks.each_ref().map(Waiter::wakes).iter().sum::<u32>(), number + 1);
+                assert_eq!(tasks[number as usize % 3].wakes(), number / 3 + 1);
+                assert!(event.has_sleepers());
+                tasks[number as usize % 3].wait(&event);
+            }
+            event.notify_some(3);
+            assert_eq!(tasks.each_ref().map(Waiter::wakes), [4, 4, 4]);
+        }
+    }
+
+    /// Where threads and a task wait, both have their turns, although the task waits again at once.
+    #[test]
+    #[cfg(feature = "async")]
+    fn threads_and_a_task_take_turns() {
+        const THREADS: u32 = 3;
+        for event in both_kinds() {
+            let woken = AtomicU32::new(0);
+            std::thread::scope(|scope| {
+                for _ in 0..THREADS {
+                    scope.spawn(|| {
+                        let ticket = event.register();
+                        event.sleep(Ticket { fenced: true, ..ticket }, None);
+                        woken.fetch_add(1, Ordering::Relaxed);
+                    });
+                }
+                await_sleepers(&event, THREADS);
+                let _all = WakesAll(&event);
+                let mut task = Waiter::at(&event);
+                for turn in 1..THREADS {
+                    event.notify_some(1);
+                    event.notify_some(1);
+                    assert_eq!(task.wakes(), turn, "one of two");
+                    while woken.load(Ordering::Relaxed) < turn {
+                        std::thread::yield_now();
+                    }
+                    task.wait(&event);
+                }
+            });
+        }
     }
 
     #[test]
@@ -453,7 +632,7 @@ mod tests {
         let event = Event::new();
         event.word.store(u32::MAX - SLEEPER, Ordering::Relaxed);
         let ticket = event.register();
-        assert_eq!(ticket.word, u32::MAX);
+        assert_eq!(ticket.word, u32::MAX - TASK);
         event.notify();
         assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | Flag::ALL);
         event.sleep(ticket, None);

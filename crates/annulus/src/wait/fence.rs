@@ -28,10 +28,13 @@
 //! read: `membarrier` is outside the language's memory model, and nothing that the model has to promise is
 //! built on it. Loom and Miri see two `SeqCst` fences.
 
+#[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
 use super::Deadline;
-use crate::sync::{Ordering, fence, light_fence, mutated};
+#[cfg(feature = "std")]
+use crate::sync::mutated;
+use crate::sync::{Ordering, fence, light_fence};
 
 /// Whether a sleeper can do the work of both sides: what this process is told at its first ring, whatever it
 /// is allowed later.
@@ -63,6 +66,7 @@ pub(super) fn is_asymmetric() -> bool {
 /// ```
 /// annulus::prepare();
 /// ```
+#[cfg(feature = "std")]
 pub fn prepare() {
     if !mutated!("prepare_does_nothing") {
         // Decision 0014: not before it is needed.
@@ -94,12 +98,30 @@ pub(super) fn is_registered() -> bool {
 }
 
 /// When to look again without the heavy fence: soon, so that a wake-up that is missed comes late by a nap.
-pub(super) fn nap(deadline: Deadline) -> Instant {
+#[cfg(feature = "std")]
+#[allow(clippy::unnecessary_wraps, reason = "without `std` there is no such moment")]
+pub(super) fn nap(deadline: Deadline) -> Deadline {
     let soon = Instant::now() + Duration::from_millis(1);
-    deadline.map_or(soon, |deadline| deadline.min(soon))
+    Some(deadline.map_or(soon, |deadline| deadline.min(soon)))
 }
 
-#[cfg(all(target_os = "linux", not(annulus_loom), not(miri)))]
+/// Waits for so long that each processor has carried out what it had begun.
+#[cfg(feature = "std")]
+pub(super) fn wait_out() {
+    std::thread::sleep(Duration::from_millis(1));
+}
+
+/// Nobody sleeps without `std`.
+#[cfg(not(feature = "std"))]
+pub(super) fn nap(deadline: Deadline) -> Deadline {
+    deadline
+}
+
+/// The fence is never refused without `std`.
+#[cfg(not(feature = "std"))]
+pub(super) fn wait_out() {}
+
+#[cfg(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 mod system {
     use std::sync::OnceLock;
 
@@ -145,14 +167,18 @@ mod system {
     }
 }
 
-#[cfg(not(all(target_os = "linux", not(annulus_loom), not(miri))))]
+#[cfg(not(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri))))]
 mod system {
     pub(super) fn is_offered() -> bool {
         // Models in which nobody sleeps run without the waker's fence, which would hide a missing order
         // elsewhere.
-        cfg!(annulus_loom) && std::env::var_os("ANNULUS_LOOM_ASYMMETRIC").is_some()
+        #[cfg(annulus_loom)]
+        return std::env::var_os("ANNULUS_LOOM_ASYMMETRIC").is_some();
+        #[cfg(not(annulus_loom))]
+        return false;
     }
 
+    #[cfg(feature = "std")]
     pub(super) fn register() {}
 
     pub(super) fn barrier() -> bool {
@@ -164,7 +190,7 @@ mod system {
     }
 }
 
-#[cfg(all(test, not(annulus_loom)))]
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
     use super::*;
 
@@ -178,7 +204,7 @@ mod tests {
     #[test]
     fn a_nap_is_short_and_never_later_than_the_deadline() {
         let now = Instant::now();
-        assert!(nap(None) < now + Duration::from_secs(1));
-        assert_eq!(nap(Some(now)), now);
+        assert!(nap(None) < Some(now + Duration::from_secs(1)));
+        assert_eq!(nap(Some(now)), Some(now));
     }
 }

@@ -2,14 +2,18 @@
 //! same meaning.
 
 use super::Deadline;
-use crate::sync::{AtomicU32, Ordering};
+use crate::sync::AtomicU32;
+#[cfg(feature = "std")]
+use crate::sync::Ordering;
 
-#[cfg(all(target_os = "linux", not(annulus_loom), not(miri)))]
+#[cfg(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 pub(super) use futex::Parking;
-#[cfg(not(all(target_os = "linux", not(annulus_loom), not(miri))))]
+#[cfg(not(feature = "std"))]
+pub(super) use nobody::Parking;
+#[cfg(all(feature = "std", not(all(target_os = "linux", not(annulus_loom), not(miri)))))]
 pub(super) use portable::Parking;
 
-#[cfg(all(target_os = "linux", not(annulus_loom), not(miri)))]
+#[cfg(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 mod futex {
     use std::time::Instant;
 
@@ -64,7 +68,7 @@ mod futex {
     }
 }
 
-#[cfg(not(all(target_os = "linux", not(annulus_loom), not(miri))))]
+#[cfg(all(feature = "std", not(all(target_os = "linux", not(annulus_loom), not(miri)))))]
 mod portable {
     #[cfg(annulus_loom)]
     use loom::sync::{Condvar, Mutex, MutexGuard};
@@ -136,6 +140,29 @@ mod portable {
             drop(guard);
             (0..woken).for_each(|_| self.woken.notify_one());
             woken
+        }
+    }
+}
+
+#[cfg(not(feature = "std"))]
+mod nobody {
+    use super::{AtomicU32, Deadline};
+
+    /// Without `std` no strategy sleeps.
+    pub(in crate::wait) struct Parking;
+
+    #[allow(clippy::unused_self, reason = "the same shape as the others")]
+    impl Parking {
+        pub(in crate::wait) fn new() -> Self {
+            Self
+        }
+
+        pub(in crate::wait) fn wait_while(&self, _word: &AtomicU32, _value: u32, _deadline: Deadline) {}
+
+        pub(in crate::wait) fn wake_all(&self, _word: &AtomicU32) {}
+
+        pub(in crate::wait) fn wake(&self, _word: &AtomicU32, _count: u32) -> u32 {
+            0
         }
     }
 }

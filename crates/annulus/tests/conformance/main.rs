@@ -92,6 +92,67 @@ macro_rules! conformance {
             }
         }
     )*};
+    // Any of them where tasks wait.
+    (tasks: $($module:ident: $ring:ident),* $(,)?) => {$(
+        #[cfg(feature = "async")]
+        mod $module {
+            use crate::every::{accounts, close, idle, joining, laps, liveness, order, panics, tasks, timeouts};
+            use crate::rings::$ring as Ring;
+
+            conformance! { @tests
+                laps::come_in_order_at_every_capacity_and_start,
+                accounts::received_and_lagged_is_how_far_it_came,
+                accounts::a_full_ring_is_full_and_no_fuller,
+                accounts::nobody_is_waited_for_where_nobody_listens,
+                order::threads_agree_on_one_order,
+                close::what_came_before_the_close_arrives_by_every_verb,
+                close::who_is_left_alone_is_told,
+                close::a_close_wakes_who_waits,
+                close::a_closed_ring_takes_nothing_more,
+                close::a_close_is_exact,
+                joining::joiners_beside_a_publisher_miss_nothing,
+                panics::a_subscriber_that_panics_holds_nobody_up,
+                timeouts::a_timeout_ends_in_time_and_not_before,
+                timeouts::a_message_in_time_is_received,
+                liveness::a_message_is_received_whatever_others_publish,
+                idle::many_who_wait_use_no_core_and_all_wake,
+                tasks::one_message_wakes_a_thousand,
+                tasks::an_idle_task_is_polled_once,
+                tasks::a_dropped_future_loses_nothing,
+                tasks::the_last_waker_is_woken,
+                tasks::a_task_may_receive_inside_its_wake,
+                tasks::a_waker_that_panics_harms_nobody_else,
+                tasks::a_close_wakes_tasks_of_both_sides,
+                tasks::each_end_may_be_a_task_or_a_thread,
+            }
+        }
+    )*};
+    (task queues: $($module:ident: $ring:ident),* $(,)?) => {$(
+        #[cfg(feature = "async")]
+        mod $module {
+            use crate::every::{accounts, close, idle, laps, liveness, tasks, timeouts};
+            use crate::rings::$ring as Ring;
+
+            conformance! { @tests
+                laps::come_in_order_at_every_capacity_and_start,
+                accounts::received_and_lagged_is_how_far_it_came,
+                close::what_came_before_the_close_arrives_by_every_verb,
+                close::who_is_left_alone_is_told,
+                close::a_closed_ring_takes_nothing_more,
+                close::a_close_of_a_queue_is_exact,
+                timeouts::a_timeout_ends_in_time_and_not_before,
+                timeouts::a_message_in_time_is_received,
+                liveness::a_message_is_received_whatever_others_publish,
+                idle::one_who_waits_uses_no_core_and_wakes,
+                tasks::an_idle_task_is_polled_once,
+                tasks::a_dropped_future_loses_nothing,
+                tasks::the_last_waker_is_woken,
+                tasks::a_task_may_receive_inside_its_wake,
+                tasks::a_close_wakes_tasks_of_both_sides,
+                tasks::each_end_may_be_a_task_or_a_thread,
+            }
+        }
+    )*};
     (@tests $($file:ident::$property:ident),* $(,)?) => {$(
         #[test]
         fn $property() {
@@ -133,4 +194,25 @@ conformance! { queues:
     spmc: SpmcQueue,
     mpmc_queue: MpmcQueue,
     one_order_queue: OneOrderQueue,
+}
+
+conformance! { tasks:
+    lossy_in_tasks: LossyInTasks,
+    lossless_in_tasks: LosslessInTasks,
+    mpmc_in_tasks: MpmcInTasks,
+    mpmc_lossless_in_tasks: MpmcLosslessInTasks,
+    events_in_tasks: EventsInTasks,
+    mpmc_events_in_tasks: MpmcEventsInTasks,
+    group_in_tasks: GroupedInTasks,
+    tracked_in_tasks: TrackedInTasks,
+    behind_lossless_in_tasks: BehindLosslessInTasks,
+}
+
+conformance! { task queues:
+    spsc_in_tasks: SpscInTasks,
+    spsc_hand_off_in_tasks: SpscHandingOffInTasks,
+    mpsc_in_tasks: MpscInTasks,
+    spmc_in_tasks: SpmcInTasks,
+    mpmc_queue_in_tasks: MpmcQueueInTasks,
+    one_order_in_tasks: OneOrderInTasks,
 }

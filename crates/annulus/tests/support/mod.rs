@@ -4,6 +4,8 @@
 #![allow(dead_code, reason = "no program needs all of it")]
 
 mod hang;
+#[cfg(feature = "async")]
+pub(crate) mod tasks;
 
 use std::panic::resume_unwind;
 use std::sync::mpsc;

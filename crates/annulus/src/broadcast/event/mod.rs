@@ -8,6 +8,7 @@
 //! subscribable  from which subscribers are made
 //! subscriber    one reader: by closure, by reference, in batches
 //! recv          by value: clones, one by one and as iterators
+//! tasks         the async verbs
 //! ```
 
 mod mp_publisher;
@@ -17,6 +18,8 @@ pub(in crate::broadcast) mod reset;
 mod send;
 mod subscribable;
 mod subscriber;
+#[cfg(feature = "async")]
+mod tasks;
 
 pub use mp_publisher::MpEventPublisher;
 pub use publisher::EventPublisher;

@@ -198,7 +198,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 
     /// Lets `change` at this publisher's own event.
     #[inline]
-    fn change(&mut self, change: impl FnOnce(&mut T)) {
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
         self.reset.reset(&mut self.spare);
         change(&mut self.spare);
     }
@@ -206,7 +206,10 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// Publishes this publisher's own event in the slot that was claimed for it, if one was. Takes what was
     /// there.
     #[inline]
-    fn publish_spare<E: GiveBack<()>>(&mut self, claimed: Result<Claimed, Refusal>) -> Result<(), E> {
+    pub(super) fn publish_spare<E: GiveBack<()>>(
+        &mut self,
+        claimed: Result<Claimed, Refusal>,
+    ) -> Result<(), E> {
         // Decision 0022: swapped in, not changed in place.
         let (shared, spare) = (&self.shared, &mut self.spare);
         if_admitted(claimed, (), |Claimed { first, .. }, ()| {

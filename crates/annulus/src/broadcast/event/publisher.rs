@@ -29,7 +29,7 @@ use crate::wait::{Deadline, WaitStrategy};
 ///
 /// Dropping it closes the ring. Subscribers process what is left, then get `Closed`.
 pub struct EventPublisher<T, R = ()> {
-    single: Single<Owned<T>>,
+    pub(super) single: Single<Owned<T>>,
     reset: R,
 }
 
@@ -236,7 +236,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 
     /// Announces the next event (O7), unless somebody has closed the ring before it.
     #[inline(always)]
-    fn announce(&self) -> Result<(), Refusal> {
+    pub(super) fn announce(&self) -> Result<(), Refusal> {
         let Single { shared, next, .. } = &self.single;
         // SAFETY: the handle keeps the ring alive, whose one publisher this is.
         unsafe { shared.slots().announce(*next) };
@@ -245,7 +245,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 
     /// Changes and publishes the next event, if it was admitted.
     #[inline(always)]
-    fn change<F: FnOnce(&mut T), E: GiveBack<F>>(
+    pub(super) fn change<F: FnOnce(&mut T), E: GiveBack<F>>(
         &mut self,
         admitted: Result<(), Refusal>,
         change: F,

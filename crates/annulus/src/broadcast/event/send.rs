@@ -194,7 +194,11 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 
     /// Publishes `value` in the slot that was claimed for it, if one was. Drops what was there afterwards.
     #[inline(always)]
-    fn put_value<E: GiveBack<T>>(&self, claimed: Result<Claimed, Refusal>, value: T) -> Result<(), E> {
+    pub(super) fn put_value<E: GiveBack<T>>(
+        &self,
+        claimed: Result<Claimed, Refusal>,
+        value: T,
+    ) -> Result<(), E> {
         if_admitted(claimed, value, |Claimed { first, .. }, value| {
             // SAFETY: the caller has claimed `first` for this call.
             drop(unsafe { put(self.shared(), first, |event| replace(event, value)) });
@@ -205,6 +209,6 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 /// Puts `value` in the event's place, and returns what was there.
 #[inline]
 // Decision 0024: the caller drops it after the publication.
-fn replace<T>(event: &mut T, value: T) -> T {
+pub(super) fn replace<T>(event: &mut T, value: T) -> T {
     if mutated!("event_send_keeps_the_old") { value } else { core::mem::replace(event, value) }
 }

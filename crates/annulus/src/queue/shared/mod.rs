@@ -71,6 +71,8 @@ mod sender;
 mod builder;
 mod iter;
 mod state;
+#[cfg(feature = "async")]
+mod tasks;
 
 pub use builder::Builder;
 pub use iter::{IntoIter, Iter, TryIter};

@@ -37,9 +37,9 @@ const PIECE: usize = if cfg!(annulus_loom) { 2 } else { 64 };
 pub(super) struct State<T> {
     pub(super) lane: ClaimedLane<T>,
     /// Where receivers sleep. [`CLOSED`] is its flag.
-    published: Event,
+    pub(super) published: Event,
     /// Where senders sleep.
-    released: Event,
+    pub(super) released: Event,
     pub(super) senders: HandleCount,
     pub(super) receivers: HandleCount,
     /// How handles wait if a verb does not say.

@@ -10,6 +10,7 @@
 //! panics    closures, handlers, threads
 //! timeouts  and messages that come in time
 //! written   what is claimed and not yet written; what stands is received
+//! tasks     futures that wait, are woken, and are dropped (feature `async`)
 //! idle      many that wait use no core, and one message wakes them all
 //! ```
 
@@ -21,6 +22,8 @@ pub(crate) mod laps;
 pub(crate) mod liveness;
 pub(crate) mod order;
 pub(crate) mod panics;
+#[cfg(feature = "async")]
+pub(crate) mod tasks;
 pub(crate) mod timeouts;
 pub(crate) mod written;
 

@@ -9,6 +9,12 @@ use annulus::broadcast::{
 };
 use annulus::{LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError, WaitStrategy};
 
+#[cfg(feature = "async")]
+use futures_util::StreamExt;
+
+#[cfg(feature = "async")]
+use crate::support::tasks::{Task, block_on};
+
 use super::{Got, Publish, Receive, Verb, batch, ring, verbs};
 
 ring!(Lossy, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Subscriber<u64>,
@@ -78,10 +84,16 @@ impl Told for Result<(), PublishError<&[u64]>> {
 /// A publisher of copied messages: what it does where the rings differ.
 macro_rules! publisher {
     ($publisher:ty, try_publish: |$this:ident, $number:ident| $try:expr, is_abandoned: |$of:ident| $abandoned:expr,
-     another: |$original:ident| $another:expr $(,)?) => {
+     another: |$original:ident| $another:expr, in_a_task: |$waiting:ident, $next:ident| $in_a_task:expr $(,)?) => {
         impl Publish for $publisher {
             fn publish(&mut self, number: u64) -> Result<(), PublishError<()>> {
                 (*self).publish(number).about(number)
+            }
+
+            #[cfg(feature = "async")]
+            fn publish_async(&mut self, $next: u64) -> Task<'_, Result<(), PublishError<()>>> {
+                let $waiting = self;
+                Box::pin(async move { $in_a_task.about($next) })
             }
 
             fn try_publish(&mut self, $number: u64) -> Result<(), TryPublishError<()>> {
@@ -132,13 +144,17 @@ macro_rules! publisher {
 }
 
 publisher!(Publisher<u64>, try_publish: |publisher, number| Publish::publish(publisher, number).map_err(Into::into),
-    is_abandoned: |_none| false, another: |_none| None);
+    is_abandoned: |_none| false, another: |_none| None,
+    in_a_task: |publisher, number| (*publisher).publish(number));
 publisher!(Publisher<u64, Bound>, try_publish: |publisher, number| (*publisher).try_publish(number).about(number),
-    is_abandoned: |publisher| publisher.is_closed(), another: |_none| None);
+    is_abandoned: |publisher| publisher.is_closed(), another: |_none| None,
+    in_a_task: |publisher, number| (*publisher).publish_async(number).await);
 publisher!(MpPublisher<u64>, try_publish: |publisher, number| (*publisher).try_publish(number).about(number),
-    is_abandoned: |_none| false, another: |publisher| Some(publisher.clone()));
+    is_abandoned: |_none| false, another: |publisher| Some(publisher.clone()),
+    in_a_task: |publisher, number| (*publisher).publish_async(number).await);
 publisher!(MpPublisher<u64, Bound>, try_publish: |publisher, number| (*publisher).try_publish(number).about(number),
-    is_abandoned: |publisher| publisher.is_closed(), another: |publisher| Some(publisher.clone()));
+    is_abandoned: |publisher| publisher.is_closed(), another: |publisher| Some(publisher.clone()),
+    in_a_task: |publisher, number| (*publisher).publish_async(number).await);
 
 /// What only some modes can do.
 pub(crate) trait Does: Mode<TryRecvError: Into<LossyTryRecvError>> + 'static {
@@ -166,8 +182,20 @@ impl Does for Unbound {
     fn more_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
         verbs! {
             "recv_or_lag", true, |subscriber| subscriber.recv_or_lag().map_err(LossyTryRecvError::from);
+            "recv_or_lag_async", true, |subscriber| recv_or_lag_async(subscriber);
         }
     }
+}
+
+#[cfg(feature = "async")]
+fn recv_or_lag_async(subscriber: &mut Subscriber<u64>) -> Result<u64, LossyTryRecvError> {
+    block_on(subscriber.recv_or_lag_async()).map_err(LossyTryRecvError::from)
+}
+
+/// It does the same.
+#[cfg(not(feature = "async"))]
+fn recv_or_lag_async(subscriber: &mut Subscriber<u64>) -> Result<u64, LossyTryRecvError> {
+    subscriber.recv_or_lag().map_err(LossyTryRecvError::from)
 }
 
 impl Does for Bound {
@@ -225,6 +253,11 @@ where
 
     fn recv(&mut self) -> Result<u64, RecvError> {
         self.recv()
+    }
+
+    #[cfg(feature = "async")]
+    fn recv_async(&mut self) -> Task<'_, Result<u64, RecvError>> {
+        Box::pin(self.recv_async())
     }
 
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {
@@ -300,6 +333,22 @@ where
             "iter", true, |subscriber| subscriber.iter().next();
             "into_iter", true, |subscriber| (&mut *subscriber).into_iter().next();
         };
+        #[cfg(feature = "async")]
+        {
+            let more: Vec<Verb<Self>> = verbs! {
+                "recv_async", true, |subscriber| block_on(subscriber.recv_async());
+                "recv_batch_async", true, |subscriber| {
+                    assert_eq!(block_on(subscriber.recv_batch_async(&mut [])), Ok(0), "at once");
+                    let mut buffer = [u64::MAX; 3];
+                    let result = block_on(subscriber.recv_batch_async(&mut buffer));
+                    let count = result.unwrap_or(0);
+                    assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
+                    Got::of_batch(result, buffer[..count].to_vec())
+                };
+                "stream", true, |subscriber| block_on(subscriber.stream().next());
+            };
+            verbs.extend(more);
+        }
         verbs.extend(M::more_verbs());
         verbs
     }

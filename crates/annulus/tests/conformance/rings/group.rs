@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 use annulus::broadcast::{Lossless, MpPublisher, Publisher, Subscribable, SubscriberGroup, Unstaged};
 use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, WaitStrategy};
 
+#[cfg(feature = "async")]
+use crate::support::tasks::Task;
+
 use super::{Receive, Verb, ring, verbs};
 
 /// How many members.
@@ -43,6 +46,11 @@ where
 
     fn recv(&mut self) -> Result<u64, RecvError> {
         self.recv()
+    }
+
+    #[cfg(feature = "async")]
+    fn recv_async(&mut self) -> Task<'_, Result<u64, RecvError>> {
+        Box::pin(self.recv_async())
     }
 
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {

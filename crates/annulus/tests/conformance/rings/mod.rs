@@ -8,10 +8,13 @@
 //! stage    one that follows nobody, and one that follows another in step
 //! queue    queues, where the property is the same
 //! one_order  the same, of the shared queue
+//! in_tasks  any of them, where tasks wait (feature `async`)
 //! ```
 
 mod copied;
 mod group;
+#[cfg(feature = "async")]
+mod in_tasks;
 mod one_order;
 mod owned;
 mod queue;
@@ -24,8 +27,13 @@ use annulus::{
     CapacityError, Closer, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError,
 };
 
+#[cfg(feature = "async")]
+use crate::support::tasks::Task;
+
 pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
+#[cfg(feature = "async")]
+pub(crate) use in_tasks::*;
 pub(crate) use one_order::OneOrder as OneOrderQueue;
 pub(crate) use owned::{Events, MpmcEvents, MpmcResetEvents, ResetEvents};
 pub(crate) use queue::{
@@ -68,6 +76,9 @@ pub(crate) trait Ring: 'static {
 pub(crate) trait Publish: Sized + Send + 'static {
     /// Waits where the ring does.
     fn publish(&mut self, number: u64) -> Result<(), PublishError<()>>;
+    /// A task waits.
+    #[cfg(feature = "async")]
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>>;
     /// Never waits.
     fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>>;
     /// In one call where there is one.
@@ -95,6 +106,9 @@ pub(crate) trait Publish: Sized + Send + 'static {
 pub(crate) trait Receive: Sized + Send + 'static {
     fn try_recv(&mut self) -> Result<u64, LossyTryRecvError>;
     fn recv(&mut self) -> Result<u64, RecvError>;
+    /// A task waits.
+    #[cfg(feature = "async")]
+    fn recv_async(&mut self) -> Task<'_, Result<u64, RecvError>>;
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError>;
     fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError>;
     /// The next message but for `panic`: what handles it does that. Nothing of the kind where messages are

@@ -10,6 +10,14 @@ use annulus::{
     TryRecvError, TrySendError, WaitStrategy,
 };
 
+#[cfg(feature = "async")]
+use futures_util::StreamExt;
+
+#[cfg(feature = "async")]
+use crate::support::tasks::{Task, block_on};
+
+#[cfg(feature = "async")]
+use super::Got;
 use super::{Publish, Receive, Ring, Verb, verbs};
 
 pub(crate) struct OneOrder;
@@ -76,6 +84,18 @@ impl Publish for Counting {
         })?;
         self.sent += 1;
         Ok(())
+    }
+
+    #[cfg(feature = "async")]
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>> {
+        Box::pin(async move {
+            self.sender.send_async(number).await.map_err(|error| {
+                assert_eq!(error.into_inner(), number);
+                PublishError(())
+            })?;
+            self.sent += 1;
+            Ok(())
+        })
     }
 
     fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
@@ -163,6 +183,14 @@ impl Receive for Reader {
         self.count(result)
     }
 
+    #[cfg(feature = "async")]
+    fn recv_async(&mut self) -> Task<'_, Result<u64, RecvError>> {
+        Box::pin(async move {
+            let result = self.receiver.recv_async().await;
+            self.count(result)
+        })
+    }
+
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {
         let result = self.receiver.recv_timeout(timeout);
         self.count(result)
@@ -209,7 +237,8 @@ impl Receive for Reader {
     }
 
     fn verbs() -> Vec<Verb<Self>> {
-        verbs! {
+        #[allow(unused_mut, reason = "without the feature `async` nothing is added")]
+        let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |reader| Receive::try_recv(reader);
             "recv", true, |reader| Receive::recv(reader);
             "recv_by", true, |reader| {
@@ -258,6 +287,26 @@ impl Receive for Reader {
                 let message = reader.receiver.iter().next();
                 reader.count_all(message.into_iter().collect())
             };
+        };
+        #[cfg(feature = "async")]
+        {
+            let more: Vec<Verb<Self>> = verbs! {
+                "recv_async", true, |reader| block_on(Receive::recv_async(reader));
+                "recv_batch_async", true, |reader| {
+                    assert_eq!(block_on(reader.receiver.recv_batch_async(&mut [])), Ok(0), "at once");
+                    let mut buffer = [u64::MAX; 3];
+                    let result = block_on(reader.receiver.recv_batch_async(&mut buffer));
+                    let count = result.unwrap_or(0);
+                    assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
+                    Got::of_batch(result, reader.count_all(buffer[..count].to_vec()))
+                };
+                "stream", true, |reader| {
+                    let message = block_on(reader.receiver.stream().next());
+                    reader.count_all(message.into_iter().collect())
+                };
+            };
+            verbs.extend(more);
         }
+        verbs
     }
 }

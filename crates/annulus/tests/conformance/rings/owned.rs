@@ -10,6 +10,12 @@ use annulus::{
     LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError, TryRecvError, WaitStrategy,
 };
 
+#[cfg(feature = "async")]
+use futures_util::StreamExt;
+
+#[cfg(feature = "async")]
+use crate::support::tasks::{Task, block_on};
+
 use super::{Publish, Receive, Verb, batch, ring, verbs};
 
 ring!(Events, lossless: true, many: false,
@@ -101,6 +107,17 @@ impl<R: Finds> Publish for EventPublisher<Vec<u64>, R> {
         }
     }
 
+    #[cfg(feature = "async")]
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>> {
+        Box::pin(async move {
+            if is_sent(number) {
+                self.send_async(value(number)).await.map_err(|error| back(number, &error.0, PublishError))
+            } else {
+                self.publish_async(change::<R>(number)).await.map_err(|_| PublishError(()))
+            }
+        })
+    }
+
     fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
         if is_sent(number) {
             return try_sent(number, self.try_send(value(number)));
@@ -154,6 +171,17 @@ impl<R: Finds> Publish for MpEventPublisher<Vec<u64>, R> {
             return self.send(value(number)).map_err(|error| back(number, &error.0, PublishError));
         }
         self.publish(change::<R>(number))
+    }
+
+    #[cfg(feature = "async")]
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>> {
+        Box::pin(async move {
+            if is_sent(number) {
+                self.send_async(value(number)).await.map_err(|error| back(number, &error.0, PublishError))
+            } else {
+                self.publish_async(change::<R>(number)).await.map_err(|_| PublishError(()))
+            }
+        })
     }
 
     fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
@@ -229,6 +257,11 @@ where
         self.process(number)
     }
 
+    #[cfg(feature = "async")]
+    fn recv_async(&mut self) -> Task<'_, Result<u64, RecvError>> {
+        Box::pin(self.process_async(number))
+    }
+
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {
         self.process_timeout(timeout, number)
     }
@@ -270,7 +303,8 @@ where
     }
 
     fn verbs() -> Vec<Verb<Self>> {
-        verbs! {
+        #[allow(unused_mut, reason = "without the feature `async` nothing is added")]
+        let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_process", false, |subscriber| Receive::try_recv(subscriber);
             "process", true, |subscriber| subscriber.process(number);
             "process_by", true, |subscriber| subscriber.process_by(WaitStrategy::YieldSpin, number);
@@ -320,7 +354,23 @@ where
             };
             "iter", true, |subscriber| subscriber.iter().next().map(|event| number(&event));
             "for", true, |subscriber| subscriber.into_iter().next().map(|event| number(&event));
+        };
+        #[cfg(feature = "async")]
+        {
+            let more: Vec<Verb<Self>> = verbs! {
+                "process_async", true, |subscriber| block_on(subscriber.process_async(number));
+                "process_batch_async", true, |subscriber| {
+                    batch(number, |look| Ok(block_on(subscriber.process_batch_async(3, look))?))
+                };
+                "wait_async", true, |subscriber| {
+                    block_on(subscriber.wait_async()).map(|()| peek(subscriber).unwrap())
+                };
+                "recv_async", true, |subscriber| block_on(subscriber.recv_async()).map(|event| number(&event));
+                "stream", true, |subscriber| block_on(subscriber.stream().next()).map(|event| number(&event));
+            };
+            verbs.extend(more);
         }
+        verbs
     }
 }
 

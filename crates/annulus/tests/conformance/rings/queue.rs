@@ -10,6 +10,12 @@ use annulus::{
     TryRecvError, TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc,
 };
 
+#[cfg(feature = "async")]
+use futures_util::StreamExt;
+
+#[cfg(feature = "async")]
+use crate::support::tasks::{Task, block_on};
+
 use super::{Got, Publish, Receive, Ring, Verb, verbs};
 
 /// A producer that counts.
@@ -125,6 +131,18 @@ where
         Ok(())
     }
 
+    #[cfg(feature = "async")]
+    fn publish_async(&mut self, number: u64) -> Task<'_, Result<(), PublishError<()>>> {
+        Box::pin(async move {
+            self.producer.send_async(number).await.map_err(|error| {
+                assert_eq!(error.into_inner(), number);
+                PublishError(())
+            })?;
+            self.sent += 1;
+            Ok(())
+        })
+    }
+
     fn try_publish(&mut self, number: u64) -> Result<(), TryPublishError<()>> {
         self.producer.try_send(number).map_err(|error| match error {
             TrySendError::Full(back) => {
@@ -214,6 +232,14 @@ where
         self.count(result)
     }
 
+    #[cfg(feature = "async")]
+    fn recv_async(&mut self) -> Task<'_, Result<u64, RecvError>> {
+        Box::pin(async move {
+            let result = self.consumer.recv_async().await;
+            self.count(result)
+        })
+    }
+
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {
         let result = self.consumer.recv_timeout(timeout);
         self.count(result)
@@ -260,7 +286,8 @@ where
     }
 
     fn verbs() -> Vec<Verb<Self>> {
-        verbs! {
+        #[allow(unused_mut, reason = "without the feature `async` nothing is added")]
+        let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |reader| Receive::try_recv(reader);
             "recv", true, |reader| Receive::recv(reader);
             "recv_by", true, |reader| {
@@ -312,6 +339,26 @@ where
                 let message = reader.consumer.iter().next();
                 reader.count_all(message.into_iter().collect())
             };
+        };
+        #[cfg(feature = "async")]
+        {
+            let more: Vec<Verb<Self>> = verbs! {
+                "recv_async", true, |reader| block_on(Receive::recv_async(reader));
+                "recv_batch_async", true, |reader| {
+                    assert_eq!(block_on(reader.consumer.recv_batch_async(&mut [])), Ok(0), "at once");
+                    let mut buffer = [u64::MAX; 3];
+                    let result = block_on(reader.consumer.recv_batch_async(&mut buffer));
+                    let count = result.unwrap_or(0);
+                    assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
+                    Got::of_batch(result, reader.count_all(buffer[..count].to_vec()))
+                };
+                "stream", true, |reader| {
+                    let message = block_on(reader.consumer.stream().next());
+                    reader.count_all(message.into_iter().collect())
+                };
+            };
+            verbs.extend(more);
         }
+        verbs
     }
 }

@@ -8,6 +8,9 @@ use annulus::broadcast::{Lossless, Lossy, MpPublisher, Publisher, Staged, Subscr
 use annulus::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
 use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError};
 
+#[cfg(feature = "async")]
+use crate::support::tasks::Task;
+
 use super::{Receive, Verb, ring, verbs};
 
 type Stage<M> = Subscriber<u64, Staged<M>>;
@@ -112,6 +115,24 @@ impl<S: Done> Receive for InStep<S> {
         self.wait_for(None).map_err(|error| match error {
             RecvTimeoutError::Closed => RecvError,
             RecvTimeoutError::Timeout => unreachable!("there was no deadline"),
+        })
+    }
+
+    /// Both wait, in turn.
+    #[cfg(feature = "async")]
+    fn recv_async(&mut self) -> Task<'_, Result<u64, RecvError>> {
+        Box::pin(async move {
+            loop {
+                match self.lead().try_recv() {
+                    Ok(number) => return Ok(number),
+                    Err(LossyTryRecvError::Closed) => return Err(RecvError),
+                    Err(LossyTryRecvError::Lagged { .. }) => {}
+                    Err(LossyTryRecvError::Empty) => {
+                        _ = self.before.recv_async().await;
+                        self.before.done();
+                    }
+                }
+            }
         })
     }
 

@@ -1,0 +1,142 @@
+//! Publishing in tasks: the async verbs of the publishers that may have to wait.
+
+use super::handle::{Handle, Publishing};
+use super::shared::Shared;
+use super::single::Single;
+use super::slot_access::{Claimed, claim_of_one};
+use super::{Lossless, Lossy, MpPublisher, Publisher};
+use crate::error::{PublishError, Refusal};
+use crate::message::Message;
+use crate::ring::{Store, Strided};
+use crate::wait::{Event, Look, Wait, Waiting};
+
+/// The only publisher, until the gate lets its next message pass.
+struct Room<'p, S: Store>(&'p mut Single<S>);
+
+impl<S: Strided> Wait for Room<'_, S> {
+    type Found = Result<(), Refusal>;
+
+    fn event(&self) -> &Event {
+        &self.0.shared.released
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match self.0.try_admit() {
+            Err(Refusal::Full) => Look::Nothing,
+            result => Look::Found(result),
+        }
+    }
+}
+
+/// Makes sure that the next message may be written. Whoever awaits this writes the message before it waits
+/// for anything else. Never [`Refusal::Full`].
+pub(super) async fn admitted<S: Strided>(single: &mut Single<S>) -> Result<(), Refusal> {
+    // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+    unsafe { Waiting::new(Room(single)) }.await
+}
+
+/// Claims a sequence for one of many publishers, whose slot is free; on a `lossless` ring it is asked for at
+/// the gate. Whoever awaits this writes the message before it waits for anything else. Never
+/// [`Refusal::Full`].
+pub(super) async fn claimed<S: Strided>(
+    shared: &Handle<S, Publishing>,
+    lossless: bool,
+) -> Result<Claimed, Refusal> {
+    let shared: &Shared<S> = shared;
+    // SAFETY: the events are in the ring's shared state, which `shared` borrows.
+    unsafe { Waiting::new(claim_of_one(shared, lossless)) }.await
+}
+
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Message> Publisher<T, Lossless> {
+    /// Publishes `message` like [`publish`](Self::publish), in a task: the task waits for the slowest
+    /// subscriber, not its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped before it has returned `Ok` has published nothing. The
+    /// message is dropped with it.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the message back: nobody is left to receive it, or somebody closed the ring,
+    /// also while this call waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// let reader = std::thread::spawn(move || subscriber.iter().sum::<u64>());
+    /// pollster::block_on(async {
+    ///     for number in 1..=100 {
+    ///         publisher.publish_async(number).await?; // waits for the reader
+    ///     }
+    ///     drop(publisher);
+    ///     Ok::<(), annulus::PublishError<u64>>(())
+    /// })?;
+    /// assert_eq!(reader.join().unwrap(), 5050);
+    /// # Ok::<(), annulus::PublishError<u64>>(())
+    /// ```
+    pub async fn publish_async(&mut self, message: T) -> Result<(), PublishError<T>> {
+        let put = admitted(&mut self.single).await.and_then(|()| self.put_admitted(&message));
+        put.map_err(|_| PublishError(message))
+    }
+}
+
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Message> MpPublisher<T, Lossy> {
+    /// Publishes `message` to every subscriber, like [`publish`](Self::publish), and waits for none of them.
+    /// If the publisher of the message that came `capacity` messages before is still writing it, the task
+    /// waits, not its thread. On a closed ring it drops the message.
+    ///
+    /// In contrast to [`publish`](Self::publish), it claims no sequence before its slot is free, so a task
+    /// that is not polled holds up nobody.
+    ///
+    /// *Cancel safety*: a future that is dropped before it has returned has published nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossy(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// pollster::block_on(publisher.publish_async(7));
+    /// assert_eq!(subscriber.try_recv(), Ok(7));
+    /// ```
+    pub async fn publish_async(&self, message: T) {
+        if let Ok(Claimed { first, .. }) = claimed(&self.shared, false).await {
+            self.put(first, &message);
+        }
+    }
+}
+
+#[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+impl<T: Message> MpPublisher<T, Lossless> {
+    /// Publishes `message` like [`publish`](Self::publish), in a task: the task waits for the slowest
+    /// subscriber, not its thread. It claims no sequence before its slot is free, so a task that is not
+    /// polled holds up nobody.
+    ///
+    /// *Cancel safety*: a future that is dropped before it has returned `Ok` has published nothing. The
+    /// message is dropped with it.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives the message back: nobody is left to receive it, or somebody closed the ring,
+    /// also while this call waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (publisher, subscribable) = annulus::broadcast::mp_lossless(4);
+    /// let mut subscriber = subscribable.subscribe();
+    /// pollster::block_on(publisher.publish_async(7)).unwrap();
+    /// assert_eq!(subscriber.try_recv(), Ok(7));
+    /// ```
+    pub async fn publish_async(&self, message: T) -> Result<(), PublishError<T>> {
+        match claimed(&self.shared, true).await {
+            Ok(Claimed { first, .. }) => {
+                self.put(first, &message);
+                Ok(())
+            }
+            Err(_) => Err(PublishError(message)),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Tasks: no wake-up is lost, and none is kept by who does not use it. A lost one leaves an executor asleep,
+//! which loom reports as a deadlock.
+#![cfg(annulus_loom)]
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use annulus::queue::shared;
+use annulus::{RecvError, mpmc, spmc};
+use annulus_loom::{BLOCK, Checked, check, check_up_to};
+use loom::sync::{Condvar, Mutex};
+use loom::thread;
+
+/// An executor of one task, which sleeps until it is woken.
+#[derive(Default)]
+struct Signal {
+    is_woken: Mutex<bool>,
+    woken: Condvar,
+}
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        *self.is_woken.lock().unwrap() = true;
+        self.woken.notify_one();
+    }
+}
+
+impl Signal {
+    fn wait(&self) {
+        let mut is_woken = self.is_woken.lock().unwrap();
+        while !*is_woken {
+            is_woken = self.woken.wait(is_woken).unwrap();
+        }
+        *is_woken = false;
+    }
+}
+
+fn poll<F: Future>(future: &mut Pin<Box<F>>, signal: &Arc<Signal>) -> Poll<F::Output> {
+    let waker = Waker::from(Arc::clone(signal));
+    future.as_mut().poll(&mut Context::from_waker(&waker))
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = Box::pin(future);
+    let signal = Arc::default();
+    loop {
+        if let Poll::Ready(output) = poll(&mut future, &signal) {
+            return output;
+        }
+        signal.wait();
+    }
+}
+
+/// The publisher lives on after its message: only that message can wake the task.
+#[test]
+fn a_message_wakes_a_task() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || block_on(subscriber.recv_async()));
+        publisher.publish(Checked::of(0));
+        assert_eq!(reader.join().unwrap(), Ok(u64::of(0)));
+        drop(publisher);
+    });
+}
+
+/// A close wakes, too.
+#[test]
+fn a_close_wakes_a_task() {
+    check(|| {
+        let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || block_on(subscriber.recv_async()));
+        drop(publisher);
+        assert_eq!(reader.join().unwrap(), Err(RecvError));
+    });
+}
+
+/// The second message must wake a task that waits again after the first.
+#[test]
+fn each_of_two_messages_wakes_a_task() {
+    check_up_to(2, || {
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || {
+            block_on(async { [subscriber.recv_async().await, subscriber.recv_async().await] })
+        });
+        publisher.publish(Checked::of(0));
+        publisher.publish(Checked::of(1));
+        assert_eq!(reader.join().unwrap(), [Ok(u64::of(0)), Ok(u64::of(1))]);
+        drop(publisher);
+    });
+}
+
+/// A receive wakes a task that waits for room.
+#[test]
+fn a_receive_wakes_a_sender() {
+    check_up_to(2, || {
+        let (sender, receiver) = shared::channel(1);
+        sender.try_send(1).unwrap();
+        let writer = thread::spawn(move || (block_on(sender.send_async(2)).is_ok(), sender));
+        assert_eq!(receiver.recv_by(BLOCK), Ok(1));
+        let (sent, _sender) = writer.join().unwrap();
+        assert!(sent);
+        assert_eq!(receiver.try_recv(), Ok(2));
+    });
+}
+
+/// A future that is dropped beside the message for which it is woken: nothing of it is left, and the message
+/// is there.
+#[test]
+fn a_future_is_dropped_beside_its_wake_up() {
+    check(|| {
+        let (mut producer, mut consumer) = spmc::channel(1);
+        let reader = thread::spawn(move || {
+            let signal = Arc::default();
+            let mut future = Box::pin(consumer.recv_async());
+            let received = match poll(&mut future, &signal) {
+                Poll::Ready(found) => found.ok(),
+                Poll::Pending => None,
+            };
+            drop(future);
+            (received, consumer)
+        });
+        producer.try_send(7).unwrap();
+        let (received, mut consumer) = reader.join().unwrap();
+        assert_eq!(received.or_else(|| consumer.try_recv().ok()), Some(7));
+        drop(producer);
+    });
+}
+
+/// Two tasks wait for one message. One of them is dropped, whether it was woken or not: the other one gets
+/// the message.
+#[test]
+fn a_wake_up_of_a_dropped_task_goes_to_another() {
+    check_up_to(2, || {
+        let (mut producer, mut dropped) = spmc::channel(1);
+        let mut other = dropped.clone();
+        let signals = [(); 2].map(|()| Arc::<Signal>::default());
+        let mut future = Box::pin(dropped.recv_async());
+        assert!(poll(&mut future, &signals[0]).is_pending());
+        let mut waiting = Box::pin(other.recv_async());
+        assert!(poll(&mut waiting, &signals[1]).is_pending());
+        let writer = thread::spawn(move || {
+            producer.try_send(7).unwrap();
+            producer
+        });
+        drop(future);
+        signals[1].wait();
+        assert_eq!(poll(&mut waiting, &signals[1]), Poll::Ready(Ok(7)));
+        drop(waiting);
+        drop(writer.join().unwrap());
+    });
+}
+
+/// A task takes a message that it finds at its second look, while it is woken for another one: that wake-up
+/// goes to who waits.
+#[test]
+fn a_wake_up_that_comes_too_late_goes_to_another() {
+    check_up_to(2, || {
+        let (mut producer, mut consumer) = spmc::channel(2);
+        let mut other = consumer.clone();
+        let signal = Arc::<Signal>::default();
+        let mut waiting = Box::pin(other.recv_async());
+        assert!(poll(&mut waiting, &signal).is_pending());
+        let writer = thread::spawn(move || {
+            producer.try_send(1).unwrap();
+            producer.try_send(2).unwrap();
+            producer
+        });
+        let mut future = Box::pin(consumer.recv_async());
+        let mine = match poll(&mut future, &Arc::default()) {
+            Poll::Ready(found) => found.unwrap(),
+            Poll::Pending => 0,
+        };
+        drop(future);
+        signal.wait();
+        let others = match poll(&mut waiting, &signal) {
+            Poll::Ready(found) => found.unwrap(),
+            // Somebody was faster, so the other message wakes it.
+            Poll::Pending => {
+                signal.wait();
+                let Poll::Ready(found) = poll(&mut waiting, &signal) else { panic!("woken for nothing") };
+                found.unwrap()
+            }
+        };
+        drop(waiting);
+        drop(writer.join().unwrap());
+        let rest: u64 = consumer.try_iter().sum();
+        assert_eq!(mine + others + rest, 3);
+    });
+}
+
+/// Two tasks have the same place, one after the other, beside a message that wakes whoever has it.
+#[test]
+fn a_place_is_used_again() {
+    check_up_to(2, || {
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
+        let tasks = [(); 2].map(|()| {
+            let mut subscriber = subscribable.subscribe();
+            thread::spawn(move || {
+                let mut future = Box::pin(subscriber.recv_async());
+                poll(&mut future, &Arc::default()).is_ready()
+            })
+        });
+        publisher.publish(Checked::of(0));
+        tasks.map(|task| task.join().unwrap());
+        drop(publisher);
+    });
+}
+
+/// A thread and a task wait, and there is a message for each.
+#[test]
+fn a_message_for_a_thread_and_one_for_a_task() {
+    check_up_to(2, || {
+        let (mut producer, mut first) = mpmc::channel(2);
+        let mut second = first.clone();
+        let readers = [
+            thread::spawn(move || (first.recv_by(BLOCK), first)),
+            thread::spawn(move || (block_on(second.recv_async()), second)),
+        ];
+        producer.try_send(1).unwrap();
+        producer.try_send(2).unwrap();
+        let received = readers.map(|reader| reader.join().unwrap().0.unwrap());
+        assert_eq!(received[0] + received[1], 3);
+        drop(producer);
+    });
+}
