@@ -42,6 +42,11 @@ fn poll<F: Future>(future: &mut Pin<Box<F>>, signal: &Arc<Signal>) -> Poll<F::Ou
     future.as_mut().poll(&mut Context::from_waker(&waker))
 }
 
+/// Polls once, and drops the future.
+fn is_there<F: Future>(future: F) -> bool {
+    poll(&mut Box::pin(future), &Arc::default()).is_ready()
+}
+
 fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = Box::pin(future);
     let signal = Arc::default();
@@ -155,10 +160,10 @@ fn a_wake_up_of_a_dropped_task_goes_to_another() {
     });
 }
 
-/// A task takes a message that it finds at its second look, while it is woken for another one: that wake-up
-/// goes to who waits.
+/// A task takes a message that it finds at its second look, while it is woken for another one: who waits gets
+/// that.
 #[test]
-fn a_wake_up_that_comes_too_late_goes_to_another() {
+fn who_waits_gets_what_another_was_woken_for() {
     check_up_to(2, || {
         let (mut producer, mut consumer) = spmc::channel(2);
         let mut other = consumer.clone();
@@ -198,15 +203,12 @@ fn a_wake_up_that_comes_too_late_goes_to_another() {
 fn a_place_is_used_again() {
     check_up_to(2, || {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
-        let tasks = [(); 2].map(|()| {
-            let mut subscriber = subscribable.subscribe();
-            thread::spawn(move || {
-                let mut future = Box::pin(subscriber.recv_async());
-                poll(&mut future, &Arc::default()).is_ready()
-            })
-        });
+        let [mut first, mut second] = [subscribable.subscribe(), subscribable.subscribe()];
+
+        let other = thread::spawn(move || is_there(first.recv_async()));
+        assert!(!is_there(second.recv_async()));
         publisher.publish(Checked::of(0));
-        tasks.map(|task| task.join().unwrap());
+        other.join().unwrap();
         drop(publisher);
     });
 }

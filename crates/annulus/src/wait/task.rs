@@ -4,11 +4,11 @@
 //! is there, it arms its place among the tasks of the event, registers, and looks again. Then it returns, and
 //! whoever brings something wakes it. It never spins, and nobody polls it meanwhile.
 //!
-//! *Where a wake-up goes.* A wake-up of one task in place of any other stands for a message that somebody
-//! must look for. So a poll disarms its place before its first look: a wake-up that came is used by this
-//! look, and none comes during it. A wake-up that comes later, between arming and the second look, may stand
-//! for another message than the one that this look finds. Then, and where the future is dropped, it is passed
-//! on to another waiter, a task or a thread.
+//! *Where a wake-up goes.* A wake-up of one task in place of any other stands for a message (or a free slot).
+//! As long as somebody waits, there are at least as many waiters that were woken and have not looked yet as
+//! there are messages. Who finds a message takes one of each, whichever message it was woken for, and whether
+//! it was woken at all. So only a future that is dropped after its wake-up, and before it has looked, passes
+//! the wake-up on to another waiter, a task or a thread.
 
 use core::future::Future;
 use core::pin::Pin;
@@ -66,7 +66,8 @@ impl<W: Wait> Waiting<W> {
             let look = if mutated!("task_no_second_look") { Look::Nothing } else { self.waiter.poll() };
             match look {
                 Look::Found(found) => {
-                    // Passes on a wake-up that came meanwhile.
+                    // If a wake-up came meanwhile, this is what it was for.
+                    self.seat = self.seat.take().and_then(Seat::disarmed);
                     self.seat = None;
                     return Poll::Ready(found);
                 }
