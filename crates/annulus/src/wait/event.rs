@@ -437,7 +437,7 @@ mod tests {
     fn one_fence_serves_those_who_come_later() {
         for event in both_kinds() {
             let first = event.register();
-            assert_eq!(first.word & (SLEEPER | FENCED), SLEEPER | FENCED);
+            assert_eq!(first.word & (SLEEPER | FENCED), THREAD | FENCED);
             assert_ne!(event.count_wake_up(false), 0, "some were woken");
             let second = event.register();
             assert_eq!(second.word, first.word + WAKE_UP);
@@ -449,7 +449,7 @@ mod tests {
         let event = Event::with(0);
         event.word.store(FENCED, Ordering::Relaxed);
         let ticket = event.register();
-        assert_eq!(ticket.word, SLEEPER | FENCED, "a bit without a sleeper says nothing, and is no harm");
+        assert_eq!(ticket.word, THREAD | FENCED, "a bit without a sleeper says nothing, and is no harm");
     }
 
     /// Wakes all who sleep when it is dropped, by a panic too: a scope waits for its threads before it
