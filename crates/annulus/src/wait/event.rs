@@ -54,6 +54,7 @@
 use super::Deadline;
 use super::fence;
 use super::flag::{Flag, HasFlags};
+#[cfg(feature = "std")]
 use super::give_way::GiveWayHint;
 use super::park::Parking;
 use super::waiters::Waiters;
@@ -289,8 +290,8 @@ impl Event {
         0
     }
 
-    #[cfg(feature = "std")]
     /// Whether giving up the time slice helps those who wait here.
+    #[cfg(feature = "std")]
     pub(super) fn give_way_hint(&self) -> &GiveWayHint {
         &self.give_way
     }
