@@ -321,7 +321,8 @@ impl Event {
         }
         // S2. Pairs with N2.
         let fenced = without_fence || fence::heavy(word & FENCE_BOTH_SIDES == 0);
-        // Only if nothing has changed since S1: the bit means the sleepers of this time.
+        // Decision 0071: one fence for many. Only if nothing has changed since S1: the bit means the sleepers
+        // of this time.
         let is_noted = fenced && {
             // S5. Release: pairs with S1 of those who come later.
             let (success, failure) = (ordering!(Release unless "event_fence_unsaid"), Ordering::Relaxed);
