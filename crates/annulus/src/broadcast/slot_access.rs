@@ -201,7 +201,7 @@ pub(super) fn claim_by<S: Strided>(
 }
 
 /// So many claims later a publisher of a lossy ring no longer [looks first](Shared::looks_first).
-const CLAIMS_WITH_A_LOOK: u64 = 1 << 20;
+const CLAIMS_WITH_A_LOOK: u64 = 1 << 13;
 
 /// As [`claim_by`] for one publisher of a lossy ring for many that [looks first](Shared::looks_first). `None`
 /// where the ring is closed.

@@ -29,7 +29,7 @@ const MOST_FAILURES: u32 = 10;
 const TIMES: u32 = 4;
 
 /// Where it took longer, another program had the core, or a sleep would have been as good.
-const LIMIT: Duration = Duration::from_micros(100);
+const LIMIT: Duration = Duration::from_micros(500);
 
 impl GiveWayHint {
     pub(super) fn new() -> Self {
