@@ -1,4 +1,4 @@
-//! [`Number`]: the number of a message in a lane, and the only home of the arithmetic that wraps.
+//! [`Number`]: the number of a message in a lane, and the only home of its arithmetic, which wraps.
 
 /// The number of a message in a lane: one more for each.
 ///
