@@ -24,12 +24,13 @@
 
 use core::num::NonZeroUsize;
 
+use super::Number;
 use super::lane::CacheLine;
 use super::stamped::{self, Claim, Claimed, FreeSlot, OVER, Slot, Stamped};
 use crate::error::{CapacityError, Refusal};
 use crate::os::numa::NumaNode;
 
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{Ordering, mutated};
 
 /// One queue. Anybody may write, and anybody may read.
 #[repr(C)]
@@ -45,14 +46,14 @@ const _: () = assert!(core::mem::offset_of!(ClaimedLane<u64>, tail) == size_of::
 
 /// Messages that were sent at once: `count` of them, from number `first` on.
 pub(crate) struct Sent {
-    pub(crate) first: u64,
+    pub(crate) first: Number,
     pub(crate) count: usize,
 }
 
 impl<T> ClaimedLane<T> {
     /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: u64, node: NumaNode) -> Result<Self, CapacityError> {
-        Ok(Self { slots: Stamped::new(capacity, first, node)?, tail: CacheLine(AtomicU64::new(first)) })
+    pub(crate) fn new(capacity: usize, first: Number, node: NumaNode) -> Result<Self, CapacityError> {
+        Ok(Self { slots: Stamped::new(capacity, first, node)?, tail: CacheLine::new(first) })
     }
 
     #[inline(always)]
@@ -76,13 +77,13 @@ impl<T> ClaimedLane<T> {
             let overwrites = || mutated!("claimed_overwrites").then(|| self.slots.slot(number));
             self.slots.free_slot(number).or_else(overwrites)
         };
-        stamped::claim(&self.tail.0, most, free)
+        stamped::claim(&self.tail, most, free)
             .map_err(|tail| if self.slots.is_over(tail) { Refusal::Closed } else { Refusal::Full })
     }
 
     /// V1 to V3, of one message, which is given back where there is no room; returns its number.
     #[inline(always)]
-    pub(crate) fn send(&self, value: T) -> Result<u64, (Refusal, T)> {
+    pub(crate) fn send(&self, value: T) -> Result<Number, (Refusal, T)> {
         match self.claim_free_slot() {
             Ok(slot) => Ok(slot.write(value)),
             Err(refusal) => Err((refusal, value)),
@@ -98,7 +99,7 @@ impl<T> ClaimedLane<T> {
     {
         let most = NonZeroUsize::new(values.len().min(self.capacity())).ok_or(Refusal::Full)?;
         let Claim { first, count, .. } = self.claim_slots(most)?;
-        for (number, &value) in (0..).map(|count| first.wrapping_add(count)).zip(&values[..count]) {
+        for (number, &value) in (0..).map(|count| first.plus(count)).zip(&values[..count]) {
             // SAFETY: V1 and Q1, just now; each number comes once.
             unsafe { self.slots.write(number, value) };
         }
@@ -113,20 +114,20 @@ impl<T> ClaimedLane<T> {
 
     /// V4 to V6: the next message and its number, if it is there.
     #[inline(always)]
-    pub(crate) fn take_next(&self) -> Option<(u64, T)> {
+    pub(crate) fn take_next(&self) -> Option<(Number, T)> {
         self.slots.take_next()
     }
 
     /// V1: how many slots a writer would find free: 0, or 1, or `preferred` where there seem to be as many.
     pub(crate) fn free_slots(&self, preferred: u64) -> u64 {
         // Acquire: as in `stamped::claim`.
-        let mut tail = self.tail.0.load(Ordering::Acquire);
+        let mut tail = self.tail.load(Ordering::Acquire);
         loop {
             let count = self.slots.free_slots(tail, preferred);
             if count > 0 {
                 return count;
             }
-            let now = self.tail.0.load(Ordering::Acquire);
+            let now = self.tail.load(Ordering::Acquire);
             if now == tail {
                 return 0;
             }
@@ -136,7 +137,7 @@ impl<T> ClaimedLane<T> {
 
     /// V4: how many messages in a row were written, from number `first` on, also where they were taken
     /// meanwhile. O(messages that overtook `first`).
-    pub(crate) fn written_from(&self, first: u64) -> usize {
+    pub(crate) fn written_from(&self, first: Number) -> usize {
         self.count_from(first, |number| {
             if mutated!("claimed_forgets_what_is_released") {
                 return self.slots.is_full(number);
@@ -147,26 +148,26 @@ impl<T> ClaimedLane<T> {
 
     /// V1: how many slots in a row were left, from that of message `first` on, also where they were written
     /// meanwhile. O(slots that were left before that of `first`).
-    pub(crate) fn left_from(&self, first: u64) -> usize {
+    pub(crate) fn left_from(&self, first: Number) -> usize {
         self.count_from(first, |number| self.slots.was_left(number))
     }
 
-    fn count_from(&self, first: u64, holds: impl Fn(u64) -> bool) -> usize {
+    fn count_from(&self, first: Number, holds: impl Fn(Number) -> bool) -> usize {
         if mutated!("claimed_counts_all") {
             return self.capacity();
         }
-        (0..self.capacity()).take_while(|&count| holds(first.wrapping_add(count as u64))).count()
+        (0..self.capacity()).take_while(|&count| holds(first.plus(count as u64))).count()
     }
 
     /// Q2: no message can be claimed from now on.
     pub(crate) fn end(&self) {
-        let mut tail = self.tail.0.load(Ordering::Relaxed);
+        let mut tail = self.tail.load(Ordering::Relaxed);
         while !self.slots.is_over(tail) {
-            let over = tail.wrapping_add(OVER);
+            let over = tail.plus(OVER);
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
             // Release: pairs with the Acquire of `is_ended`, `is_done` and Q1; who closes comes before who
             // sees it.
-            match self.tail.0.compare_exchange_weak(tail, over, success, failure) {
+            match self.tail.compare_exchange_weak(tail, over, success, failure) {
                 Ok(_) => return,
                 Err(now) => tail = now,
             }
@@ -176,24 +177,24 @@ impl<T> ClaimedLane<T> {
     /// Whether the lane is ended.
     pub(crate) fn is_ended(&self) -> bool {
         // Acquire: pairs with Q2.
-        self.slots.is_over(self.tail.0.load(Ordering::Acquire))
+        self.slots.is_over(self.tail.load(Ordering::Acquire))
     }
 
     /// Whether the lane is ended, and readers have claimed all its messages.
     pub(crate) fn is_done(&self) -> bool {
         // Acquire: pairs with Q2.
-        let tail = self.tail.0.load(Ordering::Acquire);
+        let tail = self.tail.load(Ordering::Acquire);
         // Acquire: pairs with V5; what its reader has seen comes before.
-        self.slots.is_over(tail) && self.slots.head.0.load(Ordering::Acquire) == tail.wrapping_sub(OVER)
+        self.slots.is_over(tail) && self.slots.head.load(Ordering::Acquire) == tail.back(OVER)
     }
 
     /// How many messages are claimed by writers and not by readers. A snapshot, never above the capacity.
     pub(crate) fn len(&self) -> usize {
         // In this order: the tail is never before the head. Acquire: as in `stamped::claim`.
-        let head = self.slots.head.0.load(Ordering::Acquire);
-        let tail = self.tail.0.load(Ordering::Acquire);
-        let tail = if self.slots.is_over(tail) { tail.wrapping_sub(OVER) } else { tail };
+        let head = self.slots.head.load(Ordering::Acquire);
+        let tail = self.tail.load(Ordering::Acquire);
+        let tail = if self.slots.is_over(tail) { tail.back(OVER) } else { tail };
         // More, where readers went on between the two.
-        tail.wrapping_sub(head).min(self.capacity() as u64) as usize
+        tail.since(head).min(self.capacity() as u64) as usize
     }
 }

@@ -24,6 +24,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
+use super::Number;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// What fits in a line beside the tail and the two numbers.
@@ -56,8 +57,8 @@ impl<T> HandOff<T> {
         size_of::<T>() <= size_of::<Space>() && align_of::<T>() <= align_of::<Space>();
 
     /// For a lane whose first message is `first`. At first nothing is asked for.
-    pub(super) fn new(first: u64) -> Self {
-        let none = || AtomicU64::new(first.wrapping_sub(1));
+    pub(super) fn new(first: Number) -> Self {
+        let none = || AtomicU64::new(first.back(1).get());
         Self {
             wanted: none(),
             handed: none(),
@@ -67,16 +68,16 @@ impl<T> HandOff<T> {
     }
 
     /// A1, by the reader, who has taken all messages before `number`.
-    pub(super) fn ask_for(&self, number: u64) {
+    pub(super) fn ask_for(&self, number: Number) {
         // Release: pairs with A2.
-        self.wanted.store(number, ordering!(Release unless "hand_off_ask_relaxed"));
+        self.wanted.store(number.get(), ordering!(Release unless "hand_off_ask_relaxed"));
     }
 
     /// A2, by the writer, whose next message is `number`.
     #[inline(always)]
-    pub(super) fn is_asked_for(&self, number: u64) -> bool {
+    pub(super) fn is_asked_for(&self, number: Number) -> bool {
         // Acquire: pairs with A1.
-        self.wanted.load(ordering!(Acquire unless "hand_off_look_relaxed")) == number
+        self.wanted.load(ordering!(Acquire unless "hand_off_look_relaxed")) == number.get()
     }
 
     /// A3, by the writer, before L3.
@@ -85,13 +86,13 @@ impl<T> HandOff<T> {
     ///
     /// A message fits, and `number` is [asked for](Self::is_asked_for).
     #[inline(always)]
-    pub(super) unsafe fn leave(&self, number: u64, message: T) {
+    pub(super) unsafe fn leave(&self, number: Number, message: T) {
         // SAFETY: it fits. Nobody looks here: the reader has taken what was here before it asked (A1, A2),
         // and comes back after L3.
         self.space.with_mut(|space| unsafe { space.cast::<T>().write(message) });
         if !mutated!("hand_off_untold") {
             // Relaxed: L3 publishes it.
-            self.handed.store(number, Ordering::Relaxed);
+            self.handed.store(number.get(), Ordering::Relaxed);
         }
     }
 
@@ -112,9 +113,9 @@ impl<T> HandOff<T> {
     ///
     /// The reader calls it once for each message that it has asked for, after L5 has shown that it is sent.
     #[inline(always)]
-    pub(super) unsafe fn take(&self, number: u64) -> Option<T> {
+    pub(super) unsafe fn take(&self, number: Number) -> Option<T> {
         // Relaxed: L5 shows what L3 published, and the next A3 comes only after another request.
-        if self.handed.load(Ordering::Relaxed) != number {
+        if self.handed.load(Ordering::Relaxed) != number.get() {
             return None;
         }
         // SAFETY: A3 came before L3, and nobody else looks here until the reader asks again.

@@ -30,14 +30,55 @@
 use core::mem::offset_of;
 
 use super::hand_off::HandOff;
-use super::{Cells, Position};
+use super::{Cells, Number, Position};
 use crate::error::CapacityError;
 use crate::os::numa::NumaNode;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// A number on two cache lines of its own, because processors fetch lines in pairs.
 #[repr(align(128))]
-pub(super) struct CacheLine(pub(super) AtomicU64);
+pub(super) struct CacheLine(AtomicU64);
+
+impl CacheLine {
+    pub(super) fn new(number: Number) -> Self {
+        Self(AtomicU64::new(number.get()))
+    }
+
+    #[inline(always)]
+    pub(super) fn load(&self, ordering: Ordering) -> Number {
+        Number::new(self.0.load(ordering))
+    }
+
+    #[inline(always)]
+    pub(super) fn store(&self, number: Number, ordering: Ordering) {
+        self.0.store(number.get(), ordering);
+    }
+
+    #[inline(always)]
+    pub(super) fn compare_exchange(
+        &self,
+        current: Number,
+        new: Number,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<Number, Number> {
+        let now = self.0.compare_exchange(current.get(), new.get(), success, failure);
+        now.map(Number::new).map_err(Number::new)
+    }
+
+    /// As [`compare_exchange`](Self::compare_exchange), but it may fail for no reason.
+    #[inline(always)]
+    pub(super) fn compare_exchange_weak(
+        &self,
+        current: Number,
+        new: Number,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<Number, Number> {
+        let now = self.0.compare_exchange_weak(current.get(), new.get(), success, failure);
+        now.map(Number::new).map_err(Number::new)
+    }
+}
 
 /// The first line has what the writer writes and a waiting reader looks at. The next line has what only the
 /// writer uses.
@@ -48,7 +89,7 @@ struct ProducerLine<T> {
     hand_off: HandOff<T>,
     /// The slots before this message are known to be free. It is kept here and not in the handle, which has
     /// only what each message needs.
-    cached_limit: UnsafeCell<u64>,
+    cached_limit: UnsafeCell<Number>,
 }
 
 /// One queue. Whoever makes it decides which handle writes and which one reads.
@@ -57,7 +98,7 @@ struct ProducerLine<T> {
 pub(crate) struct Lane<T> {
     cells: Cells<T>,
     /// The number of its first message. Constant.
-    first: u64,
+    first: Number,
     /// 0 while the lane is open. Later, the number of its messages plus one.
     end: AtomicU64,
     /// The next message to be sent. Written by the writer.
@@ -85,7 +126,7 @@ unsafe impl<T: Send> Sync for Lane<T> {}
 
 impl<T> Lane<T> {
     /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: u64, node: NumaNode) -> Result<Self, CapacityError> {
+    pub(crate) fn new(capacity: usize, first: Number, node: NumaNode) -> Result<Self, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
@@ -94,11 +135,11 @@ impl<T> Lane<T> {
             first,
             end: AtomicU64::new(0),
             front: ProducerLine {
-                tail: AtomicU64::new(first),
+                tail: AtomicU64::new(first.get()),
                 hand_off: HandOff::new(first),
                 cached_limit: UnsafeCell::new(first),
             },
-            head: CacheLine(AtomicU64::new(first)),
+            head: CacheLine::new(first),
         })
     }
 
@@ -114,16 +155,16 @@ impl<T> Lane<T> {
     }
 
     /// Where message `number` lies.
-    pub(crate) fn position(&self, number: u64) -> Position<T> {
-        let slot = number.wrapping_sub(self.first) % self.capacity() as u64;
+    pub(crate) fn position(&self, number: Number) -> Position<T> {
+        let slot = number.since(self.first) % self.capacity() as u64;
         Position::new(number, slot as usize, &self.cells)
     }
 
     /// L1: the slots before this message are free. The messages in them were moved out.
     #[inline(always)]
-    pub(crate) fn read_limit(&self) -> u64 {
+    pub(crate) fn read_limit(&self) -> Number {
         // Acquire: pairs with L7.
-        self.head.0.load(ordering!(Acquire unless "lane_limit_relaxed")).wrapping_add(self.capacity() as u64)
+        self.head.load(ordering!(Acquire unless "lane_limit_relaxed")).plus(self.capacity() as u64)
     }
 
     /// The slots before this message are known to be free; there may be more.
@@ -132,7 +173,7 @@ impl<T> Lane<T> {
     ///
     /// The caller is the writer, and there is no other one meanwhile.
     #[inline(always)]
-    pub(crate) unsafe fn cached_limit(&self) -> u64 {
+    pub(crate) unsafe fn cached_limit(&self) -> Number {
         // SAFETY: the caller's promise.
         self.front.cached_limit.with(|limit| unsafe { *limit })
     }
@@ -143,23 +184,23 @@ impl<T> Lane<T> {
     ///
     /// As of [`cached_limit`](Self::cached_limit).
     #[inline(always)]
-    pub(crate) unsafe fn cache_limit(&self, until: u64) {
+    pub(crate) unsafe fn cache_limit(&self, until: Number) {
         // SAFETY: the caller's promise.
         self.front.cached_limit.with_mut(|limit| unsafe { *limit = until });
     }
 
     /// L3: gives the reader the messages before `tail`.
     #[inline(always)]
-    pub(crate) fn publish(&self, tail: u64) {
+    pub(crate) fn publish(&self, tail: Number) {
         // Release: pairs with L5.
-        self.front.tail.store(tail, ordering!(Release unless "lane_tail_relaxed"));
+        self.front.tail.store(tail.get(), ordering!(Release unless "lane_tail_relaxed"));
     }
 
     /// L5: messages are there before this number.
     #[inline(always)]
-    pub(crate) fn tail(&self) -> u64 {
+    pub(crate) fn tail(&self) -> Number {
         // Acquire: pairs with L3.
-        self.front.tail.load(ordering!(Acquire unless "lane_look_relaxed"))
+        Number::new(self.front.tail.load(ordering!(Acquire unless "lane_look_relaxed")))
     }
 
     /// A1: the reader has taken all messages before the one at `at`, and asks for that one.
@@ -173,7 +214,7 @@ impl<T> Lane<T> {
 
     /// A2: whether the writer must [hand over](Self::hand_over) its next message, `number`.
     #[inline(always)]
-    pub(crate) fn is_asked_for(&self, number: u64) -> bool {
+    pub(crate) fn is_asked_for(&self, number: Number) -> bool {
         HandOff::<T>::FITS && self.front.hand_off.is_asked_for(number)
     }
 
@@ -183,7 +224,7 @@ impl<T> Lane<T> {
     ///
     /// It [is asked for](Self::is_asked_for).
     #[inline(always)]
-    pub(crate) unsafe fn hand_over(&self, number: u64, message: T) {
+    pub(crate) unsafe fn hand_over(&self, number: Number, message: T) {
         // SAFETY: the caller's promise; it is asked for only if it fits.
         unsafe { self.front.hand_off.leave(number, message) };
     }
@@ -215,22 +256,22 @@ impl<T> Lane<T> {
 
     /// L7: gives the writer the slots before `head`.
     #[inline(always)]
-    pub(crate) fn release(&self, head: u64) {
+    pub(crate) fn release(&self, head: Number) {
         // Release: pairs with L1.
-        self.head.0.store(head, ordering!(Release unless "lane_head_relaxed"));
+        self.head.store(head, ordering!(Release unless "lane_head_relaxed"));
     }
 
     /// The next message to be taken. For a thread that is about to become the reader or the writer, or where
     /// there is neither.
-    pub(crate) fn head(&self) -> u64 {
+    pub(crate) fn head(&self) -> Number {
         // Acquire: pairs with L7.
-        self.head.0.load(Ordering::Acquire)
+        self.head.load(Ordering::Acquire)
     }
 
     /// E1, E2: ends the lane before `number`, unless it was ended elsewhere before. Returns where it ends.
-    pub(crate) fn seal(&self, number: u64) -> u64 {
+    pub(crate) fn seal(&self, number: Number) -> Number {
         // A count, because any number may be the end, and 0 means open.
-        let end = number.wrapping_sub(self.first).wrapping_add(1);
+        let end = number.next().since(self.first);
         if mutated!("seal_not_atomic") && self.end.load(Ordering::Acquire) == 0 {
             self.end.store(end, Ordering::Release);
             return number;
@@ -239,7 +280,7 @@ impl<T> Lane<T> {
         // first.
         match self.end.compare_exchange(0, end, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => number,
-            Err(end) => end.wrapping_sub(1).wrapping_add(self.first),
+            Err(end) => self.first.plus(end).back(1),
         }
     }
 
@@ -247,9 +288,8 @@ impl<T> Lane<T> {
     /// one of the numbers does not change.
     pub(crate) fn len(&self) -> usize {
         let (tail, head) = (self.tail(), self.head());
-        // Negative where the reader took more meanwhile than there had been.
-        let len = tail.wrapping_sub(head);
-        if len > u64::MAX / 2 { 0 } else { len as usize }
+        // The reader may have taken more meanwhile than there had been.
+        if tail.is_before(head) { 0 } else { tail.since(head) as usize }
     }
 }
 
@@ -277,12 +317,13 @@ mod tests {
 
     #[test]
     fn what_is_handed_over_can_be_taken_back() {
-        let lane = Lane::<Box<u8>>::new(2, 0, None).unwrap();
-        lane.ask_for(lane.position(0));
-        assert!(lane.is_asked_for(0) && !lane.is_asked_for(1));
+        let first = Number::new(0);
+        let lane = Lane::<Box<u8>>::new(2, first, None).unwrap();
+        lane.ask_for(lane.position(first));
+        assert!(lane.is_asked_for(first) && !lane.is_asked_for(first.next()));
         // SAFETY: it is asked for, and nothing is sent: so nobody looks for it.
         let back = unsafe {
-            lane.hand_over(0, Box::new(7));
+            lane.hand_over(first, Box::new(7));
             lane.take_back()
         };
         assert_eq!(*back, 7);
@@ -290,31 +331,33 @@ mod tests {
 
     #[test]
     fn the_first_to_write_the_end_decides() {
-        let first = u64::MAX - 1;
+        let first = Number::new(u64::MAX - 1);
         let lane = Lane::<u8>::new(2, first, None).unwrap();
-        let end = first.wrapping_add(3);
+        let end = first.plus(3);
         assert_eq!(lane.seal(end), end);
-        assert_eq!(lane.seal(end.wrapping_add(1)), end);
+        assert_eq!(lane.seal(end.next()), end);
         assert_eq!(lane.seal(first), end);
     }
 
     #[test]
     fn who_has_taken_more_than_is_seen_finds_none() {
-        let lane = Lane::<u8>::new(4, 0, None).unwrap();
-        lane.release(1);
+        let first = Number::new(0);
+        let lane = Lane::<u8>::new(4, first, None).unwrap();
+        lane.release(first.next());
         assert_eq!(lane.len(), 0);
-        lane.release(0);
+        lane.release(first);
     }
 
     #[test]
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
-        let lane = Lane::new(4, u64::MAX, None).unwrap();
-        for number in [u64::MAX, 0, 1] {
+        let first = Number::new(u64::MAX);
+        let lane = Lane::new(4, first, None).unwrap();
+        for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: the lane is empty, and this thread's.
             unsafe { lane.cells().write_at(lane.position(number), message.clone()) };
         }
-        lane.publish(2);
+        lane.publish(first.plus(3));
         assert_eq!(lane.len(), 3);
         drop(lane);
         assert_eq!(alloc::sync::Arc::strong_count(&message), 1);

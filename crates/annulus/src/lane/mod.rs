@@ -6,6 +6,7 @@ mod claimed_lane;
 mod hand_off;
 #[expect(clippy::module_inception, reason = "it is the lane")]
 mod lane;
+mod number;
 mod position;
 mod shared_lane;
 mod stamped;
@@ -13,6 +14,7 @@ mod stamped;
 use cells::Cells;
 pub(crate) use claimed_lane::{ClaimedLane, Sent};
 pub(crate) use lane::Lane;
+pub(crate) use number::Number;
 pub(crate) use position::Position;
 pub(crate) use shared_lane::SharedLane;
 pub(crate) use stamped::{Claimed, FreeSlot};

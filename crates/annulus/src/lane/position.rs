@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::Cells;
+use super::{Cells, Number};
 use crate::hint::{self, unlikely};
 use crate::sync::mutated;
 
@@ -13,7 +13,7 @@ use crate::sync::mutated;
 /// number`, counted in slots. So a step from slot to slot adds one to one number.
 pub(crate) struct Position<T> {
     /// The message.
-    pub(crate) number: u64,
+    pub(crate) number: Number,
     /// Where message 0 would lie. By itself it points to no slot; all steps from it wrap.
     origin: *mut MaybeUninit<T>,
 }
@@ -34,16 +34,16 @@ impl<T> Copy for Position<T> {}
 
 impl<T> Position<T> {
     /// The position of message `number`, in slot `slot`.
-    pub(super) fn new(number: u64, slot: usize, cells: &Cells<T>) -> Self {
+    pub(super) fn new(number: Number, slot: usize, cells: &Cells<T>) -> Self {
         // (Where pointers are 32 bits wide, the upper half of a number has no effect: all this is modulo
         // their width.)
-        Self { number, origin: cells.start().wrapping_add(slot).wrapping_sub(number as usize) }
+        Self { number, origin: cells.start().wrapping_add(slot).wrapping_sub(number.get() as usize) }
     }
 
     /// Its slot.
     #[inline(always)]
     pub(super) fn pointer(self) -> *mut MaybeUninit<T> {
-        self.origin.wrapping_add(self.number as usize)
+        self.origin.wrapping_add(self.number.get() as usize)
     }
 
     /// The number of its slot. (Messages that take no memory all lie in slot 0.)
@@ -85,13 +85,13 @@ impl<T> Position<T> {
 
     /// The position before, where this is a [`step`](Self::step) from it.
     pub(crate) fn step_back(self) -> Self {
-        Self { number: self.number.wrapping_sub(1), ..self }
+        Self { number: self.number.back(1), ..self }
     }
 
     /// The position `count` further on, where more slots than that are [left](Self::left).
     #[inline(always)]
     pub(crate) fn skip(self, count: usize) -> Self {
-        Self { number: self.number.wrapping_add(count as u64), ..self }
+        Self { number: self.number.plus(count as u64), ..self }
     }
 
     /// The slots of `count` messages from here on; `count` is at most that of all slots.
@@ -113,7 +113,7 @@ impl<T> Position<T> {
     pub(crate) fn forward(self, count: usize, cells: &Cells<T>) -> Self {
         let goes_round = unlikely(count >= self.to_storage_end(cells));
         Self {
-            number: self.number.wrapping_add(count as u64),
+            number: self.number.plus(count as u64),
             origin: if goes_round { self.origin.wrapping_sub(cells.count()) } else { self.origin },
         }
     }
@@ -190,10 +190,9 @@ mod tests {
     fn go_round<T>() {
         for slots in [1, 2, 3, 8] {
             let cells = Cells::<T>::new(slots, None).unwrap();
-            let first = u64::MAX - 4;
-            let position_of = |number: u64| {
-                Position::new(number, (number.wrapping_sub(first) % slots as u64) as usize, &cells)
-            };
+            let first = Number::new(u64::MAX - 4);
+            let position_of =
+                |number: Number| Position::new(number, (number.since(first) % slots as u64) as usize, &cells);
             let mut position = position_of(first);
             for count in (0..=slots).cycle().take(40) {
                 assert_eq!(position.left(&cells) + 1, position.to_storage_end(&cells));

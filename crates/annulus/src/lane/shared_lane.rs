@@ -14,7 +14,8 @@
 //! pair of fences: that of the writer after V3, and that of the reader before E4. So E4 has seen every
 //! message of a writer that does not see the close.
 
-use super::stamped::{Claimed, OVER, Stamped, signed};
+use super::Number;
+use super::stamped::{Claimed, OVER, Stamped};
 use crate::error::CapacityError;
 use crate::os::numa::NumaNode;
 use crate::sync::{AtomicU64, Ordering};
@@ -29,19 +30,19 @@ pub(crate) struct SharedLane<T> {
 
 impl<T> SharedLane<T> {
     /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: u64, node: NumaNode) -> Result<Self, CapacityError> {
-        Ok(Self { slots: Stamped::new(capacity, first, node)?, left_at: AtomicU64::new(first) })
+    pub(crate) fn new(capacity: usize, first: Number, node: NumaNode) -> Result<Self, CapacityError> {
+        Ok(Self { slots: Stamped::new(capacity, first, node)?, left_at: AtomicU64::new(first.get()) })
     }
 
     /// V1: whether the slot of message `number` is free. If so, it belongs to the writer.
     #[inline(always)]
-    pub(crate) fn is_free(&self, number: u64) -> bool {
+    pub(crate) fn is_free(&self, number: Number) -> bool {
         self.slots.is_free(number)
     }
 
     /// V1 for several: about how many slots are free from message `number` on, at most `preferred`, which is
     /// not 0.
-    pub(crate) fn free_slots(&self, number: u64, preferred: u64) -> u64 {
+    pub(crate) fn free_slots(&self, number: Number, preferred: u64) -> u64 {
         self.slots.free_slots(number, preferred)
     }
 
@@ -52,7 +53,7 @@ impl<T> SharedLane<T> {
     /// The caller is the one writer, and its next message is `number`, for which it saw
     /// [`is_free`](Self::is_free).
     #[inline(always)]
-    pub(crate) unsafe fn send(&self, number: u64, value: T) {
+    pub(crate) unsafe fn send(&self, number: Number, value: T) {
         // SAFETY: the caller's promise.
         unsafe { self.slots.write(number, value) };
     }
@@ -81,31 +82,30 @@ impl<T> SharedLane<T> {
     /// # Safety
     ///
     /// The caller is the one writer, sent these messages last, and calls this once for them.
-    pub(crate) unsafe fn settle(&self, first: u64, end: u64) -> Claimed<'_, T> {
+    pub(crate) unsafe fn settle(&self, first: Number, end: Number) -> Claimed<'_, T> {
         // SAFETY: the messages from there on lie behind the end (E4), or are claimed (E3).
         unsafe { self.slots.claimed(self.first_unsent(first, end), end) }
     }
 
     /// E3: the messages before the returned number belong to the readers. Those from there to before `end`
     /// are claimed.
-    fn first_unsent(&self, first: u64, end: u64) -> u64 {
-        let mut head = self.slots.head.0.load(Ordering::Acquire);
+    fn first_unsent(&self, first: Number, end: Number) -> Number {
+        let mut head = self.slots.head.load(Ordering::Acquire);
         loop {
             if self.slots.is_over(head) {
                 // E4 came first. It ended the lane at the first message that it did not see.
-                let over = head.wrapping_sub(OVER);
-                return if signed(over.wrapping_sub(first)) > 0 { over } else { first };
+                let over = head.back(OVER);
+                return if first.is_before(over) { over } else { first };
             }
-            // How many of these messages are claimed; negative where readers are still before them.
-            let claimed = signed(head.wrapping_sub(first));
-            let sent = end.wrapping_sub(first);
-            if claimed >= signed(sent) {
+            if !head.is_before(end) {
                 return end;
             }
-            let next = if claimed < 0 { head } else { end };
+            // Whether readers are still before these messages.
+            let is_before = head.is_before(first);
+            let next = if is_before { head } else { end };
             // Release: pairs with the Acquire of V5, and of the look before it.
-            match self.slots.head.0.compare_exchange(head, next, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => return if claimed < 0 { end } else { head },
+            match self.slots.head.compare_exchange(head, next, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return if is_before { end } else { head },
                 Err(now) => head = now,
             }
         }
@@ -115,27 +115,27 @@ impl<T> SharedLane<T> {
     /// the queue is closed, and then called [`Event::barrier`](crate::wait::Event::barrier).
     pub(crate) fn seal(&self) -> bool {
         // Acquire: pairs with E3.
-        let head = self.slots.head.0.load(Ordering::Acquire);
+        let head = self.slots.head.load(Ordering::Acquire);
         if self.slots.is_over(head) {
             return true;
         }
-        let over = head.wrapping_add(OVER);
+        let over = head.plus(OVER);
         // Relaxed: nobody takes anything after it. It is a read-modify-write, so it continues the release of
         // E3, too.
         !self.slots.is_full(head)
-            && self.slots.head.0.compare_exchange(head, over, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+            && self.slots.head.compare_exchange(head, over, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// The writer leaves; its next message would be `number`.
-    pub(crate) fn leave_at(&self, number: u64) {
+    pub(crate) fn leave_at(&self, number: Number) {
         // Relaxed: the next writer comes through an Acquire that pairs with the Release of whoever lets it
         // come.
-        self.left_at.store(number, Ordering::Relaxed);
+        self.left_at.store(number.get(), Ordering::Relaxed);
     }
 
     /// Where the next writer continues.
-    pub(crate) fn left_at(&self) -> u64 {
-        self.left_at.load(Ordering::Relaxed)
+    pub(crate) fn left_at(&self) -> Number {
+        Number::new(self.left_at.load(Ordering::Relaxed))
     }
 
     /// How many messages wait to be claimed. A snapshot, never above the capacity. O(log capacity).
@@ -151,17 +151,17 @@ mod tests {
     use super::*;
 
     /// A lane of four with this many messages, of which so many are claimed and moved out.
-    fn lane(first: u64, sent: u64, claimed: usize) -> SharedLane<Box<u64>> {
+    fn lane(first: Number, sent: u64, claimed: usize) -> SharedLane<Box<u64>> {
         let lane = SharedLane::new(4, first, None).unwrap();
         for count in 0..sent {
             // SAFETY: nobody else writes, and four are free.
-            unsafe { lane.send(first.wrapping_add(count), Box::new(count)) };
+            unsafe { lane.send(first.plus(count), Box::new(count)) };
         }
         lane.claim(claimed).into_iter().flatten().for_each(drop);
         lane
     }
 
-    const FIRSTS: [u64; 3] = [0, 7, 0_u64.wrapping_sub(2)];
+    const FIRSTS: [Number; 3] = [Number::new(0), Number::new(7), Number::new(0).back(2)];
 
     #[test]
     fn a_claimed_slot_is_not_the_next_laps() {
@@ -172,10 +172,10 @@ mod tests {
             // Claimed, and still full.
             assert!(lane.claim(4).is_none());
             assert!(lane.is_empty());
-            let next = first.wrapping_add(4);
+            let next = first.plus(4);
             assert!(!lane.is_free(next));
             drop(claimed);
-            assert!(lane.is_free(next) && !lane.is_free(first) && !lane.is_free(next.wrapping_add(4)));
+            assert!(lane.is_free(next) && !lane.is_free(first) && !lane.is_free(next.plus(4)));
         }
     }
 
@@ -184,7 +184,7 @@ mod tests {
     fn free_slots_are_counted_in_powers_of_two() {
         for first in FIRSTS {
             let lane = lane(first, 4, 2);
-            let next = first.wrapping_add(4);
+            let next = first.plus(4);
             assert_eq!([1, 2, 3, 4, 7].map(|preferred| lane.free_slots(next, preferred)), [1, 2, 2, 2, 2]);
             assert_eq!(lane.free_slots(first, 4), 0, "that one is long over");
             let lane = self::lane(first, 4, 3);
@@ -201,7 +201,7 @@ mod tests {
             assert_eq!([&none, &two, &left].map(SharedLane::is_empty), [true, false, false]);
             assert_eq!([&none, &two, &left].map(SharedLane::len), [0, 2, 1]);
             let claimed = left.claim(4).unwrap();
-            assert_eq!((claimed.number(), claimed.len()), (first.wrapping_add(1), 1));
+            assert_eq!((claimed.number(), claimed.len()), (first.next(), 1));
             assert!(left.is_empty());
             drop(claimed);
         }
@@ -209,11 +209,11 @@ mod tests {
 
     /// Of three messages, the writer settles all but the first: what becomes of them where so many were
     /// claimed.
-    fn settled(first: u64, claimed: usize) -> (u64, usize) {
+    fn settled(first: Number, claimed: usize) -> (u64, usize) {
         let lane = lane(first, 3, claimed);
         // SAFETY: this is the writer, which sent three.
-        let unsent = unsafe { lane.settle(first.wrapping_add(1), first.wrapping_add(3)) };
-        let until = unsent.number().wrapping_sub(first);
+        let unsent = unsafe { lane.settle(first.next(), first.plus(3)) };
+        let until = unsent.number().since(first);
         assert_eq!(until + unsent.len() as u64, 3);
         (until, lane.len())
     }
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn what_comes_after_the_end_is_taken_back() {
         for first in FIRSTS {
-            let at = |count| first.wrapping_add(count);
+            let at = |count| first.plus(count);
             let full = lane(first, 2, 1);
             assert!(!full.seal(), "something is there");
             let lane = lane(first, 2, 2);
@@ -246,8 +246,9 @@ mod tests {
     #[test]
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
-        let lane = SharedLane::new(4, u64::MAX, None).unwrap();
-        for number in [u64::MAX, 0, 1] {
+        let first = Number::new(u64::MAX);
+        let lane = SharedLane::new(4, first, None).unwrap();
+        for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: nobody else writes, and four are free.
             unsafe { lane.send(number, message.clone()) };
         }
@@ -262,9 +263,11 @@ mod tests {
         let (rounds, capacity) = if cfg!(miri) { (5, 4) } else { (100, 5000) };
         for _ in 0..rounds {
             let start = std::sync::Barrier::new(2);
-            let lane = SharedLane::new(capacity, 0, None).unwrap();
+            let lane = SharedLane::new(capacity, Number::new(0), None).unwrap();
             // SAFETY: nobody else writes, and all are free.
-            (0..capacity as u64).for_each(|number| unsafe { lane.send(number, Box::new(number)) });
+            (0..capacity as u64)
+                .map(Number::new)
+                .for_each(|number| unsafe { lane.send(number, Box::new(number)) });
             let receive_all = || {
                 start.wait();
                 while let Some(message) = lane.claim(1) {
@@ -272,8 +275,8 @@ mod tests {
                     message.for_each(|message| assert_eq!(*message, number));
                 }
                 assert_eq!(
-                    lane.slots.head.0.load(Ordering::Relaxed),
-                    capacity as u64,
+                    lane.slots.head.load(Ordering::Relaxed),
+                    Number::new(capacity as u64),
                     "some were still there"
                 );
             };

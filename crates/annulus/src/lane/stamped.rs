@@ -22,8 +22,8 @@ use core::mem::MaybeUninit;
 use core::mem::offset_of;
 use core::num::NonZeroUsize;
 
-use super::Cells;
 use super::lane::CacheLine;
+use super::{Cells, Number};
 use crate::error::CapacityError;
 use crate::index::Index;
 use crate::os::numa::NumaNode;
@@ -43,7 +43,7 @@ impl<T> Slot<T> {
     ///
     /// It is the slot of message `number`, free for it, and the caller's alone.
     #[inline(always)]
-    pub(super) unsafe fn write(&self, number: u64, value: T) {
+    pub(super) unsafe fn write(&self, number: Number, value: T) {
         // SAFETY: a free slot is the writer's alone.
         self.value.with_mut(|place| unsafe { (*place).write(value) });
         // V3. Release: pairs with V4.
@@ -56,7 +56,7 @@ impl<T> Slot<T> {
     ///
     /// It is full, and the caller's alone.
     #[inline(always)]
-    unsafe fn take(&self, next: u64) -> T {
+    unsafe fn take(&self, next: Number) -> T {
         // SAFETY: a full slot has a message, and this one is the caller's alone.
         let value = self.value.with_mut(|place| unsafe { (*place).assume_init_read() });
         // Release: pairs with V1.
@@ -72,30 +72,24 @@ struct LaneStamp(u64);
 
 impl LaneStamp {
     /// Free for message `number`.
-    fn free(number: u64) -> Self {
-        Self(number.wrapping_mul(2))
+    fn free(number: Number) -> Self {
+        Self(number.get() << 1)
     }
 
     /// Full with message `number`.
-    fn full(number: u64) -> Self {
-        Self(Self::free(number).0.wrapping_add(1))
+    fn full(number: Number) -> Self {
+        Self(Self::free(number).0 + 1)
     }
 
-    /// Whether this is `other`, or a later stamp of the same slot. The two are less than half of all
-    /// numbers apart.
+    /// Whether this is `other`, or a later stamp of the same slot. Stamps wrap as numbers do, so they are
+    /// compared as numbers are.
     fn is_at_or_after(self, other: Self) -> bool {
-        signed(self.0.wrapping_sub(other.0)) >= 0
+        !Number::new(self.0).is_before(Number::new(other.0))
     }
 }
 
 /// How far a counter is moved that is to end: behind every message that there will ever be.
 pub(super) const OVER: u64 = 1 << 61;
-
-/// A difference of two numbers, the first of which may be the earlier one.
-#[allow(clippy::cast_possible_wrap, reason = "that is what it is for")]
-pub(super) fn signed(difference: u64) -> i64 {
-    difference as i64
-}
 
 /// The slots, and the head.
 #[repr(C)]
@@ -104,7 +98,7 @@ pub(super) struct Stamped<T> {
     slots: Cells<Slot<T>>,
     index: Index,
     /// The number of the first message. Constant.
-    pub(super) first: u64,
+    pub(super) first: Number,
     /// The next message to be claimed by a reader.
     pub(super) head: CacheLine,
 }
@@ -120,17 +114,17 @@ unsafe impl<T: Send> Sync for Stamped<T> {}
 
 impl<T> Stamped<T> {
     /// `capacity` free slots in memory of `node`; the first message is number `first`.
-    pub(super) fn new(capacity: usize, first: u64, node: NumaNode) -> Result<Self, CapacityError> {
+    pub(super) fn new(capacity: usize, first: Number, node: NumaNode) -> Result<Self, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
         let slots = Cells::new(capacity, node)?;
         for count in 0..capacity {
-            let stamp = AtomicU64::new(LaneStamp::free(first.wrapping_add(count as u64)).0);
+            let stamp = AtomicU64::new(LaneStamp::free(first.plus(count as u64)).0);
             // SAFETY: below the capacity, and nobody else has them yet.
             unsafe { slots.write(count, Slot { stamp, value: UnsafeCell::new(MaybeUninit::uninit()) }) };
         }
-        Ok(Self { slots, index: Index::new(capacity), first, head: CacheLine(AtomicU64::new(first)) })
+        Ok(Self { slots, index: Index::new(capacity), first, head: CacheLine::new(first) })
     }
 
     #[inline(always)]
@@ -139,8 +133,8 @@ impl<T> Stamped<T> {
     }
 
     #[inline(always)]
-    pub(super) fn slot(&self, number: u64) -> &Slot<T> {
-        let index = self.index.of(Sequence::new(number.wrapping_sub(self.first)));
+    pub(super) fn slot(&self, number: Number) -> &Slot<T> {
+        let index = self.index.of(Sequence::new(number.since(self.first)));
         // SAFETY: the index is below the capacity; the slots are there as long as this is.
         unsafe { self.slots.value(index) }
     }
@@ -148,13 +142,13 @@ impl<T> Stamped<T> {
     /// V1: whether the slot of message `number` is empty; it is the writer's then, or the one's who claims
     /// the number.
     #[inline(always)]
-    pub(super) fn is_free(&self, number: u64) -> bool {
+    pub(super) fn is_free(&self, number: Number) -> bool {
         self.free_slot(number).is_some()
     }
 
     /// V1: the slot of message `number`, if it [is free](Self::is_free).
     #[inline(always)]
-    pub(super) fn free_slot(&self, number: u64) -> Option<&Slot<T>> {
+    pub(super) fn free_slot(&self, number: Number) -> Option<&Slot<T>> {
         let slot = self.slot(number);
         // Acquire: pairs with V6; what was there is moved out.
         let stamp = LaneStamp(slot.stamp.load(ordering!(Acquire unless "shared_free_relaxed")));
@@ -163,7 +157,7 @@ impl<T> Stamped<T> {
 
     /// How many slots are free from message `number` on: about, and at most `preferred`, which is not 0.
     /// Readers come by in order, more or less, so it looks at few of them. O(log `preferred`).
-    pub(super) fn free_slots(&self, number: u64, preferred: u64) -> u64 {
+    pub(super) fn free_slots(&self, number: Number, preferred: u64) -> u64 {
         if !self.is_free(number) {
             return 0;
         }
@@ -171,7 +165,7 @@ impl<T> Stamped<T> {
         while count < preferred {
             let next = (2 * count).min(preferred);
             let last = if mutated!("free_slots_one_too_many") { next - 2 } else { next - 1 };
-            if !self.is_free(number.wrapping_add(last)) {
+            if !self.is_free(number.plus(last)) {
                 break;
             }
             count = next;
@@ -185,20 +179,20 @@ impl<T> Stamped<T> {
     ///
     /// The caller saw [`is_free`](Self::is_free) of message `number`, and nobody but the caller may write it.
     #[inline(always)]
-    pub(super) unsafe fn write(&self, number: u64, value: T) {
+    pub(super) unsafe fn write(&self, number: Number, value: T) {
         // SAFETY: the caller's promise.
         unsafe { self.slot(number).write(number, value) };
     }
 
     /// V4: whether message `number` is there, or was.
     #[inline(always)]
-    pub(super) fn is_full(&self, number: u64) -> bool {
+    pub(super) fn is_full(&self, number: Number) -> bool {
         self.full_slot(number).is_some()
     }
 
     /// V4: the slot of message `number`, if that [is there](Self::is_full).
     #[inline(always)]
-    fn full_slot(&self, number: u64) -> Option<&Slot<T>> {
+    fn full_slot(&self, number: Number) -> Option<&Slot<T>> {
         let slot = self.slot(number);
         // Acquire: pairs with V3.
         let stamp = LaneStamp(slot.stamp.load(ordering!(Acquire unless "shared_look_relaxed")));
@@ -209,26 +203,26 @@ impl<T> Stamped<T> {
     #[inline]
     pub(super) fn claim(&self, most: usize) -> Option<Claimed<'_, T>> {
         let most = NonZeroUsize::new(most.min(self.capacity()))?;
-        let Claim { first, count, .. } = claim(&self.head.0, most, |number| self.full_slot(number)).ok()?;
+        let Claim { first, count, .. } = claim(&self.head, most, |number| self.full_slot(number)).ok()?;
         Some(Claimed { slots: self, next: first, left: count })
     }
 
     /// V4 to V6, of one message: its number, and what it is. As [`claim`](Self::claim), but the slot is
     /// looked for once.
     #[inline(always)]
-    pub(super) fn take_next(&self) -> Option<(u64, T)> {
+    pub(super) fn take_next(&self) -> Option<(Number, T)> {
         let one = NonZeroUsize::MIN;
-        let Claim { first, slot, .. } = claim(&self.head.0, one, |number| self.full_slot(number)).ok()?;
+        let Claim { first, slot, .. } = claim(&self.head, one, |number| self.full_slot(number)).ok()?;
         // SAFETY: claimed just now.
-        Some((first, unsafe { slot.take(first.wrapping_add(self.capacity() as u64)) }))
+        Some((first, unsafe { slot.take(first.plus(self.capacity() as u64)) }))
     }
 
     /// V4: whether nothing is there, for certain: where another reader was faster, it may say that something
     /// is.
     pub(super) fn is_empty(&self) -> bool {
         // Acquire: as in `claim`.
-        let head = self.head.0.load(Ordering::Acquire);
-        !self.is_full(head) && self.head.0.load(Ordering::Acquire) == head
+        let head = self.head.load(Ordering::Acquire);
+        !self.is_full(head) && self.head.load(Ordering::Acquire) == head
     }
 
     /// The messages from `first` to before `end`.
@@ -236,22 +230,22 @@ impl<T> Stamped<T> {
     /// # Safety
     ///
     /// They are there, no reader can claim them any more, and the caller has them once.
-    pub(super) unsafe fn claimed(&self, first: u64, end: u64) -> Claimed<'_, T> {
-        Claimed { slots: self, next: first, left: end.wrapping_sub(first) as usize }
+    pub(super) unsafe fn claimed(&self, first: Number, end: Number) -> Claimed<'_, T> {
+        Claimed { slots: self, next: first, left: end.since(first) as usize }
     }
 
     /// Whether message `number` was written, now or earlier.
-    pub(super) fn was_written(&self, number: u64) -> bool {
+    pub(super) fn was_written(&self, number: Number) -> bool {
         self.has_come_to(number, LaneStamp::full(number))
     }
 
     /// Whether the slot of message `number` was left by the message before, now or earlier.
-    pub(super) fn was_left(&self, number: u64) -> bool {
+    pub(super) fn was_left(&self, number: Number) -> bool {
         self.has_come_to(number, LaneStamp::free(number))
     }
 
     /// Whether the stamp of the slot of message `number` is that one, or a later one.
-    fn has_come_to(&self, number: u64, stamp: LaneStamp) -> bool {
+    fn has_come_to(&self, number: Number, stamp: LaneStamp) -> bool {
         // Relaxed: what is decided by it is only how many are counted, or woken.
         LaneStamp(self.slot(number).stamp.load(Ordering::Relaxed)).is_at_or_after(stamp)
     }
@@ -260,9 +254,9 @@ impl<T> Stamped<T> {
     /// stores a count of what is written, so this looks for the first slot that is not full.
     pub(super) fn len(&self) -> usize {
         // Acquire: as in `claim`.
-        let head = self.head.0.load(Ordering::Acquire);
+        let head = self.head.load(Ordering::Acquire);
         // Decision 0044: no stored count.
-        let was_sent = |count: u64| self.was_written(head.wrapping_add(count));
+        let was_sent = |count: u64| self.was_written(head.plus(count));
         let (mut low, mut high) = (0, self.capacity() as u64);
         while low < high {
             let middle = low.midpoint(high);
@@ -273,8 +267,8 @@ impl<T> Stamped<T> {
 
     /// Whether `counter` is where it was moved to end it.
     #[inline(always)]
-    pub(super) fn is_over(&self, counter: u64) -> bool {
-        counter.wrapping_sub(self.first) >= OVER
+    pub(super) fn is_over(&self, counter: Number) -> bool {
+        counter.since(self.first) >= OVER
     }
 }
 
@@ -284,14 +278,14 @@ impl<T> Stamped<T> {
 pub(crate) struct Claimed<'l, T> {
     slots: &'l Stamped<T>,
     /// The number of the next message. It and those after it are there, and nobody else's.
-    next: u64,
+    next: Number,
     /// How many there are.
     left: usize,
 }
 
 impl<T> Claimed<'_, T> {
     /// The number of the next message.
-    pub(crate) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> Number {
         self.next
     }
 }
@@ -303,9 +297,9 @@ impl<T> Iterator for Claimed<'_, T> {
     fn next(&mut self) -> Option<T> {
         self.left = self.left.checked_sub(1)?;
         let number = self.next;
-        self.next = number.wrapping_add(1);
+        self.next = number.next();
         // SAFETY: it was claimed, and is moved out once: the next one is next now.
-        Some(unsafe { self.slots.slot(number).take(number.wrapping_add(self.slots.capacity() as u64)) })
+        Some(unsafe { self.slots.slot(number).take(number.plus(self.slots.capacity() as u64)) })
     }
 
     #[inline]
@@ -327,7 +321,7 @@ impl<T> Drop for Claimed<'_, T> {
 #[must_use = "readers wait for this message"]
 pub(crate) struct FreeSlot<'l, T> {
     slot: &'l Slot<T>,
-    number: u64,
+    number: Number,
 }
 
 impl<'l, T> FreeSlot<'l, T> {
@@ -337,13 +331,13 @@ impl<'l, T> FreeSlot<'l, T> {
     ///
     /// It is free, and the caller has claimed it, and has it once.
     #[inline(always)]
-    pub(super) unsafe fn new(slot: &'l Slot<T>, number: u64) -> Self {
+    pub(super) unsafe fn new(slot: &'l Slot<T>, number: Number) -> Self {
         Self { slot, number }
     }
 
     /// V2 and V3. Returns the message's number.
     #[inline(always)]
-    pub(crate) fn write(self, value: T) -> u64 {
+    pub(crate) fn write(self, value: T) -> Number {
         // SAFETY: the slot is free, and was claimed for this message (`new`).
         unsafe { self.slot.write(self.number, value) };
         self.number
@@ -353,7 +347,7 @@ impl<'l, T> FreeSlot<'l, T> {
 /// What a [claim](claim()) took: `count` messages, or free slots, from number `first` on, which belongs in
 /// `slot`.
 pub(super) struct Claim<S> {
-    pub(super) first: u64,
+    pub(super) first: Number,
     pub(super) slot: S,
     pub(super) count: usize,
 }
@@ -364,10 +358,10 @@ pub(super) struct Claim<S> {
 // Decision 0065: the slot is handed on.
 #[inline(always)]
 pub(super) fn claim<S>(
-    counter: &AtomicU64,
+    counter: &CacheLine,
     most: NonZeroUsize,
-    ready: impl Fn(u64) -> Option<S>,
-) -> Result<Claim<S>, u64> {
+    ready: impl Fn(Number) -> Option<S>,
+) -> Result<Claim<S>, Number> {
     // Acquire: as a failure below.
     let mut first = counter.load(Ordering::Acquire);
     loop {
@@ -380,9 +374,9 @@ pub(super) fn claim<S>(
             first = now;
             continue;
         };
-        let is_ready = |&count: &u64| ready(first.wrapping_add(count)).is_some();
+        let is_ready = |&count: &u64| ready(first.plus(count)).is_some();
         let count = 1 + (1..most.get() as u64).take_while(is_ready).count();
-        let behind = first.wrapping_add(count as u64);
+        let behind = first.plus(count as u64);
         if mutated!("shared_claim_not_atomic") {
             counter.store(behind, Ordering::Release);
             return Ok(Claim { first, slot, count });

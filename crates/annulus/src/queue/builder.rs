@@ -11,6 +11,7 @@ use super::pages::of_kinds;
 use super::plan::Plan;
 use super::{Consumer, Producer};
 use crate::error::CapacityError;
+use crate::lane::Number;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
@@ -44,7 +45,7 @@ impl<K: Kind> Builder<K> {
         Self {
             plan: Plan {
                 capacity,
-                first: 0,
+                first: Number::new(0),
                 numa_node: None,
                 hand_off: false,
                 statistics: false,
@@ -117,7 +118,7 @@ impl<K: Kind> Builder<K> {
     #[doc(hidden)]
     #[must_use]
     pub fn first(mut self, first: u64) -> Self {
-        self.plan.first = first;
+        self.plan.first = Number::new(first);
         self
     }
 
@@ -199,18 +200,21 @@ mod tests {
     #[test]
     fn each_option_leaves_the_others() {
         let builder = Builder::<crate::queue::spsc::Spsc>::new(3).first(5).hand_off(true);
-        assert_eq!((builder.plan.capacity, builder.plan.first, builder.plan.hand_off), (3, 5, true));
+        assert_eq!(
+            (builder.plan.capacity, builder.plan.first, builder.plan.hand_off),
+            (3, Number::new(5), true)
+        );
         let builder = builder.wait_strategy(WaitStrategy::BusySpin);
         assert_eq!((builder.plan.capacity, builder.plan.strategy), (3, WaitStrategy::BusySpin));
         #[cfg(feature = "std")]
         {
             let plan = builder.statistics(true).plan;
-            assert_eq!((plan.capacity, plan.first, plan.statistics), (3, 5, true));
+            assert_eq!((plan.capacity, plan.first, plan.statistics), (3, Number::new(5), true));
         }
         #[cfg(feature = "numa")]
         {
             let plan = builder.numa_node(7).plan;
-            assert_eq!((plan.capacity, plan.first, plan.numa_node), (3, 5, Some(7)));
+            assert_eq!((plan.capacity, plan.first, plan.numa_node), (3, Number::new(5), Some(7)));
         }
     }
 }

@@ -11,7 +11,7 @@ use super::read::{ReadEnd, seal};
 use super::roster::Round;
 use super::state::QueueState;
 use super::thinning::Thinning;
-use crate::lane::Lane;
+use crate::lane::{Lane, Number};
 use crate::sync::mutated;
 use crate::wait::ReaderBackoff;
 
@@ -25,7 +25,7 @@ pub(crate) struct FanIn<T> {
     /// Its number in the roster.
     turn: usize,
     /// The number of its next message when the turn began.
-    begun: u64,
+    begun: Number,
     thinning: Thinning,
     /// Whether all lanes are sealed.
     settled: bool,
@@ -108,7 +108,7 @@ impl<T> FanIn<T> {
     /// known afterwards. Stays with the current lane until its turn is over.
     #[inline]
     pub(super) fn look_in_place(&mut self) {
-        let taken = self.current.next().wrapping_sub(self.begun);
+        let taken = self.current.next().since(self.begun);
         let stays = self.current.known() != 0 && (taken < BUDGET as u64 || mutated!("in_place_for_ever"));
         if stays || self.find() {
             self.current.look(usize::MAX);
@@ -118,7 +118,7 @@ impl<T> FanIn<T> {
     /// The current lane has had its turn.
     #[inline]
     pub(super) fn end_turn(&mut self) {
-        self.begun = self.current.next().wrapping_sub(BUDGET as u64);
+        self.begun = self.current.next().back(BUDGET as u64);
     }
 }
 

@@ -17,6 +17,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::stats::Latency;
+use crate::lane::Number;
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 
 /// At least so many messages lie between two that are measured.
@@ -54,38 +55,37 @@ impl LatencySampler {
     /// D1 and D2. The producer is about to send message `tail`, and may send until `limit`. Returns before
     /// which message it must look again.
     #[cold]
-    pub(super) fn begin_sample(&self, tail: u64, limit: u64) -> u64 {
+    pub(super) fn begin_sample(&self, tail: Number, limit: Number) -> Number {
         if limit == tail {
             return limit;
         }
         // Acquire: pairs with D4.
         if !self.measuring.load(Ordering::Acquire) {
-            self.number.store(tail, Ordering::Relaxed);
+            self.number.store(tail.get(), Ordering::Relaxed);
             self.time.store(now(), Ordering::Relaxed);
             // Release: pairs with D3.
             self.measuring.store(true, Ordering::Release);
         }
-        tail.wrapping_add(limit.wrapping_sub(tail).min(SAMPLE_INTERVAL))
+        tail.plus(limit.since(tail).min(SAMPLE_INTERVAL))
     }
 
     /// D3 and D4. The consumer is about to take message `head`, and messages are there until `limit`. Returns
     /// before which message it must look again.
     #[cold]
-    pub(super) fn end_sample(&self, head: u64, limit: u64) -> u64 {
+    pub(super) fn end_sample(&self, head: Number, limit: Number) -> Number {
         // Acquire: pairs with D2.
         if limit == head || !self.measuring.load(Ordering::Acquire) {
             return limit;
         }
-        // How many messages lie before the one that is measured. It may already have been taken, if many were
-        // taken at once.
-        let before = self.number.load(Ordering::Relaxed).wrapping_sub(head);
-        if before == 0 || before > u64::MAX / 2 {
+        let measured = Number::new(self.number.load(Ordering::Relaxed));
+        // It may already have been taken, if many were taken at once.
+        if !head.is_before(measured) {
             self.record(now().saturating_sub(self.time.load(Ordering::Relaxed)));
             // Release: pairs with D1.
             self.measuring.store(false, Ordering::Release);
             return limit;
         }
-        head.wrapping_add(before.min(limit.wrapping_sub(head)))
+        head.plus(measured.since(head).min(limit.since(head)))
     }
 
     fn record(&self, ns: u64) {
@@ -144,12 +144,12 @@ mod tests {
     }
 
     /// With numbers that wrap, too.
-    const FIRSTS: [u64; 3] = [0, 100, u64::MAX - 5];
+    const FIRSTS: [Number; 3] = [Number::new(0), Number::new(100), Number::new(u64::MAX - 5)];
 
     #[test]
     fn one_message_at_a_time_is_measured_where_the_consumer_comes_to_it() {
         for first in FIRSTS {
-            let (sampler, at) = (LatencySampler::new(), |number: u64| first.wrapping_add(number));
+            let (sampler, at) = (LatencySampler::new(), |count| first.plus(count));
             assert_eq!(sampler.end_sample(at(0), at(10)), at(10), "nothing is measured");
             assert_eq!(sampler.begin_sample(at(4), at(4)), at(4), "there is no room");
             assert_eq!(sampler.begin_sample(at(4), at(9)), at(9));
@@ -174,10 +174,11 @@ mod tests {
             sampler.record(ns);
         }
         assert_eq!(sampler.latency(), Some(Latency { samples: 3, min_ns: 1, mean_ns: 4, max_ns: 7 }));
-        sampler.begin_sample(0, 1);
+        let (first, limit) = (Number::new(0), Number::new(1));
+        sampler.begin_sample(first, limit);
         sampler.reset();
         assert!(sampler.latency().is_none());
-        assert_eq!(sampler.end_sample(0, 1), 1);
+        assert_eq!(sampler.end_sample(first, limit), limit);
         assert!(sampler.latency().is_none(), "nothing is measured any more");
         sampler.record(9);
         assert_eq!(sampler.latency(), Some(Latency { samples: 1, min_ns: 9, mean_ns: 9, max_ns: 9 }));

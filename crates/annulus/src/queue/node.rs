@@ -59,7 +59,7 @@ impl<L> LaneNode<L> {
             index,
             link: AtomicU32::new(END),
             id: AtomicU64::new(id),
-            base: AtomicU64::new(plan.first),
+            base: AtomicU64::new(plan.first.get()),
             has_producer: AtomicBool::new(true),
             sampler: plan.statistics.then(LatencySampler::new),
         }

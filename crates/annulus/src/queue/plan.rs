@@ -1,5 +1,6 @@
 //! How the lanes of a queue are to be.
 
+use crate::lane::Number;
 use crate::os::numa::NumaNode;
 use crate::wait::WaitStrategy;
 
@@ -8,7 +9,7 @@ use crate::wait::WaitStrategy;
 pub(crate) struct Plan {
     pub(super) capacity: usize,
     /// The number of a lane's first message.
-    pub(super) first: u64,
+    pub(super) first: Number,
     /// Where its slots are to lie.
     pub(super) numa_node: NumaNode,
     /// Whether a consumer that waits asks for the next message (`lane/hand_off.rs`).

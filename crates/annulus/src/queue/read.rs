@@ -16,7 +16,7 @@ use super::node::LaneNode;
 use super::roster::Round;
 use super::share::LaneShare;
 use crate::hint::unlikely;
-use crate::lane::{Lane, Position};
+use crate::lane::{Lane, Number, Position};
 use crate::sync::mutated;
 
 /// The one consumer of a lane.
@@ -25,13 +25,13 @@ pub(crate) struct ReadEnd<T> {
     /// The next message.
     pub(super) head: Position<T>,
     /// Messages are there before this one; there may be more.
-    limit: u64,
+    limit: Number,
     /// The run ends before this message. It reaches no further than `limit`, and no further than the last
     /// slot. Within a run, a message takes only a step to the next slot, as in
     /// [`WriteEnd`](super::write::WriteEnd).
-    stop: u64,
+    stop: Number,
     /// Where the lane ends, once that is decided.
-    end: Option<u64>,
+    end: Option<Number>,
 }
 
 impl<T> ReadEnd<T> {
@@ -67,7 +67,7 @@ impl<T> ReadEnd<T> {
 
     /// The number of the next message.
     #[inline(always)]
-    pub(super) fn next(&self) -> u64 {
+    pub(super) fn next(&self) -> Number {
         self.head.number
     }
 
@@ -79,7 +79,7 @@ impl<T> ReadEnd<T> {
     /// How many messages are known to be there.
     #[inline(always)]
     pub(super) fn known(&self) -> usize {
-        self.limit.wrapping_sub(self.head.number) as usize
+        self.limit.since(self.head.number) as usize
     }
 
     /// L5: learns how many messages are there, up to `most`, and returns whether there is any. Ends the run.
@@ -89,8 +89,8 @@ impl<T> ReadEnd<T> {
             None => self.lane().tail(),
             Some(end) => end,
         };
-        let there = tail.wrapping_sub(self.head.number).min(most as u64);
-        self.limit = self.head.number.wrapping_add(there);
+        let there = tail.since(self.head.number).min(most as u64);
+        self.limit = self.head.number.plus(there);
         self.stop = self.head.number;
         there != 0
     }
@@ -98,7 +98,7 @@ impl<T> ReadEnd<T> {
     /// The caller is about to take the messages that it knows of. Returns before which message a caller that
     /// takes them one by one must look again.
     #[inline(always)]
-    pub(super) fn measure(&self) -> u64 {
+    pub(super) fn measure(&self) -> Number {
         match &self.node.sampler {
             None => self.limit,
             Some(sampler) => sampler.end_sample(self.head.number, self.limit),
@@ -144,13 +144,13 @@ impl<T> ReadEnd<T> {
     #[inline(always)]
     fn begin_run(&mut self) {
         let left = self.head.left(self.lane().cells());
-        self.stop = self.head.number.wrapping_add(self.known().min(left) as u64);
+        self.stop = self.head.number.plus(self.known().min(left) as u64);
     }
 
     /// How many messages of the run are left.
     #[inline(always)]
     fn run(&self) -> usize {
-        self.stop.wrapping_sub(self.head.number) as usize
+        self.stop.since(self.head.number) as usize
     }
 
     /// L6 to L8, within a run.
@@ -325,7 +325,7 @@ impl<T> ReadEnd<T> {
 /// E1: decides where `lane` ends, unless its producer did, and returns where. The caller is its consumer, has
 /// seen that the queue is closed, and then called [`Event::barrier`](crate::wait::Event::barrier). `known` is
 /// for a seeded bug.
-pub(super) fn seal<T>(lane: &Lane<T>, known: u64) -> u64 {
+pub(super) fn seal<T>(lane: &Lane<T>, known: Number) -> Number {
     lane.seal(if mutated!("seal_at_the_known") { known } else { lane.tail() })
 }
 

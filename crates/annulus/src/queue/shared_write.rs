@@ -7,7 +7,7 @@ use super::share::{LaneShare, state_of};
 use super::state::QueueState;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
-use crate::lane::{Claimed, SharedLane};
+use crate::lane::{Claimed, Number, SharedLane};
 use crate::sync::mutated;
 #[cfg(feature = "async")]
 use crate::wait::Event;
@@ -18,7 +18,7 @@ use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 pub(crate) struct SharedWriteEnd<T> {
     node: LaneShare<SharedLane<T>>,
     /// The next message.
-    next: u64,
+    next: Number,
 }
 
 impl<T> SharedWriteEnd<T> {
@@ -50,7 +50,7 @@ impl<T> SharedWriteEnd<T> {
     #[inline(always)]
     fn after_publish(&mut self, count: usize) -> Option<Claimed<'_, T>> {
         let first = self.next;
-        let end = first.wrapping_add(count as u64);
+        let end = first.plus(count as u64);
         self.next = end;
         // The fence of the first look comes before the second, too.
         if unlikely(self.node.state().published.needs_slow_path() || !self.node.is_active()) {
@@ -75,8 +75,8 @@ impl<T> SharedWriteEnd<T> {
 #[inline(never)]
 unsafe fn publish_slow_path<T>(
     node: &LaneNode<SharedLane<T>>,
-    first: u64,
-    end: u64,
+    first: Number,
+    end: Number,
 ) -> Option<Claimed<'_, T>> {
     let state = state_of(node);
     state.published.fence();
@@ -88,7 +88,7 @@ unsafe fn publish_slow_path<T>(
         state.roster.activate(node);
     }
     let until = unsent.as_ref().map_or(end, Claimed::number);
-    let count = until.wrapping_sub(first) as usize;
+    let count = until.since(first) as usize;
     state.published.notify_some(if mutated!("wakes_too_few") { count.min(1) } else { count });
     unsent
 }
@@ -140,7 +140,7 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
         let first = self.next;
         let mut count = 0;
         for &value in values {
-            let number = first.wrapping_add(count as u64);
+            let number = first.plus(count as u64);
             if !self.lane().is_free(number) {
                 break;
             }
@@ -185,7 +185,7 @@ impl<T> Drop for SharedWriteEnd<T> {
 /// Takes values and not the end, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
-fn leave<T>(node: &LaneNode<SharedLane<T>>, next: u64) {
+fn leave<T>(node: &LaneNode<SharedLane<T>>, next: Number) {
     node.lane.leave_at(next);
     state_of(node).leave(node);
 }

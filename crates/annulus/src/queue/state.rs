@@ -24,7 +24,7 @@ use super::stats::ProducerStats;
 use crate::closer::{Close, Closer};
 use crate::error::CapacityError;
 use crate::handle_count::HandleCount;
-use crate::lane::Lane;
+use crate::lane::{Lane, Number};
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 use crate::wait::{Event, Flag, HasFlags};
 
@@ -202,13 +202,12 @@ impl<T> QueueState<Lane<T>> {
             .nodes()
             .filter(|node| node.has_producer.load(Ordering::Relaxed) || node.lane.len() > 0)
             .map(|node| {
-                let base = node.base.load(Ordering::Relaxed);
+                let base = Number::new(node.base.load(Ordering::Relaxed));
                 // In this order, as for the length.
                 let (tail, head) = (node.lane.tail(), node.lane.head());
-                let sent = tail.wrapping_sub(base);
+                let sent = tail.since(base);
                 // Messages before its first one are those of an earlier producer.
-                let before = base.wrapping_sub(head);
-                let received = if before <= u64::MAX / 2 { 0 } else { before.wrapping_neg() };
+                let received = if head.is_before(base) { 0 } else { head.since(base) };
                 ProducerStats {
                     id: node.id.load(Ordering::Relaxed),
                     sent,

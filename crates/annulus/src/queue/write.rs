@@ -22,7 +22,7 @@ use super::share::{LaneShare, state_of};
 use super::state::QueueState;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
-use crate::lane::{Lane, Position};
+use crate::lane::{Lane, Number, Position};
 use crate::sync::{Ordering, mutated};
 #[cfg(feature = "async")]
 use crate::wait::Event;
@@ -45,7 +45,7 @@ pub(crate) struct WriteEnd<T> {
     tail: Position<T>,
     /// The run ends before this message. It reaches no further than the slots known to be free, and no
     /// further than the last slot.
-    stop: u64,
+    stop: Number,
 }
 
 impl<T> WriteEnd<T> {
@@ -64,7 +64,7 @@ impl<T> WriteEnd<T> {
         let node = self.node.join()?;
         self.state().producer_comes();
         let end = Self::new(node);
-        end.node.base.store(end.tail.number, Ordering::Relaxed);
+        end.node.base.store(end.tail.number.get(), Ordering::Relaxed);
         if let Some(sampler) = &end.node.sampler {
             sampler.reset();
         }
@@ -91,12 +91,12 @@ impl<T> WriteEnd<T> {
     fn free_count(&mut self) -> usize {
         // SAFETY: nobody else sends on this lane.
         let until = unsafe { self.lane().cached_limit() };
-        until.wrapping_sub(self.tail.number) as usize
+        until.since(self.tail.number) as usize
     }
 
     /// Notes that the slots before message `until` are free.
     #[inline(always)]
-    fn cache_limit(&mut self, until: u64) {
+    fn cache_limit(&mut self, until: Number) {
         // SAFETY: nobody else sends on this lane.
         unsafe { self.lane().cache_limit(until) };
     }
@@ -123,7 +123,7 @@ impl<T> WriteEnd<T> {
     /// The slots before message `limit` are free, and are about to be filled. Returns before which message
     /// single sends must look again.
     #[inline(always)]
-    fn begin_sample(&self, limit: u64) -> u64 {
+    fn begin_sample(&self, limit: Number) -> Number {
         match &self.node.sampler {
             None => limit,
             Some(sampler) => sampler.begin_sample(self.tail.number, limit),
@@ -160,7 +160,7 @@ impl<T> WriteEnd<T> {
     /// How many messages of the run are left.
     #[inline(always)]
     fn run(&self) -> usize {
-        self.stop.wrapping_sub(self.tail.number) as usize
+        self.stop.since(self.tail.number) as usize
     }
 
     /// The plain send: L2 to L4 for a message in a run. It is not [refused](Self::is_refused). `is_lone`:
@@ -224,7 +224,7 @@ impl<T> WriteEnd<T> {
     fn begin_run(&mut self) {
         // Decision 0003: single messages go in runs.
         let beside = self.free_count().min(self.tail.left(self.lane().cells()));
-        self.stop = self.tail.number.wrapping_add(beside as u64);
+        self.stop = self.tail.number.plus(beside as u64);
     }
 
     /// A2: whether the consumer waits for the next message, and has asked for it.
@@ -312,7 +312,7 @@ fn needs_slow_path<T>(state: &QueueState<Lane<T>>, node: &LaneNode<Lane<T>>, is_
 /// queue was closed before.
 #[cold]
 #[inline(never)]
-fn publish_slow_path<T>(node: &LaneNode<Lane<T>>, first: u64, tail: u64) -> bool {
+fn publish_slow_path<T>(node: &LaneNode<Lane<T>>, first: Number, tail: Number) -> bool {
     let state = state_of(node);
     state.published.fence();
     // E2. Messages before the end are the consumer's. The end is behind all of these, or before the first.
@@ -429,9 +429,9 @@ impl<T: Send> Write<T> for WriteEnd<T> {
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         let tail = self.tail.number;
         let preferred = preferred_slots(self.state().plan.capacity);
-        let count_free = |lane: &Lane<T>| lane.read_limit().wrapping_sub(tail);
+        let count_free = |lane: &Lane<T>| lane.read_limit().since(tail);
         let free = wait_for_free_slot(self.state(), &self.node, preferred, count_free, strategy, deadline)?;
-        self.cache_limit(tail.wrapping_add(free));
+        self.cache_limit(tail.plus(free));
         Ok(())
     }
 

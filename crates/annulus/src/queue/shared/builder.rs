@@ -5,7 +5,7 @@ use alloc::sync::Arc;
 use super::state::State;
 use super::{Receiver, Sender};
 use crate::error::CapacityError;
-use crate::lane::ClaimedLane;
+use crate::lane::{ClaimedLane, Number};
 use crate::os::numa::NumaNode;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
@@ -28,7 +28,7 @@ use crate::wait::WaitStrategy;
 pub struct Builder {
     capacity: usize,
     /// The number of the first message.
-    first: u64,
+    first: Number,
     /// Where the slots are to lie.
     numa_node: NumaNode,
     strategy: WaitStrategy,
@@ -39,7 +39,7 @@ impl Builder {
     /// are a little faster.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { capacity, first: 0, numa_node: None, strategy: WaitStrategy::default() }
+        Self { capacity, first: Number::new(0), numa_node: None, strategy: WaitStrategy::default() }
     }
 
     /// Places the slots in the memory of this NUMA node, whichever thread touches them first.
@@ -75,7 +75,7 @@ impl Builder {
     #[doc(hidden)]
     #[must_use]
     pub fn first(mut self, first: u64) -> Self {
-        self.first = first;
+        self.first = Number::new(first);
         self
     }
 

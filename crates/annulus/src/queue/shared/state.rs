@@ -23,7 +23,7 @@ use crate::closer::Close;
 use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::handle_count::HandleCount;
 use crate::hint::unlikely;
-use crate::lane::{ClaimedLane, FreeSlot, Sent};
+use crate::lane::{ClaimedLane, FreeSlot, Number, Sent};
 use crate::sync::{Ordering, fence, mutated};
 use crate::wait::{
     Deadline, Event, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, preferred_slots, wait_until,
@@ -72,7 +72,7 @@ impl<T> State<T> {
 
     /// After messages from number `first` on were written.
     #[inline(always)]
-    fn announce(&self, first: u64) {
+    fn announce(&self, first: Number) {
         if unlikely(self.published.needs_slow_path()) {
             self.wake_receivers(first);
         }
@@ -81,7 +81,7 @@ impl<T> State<T> {
     /// What [`announce`](Self::announce) does if there is something to do.
     #[cold]
     #[inline(never)]
-    fn wake_receivers(&self, first: u64) {
+    fn wake_receivers(&self, first: Number) {
         let early = mutated!("claimed_counts_early").then(|| self.lane.written_from(first));
         // Full: pairs with that of another sender, and with the barriers of who sleeps and of `discard`.
         fence(Ordering::SeqCst);
@@ -176,7 +176,7 @@ impl<T> State<T> {
 
     /// After messages from number `first` on were moved out.
     #[inline(always)]
-    fn leave(&self, first: u64) {
+    fn leave(&self, first: Number) {
         if unlikely(self.released.may_have_sleepers()) {
             self.wake_senders(first);
         }
@@ -185,8 +185,8 @@ impl<T> State<T> {
     /// What [`leave`](Self::leave) does if there is something to do.
     #[cold]
     #[inline(never)]
-    fn wake_senders(&self, first: u64) {
-        let free = first.wrapping_add(self.lane.capacity() as u64);
+    fn wake_senders(&self, first: Number) {
+        let free = first.plus(self.lane.capacity() as u64);
         let early = mutated!("claimed_counts_early").then(|| self.lane.left_from(free));
         // Full: pairs with that of another receiver, and with the barrier of who sleeps.
         fence(Ordering::SeqCst);
@@ -310,7 +310,7 @@ impl<T: Send> Close for State<T> {
 /// panics.
 struct Leaving<'a, T> {
     state: &'a State<T>,
-    first: u64,
+    first: Number,
 }
 
 impl<T> Drop for Leaving<'_, T> {
