@@ -413,8 +413,8 @@ mod tests {
         while event.asleep.load(Ordering::Relaxed) < count {
             std::thread::yield_now();
         }
-        // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the event is
-        // one of those for which the system makes up for that: it might see nobody.
+        // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the event
+        // is one of those for which the system makes up for that: it might see nobody.
         crate::sync::fence(Ordering::Acquire);
         // Not a synchronisation: who comes late is not woken, but sees that the word has changed.
         std::thread::sleep(SOON);
