@@ -1,9 +1,10 @@
 //! The eventcount: sleepers at the price of one load to those who would wake them.
 //!
-//! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1 is
-//! constant and says that the waker's fence is not for free on this system; bits 2 and 3 are [`Flag`]s, of
-//! whoever has the event, which wakers see at the same look; the upper 27 bits count wake-ups, so that no
-//! sleeper mistakes one for another. Where the low bits are clear, one load is all that a waker does.
+//! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bits 4 and 5 are about tasks (below);
+//! bit 1 is constant and says that the waker's fence is not for free on this system; bits 2 and 3 are
+//! [`Flag`]s, of whoever has the event, which wakers see at the same look; the upper 26 bits count wake-ups,
+//! so that no sleeper mistakes one for another. Where the low bits are clear, one load is all that a waker
+//! does.
 //!
 //! ```text
 //! waker                                   sleeper
@@ -32,11 +33,25 @@
 //! has its bit, and N5 makes a system call only where a thread sleeps. Where some are woken, a thread comes
 //! first at one wake-up, and a task at the next.
 //!
+//! *Bits 4 and 5.* A wake-up of tasks leaves bit 4 (a task waits), and the next waker that finds no task
+//! there takes it down, and looks once more (N6, N7). A task that has had its heavy fence sets bit 5 (S5),
+//! which goes together with bit 4. A task that finds both at its S1 needs no fence:
+//!
+//! - A waker whose N4 comes before this S1, in the order of the word, has made its N1 visible (S1 is an
+//!   Acquire, too). One whose N4 comes after it finds the task.
+//! - A waker whose N3 sees neither bit looked before the bits were set, or after they were taken down. In the
+//!   first case its look was over before the heavy fence of the task that set bit 5, so its N1 was visible to
+//!   that task after the fence, and is to this one (S5 is a Release). In the second case, whoever took them
+//!   down after this S1 wakes this task, which registers anew, after the look of that waker.
+//!
+//! So tasks that answer each other, and futures that are dropped and made anew by a `select!`, have one heavy
+//! fence in all.
+//!
 //! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody
 //! registers anew, however late the sleepers run. A sleeper that times out, or finds its message at S3,
 //! leaves the bit set: one wake-up is then made for nobody.
 //!
-//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^27 wake-ups of others sleeps through
+//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^26 wake-ups of others sleeps through
 //! them.
 //!
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
@@ -48,6 +63,8 @@ use super::flag::{Flag, HasFlags};
 use super::park::Parking;
 use super::waiters::Waiters;
 use crate::hint::unlikely;
+#[cfg(feature = "async")]
+use crate::sync::ordering;
 use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// An eventcount. Any number of sleepers and wakers.
@@ -74,11 +91,13 @@ pub(crate) struct Ticket {
 const THREAD: u32 = 1;
 // Decision 0006: in the same word, so that one load decides.
 const FENCE_BOTH_SIDES: u32 = 2;
-/// A task waits, or is about to.
+/// A task waits, or is about to, or did so not long ago.
 const TASK: u32 = 16;
+/// There was a heavy fence since `TASK` was set.
+const TASK_FENCED: u32 = 32;
 /// Either.
 const SLEEPER: u32 = THREAD | TASK;
-const WAKE_UP: u32 = 32;
+const WAKE_UP: u32 = 64;
 
 impl HasFlags for Event {
     #[inline(always)]
@@ -197,12 +216,20 @@ impl Event {
 
     /// N4 and N5, or N6 and N7, for all who sleep.
     fn wake_all(&self) {
-        let sleepers = self.count_wake_up(true);
+        let sleepers = self.count_wake_up(THREAD);
         if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
             self.parking.wake_all(&self.word);
         }
-        // Last: a waker is others' code, which may panic.
-        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") {
+        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") && !self.tasks.wake_all() {
+            self.take_down_tasks();
+        }
+    }
+
+    /// N6 and N7 for tasks, where none was there to be woken.
+    // Decision 0068: not at each wake-up.
+    fn take_down_tasks(&self) {
+        let sleepers = self.count_wake_up(TASK | TASK_FENCED);
+        if sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen") {
             self.tasks.wake_all();
         }
     }
@@ -225,7 +252,8 @@ impl Event {
         if count == 0 {
             return;
         }
-        let sleepers = self.count_wake_up(mutated!("event_forgets_the_others"));
+        let forgotten = if mutated!("event_forgets_the_others") { SLEEPER | TASK_FENCED } else { 0 };
+        let sleepers = self.count_wake_up(forgotten);
         if sleepers == 0 {
             return;
         }
@@ -257,13 +285,13 @@ impl Event {
         }
     }
 
-    /// N4, or N6: counts a wake-up, and takes down that somebody sleeps where `all` are about to be woken.
-    /// Returns the word before: 0 if nobody sleeps.
-    fn count_wake_up(&self, all: bool) -> u32 {
+    /// N4, or N6: counts a wake-up, and takes down the bits of those who are about to be woken without
+    /// exception. Returns the word before: 0 if nobody sleeps.
+    fn count_wake_up(&self, taken_down: u32) -> u32 {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
-            let sleepers = if all { seen & !SLEEPER } else { seen };
-            let next = if mutated!("event_word_unchanged") { seen } else { sleepers.wrapping_add(WAKE_UP) };
+            let left = seen & !taken_down;
+            let next = if mutated!("event_word_unchanged") { seen } else { left.wrapping_add(WAKE_UP) };
             // N4. Release: pairs with the Acquire of S4. Acquire: pairs with the Release of S1. A failure
             // means that a sleeper came, or that another waker did this one's work.
             match self.word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
@@ -287,10 +315,21 @@ impl Event {
     /// returns to its executor. False where the system refused the heavy fence: then a wake-up may be missed.
     #[cfg(feature = "async")]
     pub(super) fn register_task(&self) -> bool {
-        // S1. Release: pairs with the Acquire of N4, so whoever sees the bit finds the task.
-        let word = self.word.fetch_or(TASK, Ordering::Release);
+        // S1. Release: pairs with the Acquire of N4, so whoever sees the bit finds the task. Acquire: pairs
+        // with the Release of N4, so a poll finds what another looked for a task with before; and with S5.
+        let before = self.word.fetch_or(TASK, ordering!(AcqRel unless "task_bit_relaxed"));
+        if before & TASK_FENCED != 0 {
+            return true;
+        }
         // S2. Pairs with N2.
-        mutated!("task_no_heavy_fence") || fence::heavy(word & FENCE_BOTH_SIDES == 0)
+        if !mutated!("task_no_heavy_fence") && !fence::heavy(before & FENCE_BOTH_SIDES == 0) {
+            return false;
+        }
+        let word = before | TASK;
+        // S5. Release: pairs with the Acquire of S1. It fails where something has changed; then another sets
+        // the bit, or S2 is called again.
+        let _ = self.word.compare_exchange(word, word | TASK_FENCED, Ordering::Release, Ordering::Relaxed);
+        true
     }
 
     /// The tasks that wait here.
@@ -492,22 +531,35 @@ mod tests {
         }
     }
 
-    /// A task is a sleeper from its registration to its wake-up, like a thread; one notify wakes it once.
+    /// Whether the system does not let this process have the heavy fence.
+    #[cfg(feature = "async")]
+    fn is_fence_refused(event: &Event) -> bool {
+        event.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0 && !fence::heavy(true)
+    }
+
+    /// A task is a sleeper from its registration to the notify after its wake-up; one notify wakes it once.
     #[test]
     #[cfg(feature = "async")]
     fn a_task_is_a_sleeper() {
         for event in both_kinds() {
             let mut task = Waiter::at(&event);
             assert!(event.has_sleepers() && event.needs_slow_path());
+            let fenced = |event: &Event| event.word.load(Ordering::Relaxed) & TASK_FENCED != 0;
+            for turn in 0..4 {
+                assert_eq!(fenced(&event), !is_fence_refused(&event));
+                event.notify();
+                assert_eq!(task.wakes(), turn + 1);
+                assert!(event.has_sleepers(), "it may wait again");
+                task.wait(&event);
+            }
+            event.notify_some(1);
+            assert_eq!(task.wakes(), 5);
+            assert!(event.has_sleepers());
             for _ in 0..3 {
                 event.notify();
-                assert_eq!(task.wakes(), 1);
-                assert!(!event.has_sleepers());
+                assert!(!event.has_sleepers() && !fenced(&event), "nobody was there");
             }
-            task.wait(&event);
-            event.notify_some(1);
-            assert_eq!(task.wakes(), 2);
-            assert!(!event.has_sleepers(), "it was the only one");
+            assert_eq!(task.wakes(), 5);
         }
     }
 
@@ -574,9 +626,9 @@ mod tests {
     #[test]
     fn the_word_may_wrap() {
         let event = Event::new();
-        event.word.store(u32::MAX - SLEEPER, Ordering::Relaxed);
+        event.word.store(u32::MAX - SLEEPER - TASK_FENCED, Ordering::Relaxed);
         let ticket = event.register();
-        assert_eq!(ticket.word, u32::MAX - TASK);
+        assert_eq!(ticket.word, u32::MAX - TASK - TASK_FENCED);
         event.notify();
         assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | Flag::ALL);
         event.sleep(ticket, None);
