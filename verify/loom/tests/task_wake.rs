@@ -99,6 +99,43 @@ fn each_of_two_messages_wakes_a_task() {
     });
 }
 
+/// A task that waits again needs no fence, because one that waited before had it: neither while nobody was
+/// woken in between, nor where the waker finds nobody, and takes down that somebody waits.
+#[test]
+fn who_waits_while_the_bit_is_taken_down() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        // The bits are set, and nobody waits.
+        assert!(!is_there(subscriber.recv_async()));
+        let writer = thread::spawn(move || {
+            publisher.publish(Checked::of(0));
+            publisher.publish(Checked::of(1));
+            publisher
+        });
+        let received = block_on(async { [subscriber.recv_async().await, subscriber.recv_async().await] });
+        assert_eq!(received, [Ok(u64::of(0)), Ok(u64::of(1))]);
+        drop(writer.join().unwrap());
+    });
+}
+
+/// Two tasks: one has the fence, the other one waits without it.
+#[test]
+fn a_fence_of_one_task_is_good_for_another() {
+    check_up_to(2, || {
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
+        let [mut first, mut second] = [subscribable.subscribe(), subscribable.subscribe()];
+        let other = thread::spawn(move || is_there(first.recv_async()));
+        let writer = thread::spawn(move || {
+            publisher.publish(Checked::of(0));
+            publisher
+        });
+        assert_eq!(block_on(second.recv_async()), Ok(u64::of(0)));
+        other.join().unwrap();
+        drop(writer.join().unwrap());
+    });
+}
+
 /// A receive wakes a task that waits for room.
 #[test]
 fn a_receive_wakes_a_sender() {

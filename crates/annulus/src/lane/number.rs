@@ -1,12 +1,21 @@
 //! [`Number`]: the number of a message in a lane, and the only home of its arithmetic, which wraps.
 
+use core::fmt;
+
 /// The number of a message in a lane: one more for each.
 ///
 /// A lane may begin anywhere, and its numbers wrap at 2^64. So they have no order of their own; two numbers
 /// that are [compared](Self::is_before) are less than half of all numbers apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct Number(u64);
+
+/// As the bare number: builders show it.
+impl fmt::Debug for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
 
 impl Number {
     #[inline(always)]

@@ -30,16 +30,21 @@
 //!
 //! *One fence for many.* A heavy fence interrupts all cores, and where a message wakes hundreds, hundreds
 //! would go back to sleep with one each. But the first one's serves the others, too. After its fence it sets
-//! bit 5 (S5, a Release), which goes with bits 0 and 4. Whoever registers while it is set (S1, an Acquire)
-//! goes without. Take a waker whose N3 saw neither bit: its N3, so its fence, came before the first sleeper's
-//! fence, which happens before the others' S3. So their S3 sees N1. Any other waker goes on to N4. If that
-//! comes after the others' S1, they find the word changed, or are woken. If it comes before, they see N1; and
-//! it cleared both bits if it woke all.
+//! bit 5 (S5, a Release), which stays as long as bit 0 or 4 does. Whoever registers while it is set (S1, an
+//! Acquire) goes without:
+//!
+//! - A waker whose N3 sees none of these bits looked before they were set, or after they were taken down. In
+//!   the first case its look, and so its N2, came before the first sleeper's fence, which happens before the
+//!   others' S3: so that sees N1. In the second case, whoever took them down after their S1 wakes them.
+//! - Any other waker goes on to N4. If that comes after their S1, they find the word changed, or are woken.
+//!   If it comes before, they see N1, because S1 is an Acquire.
 //!
 //! *Tasks.* A task is armed (`waiters.rs`) before S1, and returns to its executor instead of S4. It needs no
 //! look at the word, because N5 finds its waker: S1 is a Release and N4 an Acquire. So each kind of waiter
 //! has its bit, and N5 makes a system call only where a thread sleeps. Where some are woken, a thread comes
-//! first at one wake-up, and a task at the next.
+//! first at one wake-up, and a task at the next. A wake-up of tasks leaves bit 4, and the next waker that
+//! finds no task takes it down, and looks once more (N6, N7). So tasks that answer each other, and futures
+//! that are dropped and made anew by a `select!`, have one heavy fence in all.
 //!
 //! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody
 //! registers anew, however late the sleepers run. A sleeper that times out, or finds its message at S3,
@@ -87,11 +92,11 @@ pub(crate) struct Ticket {
 const THREAD: u32 = 1;
 // Decision 0006: in the same word, so that one load decides.
 const FENCE_BOTH_SIDES: u32 = 2;
-/// A task waits, or is about to.
+/// A task waits, or is about to, or did so not long ago.
 const TASK: u32 = 16;
 /// Either.
 const SLEEPER: u32 = THREAD | TASK;
-/// A sleeper has had its heavy fence, and nobody woke all since it registered.
+/// A sleeper has had its heavy fence since the first of these bits was set.
 const FENCED: u32 = 32;
 const WAKE_UP: u32 = 64;
 
@@ -213,12 +218,20 @@ impl Event {
 
     /// N4 and N5, or N6 and N7, for all who sleep.
     fn wake_all(&self) {
-        let sleepers = self.count_wake_up(true);
+        let sleepers = self.count_wake_up(THREAD);
         if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
             self.parking.wake_all(&self.word);
         }
-        // Last: a waker is others' code, which may panic.
-        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") {
+        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") && !self.tasks.wake_all() {
+            self.take_down_tasks();
+        }
+    }
+
+    /// N6 and N7 for tasks, where none was there to be woken.
+    // Decision 0070: not at each wake-up.
+    fn take_down_tasks(&self) {
+        let sleepers = self.count_wake_up(TASK);
+        if sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen") {
             self.tasks.wake_all();
         }
     }
@@ -241,7 +254,7 @@ impl Event {
         if count == 0 {
             return;
         }
-        let sleepers = self.count_wake_up(mutated!("event_forgets_the_others"));
+        let sleepers = self.count_wake_up(if mutated!("event_forgets_the_others") { SLEEPER } else { 0 });
         if sleepers == 0 {
             return;
         }
@@ -273,13 +286,16 @@ impl Event {
         }
     }
 
-    /// N4, or N6: counts a wake-up, and takes down that somebody sleeps where `all` are about to be woken.
-    /// Returns the word before: 0 if nobody sleeps.
-    fn count_wake_up(&self, all: bool) -> u32 {
+    /// N4, or N6: counts a wake-up, and takes down the bits of those who are about to be woken without
+    /// exception. Returns the word before: 0 if nobody sleeps.
+    fn count_wake_up(&self, taken_down: u32) -> u32 {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
-            let sleepers = if all { seen & !(SLEEPER | FENCED) } else { seen };
-            let next = if mutated!("event_word_unchanged") { seen } else { sleepers.wrapping_add(WAKE_UP) };
+            let mut left = seen & !taken_down;
+            if left & SLEEPER == 0 && !mutated!("event_fenced_for_good") {
+                left &= !FENCED;
+            }
+            let next = if mutated!("event_word_unchanged") { seen } else { left.wrapping_add(WAKE_UP) };
             // N4. Release: pairs with the Acquire of S4. Acquire: pairs with the Release of S1. A failure
             // means that a sleeper came, or that another waker did this one's work.
             match self.word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
@@ -440,7 +456,7 @@ mod tests {
         for event in both_kinds() {
             let first = event.register();
             assert_eq!(first.word & (SLEEPER | FENCED), THREAD | FENCED);
-            assert_ne!(event.count_wake_up(false), 0, "some were woken");
+            assert_ne!(event.count_wake_up(0), 0, "some were woken");
             let second = event.register();
             assert_eq!(second.word, first.word + WAKE_UP);
             assert!(second.fenced);
@@ -550,22 +566,35 @@ mod tests {
         }
     }
 
-    /// A task is a sleeper from its registration to its wake-up, like a thread; one notify wakes it once.
+    /// Whether the system does not let this process have the heavy fence.
+    #[cfg(feature = "async")]
+    fn is_fence_refused(event: &Event) -> bool {
+        event.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0 && !fence::heavy(true)
+    }
+
+    /// A task is a sleeper from its registration to the notify after its wake-up; one notify wakes it once.
     #[test]
     #[cfg(feature = "async")]
     fn a_task_is_a_sleeper() {
         for event in both_kinds() {
             let mut task = Waiter::at(&event);
             assert!(event.has_sleepers() && event.needs_slow_path());
+            let fenced = |event: &Event| event.word.load(Ordering::Relaxed) & FENCED != 0;
+            for turn in 0..4 {
+                assert_eq!(fenced(&event), !is_fence_refused(&event));
+                event.notify();
+                assert_eq!(task.wakes(), turn + 1);
+                assert!(event.has_sleepers(), "it may wait again");
+                task.wait(&event);
+            }
+            event.notify_some(1);
+            assert_eq!(task.wakes(), 5);
+            assert!(event.has_sleepers());
             for _ in 0..3 {
                 event.notify();
-                assert_eq!(task.wakes(), 1);
-                assert!(!event.has_sleepers());
+                assert!(!event.has_sleepers() && !fenced(&event), "nobody was there");
             }
-            task.wait(&event);
-            event.notify_some(1);
-            assert_eq!(task.wakes(), 2);
-            assert!(!event.has_sleepers(), "it was the only one");
+            assert_eq!(task.wakes(), 5);
         }
     }
 
@@ -632,7 +661,7 @@ mod tests {
     #[test]
     fn the_word_may_wrap() {
         let event = Event::new();
-        event.word.store(u32::MAX - SLEEPER, Ordering::Relaxed);
+        event.word.store(u32::MAX - SLEEPER - FENCED, Ordering::Relaxed);
         let ticket = event.register();
         assert_eq!(ticket.word, u32::MAX - TASK);
         event.notify();

@@ -13,7 +13,9 @@ impl Waiters {
         0
     }
 
-    pub(super) fn wake_all(&self) {}
+    pub(super) fn wake_all(&self) -> bool {
+        false
+    }
 
     pub(super) fn wake_some(&self, _most: u32) -> u32 {
         0

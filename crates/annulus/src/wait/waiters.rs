@@ -147,14 +147,16 @@ impl Waiters {
         self.blocks().map(|block| block.armed.load(Ordering::Relaxed).count_ones() as usize).sum()
     }
 
-    /// Wakes all tasks that wait.
-    pub(super) fn wake_all(&self) {
+    /// Wakes all tasks that wait. False if there was none.
+    pub(super) fn wake_all(&self) -> bool {
+        let mut is_any = false;
         for block in self.blocks() {
             // Relaxed: N4 comes before, and its Acquire makes each bit visible that was set before S1.
             for index in indexes(block.armed.load(Ordering::Relaxed)) {
-                block.wake(index, WOKEN_WITH_ALL);
+                is_any |= block.wake(index, WOKEN_WITH_ALL);
             }
         }
+        is_any
     }
 
     /// Wakes up to `most` of the tasks that wait, in turn, and returns how many.
@@ -442,8 +444,8 @@ mod tests {
         let (waiters, notes) = (Waiters::new(), Notes::default());
         let places = armed(&waiters, &notes, MANY);
         assert_eq!(waiters.count(), MANY);
-        waiters.wake_all();
-        waiters.wake_all();
+        assert!(waiters.wake_all());
+        assert!(!waiters.wake_all());
         assert_eq!(notes.take(), (0..MANY).collect::<Vec<_>>());
         assert_eq!((notes.alive(), waiters.count()), (0, 0));
         assert!(ends(places).iter().all(|&ended| ended == Ended::Plainly));
@@ -532,7 +534,7 @@ mod tests {
 
     #[test]
     fn a_waker_that_panics_harms_nobody() {
-        let wake_all = |waiters: &Waiters| waiters.wake_all();
+        let wake_all = |waiters: &Waiters| assert!(waiters.wake_all());
         let wake_some = |waiters: &Waiters| assert_eq!(waiters.wake_some(9), 9);
         for wake in [&wake_all as &dyn Fn(&Waiters), &wake_some] {
             let (waiters, notes) = (Waiters::new(), Notes::default());
