@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// The core of the thread that measures, and that of the other one.
+/// The core of the thread that measures, and that of the other one. The same where there is only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cores {
     pub here: usize,
@@ -16,15 +16,14 @@ pub struct Cores {
 }
 
 impl Cores {
-    pub const COUNT: usize = 2;
-
-    /// The first two that this thread may use.
+    /// The first two that this thread may use, or the only one.
     pub fn first_two() -> Result<Self, String> {
         let allowed = allowed()?;
         let mut cores = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core));
         match (cores.next(), cores.next()) {
             (Some(here), Some(there)) => Ok(Self { here, there }),
-            _ => Err("two cores are needed, and this process may use one".to_owned()),
+            (Some(only), None) => Ok(Self { here: only, there: only }),
+            _ => Err("this process may use no core".to_owned()),
         }
     }
 
@@ -39,9 +38,16 @@ impl Cores {
 }
 
 impl Cores {
+    pub fn count(self) -> usize {
+        if self.here == self.there { 1 } else { 2 }
+    }
+
     /// As the command line has it.
     pub fn argument(self) -> String {
-        format!("{},{}", self.here, self.there)
+        match self.count() {
+            1 => self.here.to_string(),
+            _ => format!("{},{}", self.here, self.there),
+        }
     }
 }
 
@@ -49,13 +55,13 @@ impl FromStr for Cores {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (here, there) = text.split_once(',').ok_or("two numbers with a comma between")?;
+        let (here, there) = text.split_once(',').unwrap_or((text, text));
         let number = |text: &str| match text.trim().parse() {
             Ok(core) if core < CpuSet::MAX_CPU => Ok(core),
             _ => Err(format!("{text:?} is not the number of a core")),
         };
         match (number(here)?, number(there)?) {
-            (here, there) if here == there => Err("the cores must differ".to_owned()),
+            (here, there) if here == there && text.contains(',') => Err("the cores must differ".to_owned()),
             (here, there) => Ok(Self { here, there }),
         }
     }
@@ -63,7 +69,10 @@ impl FromStr for Cores {
 
 impl fmt::Display for Cores {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} and {}", self.here, self.there)
+        match self.count() {
+            1 => write!(f, "{}", self.here),
+            _ => write!(f, "{} and {}", self.here, self.there),
+        }
     }
 }
 
@@ -77,10 +86,23 @@ fn allowed() -> Result<CpuSet, String> {
 ///
 /// If the kernel refuses: what is measured then is not what the report says.
 pub fn pin(core: usize) {
+    keep_to(&[core]);
+}
+
+/// Leaves it to the scheduler on which of `cores` the calling thread runs.
+///
+/// # Panics
+///
+/// As [`pin`].
+pub fn unpin(cores: Cores) {
+    keep_to(&[cores.here, cores.there]);
+}
+
+fn keep_to(cores: &[usize]) {
     let mut set = CpuSet::new();
-    set.set(core);
+    cores.iter().for_each(|&core| set.set(core));
     if let Err(error) = sched_setaffinity(None, &set) {
-        panic!("can't stay on core {core}: {error}");
+        panic!("can't stay on the cores {cores:?}: {error}");
     }
 }
 
@@ -92,7 +114,10 @@ mod tests {
     fn cores_are_two_different_numbers() {
         assert_eq!("2, 5".parse(), Ok(Cores { here: 2, there: 5 }));
         assert_eq!(Cores { here: 2, there: 5 }.argument().parse(), Ok(Cores { here: 2, there: 5 }));
-        for wrong in ["", "1", "1,1", "1,x", "0,100000"] {
+        let only = Cores { here: 3, there: 3 };
+        assert_eq!(only.argument().parse(), Ok(only));
+        assert_eq!((only.count(), only.to_string().as_str()), (1, "3"));
+        for wrong in ["", "1,1", "1,x", "0,100000"] {
             assert!(wrong.parse::<Cores>().is_err(), "{wrong}");
         }
         assert!(Cores { here: 0, there: CpuSet::MAX_CPU - 1 }.check().is_err());

@@ -45,7 +45,7 @@ impl Ticks {
 
     fn parse(stat: &str, own: &str, cores: Cores) -> Option<Self> {
         let (mut busy, mut idle) = (0, 0);
-        for core in [cores.here, cores.there] {
+        for &core in &[cores.here, cores.there][..cores.count()] {
             let name = format!("cpu{core} ");
             let line = stat.lines().find_map(|line| line.strip_prefix(&name))?;
             let ticks =

@@ -12,6 +12,9 @@ pub struct Machine {
     /// The day, by UTC.
     pub date: String,
     pub processor: String,
+    /// Its generation, which the name of a virtual one does not tell; none where it is not known here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generation: Option<String>,
     /// Cores that are online.
     pub cores: usize,
     /// Whether a hypervisor says that it is there.
@@ -34,10 +37,11 @@ impl Machine {
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let governor = fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor").ok();
-        let Processor { model, cores, is_virtual } = Processor::parse(&cpuinfo);
+        let Processor { model, generation, cores, is_virtual } = Processor::parse(&cpuinfo);
         Self {
             date: date_of(since_epoch.as_secs() / 86_400),
             processor: model,
+            generation: generation.map(str::to_owned),
             cores,
             is_virtual,
             governor: governor.map(|name| name.trim().to_owned()),
@@ -49,12 +53,32 @@ impl Machine {
             rustflags: env!("BENCH_RUSTFLAGS").to_owned(),
         }
     }
+
+    /// The processor in a few words.
+    pub fn name(&self) -> String {
+        let words = self.processor.replace("(R)", "").replace("(TM)", "");
+        let words = words.split(' ').filter(|word| !word.is_empty() && *word != "Processor");
+        let name = words.collect::<Vec<_>>().join(" ");
+        match &self.generation {
+            Some(generation) => format!("{name} ({generation})"),
+            None => name,
+        }
+    }
+
+    /// The name of its files.
+    pub fn file(&self) -> String {
+        let name = self.name().to_lowercase();
+        let words =
+            name.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join("-")
+    }
 }
 
 /// What `/proc/cpuinfo` says.
 #[derive(Debug, PartialEq)]
 struct Processor {
     model: String,
+    generation: Option<&'static str>,
     cores: usize,
     is_virtual: bool,
 }
@@ -65,12 +89,35 @@ impl Processor {
             let fields = text.lines().filter_map(|line| line.split_once(':'));
             fields.filter(move |(name, _)| name.trim() == key).map(|(_, value)| value.trim())
         };
+        let number = |key| values(key).next().and_then(|text| text.parse().ok()).unwrap_or(0);
         let flags: Vec<&str> = values("flags").next().unwrap_or_default().split(' ').collect();
         Self {
             model: values("model name").next().unwrap_or("unknown").to_owned(),
+            generation: generation(
+                values("vendor_id").next().unwrap_or_default(),
+                number("cpu family"),
+                number("model"),
+            ),
             cores: values("processor").count(),
             is_virtual: flags.contains(&"hypervisor"),
         }
+    }
+}
+
+/// What goes by these numbers, of the makers' manuals.
+fn generation(vendor: &str, family: u32, model: u32) -> Option<&'static str> {
+    match (vendor, family, model) {
+        ("AuthenticAMD", 23, 0x30..) => Some("Zen 2"),
+        ("AuthenticAMD", 23, _) => Some("Zen"),
+        ("AuthenticAMD", 25, 0x10..=0x1f | 0x60..) => Some("Zen 4"),
+        ("AuthenticAMD", 25, _) => Some("Zen 3"),
+        ("AuthenticAMD", 26, _) => Some("Zen 5"),
+        ("GenuineIntel", 6, 0x55) => Some("Skylake or Cascade Lake"),
+        ("GenuineIntel", 6, 0x6a | 0x6c) => Some("Ice Lake"),
+        ("GenuineIntel", 6, 0x8f) => Some("Sapphire Rapids"),
+        ("GenuineIntel", 6, 0xcf) => Some("Emerald Rapids"),
+        ("GenuineIntel", 6, 0xad) => Some("Granite Rapids"),
+        _ => None,
     }
 }
 
@@ -109,12 +156,31 @@ mod tests {
     }
 
     #[test]
+    fn files_have_the_name_of_the_processor() {
+        let names = |processor: &str, generation: Option<&str>| {
+            let machine = Machine {
+                processor: processor.to_owned(),
+                generation: generation.map(str::to_owned),
+                ..Machine::here()
+            };
+            (machine.name(), machine.file())
+        };
+        let both = |name: &str, file: &str| (name.to_owned(), file.to_owned());
+        assert_eq!(names("AMD EPYC", Some("Zen 5")), both("AMD EPYC (Zen 5)", "amd-epyc-zen-5"));
+        assert_eq!(names("Intel(R) Xeon(R) Processor", None), both("Intel Xeon", "intel-xeon"));
+        assert_eq!(names("Intel(R) Core(TM)  i7 @ 2.3GHz", None).1, "intel-core-i7-2-3ghz");
+    }
+
+    #[test]
     fn a_processor_is_read() {
-        let text = "processor\t: 0\nmodel name\t: A (R) B\nflags\t\t: fpu hypervisor\n\n\
+        let text = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 26\nmodel\t\t: 2\n\
+                    model name\t: A (R) B\nflags\t\t: fpu hypervisor\n\n\
                     processor\t: 1\nmodel name\t: A (R) B\n";
-        let read = Processor { model: "A (R) B".to_owned(), cores: 2, is_virtual: true };
+        let model = "A (R) B".to_owned();
+        let read = Processor { model, generation: Some("Zen 5"), cores: 2, is_virtual: true };
         assert_eq!(Processor::parse(text), read);
-        let nothing = Processor { model: "unknown".to_owned(), cores: 0, is_virtual: false };
+        let nothing =
+            Processor { model: "unknown".to_owned(), generation: None, cores: 0, is_virtual: false };
         assert_eq!(Processor::parse(""), nothing);
     }
 }

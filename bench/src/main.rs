@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! main         the arguments
+//! documents    those of the project that are made from results
 //! report/      the pages and tables that are made from the results
 //! measure      each round in a process of its own
 //! results      what was measured and what follows from it
 //! rows/        what is measured: one loop each, generic over the contender
 //! floor        the same without a ring
+//! exchange     producers and consumers on cores as a placement has them, for a given time
 //! contenders/  the rings, behind one interface
 //! rounds       the method: a round, which of them count, statistics
 //! one_way      how long a message is on its way, by time stamps
@@ -14,21 +16,29 @@
 //! hand_over    something that a thread can sleep on
 //! messages/    what the messages are, and how they are checked
 //! row          what a row is
+//! placement    which threads run on which core
+//! latencies    how a round passes them on
+//! busy         another program on the same cores
 //! machine      what it ran on
 //! load         what else ran there
 //! cores        threads on cores of their own
 //! stamps       the counter that they have in common
 //! ```
 
+mod busy;
 mod contenders;
 mod cores;
+mod documents;
+mod exchange;
 mod floor;
 mod hand_over;
+mod latencies;
 mod load;
 mod machine;
 mod measure;
 mod messages;
 mod one_way;
+mod placement;
 mod report;
 mod results;
 mod rounds;
@@ -37,8 +47,7 @@ mod rows;
 mod stamps;
 mod timing;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -47,19 +56,20 @@ use contenders::{PACKAGES, version_of};
 use cores::Cores;
 use load::Load;
 use machine::Machine;
-use report::{html, page, readme, table};
+use report::{html, table};
 use results::{Package, Results, RowResult};
 use rounds::{Order, Quartiles};
 use row::Row;
 
 /// Measures annulus beside its rivals, prints a table, and writes a report.
 ///
-/// Without arguments it takes about ten minutes, needs two cores that nothing else uses, and writes
+/// Without arguments it takes about ten minutes, wants two cores that nothing else uses, and writes
 /// report.html and results.json to the current folder.
 #[derive(Parser)]
 #[command(after_help = "Examples:
-  cargo run --release -- --quick                        a look, in two minutes
+  cargo run --release -- --quick                        a look, in three minutes
   cargo run --release -- --only 'queue, '               some rows
+  cargo run --release -- --only placement               those by placement, in five minutes
   cargo run --release -- --from results.json            the report again, without measuring
   cargo run --release -- --compare a.json b.json c.json whether runs come to the same verdicts")]
 struct Arguments {
@@ -81,8 +91,8 @@ struct Arguments {
     /// Where to write everything that was measured, for programs.
     #[arg(long, value_name = "FILE", default_value = "results.json")]
     json: PathBuf,
-    /// Also write docs/benchmarks.json, docs/benchmarks.md and the README's tables in this checkout of the
-    /// project.
+    /// Also write the page of this processor in docs/benchmarks, and the README's tables of all processors,
+    /// in this checkout of the project.
     #[arg(long, value_name = "FOLDER")]
     docs: Option<PathBuf>,
     /// Measure nothing: make the reports of what this file holds, which an earlier run wrote.
@@ -115,7 +125,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
         return compare(&arguments.compare);
     }
     let results = match &arguments.from {
-        Some(path) => read(path)?,
+        Some(path) => results::read(path)?,
         None => {
             let cores = arguments.cores.map_or_else(Cores::first_two, Cores::check)?;
             if let Some(name) = &arguments.round {
@@ -123,27 +133,32 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
                 return measure::run_here(name, order, cores).map(|()| ExitCode::SUCCESS);
             }
             let results = measure(arguments, cores)?;
-            write(&arguments.json, json(&results)?)?;
+            documents::put(&arguments.json, results::json(&results)?)?;
             results
         }
     };
     println!("{}", table::table(&results));
-    write(&arguments.html, html::page(&results))?;
+    documents::put(&arguments.html, html::page(&results))?;
     if let Some(root) = &arguments.docs {
-        let path = root.join("README.md");
-        let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        write(&path, readme::with_figures(&text, &results)?)?;
-        write(&root.join("docs/benchmarks.json"), json(&results)?)?;
-        write(&root.join("docs/benchmarks.md"), page::page(&results))?;
+        documents::write(root, &results)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
     let rounds = if arguments.quick { 3 } else { usize::from(arguments.rounds) };
-    let rows: Vec<Row> = rows::all().into_iter().filter(|row| row.name.contains(&arguments.only)).collect();
+    let mut rows: Vec<Row> =
+        rows::all().into_iter().filter(|row| row.name.contains(&arguments.only)).collect();
     if rows.is_empty() {
         return Err(format!("no row's name contains {:?}", arguments.only));
+    }
+    let all = rows.len();
+    rows.retain(|row| row.cores() <= cores.count());
+    if rows.len() < all {
+        eprintln!("{} of {all} rows need two cores, and there is one", all - rows.len());
+    }
+    if rows.is_empty() {
+        return Err("nothing is left to measure on one core".to_owned());
     }
     if !stamps::are_reliable() {
         eprintln!("no one-way latencies: the time stamp counter of this machine is not invariant");
@@ -162,29 +177,16 @@ fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
         rows: rows
             .iter()
             .zip(measured)
-            .map(|(row, rounds)| RowResult::new(row, rounds, Cores::COUNT))
+            .map(|(row, rounds)| RowResult::new(row, rounds, cores.count()))
             .collect(),
     })
 }
 
 fn compare(paths: &[PathBuf]) -> Result<ExitCode, String> {
-    let runs = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let runs = paths.iter().map(|path| results::read(path)).collect::<Result<Vec<_>, _>>()?;
     let (rows, differ) = results::agreement(&runs)?;
     differ.iter().for_each(|row| println!("{row}"));
     let same = rows - differ.len();
     println!("the same verdict in {same} of {rows} rows ({:.0} %)", same as f64 / rows as f64 * 100.0);
     Ok(if 20 * differ.len() > rows { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-fn read(path: &Path) -> Result<Results, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-fn json(results: &Results) -> Result<String, String> {
-    Ok(serde_json::to_string(results).map_err(|error| error.to_string())? + "\n")
-}
-
-fn write(path: &Path, text: String) -> Result<(), String> {
-    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }

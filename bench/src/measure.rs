@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::cores::{self, Cores};
 use crate::floor;
 use crate::rounds::{Order, Round, Rounds};
-use crate::row::{Plan, Row};
+use crate::row::Row;
 use crate::rows;
 
 /// A round that takes longer than this hangs.
@@ -27,11 +27,13 @@ pub fn measure(rows: &[Row], rounds: usize, cores: Cores) -> Result<Vec<Rounds>,
         "{bar:30} {pos}/{len} rounds, {elapsed} of about {duration}: {wide_msg}",
     )
     .expect("the template is right");
-    let bar = ProgressBar::new((rounds * rows.len()) as u64).with_style(style);
+    let wanted = |row: &Row| rounds.min(row.most_rounds);
+    let bar = ProgressBar::new(rows.iter().map(wanted).sum::<usize>() as u64).with_style(style);
     for attempt in 0..2 * rounds {
         let order = if attempt % 2 == 0 { Order::Forward } else { Order::Backward };
-        for (row, result) in rows.iter().zip(&mut results).filter(|(_, result)| result.kept() < rounds) {
-            bar.set_message(row.name);
+        let short = |row: &Row, result: &Rounds| result.kept() < wanted(row) && attempt < 2 * wanted(row);
+        for (row, result) in rows.iter().zip(&mut results).filter(|(row, result)| short(row, result)) {
+            bar.set_message(row.name.clone());
             let round = run_apart(row, order, cores).map_err(|error| format!("{}: {error}", row.name))?;
             bar.inc(u64::from(round.counts()));
             result.0.push(round);
@@ -45,7 +47,7 @@ pub fn measure(rows: &[Row], rounds: usize, cores: Cores) -> Result<Vec<Rounds>,
 fn run_apart(row: &Row, order: Order, cores: Cores) -> Result<Round, String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program)
-        .args(["--round", row.name, "--cores", &cores.argument()])
+        .args(["--round", &row.name, "--cores", &cores.argument()])
         .args((order == Order::Backward).then_some("--backward"))
         .stderr(Stdio::inherit())
         .output()
@@ -67,7 +69,7 @@ pub fn run_here(name: &str, order: Order, cores: Cores) -> Result<(), String> {
     const ROUND_TRIPS: u64 = 20_000;
     let row = rows::all().into_iter().find(|row| row.name == name);
     let row = row.ok_or_else(|| format!("there is no row {name:?}"))?;
-    let name = row.name;
+    let name = row.name.clone();
     thread::spawn(move || {
         thread::sleep(PATIENCE);
         eprintln!("error: {name}: not done after {} s", PATIENCE.as_secs());
@@ -77,8 +79,7 @@ pub fn run_here(name: &str, order: Order, cores: Cores) -> Result<(), String> {
     // would be most of it.
     annulus::prepare();
     cores::pin(cores.here);
-    let plan = Plan { capacity: row.capacity, messages: row.messages, cores };
-    let round = Round::run(&row, &plan, order, || floor::ping_pong(cores, ROUND_TRIPS));
+    let round = Round::run(&row, &row.plan(cores), order, || floor::ping_pong(cores, ROUND_TRIPS));
     println!("{}", serde_json::to_string(&round).map_err(|error| error.to_string())?);
     Ok(())
 }

@@ -8,10 +8,10 @@ use std::hint::spin_loop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use hdrhistogram::Histogram;
 use quanta::Clock;
 
 use crate::cores::pin;
+use crate::latencies;
 use crate::row::{Plan, Sample};
 use crate::stamps;
 use crate::timing::WARM_UP;
@@ -82,19 +82,12 @@ pub fn one_way(plan: &Plan, send: impl FnMut(u64), receive: impl FnMut() -> Opti
 fn sample(clock: &Clock, latencies: impl Iterator<Item = u64>, messages: u64) -> Sample {
     let mut sorted: Vec<u64> = latencies.collect();
     sorted.sort_unstable();
-    // To two digits.
-    let mut histogram = Histogram::<u64>::new(2).expect("two digits are possible");
-    for &latency in &sorted {
-        histogram.record(clock.delta_as_nanos(0, latency).max(1)).expect("it grows with what is recorded");
-    }
-    let share = histogram.len() as f64 / messages as f64;
+    let share = sorted.len() as f64 / messages as f64;
     Sample {
         ns: stamps::to_ns(clock, median_between_steps(&sorted)),
         share: (share < 1.0).then_some(share),
-        latencies: histogram
-            .iter_recorded()
-            .map(|step| (step.value_iterated_to(), step.count_at_value()))
-            .collect(),
+        latencies: latencies::steps(sorted.iter().map(|&latency| clock.delta_as_nanos(0, latency))),
+        ..Sample::default()
     }
 }
 

@@ -1,11 +1,15 @@
 //! What was measured, and what follows from it: all that a report shows, and all that `results.json` holds.
 
+use std::cmp::Ordering;
+use std::fs;
+use std::path::Path;
+
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
 use crate::rounds::{Quartiles, Rounds, ours};
-use crate::row::{Group, Kind, Place, Row, Sample, Target};
+use crate::row::{Group, Kind, Limits, Place, Placed, Row, Sample, Target};
 
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Results {
@@ -34,16 +38,23 @@ pub struct RowResult {
     pub about: String,
     pub group: Group,
     pub capacity: usize,
-    /// In one run of an entry.
+    /// In one run of an entry; 0 where that took a given time.
     pub messages: u64,
+    /// How long one run of an entry was, where that was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span_ms: Option<u64>,
     pub threads: usize,
     /// Whether that is more than the cores it had.
     pub oversubscribed: bool,
     pub place: Option<Place>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placed: Option<Placed>,
     /// The raw ping-pong around the runs of this row.
     pub ping_pong_ns: Option<Quartiles>,
     pub entries: Vec<EntryResult>,
     pub ratios: Vec<Ratio>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<Limits>,
     pub rounds: Rounds,
 }
 
@@ -53,13 +64,17 @@ pub struct EntryResult {
     pub kind: Kind,
     /// Nanoseconds a message, over the rounds that count; none where no round does.
     pub ns: Option<Quartiles>,
+    /// Processor time of all threads in nanoseconds a message, where a row looks at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<Quartiles>,
     /// The share of the messages that were received, where a row has such a thing.
     pub share: Option<Quartiles>,
     pub latency: Option<Latency>,
 }
 
 /// In nanoseconds. Each percentile is the median of those of the rounds: one round in which a thread lost its
-/// core for milliseconds would otherwise be all that is seen of the slowest hundredth.
+/// core for milliseconds would otherwise be all that is seen of the slowest hundredth. Rounds of less than a
+/// thousand messages are taken together: the slowest hundredth of one round would be a few messages.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Latency {
     pub p50: u64,
@@ -78,9 +93,25 @@ pub struct Ratio {
     pub against: String,
     pub kind: Kind,
     pub ratio: Option<Quartiles>,
+    /// Of the processor times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<Quartiles>,
+    /// Of the latencies at 99 %.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<f64>,
     pub target: Option<Target>,
     /// Whether the median reaches the target; none where there is no target, or no round that counts.
     pub met: Option<bool>,
+}
+
+/// What a row's limits say of ours beside the best rival.
+pub struct Limited<'a> {
+    /// Of what: "time", "CPU", "p99".
+    pub figure: &'static str,
+    pub against: &'a str,
+    /// None where no round counts.
+    pub ratio: Option<f64>,
+    pub at_most: f64,
 }
 
 /// How our time stands to the best rival's.
@@ -104,31 +135,38 @@ impl RowResult {
             name: entry.name.to_owned(),
             kind: entry.kind,
             ns: rounds.ns(place),
+            cpu_ns: rounds.cpu_ns(place),
             share: rounds.share(place),
             latency: Latency::of(rounds.samples(place)),
         });
-        let entries = entries.collect();
+        let entries: Vec<EntryResult> = entries.collect();
+        let p99 = |place: usize| Some(entries[place].latency.as_ref()?.p99 as f64);
         let others = row.entries.iter().enumerate().filter(|(place, _)| *place != ours);
         let ratios = others.map(|(place, entry)| {
-            let ratio = rounds.ratio(ours, place);
+            let ratio = rounds.ratio(ours, place, |sample| Some(sample.ns));
+            let cpu = rounds.ratio(ours, place, |sample| sample.cpu_ns);
+            let p99 = p99(ours).zip(p99(place)).map(|(ours, other)| ours / other);
             let target = row.targets.iter().find(|target| target.against == entry.name).cloned();
             let met = target.as_ref().zip(ratio).map(|(target, ratio)| ratio.median <= target.at_most);
-            Ratio { against: entry.name.to_owned(), kind: entry.kind, ratio, target, met }
+            Ratio { against: entry.name.to_owned(), kind: entry.kind, ratio, cpu, p99, target, met }
         });
         let ratios = ratios.collect();
         rounds.forget_latencies();
         Self {
-            name: row.name.to_owned(),
-            about: row.about.to_owned(),
+            name: row.name.to_string(),
+            about: row.about.to_string(),
             group: row.group,
             capacity: row.capacity,
             messages: row.messages,
+            span_ms: (!row.span.is_zero()).then_some(row.span.as_millis() as u64),
             threads: row.threads,
             oversubscribed: row.threads > cores,
             place: row.place.clone(),
+            placed: row.placed.clone(),
             ping_pong_ns: Quartiles::of(rounds.probes()),
             entries,
             ratios,
+            limits: row.limits,
             rounds,
         }
     }
@@ -145,6 +183,26 @@ impl RowResult {
             .max_by(|(_, a), (_, b)| a.median.total_cmp(&b.median))
     }
 
+    /// What the limits say, where there are some.
+    pub fn limited(&self) -> Vec<Limited<'_>> {
+        let Some(Limits { time, cpu, p99 }) = self.limits else {
+            return vec![];
+        };
+        let fastest = self.best_rival().map(|(rival, _)| rival);
+        let rivals = self.ratios.iter().filter(|ratio| ratio.kind == Kind::Rival && ratio.p99.is_some());
+        let smoothest = rivals.max_by(|a, b| a.p99.partial_cmp(&b.p99).unwrap_or(Ordering::Equal));
+        let figures = [
+            ("time", time, fastest, fastest.and_then(|rival| Some(rival.ratio?.median))),
+            ("CPU", cpu, fastest, fastest.and_then(|rival| Some(rival.cpu?.median))),
+            ("p99", p99, smoothest, smoothest.and_then(|rival| rival.p99)),
+        ];
+        let limited = figures.into_iter().filter_map(|(figure, at_most, rival, ratio)| {
+            let against = rival.map_or("the best rival", |rival| &rival.against);
+            Some(Limited { figure, against, ratio, at_most: at_most? })
+        });
+        limited.collect()
+    }
+
     pub fn floor(&self) -> Option<(&Ratio, Quartiles)> {
         let floor = self.ratios.iter().find(|ratio| ratio.kind == Kind::Floor)?;
         Some((floor, floor.ratio?))
@@ -154,12 +212,19 @@ impl RowResult {
         self.best_rival().map(|(_, ratio)| Standing::of(ratio))
     }
 
+    /// Which targets and limits are met; none where no round counts.
+    pub fn met(&self) -> Vec<Option<bool>> {
+        let targets = self.ratios.iter().filter(|ratio| ratio.target.is_some()).map(|ratio| ratio.met);
+        targets.chain(self.limited().iter().map(Limited::met)).collect()
+    }
+
     /// What of this row should be the same in every run: which targets are met; where there are none, how we
     /// stand to the best rival.
     pub fn verdict(&self) -> String {
-        let targets = self.ratios.iter().filter(|ratio| ratio.target.is_some());
-        let met: Vec<&str> = targets
-            .map(|ratio| match ratio.met {
+        let met: Vec<&str> = self
+            .met()
+            .into_iter()
+            .map(|met| match met {
                 Some(true) => "met",
                 Some(false) => "not met",
                 None => "no steady round",
@@ -170,6 +235,13 @@ impl RowResult {
         }
         let standing = self.standing().map(|standing| format!("{standing:?}").to_lowercase());
         standing.unwrap_or_else(|| "nothing to compare".to_owned())
+    }
+}
+
+impl Limited<'_> {
+    /// None where no round counts.
+    pub fn met(&self) -> Option<bool> {
+        self.ratio.map(|ratio| ratio <= self.at_most)
     }
 }
 
@@ -195,7 +267,11 @@ impl Latency {
     fn of<'a>(samples: impl Iterator<Item = &'a Sample>) -> Option<Self> {
         let samples: Vec<&Sample> = samples.filter(|sample| !sample.latencies.is_empty()).collect();
         let max = samples.iter().flat_map(|sample| &sample.latencies).map(|&(ns, _)| ns).max()?;
-        let rounds: Vec<Histogram<u64>> = samples.into_iter().map(histogram).collect();
+        let mut rounds: Vec<Histogram<u64>> = samples.into_iter().map(histogram).collect();
+        if rounds.iter().all(|round| round.len() < 1_000) {
+            let all = rounds.into_iter().reduce(|all, round| all + round);
+            rounds = all.into_iter().collect();
+        }
         let at = |percentile: f64| {
             let rounds = rounds.iter().map(|round| round.value_at_percentile(percentile) as f64);
             Quartiles::of(rounds).expect("there is a round").median.round() as u64
@@ -219,6 +295,16 @@ fn histogram(sample: &Sample) -> Histogram<u64> {
         histogram.record_n(ns, count).expect("it grows as needed");
     }
     histogram
+}
+
+/// What a run wrote.
+pub fn read(path: &Path) -> Result<Results, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+pub fn json(results: &Results) -> Result<String, String> {
+    Ok(serde_json::to_string(results).map_err(|error| error.to_string())? + "\n")
 }
 
 /// In how many rows several runs come to the same verdict, and in which they do not.
@@ -256,7 +342,8 @@ pub mod tests {
             Entry { name: "less", kind: Kind::Floor, run: |_| unreachable!() },
         ];
         row.targets = vec![Target { against: "a rival".into(), at_most: 0.5, aim: Some(0.25) }];
-        let sample = |ns, share| Sample { ns, share, latencies: vec![(100, 3), (900, 1)] };
+        let sample =
+            |ns, share| Sample { ns, cpu_ns: None, share, latencies: vec![(100, 3_000), (900, 1_000)] };
         let samples = [sample(ours, Some(0.993)), sample(rival, None), sample(0.8, None)];
         let round = |steady: bool| Round {
             samples: samples.to_vec(),
@@ -299,6 +386,8 @@ pub mod tests {
             against: "slow".into(),
             kind: Kind::Rival,
             ratio: Some(worse),
+            cpu: None,
+            p99: None,
             target: None,
             met: None,
         });
@@ -314,7 +403,11 @@ pub mod tests {
         assert_eq!((latency.p50, latency.p90, latency.max), (100, 900, 900));
         assert!(latency.curve.is_sorted() && latency.curve.len() > 2);
         let held_up =
-            [100, 100, 5_000_000].map(|ns| Sample { latencies: vec![(ns, 9)], ..Sample::default() });
+            [100, 100, 5_000_000].map(|ns| Sample { latencies: vec![(ns, 900)], ..Sample::default() });
+        let together = Latency::of(held_up.iter()).unwrap();
+        assert_eq!((together.p50, together.p90), (100, 5_001_215));
+        let held_up =
+            held_up.map(|sample| Sample { latencies: vec![(sample.latencies[0].0, 9_000)], ..sample });
         let latency = Latency::of(held_up.iter()).unwrap();
         assert_eq!((latency.p99, latency.max), (100, 5_000_000));
         assert!(

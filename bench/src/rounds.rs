@@ -110,15 +110,29 @@ impl Rounds {
         Quartiles::of(self.samples(entry).map(|sample| sample.ns))
     }
 
+    /// None where a round did not look at it.
+    pub fn cpu_ns(&self, entry: usize) -> Option<Quartiles> {
+        Quartiles::of(self.samples(entry).map(|sample| sample.cpu_ns).collect::<Option<Vec<f64>>>()?)
+    }
+
     /// None where every message of every round was received.
     pub fn share(&self, entry: usize) -> Option<Quartiles> {
         self.samples(entry).any(|sample| sample.share.is_some()).then_some(())?;
         Quartiles::of(self.samples(entry).map(|sample| sample.share.unwrap_or(1.0)))
     }
 
-    /// Of the times of `one` and `other`, divided round by round.
-    pub fn ratio(&self, one: usize, other: usize) -> Option<Quartiles> {
-        Quartiles::of(self.counting().map(|round| round.samples[one].ns / round.samples[other].ns))
+    /// Of what `one` and `other` have of `figure`, divided round by round; none where a round lacks it.
+    pub fn ratio(
+        &self,
+        one: usize,
+        other: usize,
+        figure: impl Fn(&Sample) -> Option<f64>,
+    ) -> Option<Quartiles> {
+        let ratios = self.counting().map(|round| {
+            let figure = |place: usize| figure(&round.samples[place]);
+            Some(figure(one)? / figure(other)?)
+        });
+        Quartiles::of(ratios.collect::<Option<Vec<f64>>>()?)
     }
 
     /// They are many, and what is made of them is kept elsewhere.
@@ -169,7 +183,8 @@ mod tests {
         moved.samples[0].ns = 1_000.0;
         let rounds = Rounds(vec![probed(&[100.0, 110.0]), moved]);
         assert_eq!((rounds.kept(), rounds.dropped(), rounds.probes().count()), (1, 1, 4));
-        assert_eq!(rounds.ratio(0, 1).unwrap().upper, 0.5);
+        assert_eq!(rounds.ratio(0, 1, |sample| Some(sample.ns)).unwrap().upper, 0.5);
+        assert_eq!(rounds.ratio(0, 1, |sample| sample.cpu_ns), None);
         assert_eq!(rounds.ns(0).unwrap().upper, 1.0);
         assert_eq!(rounds.share(0), None);
         assert_eq!(Rounds(vec![]).ns(0), None);
@@ -192,7 +207,7 @@ mod tests {
             Entry { name: "b", kind: Kind::Rival, run: |_| sample('b', 6.0) },
         ];
         ORDER.with_borrow_mut(String::clear);
-        let plan = Plan { capacity: 0, messages: 0, cores: Cores { here: 0, there: 1 } };
+        let plan = row.plan(Cores { here: 0, there: 1 });
         let round = Round::run(&row, &plan, order, || sample('p', 100.0).ns);
         (round, ORDER.with_borrow(String::clone))
     }

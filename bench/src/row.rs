@@ -1,16 +1,22 @@
 //! What a row is: who runs, how much they do, what one run finds, and what it has to reach.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::cores::Cores;
+use crate::placement::Placement;
 
 /// How much one run of an entry does, and where.
 pub struct Plan {
     pub capacity: usize,
+    /// Of a row that counts its messages beforehand.
     pub messages: u64,
+    /// Of a row that has so much time and counts afterwards.
+    pub span: Duration,
     pub cores: Cores,
+    pub placement: Placement,
 }
 
 /// What one run of an entry found.
@@ -18,6 +24,9 @@ pub struct Plan {
 pub struct Sample {
     /// Nanoseconds a message.
     pub ns: f64,
+    /// Processor time of all threads together, in nanoseconds a message, where it was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns: Option<f64>,
     /// The part of the messages that the reader received, where it may lose some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
@@ -43,6 +52,7 @@ pub enum Kind {
 }
 
 /// A contender of a row, or its floor.
+#[derive(Clone, Copy)]
 pub struct Entry {
     pub name: &'static str,
     pub kind: Kind,
@@ -60,6 +70,20 @@ pub struct Target {
     pub aim: Option<f64>,
 }
 
+/// The most that ours may take of what the best rival takes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Of the time of the rival that takes the least.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<f64>,
+    /// Of that rival's processor time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<f64>,
+    /// Of the latency at 99 %, beside the rival that has the least.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99: Option<f64>,
+}
+
 /// The section of the report that a row is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -72,6 +96,10 @@ pub enum Group {
     QueueMany,
     Latency,
     Memory,
+    Placement,
+    NowAndThen,
+    BusyMachine,
+    Sleepers,
 }
 
 /// Where a row stands on the axis of a chart.
@@ -82,37 +110,68 @@ pub struct Place {
     pub at: u64,
 }
 
+/// Where a row stands in a table of the same work in several placements.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placed {
+    pub work: String,
+    pub placement: String,
+}
+
 /// One row of the table: what is done, by whom, and what is asked of ours.
 pub struct Row {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What is done, for the reader of the table.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
     pub group: Group,
     pub capacity: usize,
-    /// Messages in one run.
+    /// Messages in one run; 0 where it runs for a time.
     pub messages: u64,
+    /// How long one run is, where that is given.
+    pub span: Duration,
+    pub placement: Placement,
+    /// Where it is one of several that differ in that.
+    pub placed: Option<Placed>,
+    /// So many rounds are enough.
+    pub most_rounds: usize,
     /// Threads that are busy at once.
     pub threads: usize,
     /// Its place among rows that differ in one number, where it has one.
     pub place: Option<Place>,
     pub entries: Vec<Entry>,
     pub targets: Vec<Target>,
+    pub limits: Option<Limits>,
 }
 
 impl Row {
-    pub fn new(name: &'static str, about: &'static str, capacity: usize, messages: u64) -> Self {
+    pub fn new(
+        name: impl Into<Cow<'static, str>>,
+        about: impl Into<Cow<'static, str>>,
+        capacity: usize,
+        messages: u64,
+    ) -> Self {
         let group = Group::BroadcastOneThread;
         Self {
-            name,
-            about,
+            name: name.into(),
+            about: about.into(),
             group,
             capacity,
             messages,
+            span: Duration::ZERO,
+            placement: Placement::Apart,
+            placed: None,
+            most_rounds: usize::MAX,
             threads: 1,
             place: None,
             entries: vec![],
             targets: vec![],
+            limits: None,
         }
+    }
+
+    /// What one run of it is to do on `cores`.
+    pub fn plan(&self, cores: Cores) -> Plan {
+        let &Self { capacity, messages, span, placement, .. } = self;
+        Plan { capacity, messages, span, cores, placement }
     }
 
     pub fn on_two_cores(self) -> Self {
@@ -131,7 +190,12 @@ impl Row {
 
     /// Whether it matters how far apart the cores are.
     pub fn crosses_cores(&self) -> bool {
-        self.threads > 1
+        self.cores() > 1
+    }
+
+    /// Cores without which it can't be what it says.
+    pub fn cores(&self) -> usize {
+        if self.threads > 1 { self.placement.cores() } else { 1 }
     }
 
     pub fn entries(mut self, entries: impl IntoIterator<Item = Entry>) -> Self {

@@ -2,7 +2,7 @@
 
 use std::array;
 
-use super::{Annulus, FanOut, Gated, Named, PhotonRing, Publisher, Reader};
+use super::{Annulus, FanOut, Gated, Named, PhotonRing, Publisher, Reader, Waiting};
 
 pub struct AnnulusEvents;
 
@@ -34,6 +34,32 @@ impl Reader for annulus::event::EventSubscriber<u64> {
     #[inline(always)]
     fn poll(&mut self, mut receive: impl FnMut(u64)) -> bool {
         self.try_process(|event| receive(*event)).is_ok()
+    }
+}
+
+/// By verbs that wait.
+pub struct AnnulusEventsWaiting;
+
+impl Named for AnnulusEventsWaiting {
+    const NAME: &'static str = Annulus::NAME;
+}
+
+impl<const READERS: usize> Gated<READERS> for AnnulusEventsWaiting {}
+
+impl<const READERS: usize> FanOut<READERS> for AnnulusEventsWaiting {
+    type Publisher = annulus::event::EventPublisher<u64>;
+    type Reader = Waiting<annulus::event::EventSubscriber<u64>>;
+
+    fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
+        let (publisher, readers) = AnnulusEvents::channel(capacity);
+        (publisher, readers.map(Waiting))
+    }
+}
+
+impl Reader for Waiting<annulus::event::EventSubscriber<u64>> {
+    #[inline(always)]
+    fn poll(&mut self, mut receive: impl FnMut(u64)) -> bool {
+        self.0.process(|event| receive(*event)).is_ok()
     }
 }
 

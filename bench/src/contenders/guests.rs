@@ -15,7 +15,7 @@ use rustix::thread::{CpuSet, Pid, sched_setaffinity};
 use serde::Deserialize;
 
 use super::Named;
-use crate::cores::Cores;
+use crate::cores::{Cores, unpin};
 use crate::row::{Entry, Kind, Plan, Sample};
 use crate::timing::LIVE_WARM_UP;
 
@@ -195,10 +195,7 @@ pub fn run_lmax(work: &str, plan: &Plan) -> Sample {
 fn on_both<R: Send>(cores: Cores, start: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| {
         let starter = scope.spawn(|| {
-            let mut both = CpuSet::new();
-            both.set(cores.here);
-            both.set(cores.there);
-            sched_setaffinity(None, &both).expect("both may be used");
+            unpin(cores);
             start()
         });
         starter.join().expect("it does not panic")

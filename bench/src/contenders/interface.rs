@@ -28,6 +28,13 @@ pub trait Subscriber<T>: Send {
     fn total_lagged(&self) -> u64;
 }
 
+/// What a look finds at the consuming end of a queue.
+pub enum Look {
+    Message(u64),
+    Nothing,
+    Closed,
+}
+
 /// A handle of which the verbs are called that return at once.
 pub struct Tried<H>(pub H);
 

@@ -18,10 +18,12 @@
 //! disruptor  a library with such rings only
 //! guests     programs in other languages
 //! queues     each message reaches one consumer
+//! ends       producers and consumers of all of these, as `exchange` drives them
 //! ```
 
 mod called;
 mod disruptor;
+pub mod ends;
 mod events;
 mod fan_out;
 mod group;
@@ -38,28 +40,30 @@ mod waiting;
 
 pub use called::Called;
 pub use disruptor::{Disruptor, DisruptorOfMany};
-pub use events::{AnnulusEvents, PhotonRingEvents};
+pub use events::{AnnulusEvents, AnnulusEventsWaiting, PhotonRingEvents};
 pub use group::AnnulusGroup;
 pub use interface::{
-    BatchPublisher, BatchReader, Contender, FanOut, Gated, Named, Payload, Publisher, Reader, Subscriber,
-    Tried, Waiting,
+    BatchPublisher, BatchReader, Contender, FanOut, Gated, Look, Named, Payload, Publisher, Reader,
+    Subscriber, Tried, Waiting,
 };
 pub use lossless::{AnnulusLossless, PhotonRingBounded};
 pub use lossy::{Annulus, PhotonRing};
 pub use queues::{
     AnnulusCopied, AnnulusInPlace, AnnulusMany, AnnulusManyToMany, AnnulusOneOrder, AnnulusQueue,
-    AnnulusTried, BatchReceiver, BatchSender, Crossbeam, CrossbeamTried, Crossfire, Flume, Kanal, KanalTried,
-    Queue, Receiver, Rtrb, RtrbCopied, RtrbInPlace, Sender, StdSync, StdUnbounded,
+    AnnulusTried, AsyncChannel, BatchReceiver, BatchSender, Crossbeam, CrossbeamTried, Crossfire,
+    CrossfireOne, CrossfireShared, Flume, Kanal, KanalTried, Looking, Queue, Receiver, Rtrb, RtrbCopied,
+    RtrbInPlace, Sender, StdSync, StdUnbounded,
 };
-pub use shared::{AnnulusShared, PhotonRingShared};
-pub use tokio::Tokio;
+pub use shared::{AnnulusShared, AnnulusSharedBy, PhotonRingShared};
+pub use tokio::{Tokio, TokioWaiting};
 pub use topics::{TOPICS, Topics};
 pub use waiting::{
-    AnnulusLosslessWaiting, AsyncBroadcast, AsyncBroadcastWaiting, Bus, BusWaiting, PhotonRingBoundedWaiting,
+    AnnulusLosslessWaiting, AnnulusLossyWaiting, AsyncBroadcast, AsyncBroadcastWaiting, Bus, BusWaiting,
+    PhotonRingBoundedWaiting,
 };
 
 /// All the libraries here but the standard one.
-pub const PACKAGES: [&str; 11] = [
+pub const PACKAGES: [&str; 12] = [
     Annulus::NAME,
     PhotonRing::NAME,
     Disruptor::NAME,
@@ -68,6 +72,7 @@ pub const PACKAGES: [&str; 11] = [
     Kanal::NAME,
     Crossfire::NAME,
     Flume::NAME,
+    AsyncChannel::NAME,
     Tokio::NAME,
     Bus::NAME,
     AsyncBroadcast::NAME,
@@ -100,6 +105,8 @@ mod tests {
         }
         works::<Annulus>();
         works::<AnnulusShared>();
+        works::<AnnulusSharedBy<true>>();
+        works::<AnnulusSharedBy<false>>();
         works::<AnnulusGroup<10>>();
         works::<Tokio>();
         works::<PhotonRing>();
@@ -148,6 +155,9 @@ mod tests {
         works::<Tokio>();
         works::<AnnulusLosslessWaiting>();
         works::<PhotonRingBoundedWaiting>();
+        works::<AnnulusEventsWaiting>();
+        works::<AnnulusLossyWaiting>();
+        works::<TokioWaiting>();
         works::<BusWaiting>();
         works::<AsyncBroadcastWaiting>();
     }
@@ -224,6 +234,9 @@ mod tests {
         works::<KanalTried>();
         works::<Kanal>();
         works::<Crossfire>();
+        works::<CrossfireOne>();
+        works::<CrossfireShared>();
+        works::<AsyncChannel>();
         works::<Flume>();
         works::<StdSync>();
         works::<StdUnbounded>();

@@ -9,7 +9,7 @@ use std::sync::mpsc as std_mpsc;
 use annulus::queue::shared;
 use annulus::{mpmc, mpsc, spsc};
 
-use super::{Annulus, Named, Tried, Waiting};
+use super::{Annulus, Look, Named, Tried, Waiting};
 use crate::messages::BATCH;
 
 pub trait Sender: Send {
@@ -39,6 +39,11 @@ pub trait Receiver: Send {
             }
         }
     }
+}
+
+/// A receiver of which the verb is called that returns at once, and that tells whether more may come.
+pub trait Looking: Send {
+    fn look(&mut self) -> Look;
 }
 
 /// A queue of u64.
@@ -204,6 +209,10 @@ receives!(Waiting<shared::Receiver<u64>>, |receiver| receiver.recv().ok());
 
 type CrossfireSender = crossfire::MTx<crossfire::mpsc::Array<u64>>;
 type CrossfireReceiver = crossfire::Rx<crossfire::mpsc::Array<u64>>;
+type CrossfireOneSender = crossfire::Tx<crossfire::spsc::Array<u64>>;
+type CrossfireOneReceiver = crossfire::Rx<crossfire::spsc::Array<u64>>;
+type CrossfireSharedSender = crossfire::MTx<crossfire::mpmc::Array<u64>>;
+type CrossfireSharedReceiver = crossfire::MRx<crossfire::mpmc::Array<u64>>;
 
 queue!(
     /// Its queue for one consumer, the fastest that it has for many producers.
@@ -211,6 +220,36 @@ queue!(
 );
 sends!(Waiting<CrossfireSender>, |sender, message| sender.send(message).is_ok());
 receives!(Waiting<CrossfireReceiver>, |receiver| receiver.recv().ok());
+
+queue!(
+    /// For one producer.
+    CrossfireOne,
+    "crossfire",
+    Waiting<CrossfireOneSender, CrossfireOneReceiver>,
+    crossfire::spsc::bounded_blocking
+);
+sends!(Waiting<CrossfireOneSender>, |sender, message| sender.send(message).is_ok());
+receives!(Waiting<CrossfireOneReceiver>, |receiver| receiver.recv().ok());
+
+queue!(
+    /// For many consumers, too.
+    CrossfireShared,
+    "crossfire",
+    Waiting<CrossfireSharedSender, CrossfireSharedReceiver>,
+    crossfire::mpmc::bounded_blocking
+);
+sends!(Waiting<CrossfireSharedSender>, |sender, message| sender.send(message).is_ok());
+receives!(Waiting<CrossfireSharedReceiver>, |receiver| receiver.recv().ok());
+
+type AsyncSender = async_channel::Sender<u64>;
+type AsyncReceiver = async_channel::Receiver<u64>;
+
+queue!(
+    /// By its verbs for threads.
+    AsyncChannel, "async-channel", Waiting<AsyncSender, AsyncReceiver>, async_channel::bounded
+);
+sends!(Waiting<AsyncSender>, |sender, message| sender.send_blocking(message).is_ok());
+receives!(Waiting<AsyncReceiver>, |receiver| receiver.recv_blocking().ok());
 
 queue!(Flume, "flume", Waiting<flume::Sender<u64>, flume::Receiver<u64>>, flume::bounded);
 sends!(Waiting<flume::Sender<u64>>, |sender, message| sender.send(message).is_ok());
@@ -230,6 +269,40 @@ queue!(
     StdUnbounded, "std channel, unbounded", Waiting<std_mpsc::Sender<u64>, std_mpsc::Receiver<u64>>, |_| std_mpsc::channel()
 );
 sends!(Waiting<std_mpsc::Sender<u64>>, |sender, message| sender.send(message).is_ok());
+
+/// By the verb that returns at once, and its error.
+macro_rules! looks {
+    ($handle:ty, $empty:path) => {
+        impl Looking for Waiting<$handle> {
+            #[inline(always)]
+            fn look(&mut self) -> Look {
+                match self.0.try_recv() {
+                    Ok(message) => Look::Message(message),
+                    Err($empty) => Look::Nothing,
+                    Err(_) => Look::Closed,
+                }
+            }
+        }
+    };
+}
+
+looks!(mpsc::Consumer<u64>, annulus::TryRecvError::Empty);
+looks!(CrossbeamReceiver, crossbeam_channel::TryRecvError::Empty);
+looks!(CrossfireReceiver, crossfire::TryRecvError::Empty);
+looks!(flume::Receiver<u64>, flume::TryRecvError::Empty);
+looks!(std_mpsc::Receiver<u64>, std_mpsc::TryRecvError::Empty);
+looks!(AsyncReceiver, async_channel::TryRecvError::Empty);
+
+impl Looking for Waiting<KanalReceiver> {
+    #[inline(always)]
+    fn look(&mut self) -> Look {
+        match self.0.try_recv() {
+            Ok(Some(message)) => Look::Message(message),
+            Ok(None) => Look::Nothing,
+            Err(_) => Look::Closed,
+        }
+    }
+}
 
 queue!(AnnulusCopied, Annulus::NAME, Copied<spsc::Producer<u64>, spsc::Consumer<u64>>, spsc::channel);
 queue!(RtrbCopied, Rtrb::NAME, Copied<rtrb::Producer<u64>, rtrb::Consumer<u64>>, rtrb::RingBuffer::new);

@@ -1,5 +1,7 @@
 //! Many publishers that wait for nobody. What they publish is received by the subscribers of `lossy`.
 
+use annulus::WaitStrategy;
+
 use super::{Annulus, Contender, Named, Payload, PhotonRing, Publisher, ours};
 
 macro_rules! shared {
@@ -31,3 +33,30 @@ macro_rules! shared {
 
 shared!(AnnulusShared, Annulus, ours);
 shared!(PhotonRingShared, PhotonRing, photon_ring);
+
+/// Whose publishers wait by `BackoffSpin`, or by `YieldSpin`, for the one that had a slot a lap before.
+pub struct AnnulusSharedBy<const BACKOFF: bool>;
+
+#[derive(Clone)]
+pub struct PublisherBy<T: Payload, const BACKOFF: bool>(annulus::broadcast::MpPublisher<T>);
+
+impl<const BACKOFF: bool> Named for AnnulusSharedBy<BACKOFF> {
+    const NAME: &'static str = Annulus::NAME;
+}
+
+impl<const BACKOFF: bool> Contender for AnnulusSharedBy<BACKOFF> {
+    type Publisher<T: Payload> = PublisherBy<T, BACKOFF>;
+    type Subscriber<T: Payload> = <Annulus as Contender>::Subscriber<T>;
+
+    fn channel<T: Payload>(capacity: usize) -> (Self::Publisher<T>, Self::Subscriber<T>) {
+        let (publisher, subscriber) = AnnulusShared::channel(capacity);
+        (PublisherBy(publisher), subscriber)
+    }
+}
+
+impl<T: Payload, const BACKOFF: bool> Publisher<T> for PublisherBy<T, BACKOFF> {
+    #[inline(always)]
+    fn publish(&mut self, message: T) {
+        self.0.publish_by(message, if BACKOFF { WaitStrategy::BackoffSpin } else { WaitStrategy::YieldSpin });
+    }
+}

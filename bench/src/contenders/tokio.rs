@@ -1,9 +1,10 @@
-//! The broadcast channel of `tokio`, without its runtime: by the verbs that return at once.
+//! The broadcast channel of `tokio`, without its runtime: by the verbs that return at once, and by the one
+//! that lets a thread wait.
 
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::TryRecvError;
 
-use super::{Contender, FanOut, Named, Payload, Publisher, Reader, Subscriber};
+use super::{Contender, FanOut, Named, Payload, Publisher, Reader, Subscriber, Waiting};
 
 pub struct Tokio;
 
@@ -83,5 +84,29 @@ impl Reader for broadcast::Receiver<u64> {
     #[inline(always)]
     fn poll(&mut self, receive: impl FnMut(u64)) -> bool {
         self.try_recv().map(receive).is_ok()
+    }
+}
+
+/// By the verb that waits, which is for threads outside the runtime.
+pub struct TokioWaiting;
+
+impl Named for TokioWaiting {
+    const NAME: &'static str = Tokio::NAME;
+}
+
+impl<const READERS: usize> FanOut<READERS> for TokioWaiting {
+    type Publisher = broadcast::Sender<u64>;
+    type Reader = Waiting<broadcast::Receiver<u64>>;
+
+    fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
+        let (sender, receivers) = <Tokio as FanOut<READERS>>::channel(capacity);
+        (sender, receivers.map(Waiting))
+    }
+}
+
+impl Reader for Waiting<broadcast::Receiver<u64>> {
+    #[inline(always)]
+    fn poll(&mut self, receive: impl FnMut(u64)) -> bool {
+        self.0.blocking_recv().map(receive).is_ok()
     }
 }

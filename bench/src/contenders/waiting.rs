@@ -48,6 +48,30 @@ impl Reader for Waiting<photon_ring::Subscriber<u64>> {
     }
 }
 
+/// A lossy ring, whose publisher waits for nobody; its readers do.
+pub struct AnnulusLossyWaiting;
+
+impl Named for AnnulusLossyWaiting {
+    const NAME: &'static str = Annulus::NAME;
+}
+
+impl<const READERS: usize> FanOut<READERS> for AnnulusLossyWaiting {
+    type Publisher = annulus::broadcast::Publisher<u64>;
+    type Reader = Waiting<annulus::broadcast::Subscriber<u64>>;
+
+    fn channel(capacity: usize) -> (Self::Publisher, [Self::Reader; READERS]) {
+        let (publisher, readers) = <Annulus as FanOut<READERS>>::channel(capacity);
+        (publisher, readers.map(Waiting))
+    }
+}
+
+impl Reader for Waiting<annulus::broadcast::Subscriber<u64>> {
+    #[inline(always)]
+    fn poll(&mut self, receive: impl FnMut(u64)) -> bool {
+        self.0.recv().map(receive).is_ok()
+    }
+}
+
 /// A ring of a library that can wait or try.
 macro_rules! both {
     ($tried:ident, $waiting:ident, $name:literal, $publisher:ty, $reader:ty, |$capacity:ident| $make:expr) => {

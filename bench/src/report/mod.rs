@@ -2,22 +2,24 @@
 //!
 //! ```text
 //! html     report.html: verdicts, charts, method, machine
-//! page     docs/benchmarks.md
-//! readme   the tables of the README
+//! page     docs/benchmarks/PROCESSOR.md
+//! index    docs/benchmarks/README.md: which processors there are
+//! summary  the tables of the README, of all processors
 //! table    the table that is printed, and that the page has
 //! ```
 //!
 //! Here is what they say alike: numbers, ratios, verdicts, and the machine.
 
 pub mod html;
+pub mod index;
 pub mod page;
-pub mod readme;
+pub mod summary;
 pub mod table;
 
 use std::fmt::Write;
 
 use crate::machine::Machine;
-use crate::results::{EntryResult, Ratio, Results};
+use crate::results::{EntryResult, Limited, Ratio, Results};
 use crate::rounds::Quartiles;
 use crate::row::{Group, Kind};
 
@@ -35,29 +37,49 @@ impl Group {
             Self::QueueMany => "Queues, many to one",
             Self::Latency => "Latency",
             Self::Memory => "Memory",
+            Self::Placement => "By placement",
+            Self::NowAndThen => "Now and then, by placement",
+            Self::BusyMachine => "Beside a busy program",
+            Self::Sleepers => "Sleepers",
         }
     }
 }
 
 impl Ratio {
     fn cell(&self) -> String {
-        quartiles(self.ratio, ratio)
+        let mut text = quartiles(self.ratio, ratio);
+        for (figure, times) in [("CPU", self.cpu.map(|times| times.median)), ("p99", self.p99)] {
+            if let Some(times) = times {
+                _ = write!(text, ", {figure} {}", ratio(times));
+            }
+        }
+        text
     }
 
     fn verdict(&self) -> String {
         let Some(target) = &self.target else {
             return none();
         };
-        let met = match self.met {
-            Some(true) => "met",
-            Some(false) => "**not met**",
-            None => "no steady round",
-        };
-        let mut text = format!("≤ {:.2}: {met}", target.at_most);
+        let mut text = format!("≤ {:.2}: {}", target.at_most, word(self.met));
         if let Some((aim, ratio)) = target.aim.zip(self.ratio) {
             _ = write!(text, " (aim {aim:.2}: {})", if ratio.median <= aim { "met" } else { "not met" });
         }
         text
+    }
+}
+
+impl Limited<'_> {
+    fn verdict(&self) -> String {
+        format!("{} ≤ {:.2}: {}", self.figure, self.at_most, word(self.met()))
+    }
+}
+
+/// Of a target.
+fn word(met: Option<bool>) -> &'static str {
+    match met {
+        Some(true) => "met",
+        Some(false) => "**not met**",
+        None => "no steady round",
     }
 }
 
@@ -70,11 +92,14 @@ impl EntryResult {
     }
 
     fn time(&self) -> String {
-        quartiles(self.ns, short) + &self.received()
+        quartiles(self.ns, short) + &self.remarks()
     }
 
-    fn received(&self) -> String {
-        self.share.map(|share| format!(", {:.0} % received", share.median * 100.0)).unwrap_or_default()
+    /// Processor time, and the share that was received, where a row has them.
+    fn remarks(&self) -> String {
+        let cpu = self.cpu_ns.map(|cpu| format!(", CPU {}", short(cpu.median))).unwrap_or_default();
+        let share = self.share.map(|share| format!(", {:.0} % received", share.median * 100.0));
+        cpu + &share.unwrap_or_default()
     }
 }
 
@@ -109,10 +134,11 @@ fn conditions(results: &Results) -> String {
     let Machine { date, processor, cores, is_virtual, kernel, rustc, target, opt_level, .. } =
         &results.machine;
     let hypervisor = if *is_virtual { "a virtual machine" } else { "no hypervisor" };
+    let generation = results.machine.generation.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
     let governor = results.machine.governor.as_deref().unwrap_or("not to be seen");
     let counter = if results.machine.invariant_counter { "invariant" } else { "not invariant" };
     let mut text = format!(
-        "{date}, {processor}, {cores} cores ({hypervisor}), governor {governor}, time stamp counter {counter}, {kernel}, \
+        "{date}, {processor}{generation}, {cores} cores ({hypervisor}), governor {governor}, time stamp counter {counter}, {kernel}, \
          {rustc} for {target}, opt-level {opt_level}"
     );
     if !results.machine.rustflags.is_empty() {

@@ -1,4 +1,4 @@
-//! `docs/benchmarks.md`.
+//! `docs/benchmarks/PROCESSOR.md`.
 
 use std::fmt::Write;
 
@@ -16,7 +16,9 @@ pub fn page(results: &Results) -> String {
         }
         rows += "\n";
     }
-    PAGE.replace("{conditions}", &conditions(results))
+    PAGE.replace("{processor}", &results.machine.name())
+        .replace("{file}", &results.machine.file())
+        .replace("{conditions}", &conditions(results))
         .replace("{table}", &table::table(results))
         .replace("{latencies}", &table::latencies(results))
         .replace("{rows}", &rows)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::results::{Latency, Results, RowResult};
+use crate::results::{Latency, Limited, Results, RowResult};
 use crate::row::Kind;
 
 const COLUMNS: usize = 7;
@@ -43,9 +43,15 @@ fn lines_of(row: &RowResult) -> Vec<[String; COLUMNS]> {
         row.ours().time(),
         format!("{}{dropped}", row.rounds.kept()),
     ];
+    let limited = row.limited();
     let lines = others.zip(&row.ratios).map(|(other, ratio)| {
         let [name, ours, rounds] = std::mem::take(&mut of_the_row);
-        [name, ours, other.label(), other.time(), ratio.cell(), ratio.verdict(), rounds]
+        let limits = limited.iter().filter(|limited| limited.against == ratio.against);
+        let verdict = match &limits.map(Limited::verdict).collect::<Vec<_>>()[..] {
+            [] => ratio.verdict(),
+            limits => limits.join(", "),
+        };
+        [name, ours, other.label(), other.time(), ratio.cell(), verdict, rounds]
     });
     lines.collect()
 }
@@ -75,9 +81,13 @@ mod tests {
     fn a_row_says_what_was_measured_and_whether_that_is_enough() {
         let lines = lines_of(&row(1.0, 2.0, true));
         let ours = ["a row (oversubscribed)", "1.00 (1.00–1.00), 99 % received"];
-        let rival = ["a rival", "2.00 (2.00–2.00)", "0.50 (0.50–0.50)", "≤ 0.50: met (aim 0.25: not met)"];
+        let rival =
+            ["a rival", "2.00 (2.00–2.00)", "0.50 (0.50–0.50), p99 1.00", "≤ 0.50: met (aim 0.25: not met)"];
         assert_eq!(lines[0], [&ours[..], &rival, &["3 (2 did not count)"]].concat()[..]);
-        assert_eq!(lines[1], ["", "", "floor: less", "0.80 (0.80–0.80)", "1.25 (1.25–1.25)", "–", ""]);
+        assert_eq!(
+            lines[1],
+            ["", "", "floor: less", "0.80 (0.80–0.80)", "1.25 (1.25–1.25), p99 1.00", "–", ""]
+        );
     }
 
     #[test]

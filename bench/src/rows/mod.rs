@@ -17,6 +17,7 @@ mod lossless;
 mod many_publishers;
 mod one_thread;
 mod page;
+mod placement;
 mod pool;
 mod pool_across;
 mod queue_blocks;
@@ -57,6 +58,10 @@ pub fn all() -> Vec<Row> {
     of(Group::Latency, latency::rows());
     of(Group::Memory, vec![pool::row()]);
     of(Group::Memory, pool_across::rows().into());
+    of(Group::Placement, placement::streams());
+    of(Group::NowAndThen, placement::now_and_then());
+    of(Group::BusyMachine, placement::beside_a_busy_program());
+    of(Group::Sleepers, placement::sleepers());
     rows
 }
 
@@ -67,6 +72,7 @@ mod tests {
     use crate::messages::BATCH;
     use crate::row::{Entry, Kind, Plan};
     use std::collections::BTreeSet;
+    use std::time::Duration;
 
     /// Few messages, with all the checks.
     #[test]
@@ -74,7 +80,11 @@ mod tests {
         let cores = Cores::first_two().unwrap();
         crate::cores::pin(cores.here);
         for row in all() {
-            let plan = Plan { capacity: row.capacity, messages: row.messages.min(2 * BATCH as u64), cores };
+            let plan = Plan {
+                messages: row.messages.min(2 * BATCH as u64),
+                span: row.span.min(Duration::from_millis(10)),
+                ..row.plan(cores)
+            };
             for entry in &row.entries {
                 let sample = (entry.run)(&plan);
                 assert!(sample.ns > 0.0, "{}: {}", row.name, entry.name);
@@ -87,7 +97,7 @@ mod tests {
     #[test]
     fn no_two_rows_have_the_same_name() {
         let rows = all();
-        let names: BTreeSet<&str> = rows.iter().map(|row| row.name).collect();
+        let names: BTreeSet<&str> = rows.iter().map(|row| &*row.name).collect();
         assert_eq!(names.len(), rows.len());
     }
 

@@ -5,7 +5,7 @@ mod refused;
 use core::error::Error;
 use core::fmt;
 
-pub(crate) use refused::Refusal;
+pub(crate) use refused::{GiveBack, Refusal, if_admitted};
 pub use refused::{PublishError, SendError, TryPublishError, TrySendError};
 #[cfg(feature = "std")]
 pub use refused::{PublishTimeoutError, SendTimeoutError};
@@ -159,6 +159,15 @@ impl Error for RecvTimeoutError {}
 impl From<RecvError> for RecvTimeoutError {
     fn from(_: RecvError) -> Self {
         Self::Closed
+    }
+}
+
+/// What a wait with a deadline found, or that the time passed.
+#[cfg(feature = "std")]
+pub(crate) fn in_time<T>(found: Option<Result<T, RecvError>>) -> Result<T, RecvTimeoutError> {
+    match found {
+        Some(found) => found.map_err(RecvTimeoutError::from),
+        None => Err(RecvTimeoutError::Timeout),
     }
 }
 

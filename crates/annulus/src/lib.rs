@@ -112,6 +112,7 @@ compile_error!(
 #[cfg(any(doc, doctest))]
 pub mod guide;
 
+mod batch;
 pub mod broadcast;
 mod closer;
 mod error;

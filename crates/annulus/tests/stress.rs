@@ -122,6 +122,32 @@ fn race<const N: usize>(capacity: usize, batch: usize) {
     );
 }
 
+/// A reader right behind the writer, which never laps it. Nothing but the stamps orders the two, and nothing
+/// depends on time: Miri's seeded bugs are looked for here.
+#[test]
+fn right_behind_the_writer() {
+    let messages = if cfg!(miri) { 40 } else { 100_000 };
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<[u8; 24]>(2);
+    let received = Arc::new(AtomicUsize::new(0));
+    let reader = {
+        let (subscriber, received) = (subscribable.subscribe(), Arc::clone(&received));
+        thread::spawn(move || {
+            read(subscriber, || {
+                received.fetch_add(1, Ordering::Relaxed);
+            })
+        })
+    };
+    for sequence in 0..messages {
+        publisher.publish(message(sequence as u64));
+        // Only one that found an error ends before the close.
+        while received.load(Ordering::Relaxed) < sequence && !reader.is_finished() {
+            thread::yield_now();
+        }
+    }
+    drop(publisher);
+    assert_eq!(reader.join().unwrap(), (messages as u64, 0));
+}
+
 macro_rules! sizes {
     ($($name:ident: $bytes:literal),* $(,)?) => {$(
         #[test]

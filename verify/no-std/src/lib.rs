@@ -93,18 +93,6 @@ pub fn pooled() -> Option<usize> {
     Some(buffer.len() + pool.available())
 }
 
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn works() {
-        assert_eq!(super::sum(&[1, 2, 3]), Ok(6));
-        assert_eq!(super::large(), Some([7; 64]));
-        assert_eq!(super::lossless(), Some(21));
-        assert_eq!(super::many(), Some(7));
-        assert_eq!(super::pooled(), Some(103));
-    }
-}
-
 /// A task that sends and one that receives, polled in turn by an executor of a few lines.
 #[must_use]
 pub fn tasks() -> Option<u32> {
@@ -135,5 +123,18 @@ pub fn tasks() -> Option<u32> {
         if let Poll::Ready(sum) = receiver.as_mut().poll(&mut context) {
             return Some(sum);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn works() {
+        assert_eq!(super::sum(&[1, 2, 3]), Ok(6));
+        assert_eq!(super::large(), Some([7; 64]));
+        assert_eq!(super::lossless(), Some(21));
+        assert_eq!(super::many(), Some(7));
+        assert_eq!(super::pooled(), Some(103));
+        assert_eq!(super::tasks(), Some(6));
     }
 }

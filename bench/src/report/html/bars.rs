@@ -21,7 +21,7 @@ pub fn bars(row: &RowResult, colours: &Colours) -> Markup {
                             span.range style=(format!("left:{};width:{}", part(ns.lower), part(ns.upper - ns.lower))) {}
                         }
                     }
-                    span.value { (quartiles(entry.ns, short)) " ns" (entry.received()) }
+                    span.value { (quartiles(entry.ns, short)) " ns" (entry.remarks()) }
                 }
             }
         }

@@ -4,18 +4,18 @@ use maud::{Markup, html};
 
 use super::super::{ratio, short};
 use super::sections::{groups, id};
-use crate::results::{Ratio, Results, RowResult, Standing};
+use crate::results::{Limited, Ratio, Results, RowResult, Standing};
 use crate::rounds::Quartiles;
 
 pub fn table(results: &Results) -> Markup {
-    let targets = || results.rows.iter().flat_map(|row| &row.ratios).filter(|ratio| ratio.target.is_some());
-    let met = targets().filter(|ratio| ratio.met == Some(true)).count();
+    let verdicts: Vec<Option<bool>> = results.rows.iter().flat_map(RowResult::met).collect();
+    let met = verdicts.iter().filter(|met| **met == Some(true)).count();
     let standing = |which| results.rows.iter().filter(|row| row.standing() == Some(which)).count();
     html! {
         section #verdicts {
             h2 { "Verdicts" }
             p {
-                (met) " of " (targets().count()) " targets are met. Beside the best rival annulus takes less time in "
+                (met) " of " (verdicts.len()) " targets are met. Beside the best rival annulus takes less time in "
                 (standing(Standing::Ahead)) " rows, more in " (standing(Standing::Behind)) ", and in " (standing(Standing::Even))
                 " it is within a tenth of it."
             }
@@ -38,7 +38,7 @@ fn line(row: &RowResult) -> Markup {
             th scope="row" { (row.name) @if row.oversubscribed { " " span.mark { "oversubscribed" } } }
             td data-label="annulus" {
                 @match row.ours().ns {
-                    Some(ns) => { (short(ns.median)) " ns" (row.ours().received()) }
+                    Some(ns) => { (short(ns.median)) " ns" (row.ours().remarks()) }
                     None => { "no steady round" }
                 }
             }
@@ -48,7 +48,7 @@ fn line(row: &RowResult) -> Markup {
             td data-label="÷ floor" {
                 @if let Some((floor, times)) = row.floor() { (cell(times, None)) " " span.who { (floor.against) } }
             }
-            td data-label="targets" { @for ratio in &row.ratios { (target(ratio)) } }
+            td data-label="targets" { @for ratio in &row.ratios { (target(ratio)) } @for limited in row.limited() { (limit(&limited)) } }
         }
     }
 }
@@ -70,10 +70,23 @@ fn target(of: &Ratio) -> Markup {
     let Some(target) = &of.target else {
         return html! {};
     };
-    let (class, word) = match of.met {
+    html! { div { (chip(of.met)) " ≤ " (ratio(target.at_most)) " of " (target.against) } }
+}
+
+fn limit(of: &Limited) -> Markup {
+    html! {
+        div {
+            (chip(of.met())) " " (of.figure) " ≤ " (ratio(of.at_most)) " of " (of.against)
+            @if let Some(times) = of.ratio { ": " (ratio(times)) }
+        }
+    }
+}
+
+fn chip(met: Option<bool>) -> Markup {
+    let (class, word) = match met {
         Some(true) => ("chip good", "met"),
         Some(false) => ("chip bad", "not met"),
         None => ("chip even", "no steady round"),
     };
-    html! { div { span class=(class) { (word) } " ≤ " (ratio(target.at_most)) " of " (target.against) } }
+    html! { span class=(class) { (word) } }
 }

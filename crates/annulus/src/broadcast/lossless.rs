@@ -5,9 +5,10 @@
 use std::time::{Duration, Instant};
 
 use super::{Lossless, Publisher};
+use crate::batch::in_parts;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
-use crate::error::{PublishError, Refusal, TryPublishError};
+use crate::error::{GiveBack, PublishError, Refusal, TryPublishError};
 use crate::message::Message;
 use crate::wait::{Deadline, WaitStrategy};
 
@@ -269,19 +270,14 @@ impl<T: Message> Publisher<T, Lossless> {
         strategy: WaitStrategy,
         deadline: Deadline,
     ) -> Result<(), (&'m [T], Refusal)> {
-        let mut rest = messages;
-        while !rest.is_empty() {
-            if let Err(refusal) = self.single.admit_by(strategy, deadline) {
-                return Err((rest, refusal));
-            }
+        in_parts(messages, |rest| {
+            self.single.admit_by(strategy, deadline)?;
             // At least 1: it was admitted.
             let part = &rest[..self.single.free_slots().clamp(1, rest.len())];
-            let count = self.put_all(part);
-            rest = &rest[count..];
-            if count < part.len() {
-                return Err((rest, Refusal::Closed));
+            match self.put_all(part) {
+                0 => Err(Refusal::Closed),
+                count => Ok(count),
             }
-        }
-        Ok(())
+        })
     }
 }

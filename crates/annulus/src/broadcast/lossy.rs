@@ -3,11 +3,11 @@
 use core::mem::MaybeUninit;
 
 use super::Subscriber;
-use super::subscriber::Miss;
+use super::subscriber::{Miss, wait_without_deadline};
 use crate::error::LossyRecvError;
 use crate::message::Message;
 use crate::sync::{mutated, pause};
-use crate::wait::{Event, Look, Wait, wait_until};
+use crate::wait::{Event, Look, Wait};
 
 impl<T: Message> Subscriber<T> {
     /// Receives the next message. Waits for it like [`recv`](Self::recv), but reports a lag like
@@ -43,10 +43,7 @@ impl<T: Message> Subscriber<T> {
             }
             Err(_) => {
                 let strategy = self.shared.strategy;
-                match wait_until(&mut OrLag(self), strategy, None) {
-                    Some(result) => result,
-                    None => unreachable!("a wait without a deadline does not end without a result"),
-                }
+                wait_without_deadline(&mut OrLag(self), strategy)
             }
         }
     }

@@ -11,12 +11,16 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::handle::{Handle, Publishing};
-use super::slot_access::{Claimed, claim, claim_by, claim_now, wait_for_slot, wait_for_slot_by};
+use super::slot_access::{
+    Claimed, claim, claim_after_a_look, claim_by, claim_now, wait_for_slot, wait_for_slot_by,
+};
 use super::{Lossless, Lossy, Mode};
 use crate::Closer;
+use crate::batch::in_parts;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
-use crate::error::{PublishError, Refusal, TryPublishError};
+use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
+use crate::hint::unlikely;
 use crate::message::Message;
 use crate::ring::{Copied, Writers};
 use crate::sequence::Sequence;
@@ -71,16 +75,22 @@ impl<T: Message> MpPublisher<T> {
     /// ```
     #[inline]
     pub fn publish(&self, message: T) {
+        if unlikely(self.shared.looks_first()) {
+            return self.publish_after_a_look(&message, None);
+        }
         if let Some(sequence) = self.shared.ring.head().claim(1) {
-            self.put_claimed(sequence, &message);
+            self.put_when_left(sequence, &message);
         }
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy` if necessary.
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) {
+        if unlikely(self.shared.looks_first()) {
+            return self.publish_after_a_look(&message, Some(strategy));
+        }
         if let Some(sequence) = self.shared.ring.head().claim(1) {
-            self.put_claimed_by(sequence, &message, strategy);
+            self.put_when_left_by(sequence, &message, strategy);
         }
     }
 
@@ -114,7 +124,7 @@ impl<T: Message> MpPublisher<T> {
         for part in messages.chunks(self.part()) {
             let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
             for message in part {
-                self.put_claimed(sequence, message);
+                self.put_when_left(sequence, message);
                 sequence = sequence.next();
             }
         }
@@ -127,7 +137,7 @@ impl<T: Message> MpPublisher<T> {
         for part in messages.chunks(self.part()) {
             let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
             for message in part {
-                self.put_claimed_by(sequence, message, strategy);
+                self.put_when_left_by(sequence, message, strategy);
                 sequence = sequence.next();
             }
         }
@@ -141,10 +151,20 @@ impl<T: Message> MpPublisher<T> {
         self.shared.is_ending()
     }
 
+    /// [`publish`](Self::publish) on a ring where publishers wait for each other: claims a sequence when its
+    /// slot is left, and not before.
+    #[cold]
+    #[inline(never)]
+    fn publish_after_a_look(&self, message: &T, strategy: Option<WaitStrategy>) {
+        if let Some(sequence) = claim_after_a_look(&self.shared, strategy) {
+            self.put(sequence, message);
+        }
+    }
+
     /// Writes message `sequence`, which this publisher claimed, as soon as its slot is left.
     #[inline(always)]
     // Decision 0039: no prefetch of the slot.
-    fn put_claimed(&self, sequence: Sequence, message: &T) {
+    fn put_when_left(&self, sequence: Sequence, message: &T) {
         if !self.shared.is_left(sequence) {
             wait_for_slot(&self.shared, sequence);
         }
@@ -152,7 +172,7 @@ impl<T: Message> MpPublisher<T> {
     }
 
     #[inline(always)]
-    fn put_claimed_by(&self, sequence: Sequence, message: &T, strategy: WaitStrategy) {
+    fn put_when_left_by(&self, sequence: Sequence, message: &T, strategy: WaitStrategy) {
         if !self.shared.is_left(sequence) {
             wait_for_slot_by(&self.shared, sequence, strategy);
         }
@@ -185,13 +205,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish(&self, message: T) -> Result<(), PublishError<T>> {
-        match claim(&self.shared, 1, true) {
-            Ok(Claimed { first, .. }) => {
-                self.put(first, &message);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(message)),
-        }
+        self.put_claimed(claim(&self.shared, 1, true), message)
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -201,13 +215,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// Those of [`publish`](Self::publish).
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        match claim_by(&self.shared, 1, true, strategy, None) {
-            Ok(Claimed { first, .. }) => {
-                self.put(first, &message);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(message)),
-        }
+        self.put_claimed(claim_by(&self.shared, 1, true, strategy, None), message)
     }
 
     /// Publishes the message that `make` returns, like [`publish`](Self::publish). `make` runs before a
@@ -312,25 +320,19 @@ impl<T: Message> MpPublisher<T, Lossless> {
         strategy: WaitStrategy,
         deadline: Deadline,
     ) -> Result<(), (&'m [T], Refusal)> {
-        let mut rest = messages;
-        while !rest.is_empty() {
+        in_parts(messages, |rest| {
             let most = rest.len().min(self.part()) as u64;
             // Decision 0030: what fits, not the whole part.
-            match claim_by(&self.shared, most, true, strategy, deadline) {
-                Ok(Claimed { first, end }) => {
-                    // At most as many as were asked for.
-                    let (part, after) = rest.split_at(end.since(first) as usize);
-                    let mut sequence = first;
-                    for message in part {
-                        self.put(sequence, message);
-                        sequence = sequence.next();
-                    }
-                    rest = after;
-                }
-                Err(refusal) => return Err((rest, refusal)),
+            let Claimed { first, end } = claim_by(&self.shared, most, true, strategy, deadline)?;
+            // At most as many as were asked for.
+            let count = end.since(first) as usize;
+            let mut sequence = first;
+            for message in &rest[..count] {
+                self.put(sequence, message);
+                sequence = sequence.next();
             }
-        }
-        Ok(())
+            Ok(count)
+        })
     }
 }
 
@@ -361,13 +363,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     /// ```
     #[inline]
     pub fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
-        match claim_now(&self.shared, M::LOSSLESS) {
-            Ok(Claimed { first, .. }) => {
-                self.put(first, &message);
-                Ok(())
-            }
-            Err(refusal) => Err(TryPublishError::of(refusal, message)),
-        }
+        self.put_claimed(claim_now(&self.shared, M::LOSSLESS), message)
     }
 
     /// Publishes `message`. Waits with the [`WaitStrategy`] of the ring, but no longer than `timeout` on the
@@ -410,13 +406,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
 
     #[cfg(feature = "std")]
     fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        match claim_by(&self.shared, 1, M::LOSSLESS, self.shared.strategy, deadline) {
-            Ok(Claimed { first, .. }) => {
-                self.put(first, &message);
-                Ok(())
-            }
-            Err(refusal) => Err(PublishTimeoutError::of(refusal, message)),
-        }
+        self.put_claimed(claim_by(&self.shared, 1, M::LOSSLESS, self.shared.strategy, deadline), message)
     }
 
     /// How many messages all publishers of the ring have published, or are publishing.
@@ -481,6 +471,12 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         if mutated!("batch_is_one_claim") { usize::MAX } else { PART.min(self.capacity() / 2) }
     }
 
+    /// Writes `message` in the slot that was claimed for it, if one was.
+    #[inline(always)]
+    fn put_claimed<E: GiveBack<T>>(&self, claimed: Result<Claimed, Refusal>, message: T) -> Result<(), E> {
+        if_admitted(claimed, message, |Claimed { first, .. }, message| self.put(first, &message))
+    }
+
     /// Writes message `sequence`, which this publisher claimed, and whose slot was left. Wakes the threads
     /// that wait for it.
     #[inline(always)]
@@ -542,6 +538,51 @@ mod tests {
                 publisher.put(stopped.next(), &2);
             });
             assert!(publisher.shared.ring.newest(next) == Some(next));
+            assert!(publisher.shared.looks_first(), "somebody had to wait");
+            publisher.shared.look_first(false);
         }
+    }
+
+    /// After somebody has waited for a slot that it had claimed, nobody claims one that is not left.
+    #[test]
+    #[cfg(feature = "std")]
+    fn who_looks_first_waits_without_a_claim() {
+        let (publisher, _subscribable) = crate::broadcast::mp_lossy::<u64>(2);
+        let head = publisher.shared.ring.head();
+        for verb in [
+            (|publisher, message| publisher.publish(message)) as fn(&MpPublisher<u64>, u64),
+            |publisher, message| publisher.publish_by(message, WaitStrategy::YieldSpin),
+        ] {
+            publisher.shared.look_first(true);
+            let stopped = head.claim(2).unwrap();
+            std::thread::scope(|scope| {
+                let others = [3, 4].map(|message| {
+                    let publisher = &publisher;
+                    scope.spawn(move || verb(publisher, message))
+                });
+                std::thread::sleep(std::time::Duration::from_millis(5));
+                let claimed = head.claimed();
+                let is_over = others.iter().any(std::thread::ScopedJoinHandle::is_finished);
+                publisher.put(stopped, &1);
+                publisher.put(stopped.next(), &2);
+                assert!(claimed == stopped.plus(2) && !is_over, "{claimed:?}");
+            });
+            assert!(head.claimed() == stopped.plus(4));
+        }
+    }
+
+    /// It is the exception, and comes to an end.
+    #[test]
+    fn nobody_looks_first_for_ever() {
+        let start = (1 << 20) - 5;
+        let (publisher, _subscribable) =
+            crate::broadcast::Builder::new(2).first(start).mp_lossy::<u64>().unwrap();
+        assert!(!publisher.shared.looks_first());
+        publisher.shared.look_first(true);
+        let looks = (0..10).map(|message| {
+            publisher.publish(message);
+            publisher.shared.looks_first()
+        });
+        assert!(looks.eq([true, true, true, true, true, false, false, false, false, false]));
     }
 }

@@ -51,8 +51,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         look: impl FnOnce(&T) -> R,
     ) -> Result<R, <Staged<M> as Mode>::TryRecvError> {
         let message = self.try_recv()?;
-        let _processing = Processing(self);
-        Ok(look(&message))
+        Ok(self.process_received(message, look))
     }
 
     /// Like [`try_process`](Self::try_process), but waits for the next message with the [`WaitStrategy`] of
@@ -86,8 +85,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     #[inline]
     pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, RecvError> {
         let message = self.recv()?;
-        let _processing = Processing(self);
-        Ok(look(&message))
+        Ok(self.process_received(message, look))
     }
 
     /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in the same ring:
@@ -103,8 +101,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         look: impl FnOnce(&T) -> R,
     ) -> Result<R, RecvError> {
         let message = self.recv_by(strategy)?;
-        let _processing = Processing(self);
-        Ok(look(&message))
+        Ok(self.process_received(message, look))
     }
 
     /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock. A timeout of zero
@@ -123,8 +120,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         look: impl FnOnce(&T) -> R,
     ) -> Result<R, RecvTimeoutError> {
         let message = self.recv_timeout(timeout)?;
-        let _processing = Processing(self);
-        Ok(look(&message))
+        Ok(self.process_received(message, look))
     }
 
     /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`. `look` must not wait for
@@ -141,8 +137,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         look: impl FnOnce(&T) -> R,
     ) -> Result<R, RecvTimeoutError> {
         let message = self.recv_deadline(deadline)?;
-        let _processing = Processing(self);
-        Ok(look(&message))
+        Ok(self.process_received(message, look))
     }
 
     /// Hands up to `most` messages that are there to `look`, one after the other, and returns how many they
@@ -238,6 +233,13 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         look: impl FnMut(&T, bool),
     ) -> Result<usize, RecvTimeoutError> {
         self.process_batch_after(most, look, |stage| stage.recv_deadline(deadline))
+    }
+
+    /// Hands `message`, the one received last, to `look`. It is processed afterwards, also if `look` panics.
+    #[inline(always)]
+    fn process_received<R>(&mut self, message: T, look: impl FnOnce(&T) -> R) -> R {
+        let _processing = Processing(self);
+        look(&message)
     }
 
     /// A batch whose first message `receive` brings. One of none comes back all the same, as each verb does.

@@ -167,8 +167,8 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         let (shared, sequence) = (&**handle, *next);
         // SAFETY: the ring is for one publisher, which is this one, is here, and has published all before.
         let written = unsafe { handle.write(Writers::One, sequence, message) };
-        if shared.ring.head().is_attended(sequence) {
-            let published = shared.publish_apart(written.apart());
+        if shared.ring.head().needs_slow_path(sequence) {
+            let published = shared.publish_slow_path(written.without_slot());
             if published {
                 *next = sequence.next();
             }
@@ -191,9 +191,9 @@ impl<T: Message, M: Mode> Publisher<T, M> {
             for message in part {
                 // SAFETY: as in `put`.
                 let written = unsafe { handle.write(Writers::One, next, message) };
-                if !shared.ring.head().is_attended(next) {
+                if !shared.ring.head().needs_slow_path(next) {
                     written.publish();
-                } else if !shared.publish_apart(written.apart()) {
+                } else if !shared.publish_slow_path(written.without_slot()) {
                     break;
                 }
                 next = next.next();

@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 
 use crate::closer::Close;
 use crate::handle_count::HandleCount;
-use crate::ring::{Apart, Gate, Ring, Store, Writers};
+use crate::ring::{Gate, Ring, Store, Unplaced, Writers};
 use crate::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::{Event, WaitStrategy};
@@ -17,6 +17,9 @@ pub(crate) struct Shared<S> {
     pub(super) gate: Gate,
     /// Where those sleep who wait for a message.
     pub(super) published: Event,
+    /// Whether publishers of a lossy ring for many look at the slot before they claim it: a hint.
+    // Decision 0069: when, and why not always.
+    look_first: AtomicBool,
     /// Where those sleep who wait for a cursor to move: publishers at the gate, stages behind others.
     // Decision 0020: one event for all cursors.
     pub(super) released: Event,
@@ -38,12 +41,13 @@ impl<S: Store> Shared<S> {
     pub(super) fn new(ring: Ring<S>, headroom: usize, strategy: WaitStrategy) -> Self {
         let published = Event::new();
         if published.needs_fence() {
-            ring.head().attend_always();
+            ring.head().always_take_slow_path();
         }
         Self {
             gate: Gate::new(ring.capacity(), headroom, ring.first()),
             ring,
             published,
+            look_first: AtomicBool::new(false),
             released: Event::new(),
             strategy,
             identity: Identity::new(),
@@ -51,6 +55,20 @@ impl<S: Store> Shared<S> {
             over: AtomicBool::new(false),
             receivers: HandleCount::new(),
             subscribers: AtomicUsize::new(0),
+        }
+    }
+
+    /// Whether a publisher of a lossy ring for many is to look at the slot before it claims it.
+    #[inline(always)]
+    pub(super) fn looks_first(&self) -> bool {
+        // Relaxed, here and below: it is a hint.
+        self.look_first.load(Ordering::Relaxed) && !mutated!("claims_unseen")
+    }
+
+    /// For [`looks_first`](Self::looks_first), from now on or no more.
+    pub(super) fn look_first(&self, look_first: bool) {
+        if self.look_first.load(Ordering::Relaxed) != look_first {
+            self.look_first.store(look_first, Ordering::Relaxed);
         }
     }
 
@@ -113,33 +131,34 @@ impl<S: Store> Shared<S> {
     /// where somebody has closed the ring.
     #[inline(always)]
     pub(super) fn goes_on(&self, sequence: Sequence) -> bool {
-        !self.ring.head().is_attended(sequence) || self.attend_apart(sequence)
+        !self.ring.head().needs_slow_path(sequence) || self.goes_on_slow_path(sequence)
     }
 
     #[cold]
     #[inline(never)]
-    fn attend_apart(&self, sequence: Sequence) -> bool {
-        self.attend(sequence)
+    fn goes_on_slow_path(&self, sequence: Sequence) -> bool {
+        self.take_slow_path(sequence)
     }
 
-    /// The rest of a publication by the one publisher where it is attended: whoever waits for the message is
-    /// woken, too. Says whether it is published. Takes values, so that a publisher whose methods are inlined
-    /// can live in registers.
+    /// The slow path of a publication by the one publisher, from Z4 on. Wakes whoever waits for the message,
+    /// too. Returns whether the message is published. Takes values, so that a publisher whose methods are
+    /// inlined can live in registers.
     #[cold]
     #[inline(never)]
-    pub(super) fn publish_apart(&self, message: Apart) -> bool {
-        let goes_on = self.attend(message.sequence());
+    pub(super) fn publish_slow_path(&self, message: Unplaced) -> bool {
+        let goes_on = self.take_slow_path(message.sequence());
         if goes_on {
-            self.ring.written(message).publish();
+            self.ring.place(message).publish();
             self.published.notify();
         }
         goes_on
     }
 
-    /// W5 and Z5: what the one publisher, which has announced message `sequence`, does once in a while, and
-    /// always on a ring that is closed: says how far it is, and looks whether it is to publish the message.
+    /// W5 and Z5: the slow path of the one publisher, which has announced message `sequence`. It takes this
+    /// path once in a while, and always on a ring that is closed. It stores how far it is, and looks whether
+    /// it is to publish the message.
     #[inline]
-    pub(super) fn attend(&self, sequence: Sequence) -> bool {
+    pub(super) fn take_slow_path(&self, sequence: Sequence) -> bool {
         let head = self.ring.head();
         head.note(sequence);
         // Z4, where the light one is not enough; pairs with Z3.

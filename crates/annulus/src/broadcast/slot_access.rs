@@ -71,8 +71,11 @@ impl<S: Strided> Wait for AtLimit<'_, S> {
         &self.shared.released
     }
 
+    fn backoff(&mut self) -> Option<&mut WriterBackoff> {
+        Some(&mut self.backoff)
+    }
+
     fn poll(&mut self) -> Look<Self::Found> {
-        self.backoff.pause();
         match look_for_free_slot(self.shared, self.next) {
             Ok(limit) => self.backoff.judge(limit.since(self.next), Ok(limit)),
             Err(Refusal::Full) => Look::Nothing,
@@ -93,8 +96,8 @@ enum Obstacle {
 }
 
 /// What a publisher has claimed: the sequences from `first` to before `end`, at least one. Their slots are
-/// free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// free. Not `Copy`: each sequence is to be written once.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Claimed {
     pub(super) first: Sequence,
     pub(super) end: Sequence,
@@ -197,6 +200,25 @@ pub(super) fn claim_by<S: Strided>(
     wait_until(&mut claim, strategy, deadline).unwrap_or(Err(Refusal::Full))
 }
 
+/// So many claims later a publisher of a lossy ring no longer [looks first](Shared::looks_first).
+const CLAIMS_WITH_A_LOOK: u64 = 1 << 13;
+
+/// As [`claim_by`] for one publisher of a lossy ring for many that [looks first](Shared::looks_first). `None`
+/// where the ring is closed.
+#[cold]
+#[inline(never)]
+pub(super) fn claim_after_a_look<S: Strided>(
+    shared: &Shared<S>,
+    strategy: Option<WaitStrategy>,
+) -> Option<Sequence> {
+    let strategy = strategy.unwrap_or(shared.strategy);
+    let first = claim_by(shared, 1, false, strategy, None).ok()?.first;
+    if first.get() % CLAIMS_WITH_A_LOOK == 0 {
+        shared.look_first(false);
+    }
+    Some(first)
+}
+
 /// As [`claim`], of one sequence, but tries once.
 #[inline]
 pub(super) fn claim_now<S: Strided>(shared: &Shared<S>, lossless: bool) -> Result<Claimed, Refusal> {
@@ -268,6 +290,8 @@ pub(super) fn wait_for_slot<S: Strided>(shared: &Shared<S>, claimed: Sequence) {
 #[cold]
 #[inline(never)]
 pub(super) fn wait_for_slot_by<S: Strided>(shared: &Shared<S>, claimed: Sequence, strategy: WaitStrategy) {
+    // Decision 0069: the next publishers look before they claim.
+    shared.look_first(true);
     if !mutated!("claim_does_not_wait") {
         let left = wait_until(&mut Left { shared, claimed }, strategy, None);
         debug_assert!(left.is_some(), "a wait without a deadline does not end without a result");

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use super::handle::Handle;
 use super::recovery::Recovery;
 use super::{Lossy, Mode, Unstaged};
-#[cfg(feature = "std")]
-use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
+#[cfg(feature = "std")]
+use crate::error::{RecvTimeoutError, in_time};
 use crate::hint::unlikely;
 use crate::message::Message;
 use crate::ring::{Copied, Missing, Whole};
@@ -201,17 +201,23 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.receive(Some(strategy))
     }
 
-    /// Receives by `strategy`, or by that of the ring, which is looked up only if it has to wait.
+    /// Receives, waiting by `strategy`, or by that of the ring, which is looked up only if it has to wait.
     #[inline(always)]
     fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
+        self.receive_or(|subscriber| {
+            let strategy = strategy.unwrap_or(subscriber.shared.strategy);
+            wait_without_deadline(subscriber, strategy)
+        })
+    }
+
+    /// Receives the next message if it is there. If it is not, does `wait`.
+    #[inline(always)]
+    fn receive_or<E>(&mut self, wait: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
         self.begin();
         let mut message = MaybeUninit::uninit();
         match self.next(&mut message) {
             Ok(whole) => Ok(whole.take()),
-            Err(_) => match wait_until(self, strategy.unwrap_or(self.shared.strategy), None) {
-                Some(result) => result,
-                None => unreachable!("a wait without a deadline does not end without a result"),
-            },
+            Err(_) => wait(self),
         }
     }
 
@@ -244,12 +250,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        self.begin();
-        let mut message = MaybeUninit::uninit();
-        match self.next(&mut message) {
-            Ok(whole) => Ok(whole.take()),
-            Err(_) => self.wait_timed(Instant::now().checked_add(timeout)),
-        }
+        self.receive_or(|subscriber| subscriber.wait_timed(Instant::now().checked_add(timeout)))
     }
 
     /// As [`recv`](Self::recv), but gives up at `deadline`. A deadline that has passed still receives a
@@ -278,12 +279,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     pub fn recv_deadline(&mut self, deadline: Instant) -> Result<T, RecvTimeoutError> {
-        self.begin();
-        let mut message = MaybeUninit::uninit();
-        match self.next(&mut message) {
-            Ok(whole) => Ok(whole.take()),
-            Err(_) => self.wait_timed(Some(deadline)),
-        }
+        self.receive_or(|subscriber| subscriber.wait_timed(Some(deadline)))
     }
 
     /// Receives up to `buffer.len()` messages into the front of `buffer`, and returns how many. The rest of
@@ -574,10 +570,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     #[cfg(feature = "std")]
     fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        match wait_until(self, self.shared.strategy, deadline) {
-            Some(result) => Ok(result?),
-            None => Err(RecvTimeoutError::Timeout),
-        }
+        in_time(wait_until(self, self.shared.strategy, deadline))
     }
 
     /// Goes on after a lag and says how many messages that cost.
@@ -627,6 +620,15 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// with many publishers, the first message that is not claimed.
     pub(super) fn end(&self) -> Sequence {
         M::end(self.seat(), self.shared.ring.end(self.cursor))
+    }
+}
+
+/// Waits for what `wait` waits for, as long as it takes.
+#[inline(always)]
+pub(super) fn wait_without_deadline<W: Wait>(wait: &mut W, strategy: WaitStrategy) -> W::Found {
+    match wait_until(wait, strategy, None) {
+        Some(found) => found,
+        None => unreachable!("a wait without a deadline does not end without a result"),
     }
 }
 

@@ -12,6 +12,28 @@ pub(crate) enum Refusal {
     Closed,
 }
 
+/// An error that gives a value back.
+pub(crate) trait GiveBack<V> {
+    /// The error for `value`, which was refused because of `refusal`.
+    fn of(refusal: Refusal, value: V) -> Self;
+}
+
+/// Hands `value` to `publish` if it was admitted. If not, gives it back in an error.
+#[inline(always)]
+pub(crate) fn if_admitted<A, V, E: GiveBack<V>>(
+    admitted: Result<A, Refusal>,
+    value: V,
+    publish: impl FnOnce(A, V),
+) -> Result<(), E> {
+    match admitted {
+        Ok(admission) => {
+            publish(admission, value);
+            Ok(())
+        }
+        Err(refusal) => Err(E::of(refusal, value)),
+    }
+}
+
 /// Three errors that give a value back: of verbs that wait, of those that don't, and of those that wait for a
 /// time.
 macro_rules! give_back {
@@ -33,6 +55,14 @@ macro_rules! give_back {
             $(#[$value])*
             pub fn into_inner(self) -> T {
                 self.0
+            }
+        }
+
+        impl<T> GiveBack<T> for $Waiting<T> {
+            /// Of a verb that has no deadline, so it is refused for one reason only.
+            #[inline]
+            fn of(_: Refusal, value: T) -> Self {
+                Self(value)
             }
         }
 
@@ -72,8 +102,11 @@ macro_rules! give_back {
             pub fn is_full(&self) -> bool {
                 matches!(self, Self::Full(_))
             }
+        }
 
-            pub(crate) fn of(refusal: Refusal, value: T) -> Self {
+        impl<T> GiveBack<T> for $Trying<T> {
+            #[inline]
+            fn of(refusal: Refusal, value: T) -> Self {
                 match refusal {
                     Refusal::Full => Self::Full(value),
                     Refusal::Closed => Self::Closed(value),
@@ -127,8 +160,12 @@ macro_rules! give_back {
                     Self::Timeout(value) | Self::Closed(value) => value,
                 }
             }
+        }
 
-            pub(crate) fn of(refusal: Refusal, value: T) -> Self {
+        #[cfg(feature = "std")]
+        impl<T> GiveBack<T> for $Timed<T> {
+            #[inline]
+            fn of(refusal: Refusal, value: T) -> Self {
                 match refusal {
                     Refusal::Full => Self::Timeout(value),
                     Refusal::Closed => Self::Closed(value),

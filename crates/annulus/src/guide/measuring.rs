@@ -2,7 +2,7 @@
 //!
 //! A message between two cores takes about as long as a few cache misses. So the machine, the compiler and
 //! other programs change the result as much as the library does. The project's own
-//! [benchmarks](https://github.com/annulus-rs/annulus/blob/main/docs/benchmarks.md) follow these rules.
+//! [benchmarks](https://github.com/annulus-rs/annulus/tree/main/docs/benchmarks) follow these rules.
 //!
 //! 1. **Measure on your machine.** Between cores on two sockets, a message takes several times as long as
 //!    between cores that share a cache. The repository has one command that measures every ring beside its

@@ -22,8 +22,10 @@
 //! claimed before the close, and is received, or it was not claimed, and never will be: there is nothing to
 //! take back. Readers are done once the head is where the tail was then.
 
+use core::num::NonZeroUsize;
+
 use super::lane::CacheLine;
-use super::stamped::{self, Claimed, OVER, Slot, Stamped};
+use super::stamped::{self, Claim, Claimed, FreeSlot, OVER, Slot, Stamped};
 use crate::error::{CapacityError, Refusal};
 use crate::os::numa::NumaNode;
 
@@ -37,6 +39,16 @@ pub(crate) struct ClaimedLane<T> {
     tail: CacheLine,
 }
 
+// The senders' lines, behind the receivers' (docs/LAYOUT.md).
+#[cfg(not(annulus_loom))]
+const _: () = assert!(core::mem::offset_of!(ClaimedLane<u64>, tail) == size_of::<Stamped<u64>>());
+
+/// Messages that were sent at once: `count` of them, from number `first` on.
+pub(crate) struct Sent {
+    pub(crate) first: u64,
+    pub(crate) count: usize,
+}
+
 impl<T> ClaimedLane<T> {
     /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
     pub(crate) fn new(capacity: usize, first: u64, node: NumaNode) -> Result<Self, CapacityError> {
@@ -48,16 +60,17 @@ impl<T> ClaimedLane<T> {
         self.slots.capacity()
     }
 
-    /// V1 and Q1: claims up to `most` free slots, and returns the first message's number and how many.
+    /// V1 and Q1: claims one free slot.
     #[inline(always)]
-    pub(crate) fn claim_free(&self, most: usize) -> Result<(u64, usize), Refusal> {
-        let claimed = self.claim_slots(most)?;
-        Ok((claimed.first, claimed.count))
+    pub(crate) fn claim_free_slot(&self) -> Result<FreeSlot<'_, T>, Refusal> {
+        let Claim { first, slot, .. } = self.claim_slots(NonZeroUsize::MIN)?;
+        // SAFETY: V1 and Q1, just now.
+        Ok(unsafe { FreeSlot::new(slot, first) })
     }
 
     /// V1 and Q1.
     #[inline(always)]
-    fn claim_slots(&self, most: usize) -> Result<Claimed<&Slot<T>>, Refusal> {
+    fn claim_slots(&self, most: NonZeroUsize) -> Result<Claim<&Slot<T>>, Refusal> {
         // (No slot is ever free for a message behind the end.)
         let free = |number| {
             let overwrites = || mutated!("claimed_overwrites").then(|| self.slots.slot(number));
@@ -67,35 +80,34 @@ impl<T> ClaimedLane<T> {
             .map_err(|tail| if self.slots.is_over(tail) { Refusal::Closed } else { Refusal::Full })
     }
 
-    /// V1 to V3, of one message, which is given back where there is no room; returns its number. As
-    /// [`claim_free`](Self::claim_free) and [`write`](Self::write), but the slot is looked for once.
+    /// V1 to V3, of one message, which is given back where there is no room; returns its number.
     #[inline(always)]
     pub(crate) fn send(&self, value: T) -> Result<u64, (Refusal, T)> {
-        match self.claim_slots(1) {
-            Ok(Claimed { first, slot, .. }) => {
-                // SAFETY: V1 and Q1, just now.
-                unsafe { slot.write(first, value) };
-                Ok(first)
-            }
+        match self.claim_free_slot() {
+            Ok(slot) => Ok(slot.write(value)),
             Err(refusal) => Err((refusal, value)),
         }
     }
 
-    /// V2 and V3.
-    ///
-    /// # Safety
-    ///
-    /// The caller has claimed a slot for message `number`, and writes it once.
+    /// V1 to V3, of as many of `values` as there are free slots in a row, from the first on. `Full` if there
+    /// are no `values`.
     #[inline(always)]
-    pub(crate) unsafe fn write(&self, number: u64, value: T) {
-        // SAFETY: the caller's promise; V1 came before Q1.
-        unsafe { self.slots.write(number, value) };
+    pub(crate) fn send_some(&self, values: &[T]) -> Result<Sent, Refusal>
+    where
+        T: Copy,
+    {
+        let most = NonZeroUsize::new(values.len().min(self.capacity())).ok_or(Refusal::Full)?;
+        let Claim { first, count, .. } = self.claim_slots(most)?;
+        for (number, &value) in (0..).map(|count| first.wrapping_add(count)).zip(&values[..count]) {
+            // SAFETY: V1 and Q1, just now; each number comes once.
+            unsafe { self.slots.write(number, value) };
+        }
+        Ok(Sent { first, count })
     }
 
-    /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where the next one
-    /// is not there.
+    /// V4 and V5: claims up to `most` messages; `None` where the next one is not there.
     #[inline(always)]
-    pub(crate) fn claim(&self, most: usize) -> Option<(u64, usize)> {
+    pub(crate) fn claim(&self, most: usize) -> Option<Claimed<'_, T>> {
         self.slots.claim(most)
     }
 
@@ -105,25 +117,14 @@ impl<T> ClaimedLane<T> {
         self.slots.take_next()
     }
 
-    /// V6.
-    ///
-    /// # Safety
-    ///
-    /// The caller has claimed message `number`, and moves it out once.
-    #[inline(always)]
-    pub(crate) unsafe fn take(&self, number: u64) -> T {
-        // SAFETY: the caller's promise.
-        unsafe { self.slots.take(number) }
-    }
-
     /// V1: how many slots a writer would find free: 0, or 1, or `preferred` where there seem to be as many.
     pub(crate) fn free_slots(&self, preferred: u64) -> u64 {
         // Acquire: as in `stamped::claim`.
         let mut tail = self.tail.0.load(Ordering::Acquire);
         loop {
-            if self.slots.is_free(tail) {
-                // Readers come by in order, more or less.
-                return if self.slots.is_free(tail.wrapping_add(preferred - 1)) { preferred } else { 1 };
+            let count = self.slots.free_slots(tail, preferred);
+            if count > 0 {
+                return count;
             }
             let now = self.tail.0.load(Ordering::Acquire);
             if now == tail {

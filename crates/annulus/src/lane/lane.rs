@@ -26,6 +26,9 @@
 //!
 //! Numbers are 64 bits wide and may wrap.
 
+#[cfg(not(annulus_loom))]
+use core::mem::offset_of;
+
 use super::hand_off::HandOff;
 use super::{Cells, Position};
 use crate::error::CapacityError;
@@ -62,6 +65,17 @@ pub(crate) struct Lane<T> {
     /// The next message to be taken. Written by the reader.
     head: CacheLine,
 }
+
+// Which lines they are on (docs/LAYOUT.md). A number that slips to another line slows the lane down, and no
+// test fails. (Under loom an atomic is larger.)
+#[cfg(not(annulus_loom))]
+const _: () = {
+    assert!(offset_of!(Lane<u64>, front) == 128, "what does not change is before it");
+    assert!(offset_of!(ProducerLine<u64>, tail) == 0, "the hand-off ends with this line");
+    assert!(offset_of!(ProducerLine<u64>, cached_limit) == 64, "no reader looks at this line");
+    assert!(offset_of!(Lane<u64>, head) == 256, "the reader's lines");
+    assert!(size_of::<Lane<u64>>() == 384, "nobody else is on the reader's lines");
+};
 
 // SAFETY: messages move in on one thread and out on another, or are dropped there: that takes `T: Send`.
 unsafe impl<T: Send> Send for Lane<T> {}

@@ -11,7 +11,8 @@ mod shared_lane;
 mod stamped;
 
 use cells::Cells;
-pub(crate) use claimed_lane::ClaimedLane;
+pub(crate) use claimed_lane::{ClaimedLane, Sent};
 pub(crate) use lane::Lane;
 pub(crate) use position::Position;
 pub(crate) use shared_lane::SharedLane;
+pub(crate) use stamped::{Claimed, FreeSlot};

@@ -18,6 +18,11 @@ pub(crate) struct Position<T> {
     origin: *mut MaybeUninit<T>,
 }
 
+// SAFETY: two numbers. What is done with the slot is promised by who does it.
+unsafe impl<T: Send> Send for Position<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Sync for Position<T> {}
+
 impl<T> Clone for Position<T> {
     #[inline(always)]
     fn clone(&self) -> Self {

@@ -14,7 +14,7 @@
 //! pair of fences: that of the writer after V3, and that of the reader before E4. So E4 has seen every
 //! message of a writer that does not see the close.
 
-use super::stamped::{OVER, Stamped, signed};
+use super::stamped::{Claimed, OVER, Stamped, signed};
 use crate::error::CapacityError;
 use crate::os::numa::NumaNode;
 use crate::sync::{AtomicU64, Ordering};
@@ -39,6 +39,12 @@ impl<T> SharedLane<T> {
         self.slots.is_free(number)
     }
 
+    /// V1 for several: about how many slots are free from message `number` on, at most `preferred`, which is
+    /// not 0.
+    pub(crate) fn free_slots(&self, number: u64, preferred: u64) -> u64 {
+        self.slots.free_slots(number, preferred)
+    }
+
     /// V2 and V3.
     ///
     /// # Safety
@@ -51,11 +57,16 @@ impl<T> SharedLane<T> {
         unsafe { self.slots.write(number, value) };
     }
 
-    /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where no message
-    /// is there.
+    /// V4 and V5: claims up to `most` messages; `None` where no message is there.
     #[inline]
-    pub(crate) fn claim(&self, most: usize) -> Option<(u64, usize)> {
+    pub(crate) fn claim(&self, most: usize) -> Option<Claimed<'_, T>> {
         self.slots.claim(most)
+    }
+
+    /// V4 to V6: the next message, if it is there.
+    #[inline(always)]
+    pub(crate) fn take_next(&self) -> Option<T> {
+        self.slots.take_next().map(|(_, value)| value)
     }
 
     /// V4: whether the lane is certainly empty. Where another reader was faster, it may say that a message is
@@ -64,21 +75,20 @@ impl<T> SharedLane<T> {
         self.slots.is_empty()
     }
 
-    /// V6.
+    /// E3: the writer sent the messages from `first` to before `end`, and then saw that the queue is closed.
+    /// Returns those that no reader will receive; the others belong to the readers.
     ///
     /// # Safety
     ///
-    /// The caller has claimed message `number`, and moves it out once.
-    #[inline(always)]
-    pub(crate) unsafe fn take(&self, number: u64) -> T {
-        // SAFETY: the caller's promise.
-        unsafe { self.slots.take(number) }
+    /// The caller is the one writer, sent these messages last, and calls this once for them.
+    pub(crate) unsafe fn settle(&self, first: u64, end: u64) -> Claimed<'_, T> {
+        // SAFETY: the messages from there on lie behind the end (E4), or are claimed (E3).
+        unsafe { self.slots.claimed(self.first_unsent(first, end), end) }
     }
 
-    /// E3: the writer sent the messages from `first` to before `end`, and then saw that the queue is closed.
-    /// Returns a number: the messages before it belong to the readers. The caller has claimed the others, and
-    /// takes them back.
-    pub(crate) fn settle(&self, first: u64, end: u64) -> u64 {
+    /// E3: the messages before the returned number belong to the readers. Those from there to before `end`
+    /// are claimed.
+    fn first_unsent(&self, first: u64, end: u64) -> u64 {
         let mut head = self.slots.head.0.load(Ordering::Acquire);
         loop {
             if self.slots.is_over(head) {
@@ -147,10 +157,7 @@ mod tests {
             // SAFETY: nobody else writes, and four are free.
             unsafe { lane.send(first.wrapping_add(count), Box::new(count)) };
         }
-        if let Some((number, count)) = lane.claim(claimed) {
-            // SAFETY: claimed just now.
-            (0..count as u64).for_each(|count| drop(unsafe { lane.take(number.wrapping_add(count)) }));
-        }
+        lane.claim(claimed).into_iter().flatten().for_each(drop);
         lane
     }
 
@@ -160,15 +167,30 @@ mod tests {
     fn a_claimed_slot_is_not_the_next_laps() {
         for first in FIRSTS {
             let lane = lane(first, 4, 0);
-            assert_eq!(lane.claim(4), Some((first, 4)));
+            let claimed = lane.claim(4).unwrap();
+            assert_eq!((claimed.number(), claimed.len()), (first, 4));
             // Claimed, and still full.
-            assert_eq!(lane.claim(4), None);
+            assert!(lane.claim(4).is_none());
             assert!(lane.is_empty());
             let next = first.wrapping_add(4);
             assert!(!lane.is_free(next));
-            // SAFETY: claimed above.
-            (0..4).for_each(|count| drop(unsafe { lane.take(first.wrapping_add(count)) }));
+            drop(claimed);
             assert!(lane.is_free(next) && !lane.is_free(first) && !lane.is_free(next.wrapping_add(4)));
+        }
+    }
+
+    /// From the next message on, as far as is looked for.
+    #[test]
+    fn free_slots_are_counted_in_powers_of_two() {
+        for first in FIRSTS {
+            let lane = lane(first, 4, 2);
+            let next = first.wrapping_add(4);
+            assert_eq!([1, 2, 3, 4, 7].map(|preferred| lane.free_slots(next, preferred)), [1, 2, 2, 2, 2]);
+            assert_eq!(lane.free_slots(first, 4), 0, "that one is long over");
+            let lane = self::lane(first, 4, 3);
+            assert_eq!([1, 2, 3, 4].map(|preferred| lane.free_slots(next, preferred)), [1, 2, 3, 2]);
+            let lane = self::lane(first, 4, 0);
+            assert_eq!(lane.free_slots(next, 4), 0);
         }
     }
 
@@ -178,10 +200,10 @@ mod tests {
             let (none, two, left) = (lane(first, 0, 0), lane(first, 2, 0), lane(first, 2, 1));
             assert_eq!([&none, &two, &left].map(SharedLane::is_empty), [true, false, false]);
             assert_eq!([&none, &two, &left].map(SharedLane::len), [0, 2, 1]);
-            assert_eq!(left.claim(4), Some((first.wrapping_add(1), 1)));
+            let claimed = left.claim(4).unwrap();
+            assert_eq!((claimed.number(), claimed.len()), (first.wrapping_add(1), 1));
             assert!(left.is_empty());
-            // SAFETY: claimed just now.
-            drop(unsafe { left.take(first.wrapping_add(1)) });
+            drop(claimed);
         }
     }
 
@@ -189,12 +211,11 @@ mod tests {
     /// claimed.
     fn settled(first: u64, claimed: usize) -> (u64, usize) {
         let lane = lane(first, 3, claimed);
-        let until = lane.settle(first.wrapping_add(1), first.wrapping_add(3));
-        let left = lane.len();
-        // SAFETY: the writer has claimed these.
-        (until.wrapping_sub(first)..3)
-            .for_each(|count| drop(unsafe { lane.take(first.wrapping_add(count)) }));
-        (until.wrapping_sub(first), left)
+        // SAFETY: this is the writer, which sent three.
+        let unsent = unsafe { lane.settle(first.wrapping_add(1), first.wrapping_add(3)) };
+        let until = unsent.number().wrapping_sub(first);
+        assert_eq!(until + unsent.len() as u64, 3);
+        (until, lane.len())
     }
 
     #[test]
@@ -215,9 +236,9 @@ mod tests {
             assert!(!full.seal(), "something is there");
             let lane = lane(first, 2, 2);
             assert!(lane.seal() && lane.seal());
-            assert_eq!(lane.claim(4), None);
+            assert!(lane.claim(4).is_none());
             for (from, until) in [(0, 2), (1, 2), (2, 2), (3, 3)] {
-                assert_eq!(lane.settle(at(from), at(4)), at(until));
+                assert_eq!(lane.first_unsent(at(from), at(4)), at(until));
             }
         }
     }
@@ -230,9 +251,7 @@ mod tests {
             // SAFETY: nobody else writes, and four are free.
             unsafe { lane.send(number, message.clone()) };
         }
-        assert_eq!(lane.claim(1), Some((u64::MAX, 1)));
-        // SAFETY: claimed just now.
-        drop(unsafe { lane.take(u64::MAX) });
+        drop(lane.take_next().unwrap());
         assert_eq!(alloc::sync::Arc::strong_count(&message), 3);
         drop(lane);
         assert_eq!(alloc::sync::Arc::strong_count(&message), 1);
@@ -248,9 +267,9 @@ mod tests {
             (0..capacity as u64).for_each(|number| unsafe { lane.send(number, Box::new(number)) });
             let receive_all = || {
                 start.wait();
-                while let Some((number, _)) = lane.claim(1) {
-                    // SAFETY: claimed just now.
-                    assert_eq!(*unsafe { lane.take(number) }, number);
+                while let Some(message) = lane.claim(1) {
+                    let number = message.number();
+                    message.for_each(|message| assert_eq!(*message, number));
                 }
                 assert_eq!(
                     lane.slots.head.0.load(Ordering::Relaxed),

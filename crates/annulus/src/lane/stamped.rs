@@ -18,6 +18,9 @@
 //! there are many writers, they claim free slots as readers claim full ones.
 
 use core::mem::MaybeUninit;
+#[cfg(not(annulus_loom))]
+use core::mem::offset_of;
+use core::num::NonZeroUsize;
 
 use super::Cells;
 use super::lane::CacheLine;
@@ -106,6 +109,10 @@ pub(super) struct Stamped<T> {
     pub(super) head: CacheLine,
 }
 
+// What does not change is on lines of its own (docs/LAYOUT.md).
+#[cfg(not(annulus_loom))]
+const _: () = assert!(offset_of!(Stamped<u64>, head) == 128 && size_of::<Stamped<u64>>() == 256);
+
 // SAFETY: messages move in on one thread and out on another, or are dropped there: that takes `T: Send`.
 unsafe impl<T: Send> Send for Stamped<T> {}
 // SAFETY: as above; no two threads ever look at a slot at once.
@@ -154,6 +161,24 @@ impl<T> Stamped<T> {
         (stamp == LaneStamp::free(number)).then_some(slot)
     }
 
+    /// How many slots are free from message `number` on: about, and at most `preferred`, which is not 0.
+    /// Readers come by in order, more or less, so it looks at few of them. O(log `preferred`).
+    pub(super) fn free_slots(&self, number: u64, preferred: u64) -> u64 {
+        if !self.is_free(number) {
+            return 0;
+        }
+        let mut count = 1;
+        while count < preferred {
+            let next = (2 * count).min(preferred);
+            let last = if mutated!("free_slots_one_too_many") { next - 2 } else { next - 1 };
+            if !self.is_free(number.wrapping_add(last)) {
+                break;
+            }
+            count = next;
+        }
+        count
+    }
+
     /// V2 and V3.
     ///
     /// # Safety
@@ -180,23 +205,20 @@ impl<T> Stamped<T> {
         (stamp == LaneStamp::full(number)).then_some(slot)
     }
 
-    /// V4 and V5: claims up to `most` messages, and returns the first and how many; `None` where nothing is
-    /// there.
+    /// V4 and V5: claims up to `most` messages. `None` where nothing is there, or if `most` is 0.
     #[inline]
-    pub(super) fn claim(&self, most: usize) -> Option<(u64, usize)> {
-        if most == 0 {
-            return None;
-        }
-        let most = most.min(self.capacity());
-        let claimed = claim(&self.head.0, most, |number| self.full_slot(number)).ok()?;
-        Some((claimed.first, claimed.count))
+    pub(super) fn claim(&self, most: usize) -> Option<Claimed<'_, T>> {
+        let most = NonZeroUsize::new(most.min(self.capacity()))?;
+        let Claim { first, count, .. } = claim(&self.head.0, most, |number| self.full_slot(number)).ok()?;
+        Some(Claimed { slots: self, next: first, left: count })
     }
 
-    /// V4 to V6, of one message: its number, and what it is. As [`claim`](Self::claim) and
-    /// [`take`](Self::take), but the slot is looked for once.
+    /// V4 to V6, of one message: its number, and what it is. As [`claim`](Self::claim), but the slot is
+    /// looked for once.
     #[inline(always)]
     pub(super) fn take_next(&self) -> Option<(u64, T)> {
-        let Claimed { first, slot, .. } = claim(&self.head.0, 1, |number| self.full_slot(number)).ok()?;
+        let one = NonZeroUsize::MIN;
+        let Claim { first, slot, .. } = claim(&self.head.0, one, |number| self.full_slot(number)).ok()?;
         // SAFETY: claimed just now.
         Some((first, unsafe { slot.take(first.wrapping_add(self.capacity() as u64)) }))
     }
@@ -209,15 +231,13 @@ impl<T> Stamped<T> {
         !self.is_full(head) && self.head.0.load(Ordering::Acquire) == head
     }
 
-    /// V6.
+    /// The messages from `first` to before `end`.
     ///
     /// # Safety
     ///
-    /// The caller has claimed message `number`, and moves it out once.
-    #[inline(always)]
-    pub(super) unsafe fn take(&self, number: u64) -> T {
-        // SAFETY: the caller's promise.
-        unsafe { self.slot(number).take(number.wrapping_add(self.capacity() as u64)) }
+    /// They are there, no reader can claim them any more, and the caller has them once.
+    pub(super) unsafe fn claimed(&self, first: u64, end: u64) -> Claimed<'_, T> {
+        Claimed { slots: self, next: first, left: end.wrapping_sub(first) as usize }
     }
 
     /// Whether message `number` was written, now or earlier.
@@ -258,8 +278,81 @@ impl<T> Stamped<T> {
     }
 }
 
-/// What was [claimed](claim): `count` messages from number `first` on, which belongs in `slot`.
-pub(super) struct Claimed<S> {
+/// Messages that a reader has claimed (V5), in their order. Each is moved out (V6) as the iterator returns
+/// it. Those that are left are dropped with it: no writer waits for ever for a slot that nobody leaves.
+#[must_use = "what is claimed and not taken is dropped"]
+pub(crate) struct Claimed<'l, T> {
+    slots: &'l Stamped<T>,
+    /// The number of the next message. It and those after it are there, and nobody else's.
+    next: u64,
+    /// How many there are.
+    left: usize,
+}
+
+impl<T> Claimed<'_, T> {
+    /// The number of the next message.
+    pub(crate) fn number(&self) -> u64 {
+        self.next
+    }
+}
+
+impl<T> Iterator for Claimed<'_, T> {
+    type Item = T;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<T> {
+        self.left = self.left.checked_sub(1)?;
+        let number = self.next;
+        self.next = number.wrapping_add(1);
+        // SAFETY: it was claimed, and is moved out once: the next one is next now.
+        Some(unsafe { self.slots.slot(number).take(number.wrapping_add(self.slots.capacity() as u64)) })
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<T> ExactSizeIterator for Claimed<'_, T> {}
+
+impl<T> Drop for Claimed<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.for_each(drop);
+    }
+}
+
+/// A free slot that a writer has claimed.
+#[must_use = "readers wait for this message"]
+pub(crate) struct FreeSlot<'l, T> {
+    slot: &'l Slot<T>,
+    number: u64,
+}
+
+impl<'l, T> FreeSlot<'l, T> {
+    /// The slot of message `number`.
+    ///
+    /// # Safety
+    ///
+    /// It is free, and the caller has claimed it, and has it once.
+    #[inline(always)]
+    pub(super) unsafe fn new(slot: &'l Slot<T>, number: u64) -> Self {
+        Self { slot, number }
+    }
+
+    /// V2 and V3. Returns the message's number.
+    #[inline(always)]
+    pub(crate) fn write(self, value: T) -> u64 {
+        // SAFETY: the slot is free, and was claimed for this message (`new`).
+        unsafe { self.slot.write(self.number, value) };
+        self.number
+    }
+}
+
+/// What a [claim](claim()) took: `count` messages, or free slots, from number `first` on, which belongs in
+/// `slot`.
+pub(super) struct Claim<S> {
     pub(super) first: u64,
     pub(super) slot: S,
     pub(super) count: usize,
@@ -267,15 +360,14 @@ pub(super) struct Claimed<S> {
 
 /// V5, and Q1 of `claimed_lane.rs`: moves `counter` behind up to `most` messages, from where it is on, whose
 /// slots `ready` returns where they are the caller's once that was done. Where there was none, returns which
-/// would be the first. `most` is at least 1.
+/// would be the first.
 // Decision 0065: the slot is handed on.
 #[inline(always)]
 pub(super) fn claim<S>(
     counter: &AtomicU64,
-    most: usize,
+    most: NonZeroUsize,
     ready: impl Fn(u64) -> Option<S>,
-) -> Result<Claimed<S>, u64> {
-    debug_assert!(most > 0);
+) -> Result<Claim<S>, u64> {
     // Acquire: as a failure below.
     let mut first = counter.load(Ordering::Acquire);
     loop {
@@ -289,17 +381,17 @@ pub(super) fn claim<S>(
             continue;
         };
         let is_ready = |&count: &u64| ready(first.wrapping_add(count)).is_some();
-        let count = 1 + (1..most as u64).take_while(is_ready).count();
+        let count = 1 + (1..most.get() as u64).take_while(is_ready).count();
         let behind = first.wrapping_add(count as u64);
         if mutated!("shared_claim_not_atomic") {
             counter.store(behind, Ordering::Release);
-            return Ok(Claimed { first, slot, count });
+            return Ok(Claim { first, slot, count });
         }
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
         // The stamps order the messages. Acquire and Release: pair with E3, and on with the next claim; and
         // with Q2.
         match counter.compare_exchange_weak(first, behind, success, failure) {
-            Ok(_) => return Ok(Claimed { first, slot, count }),
+            Ok(_) => return Ok(Claim { first, slot, count }),
             Err(now) => first = now,
         }
     }
@@ -307,9 +399,8 @@ pub(super) fn claim<S>(
 
 impl<T> Drop for Stamped<T> {
     fn drop(&mut self) {
-        while let Some((number, _)) = self.claim(1) {
-            // SAFETY: claimed just now.
-            drop(unsafe { self.take(number) });
+        while let Some((_, value)) = self.take_next() {
+            drop(value);
         }
         for index in 0..self.capacity() {
             // SAFETY: made in `new`, and nobody uses them any more.

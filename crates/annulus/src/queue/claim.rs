@@ -4,26 +4,22 @@
 //! budget of messages of one before it looks at the others. So a lane with a message has its turn after one
 //! turn of every other, with each consumer that goes on.
 
-use alloc::sync::Arc;
-
 use super::ends::Read;
-use super::node::NodeRef;
-use super::rest::fill;
+use super::node::LaneNode;
 use super::roster::Round;
+use super::share::LaneShare;
 use super::state::QueueState;
 use super::thinning::Thinning;
 use crate::lane::SharedLane;
 use crate::sync::mutated;
-use crate::wait::Event;
 
 /// Messages from one lane before the others have their turn.
 const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 
 /// A consumer of all shared lanes of a queue state.
 pub(crate) struct Claimer<T> {
-    pub(super) state: Arc<QueueState<SharedLane<T>>>,
     /// The lane whose turn it is.
-    local: NodeRef<SharedLane<T>>,
+    local: LaneShare<SharedLane<T>>,
     /// Its number in the roster.
     turn: usize,
     /// Messages that it may take from there before it looks at others.
@@ -36,82 +32,95 @@ pub(crate) struct Claimer<T> {
     over: bool,
 }
 
-// SAFETY: a share in a queue state and a node of it, which may go where messages may go.
-unsafe impl<T: Send> Send for Claimer<T> {}
-// SAFETY: what a shared reference allows is atomic.
-unsafe impl<T: Send> Sync for Claimer<T> {}
-
 impl<T> Claimer<T> {
-    /// The first consumer of `state`, which begins with `local`, its first lane. It counts as a consumer of
-    /// the queue state already.
-    pub(super) fn new(state: Arc<QueueState<SharedLane<T>>>, local: NodeRef<SharedLane<T>>) -> Self {
-        Self { state, local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
+    /// A consumer that begins with `local`. The queue state counts it already.
+    pub(super) fn new(local: LaneShare<SharedLane<T>>) -> Self {
+        Self { local, turn: 0, budget: BUDGET, thinning: Thinning::new(), settled: false, over: false }
     }
 
     /// Another consumer, which begins with the next lane.
     pub(super) fn another(&self) -> Self {
-        self.state.consumer_comes();
-        let mut other = Self::new(Arc::clone(&self.state), self.local);
-        let mut round = self.state.roster.round(self.turn, true);
+        self.state().consumer_comes();
+        let mut other = Self::new(self.local.clone());
+        let mut round = self.state().roster.round(self.turn, true);
         other.next_in_round(&mut round);
         other
     }
 
-    /// Claims up to `most` messages of one lane, which is the local one then; returns the first and how many.
-    #[inline]
-    fn claim(&mut self, most: usize) -> Option<(u64, usize)> {
-        self.claim_here(most).or_else(|| self.claim_elsewhere(most))
+    /// How many messages it may take from the local lane before it looks at the others.
+    #[inline(always)]
+    fn budget(&self) -> usize {
+        if mutated!("steals_without_end") { usize::MAX } else { self.budget }
     }
 
-    /// As [`claim`](Self::claim), of the local lane, if it has not had its turn.
+    /// Takes the next message of the local lane, if that has not had its turn.
     #[inline(always)]
-    fn claim_here(&mut self, most: usize) -> Option<(u64, usize)> {
-        let budget = if mutated!("steals_without_end") { usize::MAX } else { self.budget };
-        if budget == 0 {
+    fn take_next_here(&mut self) -> Option<T> {
+        if self.budget() == 0 {
             return None;
         }
-        let (first, count) = self.local.lane.claim(most.min(budget))?;
-        self.budget = self.budget.saturating_sub(count);
-        Some((first, count))
+        let value = self.local.lane.take_next()?;
+        self.budget = self.budget.saturating_sub(1);
+        say_released(&self.local);
+        Some(value)
     }
 
-    /// Looks at the lanes, from the next on. The local one comes last: it had its turn, or nothing was there.
+    /// Moves messages of the local lane into `buffer`, if that lane has not had its turn. Returns how many,
+    /// `None` where there is none.
+    #[inline]
+    fn move_here(&mut self, buffer: &mut [T]) -> Option<usize> {
+        /// Says on drop that slots were left, also if a destructor panicked.
+        struct Leaving<'a, T>(&'a LaneNode<SharedLane<T>>);
+
+        impl<T> Drop for Leaving<'_, T> {
+            #[inline]
+            fn drop(&mut self) {
+                say_released(self.0);
+            }
+        }
+
+        let budget = self.budget();
+        let claimed = self.local.lane.claim(buffer.len().min(budget))?;
+        let count = claimed.len();
+        self.budget = self.budget.saturating_sub(count);
+        let _leaving = Leaving(&self.local);
+        for (slot, value) in buffer.iter_mut().zip(claimed) {
+            *slot = value;
+        }
+        Some(count)
+    }
+
+    /// Looks at the lanes, from the next on, until `take` takes something of one, which is the local one
+    /// then. The lane that is local now comes last: it had its turn, or nothing was there.
     #[cold]
     #[inline(never)]
-    fn claim_elsewhere(&mut self, most: usize) -> Option<(u64, usize)> {
-        if self.budget != 0 && self.state.roster.count() == 1 {
+    fn search<R>(&mut self, mut take: impl FnMut(&mut Self) -> Option<R>) -> Option<R> {
+        if self.budget != 0 && self.state().roster.count() == 1 {
             // Decision 0051: no look at how full it is.
             // Nothing was there, and there is no other.
             return None;
         }
-        self.thinning.thin_out(&self.state.roster, &self.state.published);
+        let state = self.local.state();
+        self.thinning.thin_out(&state.roster, &state.published);
         let mut round = self.begin_round();
         let mut looked = 0;
         while self.next_in_round(&mut round) {
-            if let Some(claimed) = self.claim_here(most) {
+            if let Some(taken) = take(self) {
                 self.thinning.found(&self.local, looked);
-                return Some(claimed);
+                return Some(taken);
             }
             looked += 1;
         }
         self.thinning.found_nothing(looked);
         None
     }
+}
 
-    /// Moves message `number` of the local lane out.
-    ///
-    /// # Safety
-    ///
-    /// This end has claimed it, and does so once.
-    #[inline(always)]
-    unsafe fn take(&self, number: u64) -> T {
-        let local = &*self.local;
-        // SAFETY: the caller's promise.
-        let value = unsafe { local.lane.take(number) };
-        if !mutated!("shared_take_wakes_nobody") {
-            local.released.notify();
-        }
-        value
+/// Wakes the producer of `node` if it waits for a free slot.
+#[inline(always)]
+fn say_released<T>(node: &LaneNode<SharedLane<T>>) {
+    if !mutated!("shared_take_wakes_nobody") {
+        node.released.notify();
     }
 }
 
@@ -120,24 +129,16 @@ impl<T> Read<T> for Claimer<T> {
 
     #[inline(always)]
     fn state(&self) -> &QueueState<SharedLane<T>> {
-        &self.state
-    }
-
-    fn event(&self) -> &Event {
-        &self.state.published
+        self.local.state()
     }
 
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
-        let (number, _) = self.claim_here(1)?;
-        // SAFETY: claimed just now.
-        Some(unsafe { self.take(number) })
+        self.take_next_here()
     }
 
     fn try_take(&mut self) -> Option<T> {
-        let (number, _) = self.claim(1)?;
-        // SAFETY: claimed just now.
-        Some(unsafe { self.take(number) })
+        self.take_next_here().or_else(|| self.search(Self::take_next_here))
     }
 
     /// One by one: what is claimed can't be put back, and `each` may panic.
@@ -160,9 +161,12 @@ impl<T> Read<T> for Claimer<T> {
     /// over.
     #[inline]
     fn take_here(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
-        let Some((number, _)) = self.local.lane.claim(most.min(1)) else { return 0 };
-        // SAFETY: claimed just now.
-        each(unsafe { self.take(number) });
+        if most == 0 {
+            return 0;
+        }
+        let Some(value) = self.local.lane.take_next() else { return 0 };
+        say_released(&self.local);
+        each(value);
         1
     }
 
@@ -170,9 +174,9 @@ impl<T> Read<T> for Claimer<T> {
     fn take_into(&mut self, buffer: &mut [T]) -> usize {
         let mut filled = 0;
         while filled < buffer.len() {
-            let Some((first, count)) = self.claim(buffer.len() - filled) else { break };
-            // SAFETY: claimed just now, and each is taken once.
-            fill(&mut buffer[filled..filled + count], first, |number| unsafe { self.take(number) });
+            let rest = &mut buffer[filled..];
+            let moved = self.move_here(rest).or_else(|| self.search(|end| end.move_here(rest)));
+            let Some(count) = moved else { break };
             filled += count;
         }
         filled
@@ -180,14 +184,12 @@ impl<T> Read<T> for Claimer<T> {
 
     fn begin_round(&mut self) -> Round {
         // Where the queue is closed, what is in no list is found, too, before E4 ends it.
-        self.state.roster.round_beside_others(self.turn, self.settled)
+        self.state().roster.round_beside_others(self.turn, self.settled)
     }
 
     #[inline]
     fn next_in_round(&mut self, round: &mut Round) -> bool {
-        let Some((turn, node)) = self.state.roster.next(round) else { return false };
-        // SAFETY: this end has a share in the queue state.
-        self.local = unsafe { NodeRef::new(node) };
+        let Some(turn) = self.local.move_on(round, |_| true) else { return false };
         (self.turn, self.budget) = (turn, BUDGET);
         true
     }
@@ -207,26 +209,26 @@ impl<T> Read<T> for Claimer<T> {
             } else {
                 // E4, in each of them. (One that comes now has a producer that sees the close before it
                 // sends.)
-                self.state.nodes().all(|node| node.lane.seal())
+                self.state().nodes().all(|node| node.lane.seal())
             };
             return self.over;
         }
-        if self.state.is_closed() {
-            self.state.await_sends();
+        if self.state().is_closed() {
+            self.state().await_sends();
             self.settled = true;
         }
         false
     }
 
     fn len(&self) -> usize {
-        self.state.nodes().map(|node| node.lane.len()).sum()
+        self.state().nodes().map(|node| node.lane.len()).sum()
     }
 }
 
 impl<T> Drop for Claimer<T> {
     fn drop(&mut self) {
-        if self.state.consumer_goes() {
-            self.state.await_sends();
+        if self.state().consumer_goes() {
+            self.state().await_sends();
             self.settled = true;
             while let Some(value) = self.try_take() {
                 drop(value);

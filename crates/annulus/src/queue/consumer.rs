@@ -11,9 +11,9 @@ use super::outlined::outlined;
 use super::pages::of_kinds;
 use super::stats::ChannelStats;
 use crate::Closer;
-#[cfg(feature = "std")]
-use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
+#[cfg(feature = "std")]
+use crate::error::{RecvTimeoutError, in_time};
 use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 
 /// The receiving end of a queue: each message of the queue reaches one consumer.
@@ -70,7 +70,7 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 ///
 /// The consumer goes on resting while each pause brings at least 32 messages, which happens only in very fast
 /// streams. If a pause brings fewer, it tries again after twice as many looks, up to 1,024.
-/// `docs/benchmarks.md` has figures. [`recv_by`](Self::recv_by) never rests with `BusySpin` or `YieldSpin`.
+/// `docs/benchmarks` has figures. [`recv_by`](Self::recv_by) never rests with `BusySpin` or `YieldSpin`.
 pub struct Consumer<T: Send, K: Kind> {
     pub(super) end: K::Read<T>,
 }
@@ -217,10 +217,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
 
     #[cfg(feature = "std")]
     fn recv_until(&mut self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
-        match self.wait(None, deadline) {
-            Some(found) => found.map_err(RecvTimeoutError::from),
-            None => Err(RecvTimeoutError::Timeout),
-        }
+        in_time(self.wait(None, deadline))
     }
 
     /// Receives a message, or waits for one, or for the end. `None` once `deadline` has passed. It is the
@@ -637,7 +634,7 @@ impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
     type Found = Result<T, RecvError>;
 
     fn event(&self) -> &Event {
-        self.consumer.end.event()
+        &self.consumer.end.state().published
     }
 
     fn poll(&mut self) -> Look<Self::Found> {

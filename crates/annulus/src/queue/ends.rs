@@ -3,7 +3,9 @@
 use super::roster::Round;
 use super::state::QueueState;
 use crate::error::Refusal;
-use crate::wait::{Deadline, Event, WaitStrategy};
+#[cfg(feature = "async")]
+use crate::wait::Event;
+use crate::wait::{Deadline, WaitStrategy};
 
 /// The end of a producer. Only [`wait`](Self::wait) waits.
 pub(crate) trait Write<T> {
@@ -13,9 +15,9 @@ pub(crate) trait Write<T> {
     fn state(&self) -> &QueueState<Self::Lane>;
 
     /// Sends `value` if that takes only the plain steps. Otherwise it gives the value back, and the caller
-    /// takes the slow path: [`has_free_slot`](Self::has_free_slot) and [`put`](Self::put),
+    /// takes the slow path: [`has_free_slot`](Self::has_free_slot) and [`send`](Self::send),
     /// [`outlined`](super::outlined::outlined).
-    fn put_plainly(&mut self, value: T) -> Result<(), T>;
+    fn send_plainly(&mut self, value: T) -> Result<(), T>;
 
     /// Whether a slot is free. If so, it stays free until this end fills it.
     fn has_free_slot(&mut self) -> bool;
@@ -26,11 +28,11 @@ pub(crate) trait Write<T> {
     ///
     /// The last call of this end was [`has_free_slot`](Self::has_free_slot), which said so, or a
     /// [`wait`](Self::wait) that succeeded.
-    unsafe fn put(&mut self, value: T) -> Result<(), T>;
+    unsafe fn send(&mut self, value: T) -> Result<(), T>;
 
     /// Sends as many of `values` as there are free slots, from the first on. Sends none where the queue is
     /// closed.
-    fn put_some(&mut self, values: &[T]) -> usize
+    fn send_some(&mut self, values: &[T]) -> usize
     where
         T: Copy;
 
@@ -51,9 +53,6 @@ pub(crate) trait Read<T> {
     type Lane;
 
     fn state(&self) -> &QueueState<Self::Lane>;
-
-    /// Where to wait for a message.
-    fn event(&self) -> &Event;
 
     /// Says that the caller spins until the next message is there. So its line may be fetched together with
     /// the look, and no rest follows the look.

@@ -5,24 +5,21 @@
 //! budget. So whatever other producers do, a lane with a message has its turn after at most one turn of every
 //! other. The consumer keeps nothing about a lane after its turn: the head in the lane says where it was.
 
-use alloc::sync::Arc;
-
 use super::ends::{Read, take_up_to};
-use super::node::{NodeRef, Quiet};
-use super::read::ReadEnd;
+use super::node::QueueLane;
+use super::read::{ReadEnd, seal};
 use super::roster::Round;
 use super::state::QueueState;
 use super::thinning::Thinning;
 use crate::lane::Lane;
 use crate::sync::mutated;
-use crate::wait::{Event, ReaderBackoff};
+use crate::wait::ReaderBackoff;
 
 /// So many messages of one lane are taken before the others have their turn.
 const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 
 /// The consumer of all lanes of a queue state.
 pub(crate) struct FanIn<T> {
-    pub(super) state: Arc<QueueState<Lane<T>>>,
     /// The lane whose turn it is.
     pub(super) current: ReadEnd<T>,
     /// Its number in the roster.
@@ -35,17 +32,11 @@ pub(crate) struct FanIn<T> {
     backoff: ReaderBackoff,
 }
 
-// SAFETY: a share in a queue state and a node of it, which may go where messages may go.
-unsafe impl<T: Send> Send for FanIn<T> {}
-// SAFETY: what a shared reference allows is atomic.
-unsafe impl<T: Send> Sync for FanIn<T> {}
-
 impl<T> FanIn<T> {
-    /// The one consumer of `state`, which begins with `current`, its first lane.
-    pub(super) fn new(state: Arc<QueueState<Lane<T>>>, current: ReadEnd<T>) -> Self {
+    /// The one consumer of a queue, which begins with `current`, its first lane.
+    pub(super) fn new(current: ReadEnd<T>) -> Self {
         let begun = current.next();
         Self {
-            state,
             current,
             turn: 0,
             begun,
@@ -65,7 +56,8 @@ impl<T> FanIn<T> {
     /// its turn.
     #[inline(never)]
     fn find(&mut self) -> bool {
-        self.thinning.thin_out(&self.state.roster, &self.state.published);
+        let state = self.current.node.state();
+        self.thinning.thin_out(&state.roster, &state.published);
         let mut round = self.begin_round();
         let mut looked = 0;
         while self.next_lane(&mut round, &mut looked) {
@@ -88,23 +80,18 @@ impl<T> FanIn<T> {
     /// Makes the next lane of `round` the current one. Passes over empty lanes, and counts them.
     #[inline(always)]
     fn next_lane(&mut self, round: &mut Round, looked: &mut usize) -> bool {
-        while let Some((index, node)) = self.state.roster.next(round) {
-            // SAFETY: this end has a share in the queue state.
-            let node = unsafe { NodeRef::new(node) };
-            if node != self.current.node {
-                if node.lane.is_quiet() {
-                    *looked += 1;
-                    continue;
-                }
-                self.current = ReadEnd::new(node);
-                if self.settled {
-                    self.current.seal();
-                }
-            }
-            (self.turn, self.begun) = (index, self.current.next());
-            return true;
+        let here = self.turn;
+        let found = self.current.move_on(round, here, |node| {
+            let is_wanted = node.index as usize == here || !node.lane.is_quiet();
+            *looked += usize::from(!is_wanted);
+            is_wanted
+        });
+        let Some(index) = found else { return false };
+        if index != here && self.settled {
+            self.current.seal();
         }
-        false
+        (self.turn, self.begun) = (index, self.current.next());
+        true
     }
 
     /// After a search that found messages in the only active lane: its reader may be right behind the writer.
@@ -140,11 +127,7 @@ impl<T> Read<T> for FanIn<T> {
 
     #[inline(always)]
     fn state(&self) -> &QueueState<Lane<T>> {
-        &self.state
-    }
-
-    fn event(&self) -> &Event {
-        &self.state.published
+        self.current.node.state()
     }
 
     fn expect(&mut self) {
@@ -153,7 +136,7 @@ impl<T> Read<T> for FanIn<T> {
 
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
-        self.current.take_on()
+        self.current.take_in_run()
     }
 
     fn try_take(&mut self) -> Option<T> {
@@ -181,7 +164,7 @@ impl<T> Read<T> for FanIn<T> {
 
     fn begin_round(&mut self) -> Round {
         // Once all lanes are sealed, it looks at all of them, active or not.
-        self.state.roster.round(self.turn, self.settled)
+        self.state().roster.round(self.turn, self.settled)
     }
 
     fn next_in_round(&mut self, round: &mut Round) -> bool {
@@ -200,13 +183,12 @@ impl<T> Read<T> for FanIn<T> {
         if self.settled {
             return !self.has_some();
         }
-        if self.state.is_closed() {
-            self.state.await_sends();
+        if self.state().is_closed() {
+            self.state().await_sends();
             self.settled = true;
             // A producer that joins from now on sees the close before it sends.
-            for node in self.state.nodes() {
-                // SAFETY: this end has a share in the queue state.
-                ReadEnd::new(unsafe { NodeRef::new(node) }).seal();
+            for node in self.state().nodes() {
+                seal(&node.lane, node.lane.head());
             }
             self.current.seal();
         }
@@ -214,13 +196,13 @@ impl<T> Read<T> for FanIn<T> {
     }
 
     fn len(&self) -> usize {
-        self.state.nodes().map(|node| node.lane.len()).sum()
+        self.state().nodes().map(|node| node.lane.len()).sum()
     }
 }
 
 impl<T> Drop for FanIn<T> {
     fn drop(&mut self) {
-        self.state.consumer_goes();
+        self.state().consumer_goes();
         self.settle();
         while self.has_some() {
             self.current.learn(usize::MAX);

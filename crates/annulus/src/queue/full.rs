@@ -37,11 +37,14 @@ impl<L, R: Fn(&L) -> u64> Wait for FullLane<'_, L, R> {
         &self.node.released
     }
 
+    fn backoff(&mut self) -> Option<&mut WriterBackoff> {
+        Some(&mut self.backoff)
+    }
+
     fn poll(&mut self) -> Look<Self::Found> {
         if self.state.is_closed() {
             return Look::Found(Err(Refusal::Closed));
         }
-        self.backoff.pause();
         let free = (self.count_free)(&self.node.lane);
         self.backoff.judge(free, Ok(free))
     }

@@ -29,8 +29,8 @@ impl<T: Send> Write<T> for Handing<T> {
         self.end.has_free_slot()
     }
 
-    unsafe fn put(&mut self, value: T) -> Result<(), T> {
-        if self.end.is_over() {
+    unsafe fn send(&mut self, value: T) -> Result<(), T> {
+        if self.end.is_refused() {
             return Err(value);
         }
         if self.state().plan.hand_off && self.end.is_asked_for() {
@@ -38,25 +38,25 @@ impl<T: Send> Write<T> for Handing<T> {
             return unsafe { self.end.hand_over(value) };
         }
         // SAFETY: the caller's promise.
-        unsafe { self.end.put_open(value, true) }
+        unsafe { self.end.begin_run_and_send(value, true) }
     }
 
     #[inline(always)]
-    fn put_plainly(&mut self, value: T) -> Result<(), T> {
-        let is_refused = || self.end.is_over() || self.end.is_asked_for();
-        if self.end.is_at_stop() || unlikely(self.state().has_any_flag()) && is_refused() {
+    fn send_plainly(&mut self, value: T) -> Result<(), T> {
+        let is_refused = || self.end.is_refused() || self.end.is_asked_for();
+        if self.end.is_run_over() || unlikely(self.state().has_any_flag()) && is_refused() {
             return Err(value);
         }
         // SAFETY: just looked.
-        unsafe { self.end.put_on(value, true) }
+        unsafe { self.end.send_in_run(value, true) }
     }
 
     #[inline(always)]
-    fn put_some(&mut self, values: &[T]) -> usize
+    fn send_some(&mut self, values: &[T]) -> usize
     where
         T: Copy,
     {
-        self.end.put_some(values)
+        self.end.send_some(values)
     }
 
     #[cfg(feature = "async")]

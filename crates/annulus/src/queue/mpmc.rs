@@ -23,16 +23,13 @@
 //! assert_eq!(workers.into_iter().map(|worker| worker.join().unwrap()).sum::<u64>(), 200);
 //! ```
 
-use alloc::sync::Arc;
-
 use super::channels::channels;
 use super::claim::Claimer;
 use super::kind::{Divide, Join, Joinable, Kind, Parts, Shared};
 use super::plan::Plan;
+use super::share::LaneShare;
 use super::shared_write::SharedWriteEnd;
-use super::state::Start;
 use crate::error::CapacityError;
-use crate::lane::SharedLane;
 
 /// Many producers, many consumers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,9 +47,8 @@ impl Parts for Mpmc {
     const NAME: &'static str = "mpmc";
 
     fn ends<T: Send>(plan: Plan) -> Result<(SharedWriteEnd<T>, Claimer<T>), CapacityError> {
-        let Start { state, node } =
-            Start::new(plan, |plan| SharedLane::new(plan.capacity, plan.first, plan.numa_node))?;
-        Ok((SharedWriteEnd::new(Arc::clone(&state), node), Claimer::new(state, node)))
+        let share = LaneShare::first(plan)?;
+        Ok((SharedWriteEnd::new(share.clone()), Claimer::new(share)))
     }
 }
 

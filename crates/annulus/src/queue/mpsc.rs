@@ -16,19 +16,18 @@
 //! assert_eq!(consumer.iter().sum::<i32>(), 60);
 //! ```
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::channels::channels;
+use super::ends::Read;
 use super::fan_in::FanIn;
 use super::kind::{InPlace, Join, Joinable, Kind, Lanes, Parts};
 use super::plan::Plan;
 use super::read::ReadEnd;
-use super::state::Start;
+use super::share::LaneShare;
 use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
-use crate::lane::Lane;
 
 /// Many producers, one consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,9 +45,8 @@ impl Parts for Mpsc {
     const NAME: &'static str = "mpsc";
 
     fn ends<T: Send>(plan: Plan) -> Result<(WriteEnd<T>, FanIn<T>), CapacityError> {
-        let Start { state, node } =
-            Start::new(plan, |plan| Lane::new(plan.capacity, plan.first, plan.numa_node))?;
-        Ok((WriteEnd::new(Arc::clone(&state), node), FanIn::new(state, ReadEnd::new(node))))
+        let share = LaneShare::first(plan)?;
+        Ok((WriteEnd::new(share.clone()), FanIn::new(ReadEnd::new(share))))
     }
 }
 
@@ -74,7 +72,7 @@ impl Lanes for Mpsc {
     }
 
     fn producers<T: Send>(read: &FanIn<T>) -> Vec<ProducerStats> {
-        read.state.producers_now()
+        read.state().producers_now()
     }
 }
 

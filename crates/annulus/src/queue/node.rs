@@ -1,10 +1,12 @@
-//! A lane in its queue state: what lies beside the lane, and how an end of the lane reaches it.
+//! A lane in its queue state: what lies beside the lane.
 
-use core::ops::Deref;
+#[cfg(not(annulus_loom))]
+use core::mem::offset_of;
 use core::ptr::NonNull;
 
 use super::latency_sampler::LatencySampler;
 use super::plan::Plan;
+use crate::error::CapacityError;
 use crate::free_list::END;
 use crate::lane::{Lane, SharedLane};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -14,8 +16,7 @@ use crate::wait::Event;
 #[repr(C)]
 pub(crate) struct LaneNode<L> {
     pub(super) lane: L,
-    /// The queue state, from an `Arc`, so that a share can be given back.
-    /// [`QueueState::of`](super::state::QueueState::of) knows its type. Constant.
+    /// The queue state, which an `Arc` holds. [`state_of`](super::share::state_of) knows its type. Constant.
     pub(super) state: NonNull<()>,
     /// Where its producer sleeps.
     pub(super) released: Event,
@@ -38,6 +39,13 @@ pub(crate) struct LaneNode<L> {
     /// Measures how long messages take, where that is asked for.
     pub(super) sampler: Option<LatencySampler>,
 }
+
+// What a producer looks at after a send (L4) is one line, and not the lane's (docs/LAYOUT.md).
+#[cfg(not(annulus_loom))]
+const _: () = {
+    assert!(offset_of!(LaneNode<Lane<u64>>, state) == size_of::<Lane<u64>>());
+    assert!(offset_of!(LaneNode<Lane<u64>>, active) < offset_of!(LaneNode<Lane<u64>>, state) + 64);
+};
 
 impl<L> LaneNode<L> {
     /// The node with number `index` in the roster, for producer `id`, of the queue state at `state`.
@@ -66,62 +74,31 @@ impl<L> LaneNode<L> {
     }
 }
 
-/// A reference to a node, for an end of its lane.
-///
-/// A node lives as long as its queue state, and whoever has this reference also has a share in that queue
-/// state. This is said here, once, so that the ends need not repeat it.
-pub(super) struct NodeRef<L>(NonNull<LaneNode<L>>);
+/// What a queue needs of a lane, whichever kind of lane it is.
+pub(crate) trait QueueLane: Sized {
+    /// An empty lane.
+    fn new(plan: &Plan) -> Result<Self, CapacityError>;
 
-impl<L> NodeRef<L> {
-    /// A reference to `node`.
-    ///
-    /// # Safety
-    ///
-    /// Whoever uses it, or a copy of it, has a share in the node's queue state at that time.
-    pub(super) unsafe fn new(node: &LaneNode<L>) -> Self {
-        Self(NonNull::from(node))
-    }
-}
-
-impl<L> Deref for NodeRef<L> {
-    type Target = LaneNode<L>;
-
-    #[inline(always)]
-    fn deref(&self) -> &LaneNode<L> {
-        // SAFETY: the promise of `new`; nobody borrows a node otherwise than shared.
-        unsafe { self.0.as_ref() }
-    }
-}
-
-impl<L> Clone for NodeRef<L> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<L> Copy for NodeRef<L> {}
-
-impl<L> PartialEq for NodeRef<L> {
-    #[inline(always)]
-    fn eq(&self, other: &Self) -> bool {
-        self.0 == other.0
-    }
-}
-
-/// Whether nothing lies in a lane, for a consumer of it.
-pub(super) trait Quiet {
+    /// Whether nothing lies in it, for a consumer of it.
     fn is_quiet(&self) -> bool;
 }
 
-impl<T> Quiet for Lane<T> {
+impl<T> QueueLane for Lane<T> {
+    fn new(plan: &Plan) -> Result<Self, CapacityError> {
+        Lane::new(plan.capacity, plan.first, plan.numa_node)
+    }
+
     #[inline(always)]
     fn is_quiet(&self) -> bool {
         self.tail() == self.head()
     }
 }
 
-impl<T> Quiet for SharedLane<T> {
+impl<T> QueueLane for SharedLane<T> {
+    fn new(plan: &Plan) -> Result<Self, CapacityError> {
+        SharedLane::new(plan.capacity, plan.first, plan.numa_node)
+    }
+
     fn is_quiet(&self) -> bool {
         self.is_empty()
     }

@@ -1,8 +1,5 @@
 //! The consumer of a queue that has one lane.
 
-use alloc::sync::Arc;
-use core::mem::ManuallyDrop;
-
 use super::ends::Read;
 use super::outlined::outlined;
 use super::read::ReadEnd;
@@ -11,31 +8,23 @@ use super::state::QueueState;
 use crate::hint::unlikely;
 use crate::lane::Lane;
 use crate::sync::mutated;
-use crate::wait::{Event, ReaderBackoff};
+use crate::wait::ReaderBackoff;
 
 /// With so many messages, or an eighth of a lane, the reader is not right behind the writer.
 const BACKLOG: usize = 512;
 
 /// The consumer of a queue that has one lane.
 pub(crate) struct One<T> {
-    /// A share, which [`leave`] gives back. If it were dropped as other fields are, this end would have an
-    /// address.
-    pub(super) state: ManuallyDrop<Arc<QueueState<Lane<T>>>>,
     pub(super) end: ReadEnd<T>,
     backoff: ReaderBackoff,
     /// Whether it has asked for the next message (A1), and has not seen it.
     asked: bool,
 }
 
-// SAFETY: a share in a queue state and a node of it, which may go where messages may go.
-unsafe impl<T: Send> Send for One<T> {}
-// SAFETY: what a shared reference allows is atomic.
-unsafe impl<T: Send> Sync for One<T> {}
-
 impl<T> One<T> {
-    /// The one consumer of `state`, whose lane `end` reads.
-    pub(super) fn new(state: Arc<QueueState<Lane<T>>>, end: ReadEnd<T>) -> Self {
-        Self { state: ManuallyDrop::new(state), end, backoff: ReaderBackoff::new(), asked: false }
+    /// The one consumer of a queue whose lane `end` reads.
+    pub(super) fn new(end: ReadEnd<T>) -> Self {
+        Self { end, backoff: ReaderBackoff::new(), asked: false }
     }
 
     /// Whether a message is there.
@@ -83,11 +72,7 @@ impl<T> Read<T> for One<T> {
 
     #[inline(always)]
     fn state(&self) -> &QueueState<Lane<T>> {
-        &self.state
-    }
-
-    fn event(&self) -> &Event {
-        &self.state.published
+        self.end.node.state()
     }
 
     fn expect(&mut self) {
@@ -99,7 +84,7 @@ impl<T> Read<T> for One<T> {
     }
 
     fn ask(&mut self) {
-        if self.state.plan.hand_off && !self.asked && self.end.known() == 0 && !self.end.is_sealed() {
+        if self.state().plan.hand_off && !self.asked && self.end.known() == 0 && !self.end.is_sealed() {
             self.asked = true;
             self.end.lane().ask_for(self.end.head);
         }
@@ -107,7 +92,7 @@ impl<T> Read<T> for One<T> {
 
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
-        self.end.take_on()
+        self.end.take_in_run()
     }
 
     fn try_take(&mut self) -> Option<T> {
@@ -141,11 +126,11 @@ impl<T> Read<T> for One<T> {
     }
 
     fn begin_round(&mut self) -> Round {
-        self.state.roster.round(0, true)
+        self.state().roster.round(0, true)
     }
 
     fn next_in_round(&mut self, round: &mut Round) -> bool {
-        self.state.roster.next(round).is_some()
+        self.state().roster.next(round).is_some()
     }
 
     fn here(&mut self) -> usize {
@@ -158,8 +143,8 @@ impl<T> Read<T> for One<T> {
         if self.end.is_sealed() {
             return !self.has_some();
         }
-        if self.state.is_closed() {
-            self.state.await_sends();
+        if self.state().is_closed() {
+            self.state().await_sends();
             self.end.seal();
         }
         false
@@ -180,19 +165,8 @@ impl<T> Drop for One<T> {
 #[cold]
 #[inline(never)]
 fn leave<T>(one: &mut One<T>) {
-    /// Gives the share back, whatever the messages' destructors do.
-    struct Leaving<'a, T>(&'a mut One<T>);
-
-    impl<T> Drop for Leaving<'_, T> {
-        fn drop(&mut self) {
-            // SAFETY: once, here: `leave` is called by the consumer's drop.
-            unsafe { ManuallyDrop::drop(&mut self.0.state) };
-        }
-    }
-
-    let Leaving(one) = &mut Leaving(one);
-    one.state.consumer_goes();
-    one.state.await_sends();
+    one.state().consumer_goes();
+    one.state().await_sends();
     one.end.seal();
     while one.here() != 0 {
         one.end.drop_some(one.end.known());

@@ -10,9 +10,10 @@ use super::outlined::outlined;
 use super::pages::of_kinds;
 use super::reservation::Reservation;
 use crate::Closer;
+use crate::batch::in_parts;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
-use crate::error::{Refusal, RegisterError, SendError, TrySendError};
+use crate::error::{GiveBack, Refusal, RegisterError, SendError, TrySendError};
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The sending end of a queue: each message reaches one consumer.
@@ -82,10 +83,10 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// ```
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
-        let Err(value) = self.end.put_plainly(value) else {
+        let Err(value) = self.end.send_plainly(value) else {
             return Ok(());
         };
-        outlined(&mut self.end, |end| try_put(end, value))
+        outlined(&mut self.end, |end| try_send_slow_path(end, value))
             .map_err(|(refusal, value)| TrySendError::of(refusal, value))
     }
 
@@ -114,12 +115,12 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// Sends, waiting by `strategy`, or by that of the queue.
     #[inline(always)]
     fn send_as(&mut self, value: T, strategy: Option<WaitStrategy>) -> Result<(), SendError<T>> {
-        let Err(value) = self.end.put_plainly(value) else {
+        let Err(value) = self.end.send_plainly(value) else {
             return Ok(());
         };
         outlined(&mut self.end, |end| {
             let strategy = strategy.unwrap_or(end.state().plan.strategy);
-            put(end, value, strategy, None)
+            send_slow_path(end, value, strategy, None)
         })
         .map_err(|(_, value)| SendError(value))
     }
@@ -164,7 +165,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     #[cfg(feature = "std")]
     fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
         let strategy = self.end.state().plan.strategy;
-        put(&mut self.end, value, strategy, deadline)
+        send_slow_path(&mut self.end, value, strategy, deadline)
             .map_err(|(refusal, value)| SendTimeoutError::of(refusal, value))
     }
 
@@ -184,7 +185,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     where
         T: Copy,
     {
-        self.end.put_some(values)
+        self.end.send_some(values)
     }
 
     /// Sends all of `values`, in order. Waits for room with the [`WaitStrategy`] of the ring as often as
@@ -209,16 +210,15 @@ impl<T: Send, K: Kind> Producer<T, K> {
     where
         T: Copy,
     {
-        let mut rest = values;
-        while !rest.is_empty() {
-            let sent = self.end.put_some(rest);
-            rest = &rest[sent..];
+        in_parts(values, |rest| {
+            let sent = self.end.send_some(rest);
             // Nothing was sent where the ring is full, or closed.
-            if sent == 0 && self.end.wait(self.end.state().plan.strategy, None).is_err() {
-                return Err(SendError(rest));
+            if sent == 0 {
+                self.end.wait(self.end.state().plan.strategy, None)?;
             }
-        }
-        Ok(())
+            Ok(sent)
+        })
+        .map_err(|(rest, _)| SendError(rest))
     }
 
     /// How many messages of this producer's ring have not been received yet. This is a snapshot: a consumer
@@ -303,7 +303,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
 /// The slow path of a send that waits.
 #[cold]
 #[inline(never)]
-fn put<T, W: Write<T>>(
+fn send_slow_path<T, W: Write<T>>(
     end: &mut W,
     value: T,
     strategy: WaitStrategy,
@@ -315,19 +315,19 @@ fn put<T, W: Write<T>>(
         }
     }
     // SAFETY: there is room.
-    unsafe { end.put(value) }.map_err(|value| (Refusal::Closed, value))
+    unsafe { end.send(value) }.map_err(|value| (Refusal::Closed, value))
 }
 
 /// The slow path of a send that does not wait.
 #[cold]
 #[inline(never)]
-fn try_put<T, W: Write<T>>(end: &mut W, value: T) -> Result<(), (Refusal, T)> {
+fn try_send_slow_path<T, W: Write<T>>(end: &mut W, value: T) -> Result<(), (Refusal, T)> {
     if !end.has_free_slot() {
         let refusal = if end.state().is_closed() { Refusal::Closed } else { Refusal::Full };
         return Err((refusal, value));
     }
     // SAFETY: there is room.
-    unsafe { end.put(value) }.map_err(|value| (Refusal::Closed, value))
+    unsafe { end.send(value) }.map_err(|value| (Refusal::Closed, value))
 }
 
 of_kinds! { spsc::Spsc, mpsc::Mpsc =>

@@ -1,15 +1,27 @@
 //! The consumer's end of a lane: L5 to L8 of `lane/lane.rs`.
+//!
+//! A receive, from [`Consumer::recv`](super::Consumer::recv) down:
+//!
+//! ```text
+//! plain path                                     slow path, outlined
+//!     take_plainly, take_in_run: in a run?  no ─▶ wait, poll
+//! L6  move the message out of its slot            L5  try_take: learn (and rest, if that pays)
+//! L7  store the head                                  take: a run, then as on the left
+//! L8  is the producer asleep? wake it
+//! ```
 
 use core::ptr;
 
-use super::node::NodeRef;
+use super::node::LaneNode;
+use super::roster::Round;
+use super::share::LaneShare;
 use crate::hint::unlikely;
 use crate::lane::{Lane, Position};
 use crate::sync::mutated;
 
-/// The one consumer of a lane. Whoever has it keeps the queue state of the lane alive.
+/// The one consumer of a lane.
 pub(crate) struct ReadEnd<T> {
-    pub(super) node: NodeRef<Lane<T>>,
+    pub(super) node: LaneShare<Lane<T>>,
     /// The next message.
     pub(super) head: Position<T>,
     /// Messages are there before this one; there may be more.
@@ -23,11 +35,34 @@ pub(crate) struct ReadEnd<T> {
 }
 
 impl<T> ReadEnd<T> {
-    /// The consumer of `node`, a lane that nobody else receives from.
-    pub(super) fn new(node: NodeRef<Lane<T>>) -> Self {
+    /// The consumer of a lane that nobody else receives from.
+    pub(super) fn new(node: LaneShare<Lane<T>>) -> Self {
         let lane = &node.lane;
         let head = lane.position(lane.head());
         Self { node, head, limit: head.number, stop: head.number, end: None }
+    }
+
+    /// The consumer has moved on to another lane, from which nobody else receives.
+    fn begin_lane(&mut self) {
+        let lane = &self.node.lane;
+        let head = lane.position(lane.head());
+        (self.head, self.limit, self.stop, self.end) = (head, head.number, head.number, None);
+    }
+
+    /// Moves on to the next lane of `round` that `is_wanted` accepts, and returns its number. `at` is the
+    /// number of the lane where it is now.
+    #[inline(always)]
+    pub(super) fn move_on(
+        &mut self,
+        round: &mut Round,
+        at: usize,
+        is_wanted: impl FnMut(&LaneNode<Lane<T>>) -> bool,
+    ) -> Option<usize> {
+        let index = self.node.move_on(round, is_wanted)?;
+        if index != at {
+            self.begin_lane();
+        }
+        Some(index)
     }
 
     /// The number of the next message.
@@ -120,7 +155,7 @@ impl<T> ReadEnd<T> {
 
     /// L6 to L8, within a run.
     #[inline(always)]
-    pub(super) fn take_on(&mut self) -> Option<T> {
+    pub(super) fn take_in_run(&mut self) -> Option<T> {
         if unlikely(self.head.number == self.stop) {
             return None;
         }
@@ -276,17 +311,22 @@ impl<T> ReadEnd<T> {
         }
     }
 
-    /// E1: decides where the lane ends, unless its producer did. The caller has seen that the queue is
-    /// closed, and then called [`Event::barrier`](crate::wait::Event::barrier).
+    /// [Seals](seal) the lane, unless its producer did.
     pub(super) fn seal(&mut self) {
-        let tail = if mutated!("seal_at_the_known") { self.limit } else { self.lane().tail() };
-        self.end = Some(self.lane().seal(tail));
+        self.end = Some(seal(self.lane(), self.limit));
     }
 
     /// Whether it is decided where the lane ends.
     pub(super) fn is_sealed(&self) -> bool {
         self.end.is_some()
     }
+}
+
+/// E1: decides where `lane` ends, unless its producer did, and returns where. The caller is its consumer, has
+/// seen that the queue is closed, and then called [`Event::barrier`](crate::wait::Event::barrier). `known` is
+/// for a seeded bug.
+pub(super) fn seal<T>(lane: &Lane<T>, known: u64) -> u64 {
+    lane.seal(if mutated!("seal_at_the_known") { known } else { lane.tail() })
 }
 
 /// Outlined, so that a caller of `advance` need not have `count` in memory for the text.

@@ -37,7 +37,7 @@
 use alloc::boxed::Box;
 use core::ptr::{self, NonNull};
 
-use super::node::{LaneNode, Quiet};
+use super::node::{LaneNode, QueueLane};
 use crate::free_list::{END, Head};
 use crate::sync::{AtomicPtr, AtomicU64, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::Event;
@@ -291,7 +291,7 @@ impl<L> Roster<L> {
     #[inline(never)]
     pub(super) fn thin_out(&self, published: &Event, mut is_idle: impl FnMut(&LaneNode<L>) -> bool)
     where
-        L: Quiet,
+        L: QueueLane,
     {
         // Decision 0058: one consumer at a time.
         let number = self.thinning.load(Ordering::Relaxed);
@@ -322,7 +322,7 @@ impl<L> Roster<L> {
     /// The second half of [`thin_out`](Self::thin_out): those lanes become inactive in which nothing lies.
     fn deactivate_idle(&self, published: &Event)
     where
-        L: Quiet,
+        L: QueueLane,
     {
         // M2. Pairs with the fence of L4.
         let fenced = mutated!("deactivate_no_barrier") || published.barrier();

@@ -9,20 +9,19 @@
 //! assert_eq!(reader.join().unwrap(), 20);
 //! ```
 
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::channels::channels;
+use super::ends::Read;
 use super::handing::Handing;
 use super::kind::{InPlace, Kind, Lanes, Parts};
 use super::one::One;
 use super::plan::Plan;
 use super::read::ReadEnd;
-use super::state::Start;
+use super::share::LaneShare;
 use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
-use crate::lane::Lane;
 
 /// One producer, one consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,7 +38,7 @@ impl Builder {
     /// first fetches that cache line from the other core; without this option it stores and goes on. So a
     /// stream to a consumer that keeps up with it can take two or three times as long. A send to a consumer
     /// that does not wait (because it has messages left, or uses `try_recv`) pays next to nothing.
-    /// `docs/benchmarks.md` has figures.
+    /// `docs/benchmarks` has figures.
     ///
     /// Messages of more than 40 bytes, or with an alignment above 8, are sent as without this option.
     ///
@@ -79,10 +78,8 @@ impl Parts for Spsc {
     const NAME: &'static str = "spsc";
 
     fn ends<T: Send>(plan: Plan) -> Result<(Handing<T>, One<T>), CapacityError> {
-        let Start { state, node } =
-            Start::new(plan, |plan| Lane::new(plan.capacity, plan.first, plan.numa_node))?;
-        let write = Handing { end: WriteEnd::new(Arc::clone(&state), node) };
-        Ok((write, One::new(state, ReadEnd::new(node))))
+        let share = LaneShare::first(plan)?;
+        Ok((Handing { end: WriteEnd::new(share.clone()) }, One::new(ReadEnd::new(share))))
     }
 }
 
@@ -103,6 +100,6 @@ impl Lanes for Spsc {
     }
 
     fn producers<T: Send>(read: &One<T>) -> Vec<ProducerStats> {
-        read.state.producers_now()
+        read.state().producers_now()
     }
 }

@@ -11,12 +11,13 @@
 //! [`Event::barrier`] and looks at the lane. Either it sees the message, or the producer sees the change.
 
 use alloc::boxed::Box;
-use alloc::sync::{Arc, Weak};
+use alloc::sync::Weak;
 use alloc::vec::Vec;
+use core::mem::offset_of;
 use core::ptr::NonNull;
 
 use super::latency_sampler::LatencySampler;
-use super::node::{LaneNode, NodeRef};
+use super::node::{LaneNode, QueueLane};
 use super::plan::Plan;
 use super::roster::Roster;
 use super::stats::ProducerStats;
@@ -41,6 +42,9 @@ pub(crate) struct QueueState<L> {
     /// Itself, for who is to close it from elsewhere.
     me: Weak<Self>,
 }
+
+// The word that each send looks at begins the first line (docs/LAYOUT.md).
+const _: () = assert!(offset_of!(QueueState<Lane<u64>>, published) == 0);
 
 /// Set once, by the close. Nothing is sent from then on.
 const CLOSED: Flag = Flag::Closed;
@@ -72,29 +76,22 @@ impl<L> QueueState<L> {
     }
 
     /// A lane for a producer that joins. It is a lane that nobody has, with what its last producer left in
-    /// it, or a new one from `make`. O(1), apart from `make`.
-    ///
-    /// # Safety
-    ///
-    /// Whoever uses the result, or a copy of it, has a share in this state at that time.
-    pub(super) unsafe fn join(
-        self: &Arc<Self>,
-        make: impl FnOnce(Plan) -> Result<L, CapacityError>,
-    ) -> Result<NodeRef<L>, CapacityError> {
+    /// it, or a new one. O(1), or O(capacity) for a new one.
+    pub(super) fn lane_for_producer(&self) -> Result<&LaneNode<L>, CapacityError>
+    where
+        L: QueueLane,
+    {
         // Relaxed: each producer only needs another number.
         let id = self.joined.fetch_add(1, Ordering::Relaxed);
         let free = if mutated!("lanes_for_all_who_join") { None } else { self.roster.take_free() };
         if let Some(node) = free {
             node.id.store(id, Ordering::Relaxed);
             node.has_producer.store(true, Ordering::Relaxed);
-            // SAFETY: the caller's promise.
-            return Ok(unsafe { NodeRef::new(node) });
+            return Ok(node);
         }
-        let lane = make(self.plan)?;
-        let state = NonNull::new(Arc::as_ptr(self).cast_mut().cast()).expect("an Arc points to something");
-        let node = self.roster.add(|index| Box::new(LaneNode::new(lane, index, id, state, &self.plan)));
-        // SAFETY: as above.
-        Ok(unsafe { NodeRef::new(node) })
+        let lane = L::new(&self.plan)?;
+        let state = NonNull::new(self.me.as_ptr().cast_mut().cast()).expect("an Arc points to something");
+        Ok(self.roster.add(|index| Box::new(LaneNode::new(lane, index, id, state, &self.plan))))
     }
 
     /// The producer of `node` leaves. From now on another producer may have the lane.
@@ -103,25 +100,6 @@ impl<L> QueueState<L> {
         // Decision 0056: at once, with its messages.
         self.roster.give_back(node);
         self.producer_goes();
-    }
-
-    /// The queue state that `node` belongs to.
-    #[inline(always)]
-    pub(super) fn of(node: &LaneNode<L>) -> &Self {
-        // SAFETY: `join` put the address of the queue state there, and whoever borrows a node keeps its queue
-        // state alive.
-        unsafe { node.state.cast().as_ref() }
-    }
-
-    /// A share in the queue state that `node` belongs to.
-    ///
-    /// # Safety
-    ///
-    /// The caller has a share that it gave up without dropping it (`mem::forget`). This call returns that
-    /// share.
-    pub(super) unsafe fn share(node: &LaneNode<L>) -> Arc<Self> {
-        // SAFETY: the pointer is that of the `Arc` in `join`; the rest is the caller's promise.
-        unsafe { Arc::from_raw(node.state.as_ptr().cast()) }
     }
 
     /// All lanes that were ever made.
@@ -242,25 +220,5 @@ impl<T> QueueState<Lane<T>> {
             .collect();
         producers.sort_unstable_by_key(|producer| producer.id);
         producers
-    }
-}
-
-/// What the first handles of a queue are made of.
-pub(super) struct Start<L> {
-    pub(super) state: Arc<QueueState<L>>,
-    pub(super) node: NodeRef<L>,
-}
-
-impl<L> Start<L> {
-    /// A queue state with one lane. The handle of its producer is still to be made.
-    pub(super) fn new(
-        plan: Plan,
-        make: impl FnOnce(Plan) -> Result<L, CapacityError>,
-    ) -> Result<Self, CapacityError> {
-        let state = Arc::new_cyclic(|me| QueueState::new(plan, Weak::clone(me)));
-        // SAFETY: whoever has the result has both, and gives each end that it makes a share.
-        let node = unsafe { state.join(make) }?;
-        state.roster.activate(&node);
-        Ok(Self { state, node })
     }
 }

@@ -104,7 +104,7 @@ impl<C: BorrowMut<Consumer<T, K>>, T: Send, K: Kind> Wait for Next<C, T, K> {
     type Found = Result<T, RecvError>;
 
     fn event(&self) -> &Event {
-        self.0.borrow().end.event()
+        &self.0.borrow().end.state().published
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
@@ -152,7 +152,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
             return Err(SendError(value));
         }
         // SAFETY: a slot is free, and stays so: nothing came between.
-        unsafe { self.end.put(value) }.map_err(SendError)
+        unsafe { self.end.send(value) }.map_err(SendError)
     }
 }
 

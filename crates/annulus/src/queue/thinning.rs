@@ -1,6 +1,6 @@
 //! When quiet lanes become inactive.
 
-use super::node::{LaneNode, Quiet};
+use super::node::{LaneNode, QueueLane};
 use super::roster::Roster;
 use crate::sync::{Ordering, mutated};
 use crate::wait::Event;
@@ -69,14 +69,14 @@ impl Thinning {
 
     /// Deactivates lanes if it is time.
     #[inline(always)]
-    pub(super) fn thin_out<L: Quiet>(&mut self, roster: &Roster<L>, published: &Event) {
+    pub(super) fn thin_out<L: QueueLane>(&mut self, roster: &Roster<L>, published: &Event) {
         if self.vain >= self.price {
             self.thin_out_now(roster, published);
         }
     }
 
     #[cold]
-    fn thin_out_now<L: Quiet>(&mut self, roster: &Roster<L>, published: &Event) {
+    fn thin_out_now<L: QueueLane>(&mut self, roster: &Roster<L>, published: &Event) {
         if !published.has_cheap_barriers() && !mutated!("thinning_registers") {
             self.unpaid += self.vain;
             (self.vain, self.price) = (0, ASK_AGAIN);
@@ -136,7 +136,7 @@ mod tests {
     fn a_round_goes_on_where_rings_were_taken_off() {
         let (first, consumer) = mpmc::channel::<u8>(4);
         let _second = first.clone();
-        let roster = &consumer.end.state.roster;
+        let roster = &consumer.end.state().roster;
         let visits = |meanwhile: &dyn Fn()| {
             let mut round = roster.round_beside_others(0, false);
             assert!(roster.next(&mut round).is_some());
@@ -154,7 +154,7 @@ mod tests {
         let mut quiet = busy.clone();
         busy.try_send(1).unwrap();
         // It is not active; whoever deactivates it is between the two looks.
-        let roster = &consumer.end.state.roster;
+        let roster = &consumer.end.state().roster;
         let hidden = roster.nodes().last().unwrap();
         hidden.active.store(true, Ordering::Relaxed);
         roster.stop_thinning_for_test();
@@ -172,7 +172,7 @@ mod tests {
 
     /// A lane with a message stays active, however long nothing was found there; and one consumer at a time
     /// deactivates lanes.
-    fn lanes_with_messages_stay<L: Quiet>(state: &super::super::state::QueueState<L>) {
+    fn lanes_with_messages_stay<L: QueueLane>(state: &super::super::state::QueueState<L>) {
         let all = |round: &mut _| core::iter::from_fn(|| state.roster.next(round)).count();
         let before = active_bits(&state.roster);
         state.roster.thin_out(&state.published, |_| {

@@ -1,13 +1,24 @@
 //! The producer's end of a lane: L1 to L4 of `lane/lane.rs`.
+//!
+//! A send, from [`Producer::send`](super::Producer::send) down:
+//!
+//! ```text
+//! plain path                                          slow path, outlined
+//!     send_plainly: in a run, and not closed?   no ─▶ send_slow_path
+//!     (spsc: A2, not asked for?)                      L1  has_free_slot, or wait
+//!     send_in_run:                                        begin_run_and_send: a run, then as on the left
+//! L2  move the message into its slot
+//! L3  store the tail
+//! L4  needs_slow_path?                         yes ─▶ publish_slow_path: end the lane, activate it, wake
+//! ```
 
-use alloc::sync::Arc;
-use core::mem::{self, ManuallyDrop, MaybeUninit};
+use core::mem::MaybeUninit;
 use core::ptr;
 
 use super::ends::Write;
 use super::full::wait_for_free_slot;
-use super::node::{LaneNode, NodeRef};
-use super::plan::Plan;
+use super::node::LaneNode;
+use super::share::{LaneShare, state_of};
 use super::state::QueueState;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
@@ -15,7 +26,7 @@ use crate::lane::{Lane, Position};
 use crate::sync::{Ordering, mutated};
 #[cfg(feature = "async")]
 use crate::wait::Event;
-use crate::wait::{Deadline, WaitStrategy};
+use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 
 /// The one producer of a lane.
 ///
@@ -29,8 +40,7 @@ use crate::wait::{Deadline, WaitStrategy};
 /// of these would be under way at once.
 // Decision 0004: no more than four numbers.
 pub(crate) struct WriteEnd<T> {
-    /// This end has a share in its queue state.
-    node: NodeRef<Lane<T>>,
+    node: LaneShare<Lane<T>>,
     /// The next message.
     tail: Position<T>,
     /// The run ends before this message. It reaches no further than the slots known to be free, and no
@@ -38,33 +48,22 @@ pub(crate) struct WriteEnd<T> {
     stop: u64,
 }
 
-// SAFETY: a share in a queue state and a node of it, which may go where messages may go.
-unsafe impl<T: Send> Send for WriteEnd<T> {}
-// SAFETY: what a shared reference allows is atomic.
-unsafe impl<T: Send> Sync for WriteEnd<T> {}
-
 impl<T> WriteEnd<T> {
-    /// The producer of `node`, a lane on which nobody else sends. The queue state counts it already.
-    pub(super) fn new(state: Arc<QueueState<Lane<T>>>, node: NodeRef<Lane<T>>) -> Self {
+    /// The producer of a lane on which nobody else sends. The queue state counts it already.
+    pub(super) fn new(node: LaneShare<Lane<T>>) -> Self {
         let lane = &node.lane;
         // Nobody else writes the tail. The producer that had the lane before gave it up (Release, Acquire).
         let tail = lane.position(lane.tail());
         let mut end = Self { node, tail, stop: tail.number };
         end.cache_limit(tail.number);
-        // The share is given back when this end is dropped.
-        mem::forget(state);
         end
     }
 
     /// Another producer, with a lane of its own. On a closed queue all its sends fail.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
-        // SAFETY: this end has a share, which it keeps.
-        let state = ManuallyDrop::new(unsafe { QueueState::share(&self.node) });
-        let make = |plan: Plan| Lane::new(plan.capacity, plan.first, plan.numa_node);
-        // SAFETY: the new end has a share, below.
-        let node = unsafe { state.join(make) }?;
-        state.producer_comes();
-        let end = Self::new(Arc::clone(&state), node);
+        let node = self.node.join()?;
+        self.state().producer_comes();
+        let end = Self::new(node);
         end.node.base.store(end.tail.number, Ordering::Relaxed);
         if let Some(sampler) = &end.node.sampler {
             sampler.reset();
@@ -72,14 +71,14 @@ impl<T> WriteEnd<T> {
         // The consumer that ends the queue visits every lane that it sees. If it did not see this lane, the
         // producer sees the close before it sends.
         if !mutated!("join_unfenced") {
-            state.published.fence();
+            self.state().published.fence();
         }
         Ok(end)
     }
 
     #[inline(always)]
     fn state(&self) -> &QueueState<Lane<T>> {
-        QueueState::of(&self.node)
+        self.node.state()
     }
 
     #[inline(always)]
@@ -102,28 +101,38 @@ impl<T> WriteEnd<T> {
         unsafe { self.lane().cache_limit(until) };
     }
 
-    /// L1. Returns before which message single sends must look again.
+    /// L1: looks for free slots, for a caller that sends one message at a time. With a sampler, such a caller
+    /// looks again where the next sample is due, so it learns of the slots up to there only.
     #[inline(always)]
-    fn look(&mut self) -> u64 {
-        let until = self.lane().read_limit();
-        self.cache_limit(until);
-        match &self.node.sampler {
-            None => until,
-            Some(sampler) => sampler.begin_sample(self.tail.number, until),
-        }
+    fn look_for_one(&mut self) {
+        let limit = self.lane().read_limit();
+        let limit = self.begin_sample(limit);
+        self.cache_limit(limit);
     }
 
-    /// L1, where fewer slots are known to be free than `wanted`.
+    /// L1: looks for free slots if fewer than `wanted` are known to be free.
     #[inline(always)]
     fn look_for(&mut self, wanted: usize) {
         if self.free_count() < wanted {
-            self.look();
+            let limit = self.lane().read_limit();
+            self.begin_sample(limit);
+            self.cache_limit(limit);
+        }
+    }
+
+    /// The slots before message `limit` are free, and are about to be filled. Returns before which message
+    /// single sends must look again.
+    #[inline(always)]
+    fn begin_sample(&self, limit: u64) -> u64 {
+        match &self.node.sampler {
+            None => limit,
+            Some(sampler) => sampler.begin_sample(self.tail.number, limit),
         }
     }
 
     /// Whether the queue is closed, so that nothing may be sent.
     #[inline(always)]
-    pub(super) fn is_over(&self) -> bool {
+    pub(super) fn is_refused(&self) -> bool {
         unlikely(self.state().may_be_closed()) && !mutated!("close_unsettled")
     }
 
@@ -135,7 +144,10 @@ impl<T> WriteEnd<T> {
         let goes_beyond = unlikely(count > self.run());
         let after =
             if goes_beyond { self.tail.forward(count, self.lane().cells()) } else { self.tail.skip(count) };
-        let is_sent = publish(self.node, self.tail, after);
+        let node = &*self.node;
+        node.lane.publish(after.number);
+        let is_sent = !unlikely(needs_slow_path(state_of(node), node, false))
+            || publish_slow_path(node, self.tail.number, after.number);
         if is_sent {
             self.tail = after;
             if goes_beyond && !mutated!("send_run_goes_on") {
@@ -151,18 +163,18 @@ impl<T> WriteEnd<T> {
         self.stop.wrapping_sub(self.tail.number) as usize
     }
 
-    /// The plain send: L2 to L4 for a message in a run. The queue is not [over](Self::is_over). `is_lone`:
+    /// The plain send: L2 to L4 for a message in a run. It is not [refused](Self::is_refused). `is_lone`:
     /// the consumer has no other lane, so it always looks here. Gives the message back where the queue was
     /// closed meanwhile.
     ///
     /// # Safety
     ///
-    /// There is a run, and it is not [at its end](Self::is_at_stop).
+    /// There is a run, and it is not [over](Self::is_run_over).
     #[inline(always)]
-    pub(super) unsafe fn put_on(&mut self, value: T, is_lone: bool) -> Result<(), T> {
+    pub(super) unsafe fn send_in_run(&mut self, value: T, is_lone: bool) -> Result<(), T> {
         let node = &*self.node;
         // Read before the stores. After them the compiler would have to read it again.
-        let state = QueueState::of(node);
+        let state = state_of(node);
         // L2. SAFETY: a slot of the run is free, so it is this end's alone.
         unsafe { node.lane.cells().write_at(self.tail, value) };
         // Before L4, so that nothing is left to do after it. (Where the message is given back, this end sends
@@ -173,22 +185,22 @@ impl<T> WriteEnd<T> {
         // L4.
         if unlikely(needs_slow_path(state, node, is_lone)) {
             // SAFETY: the message lies a step before the tail.
-            return unsafe { publish_one_slow_path(self.node, self.tail) };
+            return unsafe { publish_one_slow_path(node, self.tail) };
         }
         Ok(())
     }
 
-    /// As [`put_on`](Self::put_on), where there is no run: begins one.
+    /// As [`send_in_run`](Self::send_in_run), where there is no run: begins one.
     ///
     /// # Safety
     ///
     /// A slot is free.
     #[inline]
-    pub(super) unsafe fn put_open(&mut self, value: T, is_lone: bool) -> Result<(), T> {
+    pub(super) unsafe fn begin_run_and_send(&mut self, value: T, is_lone: bool) -> Result<(), T> {
         self.begin_run();
-        if !self.is_at_stop() {
+        if !self.is_run_over() {
             // SAFETY: just looked.
-            return unsafe { self.put_on(value, is_lone) };
+            return unsafe { self.send_in_run(value, is_lone) };
         }
         // The last slot is in no run, because the next one does not lie beside it.
         let at = self.tail;
@@ -204,7 +216,7 @@ impl<T> WriteEnd<T> {
 
     /// Whether there is no run, or it has come to its end.
     #[inline(always)]
-    pub(super) fn is_at_stop(&self) -> bool {
+    pub(super) fn is_run_over(&self) -> bool {
         unlikely(self.tail.number == self.stop)
     }
 
@@ -221,7 +233,7 @@ impl<T> WriteEnd<T> {
         self.lane().is_asked_for(self.tail.number)
     }
 
-    /// As [`put`](Write::put), but leaves the message beside the tail instead of in its slot. The queue has
+    /// As [`send`](Write::send), but leaves the message beside the tail instead of in its slot. The queue has
     /// one lane.
     ///
     /// # Safety
@@ -280,11 +292,11 @@ impl<T> WriteEnd<T> {
         if count == 0 {
             return 0;
         }
-        if !self.is_over() && self.publish(count) {
+        if !self.is_refused() && self.publish(count) {
             return count;
         }
         // SAFETY: the caller wrote them; the lane ends before them (`publish`), so nobody else looks at them.
-        unsafe { drop_unsent(self.node, self.tail, count) };
+        unsafe { drop_unsent(&self.node, self.tail, count) };
         0
     }
 }
@@ -296,26 +308,17 @@ fn needs_slow_path<T>(state: &QueueState<Lane<T>>, node: &LaneNode<Lane<T>>, is_
     state.published.needs_slow_path() || !(is_lone || node.is_active())
 }
 
-/// L3 and L4 for the messages from `tail` to `after`. Returns whether they are sent; if not, the queue was
-/// closed meanwhile.
-#[inline(always)]
-fn publish<T>(node: NodeRef<Lane<T>>, tail: Position<T>, after: Position<T>) -> bool {
-    node.lane.publish(after.number);
-    !unlikely(needs_slow_path(QueueState::of(&node), &node, false))
-        || publish_slow_path(node, tail.number, after.number)
-}
-
 /// L4, where there is more to do. Returns whether the messages from `first` to `tail` are sent; if not, the
 /// queue was closed before.
 #[cold]
 #[inline(never)]
-fn publish_slow_path<T>(node: NodeRef<Lane<T>>, first: u64, tail: u64) -> bool {
-    let state = QueueState::of(&node);
+fn publish_slow_path<T>(node: &LaneNode<Lane<T>>, first: u64, tail: u64) -> bool {
+    let state = state_of(node);
     state.published.fence();
     // E2. Messages before the end are the consumer's. The end is behind all of these, or before the first.
     let sent = !state.may_be_closed() || mutated!("close_unsettled") || node.lane.seal(tail) == tail;
     if !mutated!("send_activates_nothing") {
-        state.roster.activate(&node);
+        state.roster.activate(node);
     }
     state.published.notify();
     if !sent {
@@ -334,7 +337,7 @@ fn publish_slow_path<T>(node: NodeRef<Lane<T>>, first: u64, tail: u64) -> bool {
 /// The message lies in its slot, and `after` is a step from there.
 #[cold]
 #[inline(never)]
-unsafe fn publish_one_slow_path<T>(node: NodeRef<Lane<T>>, after: Position<T>) -> Result<(), T> {
+unsafe fn publish_one_slow_path<T>(node: &LaneNode<Lane<T>>, after: Position<T>) -> Result<(), T> {
     let at = after.step_back();
     if publish_slow_path(node, at.number, after.number) {
         return Ok(());
@@ -350,7 +353,7 @@ unsafe fn publish_one_slow_path<T>(node: NodeRef<Lane<T>>, after: Position<T>) -
 /// They were written, and nobody else looks at them.
 #[cold]
 #[inline(never)]
-unsafe fn drop_unsent<T>(node: NodeRef<Lane<T>>, tail: Position<T>, count: usize) {
+unsafe fn drop_unsent<T>(node: &LaneNode<Lane<T>>, tail: Position<T>, count: usize) {
     // SAFETY: the caller's promise: they were written, and are this end's alone.
     let unsent = ptr::from_mut(unsafe { node.lane.cells().uninit_at(tail, count) });
     // SAFETY: as above. If one destructor panics, the others still run.
@@ -367,31 +370,30 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
     fn has_free_slot(&mut self) -> bool {
         if self.free_count() == 0 {
-            let until = self.look();
-            self.cache_limit(until);
+            self.look_for_one();
         }
         self.free_count() != 0 || mutated!("lane_overwrites")
     }
 
-    unsafe fn put(&mut self, value: T) -> Result<(), T> {
-        if self.is_over() {
+    unsafe fn send(&mut self, value: T) -> Result<(), T> {
+        if self.is_refused() {
             return Err(value);
         }
         // SAFETY: the caller's promise.
-        unsafe { self.put_open(value, false) }
+        unsafe { self.begin_run_and_send(value, false) }
     }
 
     #[inline(always)]
-    fn put_plainly(&mut self, value: T) -> Result<(), T> {
-        if self.is_at_stop() || self.is_over() {
+    fn send_plainly(&mut self, value: T) -> Result<(), T> {
+        if self.is_run_over() || self.is_refused() {
             return Err(value);
         }
         // SAFETY: just looked.
-        unsafe { self.put_on(value, false) }
+        unsafe { self.send_in_run(value, false) }
     }
 
     #[inline]
-    fn put_some(&mut self, values: &[T]) -> usize
+    fn send_some(&mut self, values: &[T]) -> usize
     where
         T: Copy,
     {
@@ -403,7 +405,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
             count = count.min(self.free_count());
             beside = count.min(self.tail.to_storage_end(self.lane().cells()));
         }
-        if count == 0 || self.is_over() {
+        if count == 0 || self.is_refused() {
             return 0;
         }
         let (before, behind) = values[..count].split_at(beside);
@@ -411,7 +413,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         unsafe { self.copy_in(self.tail, before) };
         if !behind.is_empty() {
             if mutated!("slice_in_two") && self.publish(beside) {
-                return beside + self.put_some(behind);
+                return beside + self.send_some(behind);
             }
             // SAFETY: these are the first slots, and all are free.
             unsafe { self.copy_in(self.tail.forward(beside, self.lane().cells()), behind) };
@@ -426,7 +428,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         let tail = self.tail.number;
-        let preferred = (self.state().plan.capacity as u64 / 8).max(1);
+        let preferred = preferred_slots(self.state().plan.capacity);
         let count_free = |lane: &Lane<T>| lane.read_limit().wrapping_sub(tail);
         let free = wait_for_free_slot(self.state(), &self.node, preferred, count_free, strategy, deadline)?;
         self.cache_limit(tail.wrapping_add(free));
@@ -440,18 +442,15 @@ impl<T: Send> Write<T> for WriteEnd<T> {
 
 impl<T> Drop for WriteEnd<T> {
     fn drop(&mut self) {
-        leave(self.node);
+        leave(&self.node);
     }
 }
 
-/// By value, so that an end has no address (decision 0002).
+/// Takes the node and not the end, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
-fn leave<T>(node: NodeRef<Lane<T>>) {
-    // SAFETY: the share of `new`, given back once: the end is being dropped.
-    let state = unsafe { QueueState::share(&node) };
-    state.leave(&node);
-    drop(state);
+fn leave<T>(node: &LaneNode<Lane<T>>) {
+    state_of(node).leave(node);
 }
 
 #[cfg(all(test, not(annulus_loom)))]
@@ -467,7 +466,7 @@ mod tests {
         unsafe { end.lane().cells().write_at(at, 7) };
         end.lane().publish(after.number);
         between();
-        let is_sent = publish_slow_path(end.node, at.number, after.number);
+        let is_sent = publish_slow_path(&end.node, at.number, after.number);
         if is_sent {
             end.tail = after;
         }

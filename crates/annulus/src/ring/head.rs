@@ -30,9 +30,9 @@ pub(crate) struct Head {
     /// One publisher: the next sequence to publish, or an earlier one. Many: the next sequence to claim, and
     /// [`CLOSED`].
     bound: AtomicU64,
-    /// One publisher: before which messages it looks up, those whose number has none of these bits:
-    /// `interval_mask`, or 0 for all.
-    attended: AtomicU64,
+    /// One publisher: it takes the slow path for the messages whose number has none of these bits. This is
+    /// `interval_mask`, or 0: for all messages.
+    slow_path_mask: AtomicU64,
     /// Where it ends, once somebody has closed it.
     end: End,
     /// How many messages pass between two stores of one publisher, less one; the interval is a power of two.
@@ -41,6 +41,10 @@ pub(crate) struct Head {
     /// Constant.
     writers: Writers,
 }
+
+// All that a publisher looks at is one line, and nothing else is on it (docs/LAYOUT.md).
+#[cfg(not(annulus_loom))]
+const _: () = assert!(core::mem::offset_of!(Head, writers) < 64 && size_of::<Head>() == 128);
 
 /// Many publishers: nothing can be claimed any more. (Sequences have one bit less.)
 const CLOSED: u64 = 1 << 63;
@@ -63,8 +67,8 @@ impl Head {
         // smallest.
         let quarter = (capacity as u64 / 4).clamp(1, 64);
         let interval_mask = (1 << quarter.ilog2()) - 1;
-        let attended = AtomicU64::new(interval_mask);
-        Self { bound: AtomicU64::new(first.get()), attended, end: End::open(), interval_mask, writers }
+        let slow_path_mask = AtomicU64::new(interval_mask);
+        Self { bound: AtomicU64::new(first.get()), slow_path_mask, end: End::open(), interval_mask, writers }
     }
 
     pub(crate) fn writers(&self) -> Writers {
@@ -145,20 +149,21 @@ impl Head {
         }
     }
 
-    /// Z1 and Z2: the one publisher looks up before each message from now on. In this order: whoever sees Z2
-    /// (Acquire) also looks up.
+    /// Z1 and Z2: the one publisher takes the slow path for each message from now on. In this order: whoever
+    /// sees Z2 (Acquire) also takes it.
     pub(super) fn begin_to_end(&self) {
         if mutated!("end_before_the_mask") {
             self.end.begin();
         }
-        self.attend_always();
+        self.always_take_slow_path();
         self.end.begin();
     }
 
-    /// The one publisher looks up before each message: for its fence, where none that is light will do.
-    pub(crate) fn attend_always(&self) {
+    /// The one publisher takes the slow path for each message, because of the fence there: where no light
+    /// fence is enough.
+    pub(crate) fn always_take_slow_path(&self) {
         // Z1. Relaxed: Z2 and Z3 decide who sees it.
-        self.attended.store(0, Ordering::Relaxed);
+        self.slow_path_mask.store(0, Ordering::Relaxed);
     }
 
     /// Z6: the ring of one publisher ends before `sequence`, if the publisher has not decided otherwise.
@@ -179,19 +184,19 @@ impl Head {
         }
     }
 
-    /// Z4: whether the one publisher, which has announced `sequence` (W1), has to look up before it publishes
-    /// it: by [`note`](Self::note) and [`goes_on`](Self::goes_on). It has to where somebody has closed the
-    /// ring. Once in `interval` messages, where there is nothing else to do, it notes here how far it is
-    /// (W5).
+    /// Z4: whether the one publisher, which has announced `sequence` (W1), has to take the slow path before
+    /// it publishes the message: [`note`](Self::note) and [`goes_on`](Self::goes_on). It has to where
+    /// somebody has closed the ring. Once in `interval` messages, where there is nothing else to do, this
+    /// call notes how far the publisher is (W5).
     #[inline(always)]
-    pub(crate) fn is_attended(&self, sequence: Sequence) -> bool {
+    pub(crate) fn needs_slow_path(&self, sequence: Sequence) -> bool {
         // For the compiler; pairs with Z3, which makes every core execute a barrier.
         light_fence();
         // Relaxed: that fence and Z3 decide what it sees.
-        let attended = self.attended.load(Ordering::Relaxed);
+        let mask = self.slow_path_mask.load(Ordering::Relaxed);
         // Decision 0001: only the slot is stored for each message.
-        if unlikely(sequence.get() & attended == 0) {
-            if attended == 0 {
+        if unlikely(sequence.get() & mask == 0) {
+            if mask == 0 {
                 return true;
             }
             self.store_bound(sequence);
@@ -357,7 +362,7 @@ mod tests {
         assert_eq!([100, 255, 256, 1 << 20, usize::MAX].map(interval), [16, 32, 64, 64, 64]);
     }
 
-    /// A publisher that sees that somebody closes the ring also looks up before each message.
+    /// A publisher that sees that somebody closes the ring also takes the slow path for each message.
     #[test]
     fn who_sees_the_close_looks_up() {
         for _ in 0..if cfg!(miri) { 10 } else { 1000 } {
@@ -367,7 +372,7 @@ mod tests {
                 while !head.is_ending() {
                     pause();
                 }
-                assert!(head.is_attended(at(1)), "it would go on");
+                assert!(head.needs_slow_path(at(1)), "it would go on");
             });
         }
     }

@@ -21,6 +21,6 @@ pub(crate) use head::Writers;
 pub(crate) use owned::Owned;
 pub(crate) use registry::Pass;
 pub(crate) use ring::{MIN_CAPACITY, Ring};
-pub(crate) use slot::{Apart, Missing, Run, Whole, Written};
+pub(crate) use slot::{Missing, Run, Unplaced, Whole, Written};
 pub(crate) use slots::Slots;
 pub(crate) use store::{Store, Strided};

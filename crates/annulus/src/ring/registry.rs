@@ -59,6 +59,10 @@ struct Node {
     branch: OwnLine<Branch>,
 }
 
+// A subscriber writes its cell with each message (docs/LAYOUT.md).
+#[cfg(not(annulus_loom))]
+const _: () = assert!(core::mem::offset_of!(Node, branch) == 64 && size_of::<Node>() == 128);
+
 /// On another line than the cell, where lines have 64 bytes: it hardly ever changes, so publishers keep it in
 /// their caches.
 #[repr(align(64))]

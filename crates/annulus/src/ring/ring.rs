@@ -1,7 +1,7 @@
 //! The ring: its slots, and how far its publishers have come.
 
 use super::head::{Frontier, Head, Writers};
-use super::{Apart, Slots, Store, Strided, Written};
+use super::{Slots, Store, Strided, Unplaced, Written};
 use crate::error::CapacityError;
 use crate::index::Index;
 use crate::sequence::{Sequence, Stamp};
@@ -84,8 +84,8 @@ impl<S: Store> Ring<S> {
         unsafe { self.slots().is_left(sequence, self.capacity()) }
     }
 
-    /// The message of this ring that was taken [apart](Written::apart).
-    pub(crate) fn written(&self, message: Apart) -> Written<'_> {
+    /// Finds the slot of a message of this ring again: undoes [`Written::without_slot`].
+    pub(crate) fn place(&self, message: Unplaced) -> Written<'_> {
         // SAFETY: the ring lives as long as this borrow of it.
         let stamp = unsafe { self.slots().stamp_word(message.sequence()) };
         message.at(stamp)

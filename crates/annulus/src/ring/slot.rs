@@ -210,19 +210,19 @@ impl Written<'_> {
         self.stamp.store(self.done.bits(), ordering!(Release unless "slot_done_relaxed"));
     }
 
-    /// As a number, which is all that a function out of line is to be given.
-    /// [`Ring::written`](super::Ring::written) makes this of it again.
+    /// This as a number, which is all that an outlined function gets.
+    /// [`Ring::place`](super::Ring::place) turns it back.
     #[inline(always)]
-    pub(crate) fn apart(self) -> Apart {
-        Apart(self.done)
+    pub(crate) fn without_slot(self) -> Unplaced {
+        Unplaced(self.done)
     }
 }
 
-/// What a [`Written`] is without the place of its slot.
+/// A [`Written`] that does not know where its slot is.
 #[must_use = "readers wait for it"]
-pub(crate) struct Apart(Stamp);
+pub(crate) struct Unplaced(Stamp);
 
-impl Apart {
+impl Unplaced {
     /// Which message it is.
     pub(crate) fn sequence(&self) -> Sequence {
         // (The bug mixes up the two stamps.)

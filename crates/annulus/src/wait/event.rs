@@ -1,10 +1,10 @@
 //! The eventcount: sleepers at the price of one load to those who would wake them.
 //!
-//! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bits 4 and 5 are about tasks (below);
-//! bit 1 is constant and says that the waker's fence is not for free on this system; bits 2 and 3 are
-//! [`Flag`]s, of whoever has the event, which wakers see at the same look; the upper 26 bits count wake-ups,
-//! so that no sleeper mistakes one for another. Where the low bits are clear, one load is all that a waker
-//! does.
+//! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1 is
+//! constant and says that the waker's fence is not for free on this system; bits 2 and 3 are [`Flag`]s, of
+//! whoever has the event, which wakers see at the same look; bit 5 says that a sleeper has had its fence
+//! since bit 0 or 4 was set; the upper 26 bits count wake-ups, so that no sleeper mistakes one for another.
+//! Where bits 0, 1, 2 and 4 are clear, one load is all that a waker does.
 //!
 //! ```text
 //! waker                                   sleeper
@@ -28,28 +28,29 @@
 //! word changed, and polls. Whoever is woken polls for any message, so it does not matter which one it is
 //! woken for. `asleep` tells a waker in advance that one or all is the same; it is a hint.
 //!
+//! *One fence for many.* A heavy fence interrupts all cores, and where a message wakes hundreds, hundreds
+//! would go back to sleep with one each. But the first one's serves the others, too. After its fence it sets
+//! bit 5 (S5, a Release), which goes with bits 0 and 4. Whoever registers while it is set (S1, an Acquire)
+//! goes without. Take a waker whose N3 saw neither bit: its N3, so its fence, came before the first sleeper's
+//! fence, which happens before the others' S3. So their S3 sees N1. Any other waker goes on to N4. If that
+//! comes after the others' S1, they find the word changed, or are woken. If it comes before, they see N1; and
+//! it cleared both bits if it woke all.
+//!
 //! *Tasks.* A task is armed (`waiters.rs`) before S1, and returns to its executor instead of S4. It needs no
 //! look at the word, because N5 finds its waker: S1 is a Release and N4 an Acquire. So each kind of waiter
 //! has its bit, and N5 makes a system call only where a thread sleeps. Where some are woken, a thread comes
 //! first at one wake-up, and a task at the next.
 //!
-//! *Bits 4 and 5.* A wake-up of tasks leaves bit 4 (a task waits), and the next waker that finds no task
-//! there takes it down, and looks once more (N6, N7). A task that has had its heavy fence sets bit 5 (S5),
-//! which goes together with bit 4. A task that finds both at its S1 needs no fence:
+//! *Tasks come back.* A wake-up of all leaves bit 4 (and bit 5, which stands as long as bit 0 or 4 does), if
+//! a task was there. The next waker that finds no task takes it down, and looks once more (N6, N7). So tasks
+//! that answer each other, and futures that a `select!` drops and makes anew, have one heavy fence in all.
+//! What is said above still holds: a waker whose N3 sees neither bit looked before the first fence, or after
+//! the bits were taken down. In the second case whoever took them down wakes each task that was there, and it
+//! registers anew, after that waker's look.
 //!
-//! - A waker whose N4 comes before this S1, in the order of the word, has made its N1 visible (S1 is an
-//!   Acquire, too). One whose N4 comes after it finds the task.
-//! - A waker whose N3 sees neither bit looked before the bits were set, or after they were taken down. In the
-//!   first case its look was over before the heavy fence of the task that set bit 5, so its N1 was visible to
-//!   that task after the fence, and is to this one (S5 is a Release). In the second case, whoever took them
-//!   down after this S1 wakes this task, which registers anew, after the look of that waker.
-//!
-//! So tasks that answer each other, and futures that are dropped and made anew by a `select!`, have one heavy
-//! fence in all.
-//!
-//! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody
-//! registers anew, however late the sleepers run. A sleeper that times out, or finds its message at S3,
-//! leaves the bit set: one wake-up is then made for nobody.
+//! *Coalescing.* N4 clears bit 0, so after one wake-up the waker pays one load again until somebody registers
+//! anew, however late the sleepers run. (After a wake-up of tasks, one more slow path comes first.) A sleeper
+//! that times out, or finds its message at S3, leaves the bit set: one wake-up is then made for nobody.
 //!
 //! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^26 wake-ups of others sleeps through
 //! them.
@@ -60,12 +61,12 @@
 use super::Deadline;
 use super::fence;
 use super::flag::{Flag, HasFlags};
+#[cfg(feature = "std")]
+use super::give_way::GiveWayHint;
 use super::park::Parking;
 use super::waiters::Waiters;
 use crate::hint::unlikely;
-#[cfg(feature = "async")]
-use crate::sync::ordering;
-use crate::sync::{AtomicU32, Ordering, mutated};
+use crate::sync::{AtomicU32, Ordering, mutated, ordering};
 
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct Event {
@@ -75,6 +76,8 @@ pub(crate) struct Event {
     /// How many are in S4: a hint.
     asleep: AtomicU32,
     parking: Parking,
+    #[cfg(feature = "std")]
+    give_way: GiveWayHint,
     /// The tasks that wait.
     tasks: Waiters,
 }
@@ -91,12 +94,12 @@ pub(crate) struct Ticket {
 const THREAD: u32 = 1;
 // Decision 0006: in the same word, so that one load decides.
 const FENCE_BOTH_SIDES: u32 = 2;
-/// A task waits, or is about to, or did so not long ago.
+/// A task waits, or is about to, or was there at the last wake-up.
 const TASK: u32 = 16;
-/// There was a heavy fence since `TASK` was set.
-const TASK_FENCED: u32 = 32;
 /// Either.
 const SLEEPER: u32 = THREAD | TASK;
+/// A sleeper has had its heavy fence, and one of the bits above has stood ever since.
+const FENCED: u32 = 32;
 const WAKE_UP: u32 = 64;
 
 impl HasFlags for Event {
@@ -108,15 +111,16 @@ impl HasFlags for Event {
 
 impl Event {
     pub(crate) fn new() -> Self {
-        let word = if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES };
-        Self::of(word)
+        Self::with(if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES })
     }
 
-    fn of(word: u32) -> Self {
+    fn with(word: u32) -> Self {
         Self {
             word: AtomicU32::new(word),
             asleep: AtomicU32::new(0),
             parking: Parking::new(),
+            #[cfg(feature = "std")]
+            give_way: GiveWayHint::new(),
             tasks: Waiters::new(),
         }
     }
@@ -226,9 +230,9 @@ impl Event {
     }
 
     /// N6 and N7 for tasks, where none was there to be woken.
-    // Decision 0068: not at each wake-up.
+    // Decision 0070: not at each wake-up.
     fn take_down_tasks(&self) {
-        let sleepers = self.count_wake_up(TASK | TASK_FENCED);
+        let sleepers = self.count_wake_up(TASK);
         if sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen") {
             self.tasks.wake_all();
         }
@@ -252,8 +256,7 @@ impl Event {
         if count == 0 {
             return;
         }
-        let forgotten = if mutated!("event_forgets_the_others") { SLEEPER | TASK_FENCED } else { 0 };
-        let sleepers = self.count_wake_up(forgotten);
+        let sleepers = self.count_wake_up(if mutated!("event_forgets_the_others") { SLEEPER } else { 0 });
         if sleepers == 0 {
             return;
         }
@@ -291,6 +294,7 @@ impl Event {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
             let left = seen & !taken_down;
+            let left = if left & SLEEPER == 0 { left & !FENCED } else { left };
             let next = if mutated!("event_word_unchanged") { seen } else { left.wrapping_add(WAKE_UP) };
             // N4. Release: pairs with the Acquire of S4. Acquire: pairs with the Release of S1. A failure
             // means that a sleeper came, or that another waker did this one's work.
@@ -302,34 +306,45 @@ impl Event {
         0
     }
 
-    /// Says that the caller is about to sleep. It must poll once more before it calls [`sleep`](Self::sleep).
-    pub(crate) fn register(&self) -> Ticket {
-        // S1. Relaxed: S2 orders it before S3.
-        let word = self.word.fetch_or(THREAD, Ordering::Relaxed) | THREAD;
-        // S2. Pairs with N2.
-        let fenced = mutated!("event_no_heavy_fence") || fence::heavy(word & FENCE_BOTH_SIDES == 0);
-        Ticket { word, fenced }
+    /// Whether giving up the time slice helps those who wait here.
+    #[cfg(feature = "std")]
+    pub(super) fn give_way_hint(&self) -> &GiveWayHint {
+        &self.give_way
     }
 
-    /// S1 and S2 of a task that is armed among [`tasks`](Self::tasks). It must poll once more before it
-    /// returns to its executor. False where the system refused the heavy fence: then a wake-up may be missed.
+    /// Says that the caller is about to sleep. It must poll once more before it calls [`sleep`](Self::sleep).
+    pub(crate) fn register(&self) -> Ticket {
+        self.register_as(THREAD, mutated!("event_no_heavy_fence"))
+    }
+
+    /// As [`register`](Self::register), of a task that is armed among [`tasks`](Self::tasks). It must poll
+    /// once more before it returns to its executor. False where the system refused the heavy fence: then a
+    /// wake-up may be missed.
     #[cfg(feature = "async")]
     pub(super) fn register_task(&self) -> bool {
+        self.register_as(TASK, mutated!("task_no_heavy_fence")).fenced
+    }
+
+    /// S1, S2 and S5 of a thread or a task.
+    fn register_as(&self, kind: u32, without_fence: bool) -> Ticket {
         // S1. Release: pairs with the Acquire of N4, so whoever sees the bit finds the task. Acquire: pairs
-        // with the Release of N4, so a poll finds what another looked for a task with before; and with S5.
-        let before = self.word.fetch_or(TASK, ordering!(AcqRel unless "task_bit_relaxed"));
-        if before & TASK_FENCED != 0 {
-            return true;
+        // with S5. S2, or that of another sleeper, orders it before S3.
+        let seen = self.word.fetch_or(kind, ordering!(AcqRel unless "event_fence_of_others_unseen"));
+        let word = seen | kind;
+        let others = if mutated!("event_fenced_too_early") { SLEEPER } else { FENCED };
+        if seen & SLEEPER != 0 && seen & others != 0 {
+            return Ticket { word, fenced: true };
         }
         // S2. Pairs with N2.
-        if !mutated!("task_no_heavy_fence") && !fence::heavy(before & FENCE_BOTH_SIDES == 0) {
-            return false;
-        }
-        let word = before | TASK;
-        // S5. Release: pairs with the Acquire of S1. It fails where something has changed; then another sets
-        // the bit, or S2 is called again.
-        let _ = self.word.compare_exchange(word, word | TASK_FENCED, Ordering::Release, Ordering::Relaxed);
-        true
+        let fenced = without_fence || fence::heavy(word & FENCE_BOTH_SIDES == 0);
+        // Decision 0071: one fence for many. Only if nothing has changed since S1: the bit means the sleepers
+        // of this time.
+        let is_noted = fenced && {
+            // S5. Release: pairs with S1 of those who come later.
+            let (success, failure) = (ordering!(Release unless "event_fence_unsaid"), Ordering::Relaxed);
+            self.word.compare_exchange(word, word | FENCED, success, failure).is_ok()
+        };
+        Ticket { word: if is_noted { word | FENCED } else { word }, fenced }
     }
 
     /// The tasks that wait here.
@@ -407,7 +422,7 @@ mod tests {
             assert_eq!(event.word.load(Ordering::Relaxed), ticket.word);
             event.notify();
             let after = event.word.load(Ordering::Relaxed);
-            assert_eq!(after, ticket.word - THREAD + WAKE_UP);
+            assert_eq!(after, ticket.word - THREAD - FENCED + WAKE_UP);
             for _ in 0..10 {
                 event.notify();
                 assert_eq!(event.word.load(Ordering::Relaxed), after, "only the first changed the word");
@@ -433,6 +448,26 @@ mod tests {
                 event.sleep(ticket, Some(Instant::now() + Duration::from_millis(1)));
             }
         }
+    }
+
+    /// Whoever registers after the first one's fence goes without, until all have been woken.
+    #[test]
+    fn one_fence_serves_those_who_come_later() {
+        for event in both_kinds() {
+            let first = event.register();
+            assert_eq!(first.word & (SLEEPER | FENCED), THREAD | FENCED);
+            assert_ne!(event.count_wake_up(0), 0, "some were woken");
+            let second = event.register();
+            assert_eq!(second.word, first.word + WAKE_UP);
+            assert!(second.fenced);
+            event.notify();
+            assert_eq!(event.word.load(Ordering::Relaxed) & FENCED, 0, "the next one has its own");
+        }
+        // What changes meanwhile leaves the bit to others.
+        let event = Event::with(0);
+        event.word.store(FENCED, Ordering::Relaxed);
+        let ticket = event.register();
+        assert_eq!(ticket.word, THREAD | FENCED, "a bit without a sleeper says nothing, and is no harm");
     }
 
     /// Wakes all who sleep when it is dropped, by a panic too: a scope waits for its threads before it
@@ -489,7 +524,7 @@ mod tests {
 
     /// One for each kind of fence, whichever this system has.
     fn both_kinds() -> [Event; 2] {
-        [0, FENCE_BOTH_SIDES].map(Event::of)
+        [0, FENCE_BOTH_SIDES].map(Event::with)
     }
 
     /// A task at an event, which counts its wake-ups.
@@ -531,12 +566,6 @@ mod tests {
         }
     }
 
-    /// Whether the system does not let this process have the heavy fence.
-    #[cfg(feature = "async")]
-    fn is_fence_refused(event: &Event) -> bool {
-        event.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0 && !fence::heavy(true)
-    }
-
     /// A task is a sleeper from its registration to the notify after its wake-up; one notify wakes it once.
     #[test]
     #[cfg(feature = "async")]
@@ -544,20 +573,18 @@ mod tests {
         for event in both_kinds() {
             let mut task = Waiter::at(&event);
             assert!(event.has_sleepers() && event.needs_slow_path());
-            let fenced = |event: &Event| event.word.load(Ordering::Relaxed) & TASK_FENCED != 0;
             for turn in 0..4 {
-                assert_eq!(fenced(&event), !is_fence_refused(&event));
                 event.notify();
                 assert_eq!(task.wakes(), turn + 1);
                 assert!(event.has_sleepers(), "it may wait again");
                 task.wait(&event);
             }
             event.notify_some(1);
-            assert_eq!(task.wakes(), 5);
             assert!(event.has_sleepers());
             for _ in 0..3 {
                 event.notify();
-                assert!(!event.has_sleepers() && !fenced(&event), "nobody was there");
+                assert!(!event.has_sleepers(), "nobody was there");
+                assert_eq!(event.word.load(Ordering::Relaxed) & FENCED, 0);
             }
             assert_eq!(task.wakes(), 5);
         }
@@ -626,9 +653,9 @@ mod tests {
     #[test]
     fn the_word_may_wrap() {
         let event = Event::new();
-        event.word.store(u32::MAX - SLEEPER - TASK_FENCED, Ordering::Relaxed);
+        event.word.store(u32::MAX - SLEEPER, Ordering::Relaxed);
         let ticket = event.register();
-        assert_eq!(ticket.word, u32::MAX - TASK - TASK_FENCED);
+        assert_eq!(ticket.word, u32::MAX - TASK);
         event.notify();
         assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | Flag::ALL);
         event.sleep(ticket, None);

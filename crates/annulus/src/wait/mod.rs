@@ -9,6 +9,9 @@ mod event;
 #[cfg(any(feature = "std", feature = "async"))]
 mod fence;
 mod flag;
+#[cfg(feature = "std")]
+mod give_way;
+mod look;
 #[cfg(any(feature = "std", feature = "async"))]
 mod park;
 mod reader_backoff;
@@ -29,9 +32,10 @@ pub(crate) use event::Event;
 #[cfg(feature = "std")]
 pub use fence::prepare;
 pub(crate) use flag::{Flag, HasFlags};
+pub(crate) use look::Look;
 pub(crate) use reader_backoff::ReaderBackoff;
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
 #[cfg(feature = "async")]
 pub(crate) use task::{Streaming, Waiting};
-pub(crate) use until::{Look, Wait, wait_until};
-pub(crate) use writer_backoff::WriterBackoff;
+pub(crate) use until::{Wait, wait_until};
+pub(crate) use writer_backoff::{WriterBackoff, preferred_slots};

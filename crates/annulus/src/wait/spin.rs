@@ -1,6 +1,8 @@
 //! One turn of a spinning strategy.
 
-use super::WaitStrategy;
+#[cfg(feature = "std")]
+use super::give_way::GiveWay;
+use super::{Event, WaitStrategy};
 #[cfg(feature = "std")]
 use crate::sync::mutated;
 use crate::sync::pause;
@@ -10,25 +12,49 @@ pub(super) struct Spin {
     strategy: WaitStrategy,
     /// Turns taken so far; stops at the top rather than wrapping.
     turns: u32,
+    #[cfg(feature = "std")]
+    give_way: GiveWay,
 }
+
+/// What a turn did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It spent a moment.
+    Spun,
+    /// It let others have the core.
+    GaveWay,
+    /// Nothing: the strategy would rather sleep now.
+    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "no strategy sleeps"))]
+    Sleep,
+}
+
+/// So many turns are enough before [`WaitStrategy::Block`] gives way where that has helped the last time.
+#[cfg(feature = "std")]
+const TURNS_BEFORE_HELP: u32 = 16;
 
 impl Spin {
     pub(super) fn new(strategy: WaitStrategy) -> Self {
-        Self { strategy, turns: 0 }
+        Self {
+            strategy,
+            turns: 0,
+            #[cfg(feature = "std")]
+            give_way: GiveWay::Before,
+        }
     }
 
-    /// Spends a moment; false where the strategy would rather sleep now.
+    /// Spends a moment, or says that it is time to sleep. `event`: where to.
     #[inline]
-    pub(super) fn turn(&mut self) -> bool {
+    #[cfg_attr(not(feature = "std"), expect(unused_variables, reason = "nobody sleeps"))]
+    pub(super) fn turn(&mut self, event: &Event) -> Turn {
         let turn = self.turns;
-        self.turns = turn.saturating_add(1);
+        self.count(1);
         match self.strategy {
             WaitStrategy::BusySpin => yield_under_loom(),
             WaitStrategy::YieldSpin => pause(),
             WaitStrategy::BackoffSpin => {
-                pauses(1 << turn.min(6));
-                if turn > 6 {
-                    give_way();
+                pauses(1 << turn.min(5));
+                if turn > 5 {
+                    return give_way();
                 }
             }
             WaitStrategy::Adaptive { spin_iters, yield_iters } => {
@@ -37,19 +63,47 @@ impl Spin {
                     Phase::Paused => pause(),
                     Phase::Over => {
                         pauses(8);
-                        give_way();
+                        return give_way();
                     }
                 }
             }
             #[cfg(feature = "std")]
-            WaitStrategy::Block { spin_iters, yield_iters } => match phase(turn, spin_iters, yield_iters) {
-                Phase::Bare => yield_under_loom(),
-                Phase::Paused => pause(),
-                Phase::Over => return mutated!("block_never_sleeps"),
-            },
+            WaitStrategy::Block { spin_iters: 0, yield_iters: 0 } => return sleep(),
+            #[cfg(feature = "std")]
+            WaitStrategy::Block { spin_iters, yield_iters } => {
+                let phase = phase(turn, spin_iters, yield_iters);
+                let hint = event.give_way_hint();
+                let is_time =
+                    matches!(phase, Phase::Over) || (turn >= TURNS_BEFORE_HELP && hint.has_helped());
+                if is_time && self.give_way.turn(hint) {
+                    return Turn::GaveWay;
+                }
+                match phase {
+                    Phase::Bare => yield_under_loom(),
+                    Phase::Paused => pause(),
+                    Phase::Over => return sleep(),
+                }
+            }
         }
-        true
+        Turn::Spun
     }
+
+    /// Counts `turns` that the waiter has spent by itself.
+    pub(super) fn count(&mut self, turns: u32) {
+        self.turns = self.turns.saturating_add(turns);
+    }
+
+    /// What was waited for is there. `event`: as for [`turn`](Self::turn).
+    #[cfg_attr(not(feature = "std"), expect(unused_variables, clippy::unused_self, reason = "nobody sleeps"))]
+    pub(super) fn end(&self, event: &Event) {
+        #[cfg(feature = "std")]
+        self.give_way.end(event.give_way_hint());
+    }
+}
+
+#[cfg(feature = "std")]
+fn sleep() -> Turn {
+    if mutated!("block_never_sleeps") { Turn::Spun } else { Turn::Sleep }
 }
 
 enum Phase {
@@ -76,10 +130,11 @@ fn pauses(count: u32) {
 }
 
 /// Lets another thread have the core, where there is somebody to ask.
-fn give_way() {
+pub(super) fn give_way() -> Turn {
     // Decision 0012: spinning gives up its time slice.
     #[cfg(all(feature = "std", not(annulus_loom)))]
     std::thread::yield_now();
+    Turn::GaveWay
 }
 
 /// loom explores a spin only if it can tell that nothing happens in it.
@@ -92,22 +147,58 @@ fn yield_under_loom() {
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     /// More than any strategy here spins before it sleeps.
     const MANY: usize = if cfg!(miri) { 50 } else { 1000 };
 
-    fn turns_before_sleep(strategy: WaitStrategy) -> usize {
+    fn turns_before_sleep(strategy: WaitStrategy) -> Vec<Turn> {
+        turns_at(&Event::new(), strategy)
+    }
+
+    fn turns_at(event: &Event, strategy: WaitStrategy) -> Vec<Turn> {
         let mut spin = Spin::new(strategy);
-        (0..MANY).take_while(|_| spin.turn()).count()
+        (0..MANY).map(|_| spin.turn(event)).take_while(|turn| *turn != Turn::Sleep).collect()
     }
 
     #[test]
     #[cfg(feature = "std")]
     fn block_spins_as_often_as_asked() {
-        for (spin_iters, yield_iters) in [(0, 0), (3, 0), (0, 4), (3, 4)] {
+        for (spin_iters, yield_iters) in [(0, 0), (3, 0), (0, 4), (3, 4), (64, 32)] {
             let strategy = WaitStrategy::Block { spin_iters, yield_iters };
-            assert_eq!(turns_before_sleep(strategy), (spin_iters + yield_iters) as usize);
+            let (event, asked) = (Event::new(), (spin_iters + yield_iters) as usize);
+            let first = turns_at(&event, strategy);
+            assert!(first.iter().take(asked).all(|turn| *turn == Turn::Spun), "{first:?}");
+            let gave_way = &first[asked..];
+            assert!(gave_way.iter().all(|turn| *turn == Turn::GaveWay) && gave_way.len() <= 4, "{first:?}");
+            assert_eq!(gave_way.is_empty(), asked == 0, "who asks for nothing sleeps at once");
+            assert_eq!(turns_at(&event, strategy).len(), asked, "it was in vain");
         }
+    }
+
+    /// Where giving way has helped, the next wait does so early.
+    #[test]
+    #[cfg(feature = "std")]
+    fn block_gives_way_early_where_that_helps() {
+        let event = Event::new();
+        let mut spin = Spin::new(WaitStrategy::default());
+        while spin.turn(&event) == Turn::Spun {}
+        spin.give_way = GiveWay::Since { begun: std::time::Instant::now(), left: 1 };
+        spin.end(&event);
+        let turns = turns_at(&event, WaitStrategy::default());
+        let at = turns.iter().position(|turn| *turn == Turn::GaveWay);
+        assert_eq!(at, Some(TURNS_BEFORE_HELP as usize), "{turns:?}");
+    }
+
+    /// Pauses of the waiter's own bring the sleep nearer.
+    #[test]
+    #[cfg(feature = "std")]
+    fn turns_of_the_waiter_count() {
+        let event = Event::new();
+        let mut spin = Spin::new(WaitStrategy::Block { spin_iters: 10, yield_iters: 10 });
+        spin.count(15);
+        let turns = (0..MANY).take_while(|_| spin.turn(&event) == Turn::Spun).count();
+        assert_eq!(turns, 5);
     }
 
     #[test]
@@ -116,7 +207,7 @@ mod tests {
         for (spin_iters, yield_iters) in [(most, most), (most, 0), (0, most)] {
             let mut spin = Spin::new(WaitStrategy::Adaptive { spin_iters, yield_iters });
             spin.turns = most - 1;
-            assert!((0..5).all(|_| spin.turn()));
+            assert!((0..5).all(|_| spin.turn(&Event::new()) != Turn::Sleep));
         }
     }
 
@@ -128,7 +219,7 @@ mod tests {
             WaitStrategy::BackoffSpin,
             WaitStrategy::Adaptive { spin_iters: 2, yield_iters: 2 },
         ] {
-            assert_eq!(turns_before_sleep(strategy), MANY, "{strategy:?}");
+            assert_eq!(turns_before_sleep(strategy).len(), MANY, "{strategy:?}");
         }
     }
 }

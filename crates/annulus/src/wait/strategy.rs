@@ -18,6 +18,14 @@ use core::str::FromStr;
 ///
 /// A publisher pays nothing for readers that spin. To learn whether a reader sleeps, it pays one load.
 ///
+/// # On a shared core
+///
+/// A thread that spins keeps others off its core, also the thread that it waits for. `Block`, `Adaptive` and
+/// `BackoffSpin` spin for about two microseconds, and then give the core away. `Block` gives up its time
+/// slice a few times before it sleeps, if that helped the last time at this ring. Now and then it tries
+/// whether that would help. A publisher or producer that waits for free slots pauses longer between its
+/// polls. Its pauses count as polls.
+///
 /// # Real-time priorities
 ///
 /// Under `SCHED_FIFO` and `SCHED_RR`, giving up the time slice lets only threads of the *same* priority run.
@@ -27,7 +35,7 @@ use core::str::FromStr;
 ///
 /// # `BusySpin` or `YieldSpin`
 ///
-/// Which of the two is faster depends on the machine. On the virtual Xeon of `docs/benchmarks-xeon.md` a
+/// Which of the two is faster depends on the machine. On the virtual Xeon of `docs/benchmarks` a
 /// message took the same time one way, and a round trip took a twentieth to a tenth less with `YieldSpin`.
 /// The same was true for two threads that exchanged a bare word.
 ///
@@ -48,7 +56,7 @@ pub enum WaitStrategy {
     BusySpin,
     /// Polls with the processor's pause instruction between polls. Never gives up the core.
     YieldSpin,
-    /// Doubles the pause after each poll, up to 64 pause instructions. From then on, with `std`, it also
+    /// Doubles the pause after each poll, up to 32 pause instructions. From then on, with `std`, it also
     /// gives up its time slice between polls.
     BackoffSpin,
     /// Polls `spin_iters` times without a pause, then `yield_iters` times with one pause instruction each.
@@ -60,8 +68,9 @@ pub enum WaitStrategy {
         /// Polls with one pause instruction each, after those.
         yield_iters: u32,
     },
-    /// Polls `spin_iters` times without a pause, then `yield_iters` times with one pause instruction each,
-    /// then sleeps in the kernel until it is woken. If both are 0, it sleeps at once.
+    /// Polls `spin_iters` times without a pause, then `yield_iters` times with one pause instruction each. If
+    /// that helped the last time, it gives up its time slice up to four times, and it begins with that after
+    /// 16 polls. Then it sleeps in the kernel until it is woken. If both are 0, it sleeps at once.
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     Block {

@@ -1,8 +1,9 @@
 //! [`wait_until`]: poll, spin, sleep, whichever family asks.
 
 use super::deadline::{Deadline, has_passed};
-use super::spin::Spin;
-use super::{Event, WaitStrategy};
+use super::look::Look;
+use super::spin::{Spin, Turn};
+use super::{Event, WaitStrategy, WriterBackoff};
 use crate::sync::mutated;
 
 /// Somebody who may have to wait.
@@ -14,18 +15,13 @@ pub(crate) trait Wait {
     /// [`Event::notify`] on it *after* the store that `poll` looks for.
     fn event(&self) -> &Event;
 
+    /// How a writer keeps its distance from the readers. A reader needs none.
+    fn backoff(&mut self) -> Option<&mut WriterBackoff> {
+        None
+    }
+
     /// Looks whether it is there.
     fn poll(&mut self) -> Look<Self::Found>;
-}
-
-/// What a poll found.
-pub(crate) enum Look<F> {
-    /// What is waited for.
-    Found(F),
-    /// Nothing is there; whoever brings something notifies.
-    Nothing,
-    /// Something may be there, and its notify may be long over: look again, and do not sleep.
-    Again,
 }
 
 /// Waits until a poll finds something, and returns that; `None` once `deadline` has passed and a [last
@@ -41,29 +37,52 @@ pub(crate) fn wait_until<W: Wait>(
     loop {
         let look = waiter.poll();
         if let Look::Found(found) = look {
+            spin.end(waiter.event());
             return Some(found);
         }
         if has_passed(deadline) {
             return last_look(waiter);
         }
-        if matches!(look, Look::Again) || spin.turn() {
+        if matches!(look, Look::Again) {
+            if let Some(backoff) = waiter.backoff() {
+                backoff.wait_for_more();
+            }
             continue;
         }
-        let event = core::ptr::from_ref(waiter.event());
-        let ticket = waiter.event().register();
-        // The second look: a notify that missed the registration came after a store that this poll sees.
-        if !mutated!("event_no_second_look") {
-            match waiter.poll() {
-                Look::Found(found) => return Some(found),
-                Look::Again if !mutated!("lapped_and_asleep") => continue,
-                Look::Nothing | Look::Again => {}
+        match spin.turn(waiter.event()) {
+            // Each look of a writer costs the readers something, so it pauses, too.
+            Turn::Spun => {
+                let pauses = waiter.backoff().map_or(0, WriterBackoff::pause);
+                spin.count(if mutated!("pauses_count_for_nothing") { 0 } else { pauses });
+            }
+            Turn::GaveWay => {}
+            Turn::Sleep => {
+                if let Some(found) = sleep(waiter, deadline) {
+                    return Some(found);
+                }
             }
         }
-        // Where the second look changed what is waited for, it has to be registered for that.
-        if core::ptr::eq(event, waiter.event()) {
-            waiter.event().sleep(ticket, deadline);
+    }
+}
+
+/// S1 to S4 of [`Event`]: sleeps until somebody notifies, or `deadline` passes. Returns what the second look
+/// found.
+fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
+    let event = core::ptr::from_ref(waiter.event());
+    let ticket = waiter.event().register();
+    // The second look: a notify that missed the registration came after a store that this poll sees.
+    if !mutated!("event_no_second_look") {
+        match waiter.poll() {
+            Look::Found(found) => return Some(found),
+            Look::Again if !mutated!("lapped_and_asleep") => return None,
+            Look::Nothing | Look::Again => {}
         }
     }
+    // Where the second look changed what is waited for, it has to be registered for that.
+    if core::ptr::eq(event, waiter.event()) {
+        waiter.event().sleep(ticket, deadline);
+    }
+    None
 }
 
 /// How often who is told to look again does so after its deadline: about a millisecond at most. Beside a
@@ -129,6 +148,40 @@ mod tests {
                     Look::Nothing
                 }
             }
+        }
+    }
+
+    /// A writer at its limit, until it is about to sleep.
+    struct Full(u32, Event, WriterBackoff);
+
+    impl Wait for Full {
+        type Found = ();
+
+        fn event(&self) -> &Event {
+            &self.1
+        }
+
+        fn backoff(&mut self) -> Option<&mut WriterBackoff> {
+            Some(&mut self.2)
+        }
+
+        fn poll(&mut self) -> Look<()> {
+            self.0 += 1;
+            self.2.judge(u64::from(self.1.has_sleepers()), ())
+        }
+    }
+
+    /// Its pauses are long, and count as polls, so it sleeps as soon as a reader would.
+    #[test]
+    fn a_writer_polls_a_few_times_before_it_sleeps() {
+        for (strategy, polls) in [
+            (WaitStrategy::Block { spin_iters: 0, yield_iters: 0 }, 2..=2),
+            // 1, 3, 7, 15, 31, 32 pauses; then it gives way.
+            (WaitStrategy::Block { spin_iters: 64, yield_iters: 32 }, 7..=13),
+        ] {
+            let mut writer = Full(0, Event::new(), WriterBackoff::new(1, None));
+            assert_eq!(wait_until(&mut writer, strategy, None), Some(()));
+            assert!(polls.contains(&writer.0), "{} polls by {strategy}", writer.0);
         }
     }
 

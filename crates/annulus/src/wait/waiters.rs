@@ -46,7 +46,7 @@ use crate::link::Link;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// The tasks that wait at one event, for any number of threads.
-// Decision 0068: places and bits, no stack and no lock.
+// Decision 0070: places and bits, no stack and no lock.
 pub(super) struct Waiters {
     first: Link<Block>,
     /// The number of the node with which the next search for some begins: a hint.

@@ -1,6 +1,8 @@
 //! How a writer waits for free slots without slowing down the readers.
 
-use super::{Deadline, Look};
+use super::Deadline;
+use super::look::Look;
+use super::spin::give_way;
 use crate::sync::{mutated, pause};
 
 /// A writer at its limit.
@@ -8,7 +10,8 @@ use crate::sync::{mutated, pause};
 /// Each look takes the cache lines of the readers' cursors, and a reader then needs a line transfer for its
 /// next message. A writer that continued after each single slot would look for every message, and slow down
 /// the readers. So it pauses longer after each look. For a few looks, which take some microseconds, it also
-/// waits for an eighth of the ring rather than for one slot.
+/// waits for an eighth of the ring rather than for one slot. If a pause brings no slot at all, the reader
+/// does not run. Most likely it has just woken the writer, which took its core. Then the writer gives way.
 pub(crate) struct WriterBackoff {
     /// Pauses before the next look.
     pauses: u32,
@@ -16,6 +19,15 @@ pub(crate) struct WriterBackoff {
     looks_left: u32,
     /// So many free slots are enough.
     preferred: u64,
+    /// How many were free at the last look, if they were not enough.
+    too_few: u64,
+    /// Whether the look before found as many.
+    has_stalled: bool,
+}
+
+/// How many free slots a writer prefers to one, in a ring of `capacity`.
+pub(crate) fn preferred_slots(capacity: usize) -> u64 {
+    (capacity as u64 / 8).max(1)
 }
 
 /// So often a writer without a deadline waits for more than one slot.
@@ -29,15 +41,26 @@ impl WriterBackoff {
     /// For a writer that prefers `preferred` slots to one.
     pub(crate) fn new(preferred: u64, deadline: Deadline) -> Self {
         let looks_left = if deadline.is_none() { LOOKS } else { 0 };
-        Self { pauses: 0, looks_left, preferred }
+        Self { pauses: 0, looks_left, preferred, too_few: 0, has_stalled: false }
     }
 
-    /// Pauses. Called before each look.
-    pub(crate) fn pause(&mut self) {
-        (0..self.pauses).for_each(|_| pause());
+    /// Pauses before the next look. Returns how often.
+    pub(super) fn pause(&mut self) -> u32 {
+        let pauses = self.pauses;
+        (0..pauses).for_each(|_| pause());
         // (Under loom a pause lets others run; one is as good as many.)
         let most = if cfg!(annulus_loom) { 0 } else { MOST_PAUSES };
-        self.pauses = (2 * self.pauses + 1).min(most);
+        self.pauses = (2 * pauses + 1).min(most);
+        pauses
+    }
+
+    /// Gives the readers time to free more slots, after a look that found [too few](Self::judge).
+    pub(super) fn wait_for_more(&mut self) {
+        if self.has_stalled {
+            give_way();
+        } else {
+            self.pause();
+        }
     }
 
     /// What a writer that waits for `found` does after a look that found `free` slots.
@@ -47,6 +70,8 @@ impl WriterBackoff {
         }
         if free < self.preferred && self.looks_left > 0 {
             self.looks_left -= 1;
+            self.has_stalled = self.too_few == free && !mutated!("stalled_and_goes_on");
+            self.too_few = free;
             // Not `Nothing`: a slot is free, and nobody may notify again.
             return if mutated!("free_slot_and_asleep") { Look::Nothing } else { Look::Again };
         }
@@ -73,6 +98,20 @@ mod tests {
         assert!(matches!(backoff.judge(0, ()), Look::Nothing));
         #[cfg(feature = "std")]
         assert_eq!(looks(&mut WriterBackoff::new(4, Some(std::time::Instant::now())), 1), 0, "time is short");
+    }
+
+    /// A reader that frees nothing while the writer pauses does not run.
+    #[test]
+    fn who_gets_no_more_room_has_stalled() {
+        let mut backoff = WriterBackoff::new(100, None);
+        let stalls = [1, 1, 2, 2, 2, 30].map(|free| {
+            assert!(matches!(backoff.judge(free, ()), Look::Again));
+            backoff.wait_for_more();
+            backoff.has_stalled
+        });
+        assert_eq!(stalls, [false, true, false, true, true, false]);
+        let paused = backoff.pauses;
+        assert_eq!(paused, 7, "it paused where it had not");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::broadcast::handle::{Handle, Publishing};
 use crate::broadcast::slot_access::{Claimed, claim, claim_by, claim_now, has_free_slot};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
-use crate::error::{PublishError, TryPublishError};
+use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
 use crate::ring::Owned;
 use crate::sequence::Sequence;
 use crate::wait::WaitStrategy;
@@ -68,13 +68,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     #[inline]
     pub fn publish(&mut self, change: impl FnOnce(&mut T)) -> Result<(), PublishError<()>> {
         self.change(change);
-        match claim(&self.shared, 1, true) {
-            Ok(Claimed { first, .. }) => {
-                self.publish_spare(first);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(())),
-        }
+        self.publish_spare(claim(&self.shared, 1, true))
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -89,13 +83,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         strategy: WaitStrategy,
     ) -> Result<(), PublishError<()>> {
         self.change(change);
-        match claim_by(&self.shared, 1, true, strategy, None) {
-            Ok(Claimed { first, .. }) => {
-                self.publish_spare(first);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(())),
-        }
+        self.publish_spare(claim_by(&self.shared, 1, true, strategy, None))
     }
 
     /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. The closure has
@@ -137,13 +125,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         deadline: Option<Instant>,
     ) -> Result<(), PublishTimeoutError<()>> {
         self.change(change);
-        match claim_by(&self.shared, 1, true, self.shared.strategy, deadline) {
-            Ok(Claimed { first, .. }) => {
-                self.publish_spare(first);
-                Ok(())
-            }
-            Err(refusal) => Err(PublishTimeoutError::of(refusal, ())),
-        }
+        self.publish_spare(claim_by(&self.shared, 1, true, self.shared.strategy, deadline))
     }
 
     /// Changes an event by `change` and publishes it, if there is room. Never waits.
@@ -169,13 +151,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
             self.change(change);
             claim_now(&self.shared, true)
         });
-        match claimed {
-            Ok(Claimed { first, .. }) => {
-                self.publish_spare(first);
-                Ok(())
-            }
-            Err(refusal) => Err(TryPublishError::of(refusal, ())),
-        }
+        self.publish_spare(claimed)
     }
 
     /// How many events all publishers of the ring have published, or are publishing.
@@ -227,13 +203,19 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         change(&mut self.spare);
     }
 
-    /// Publishes this publisher's own event in the place that was claimed for it, and takes what was there.
+    /// Publishes this publisher's own event in the slot that was claimed for it, if one was. Takes what was
+    /// there.
     #[inline]
-    pub(super) fn publish_spare(&mut self, sequence: Sequence) {
+    pub(super) fn publish_spare<E: GiveBack<()>>(
+        &mut self,
+        claimed: Result<Claimed, Refusal>,
+    ) -> Result<(), E> {
         // Decision 0022: swapped in, not changed in place.
         let (shared, spare) = (&self.shared, &mut self.spare);
-        // SAFETY: the caller has claimed `sequence` for this call.
-        unsafe { put(shared, sequence, |event| core::mem::swap(event, spare)) }
+        if_admitted(claimed, (), |Claimed { first, .. }, ()| {
+            // SAFETY: the caller has claimed `first` for this call.
+            unsafe { put(shared, first, |event| core::mem::swap(event, spare)) };
+        })
     }
 
     /// The handle.

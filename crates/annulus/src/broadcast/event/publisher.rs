@@ -10,7 +10,7 @@ use crate::broadcast::handle::{Handle, Publishing};
 use crate::broadcast::single::Single;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
-use crate::error::{PublishError, Refusal, TryPublishError};
+use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
 use crate::ring::Owned;
 use crate::sequence::Sequence;
 use crate::sync::mutated;
@@ -63,13 +63,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// ```
     #[inline]
     pub fn publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), PublishError<F>> {
-        match self.admit() {
-            Ok(()) => {
-                self.change(change);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(change)),
-        }
+        let admitted = self.admit();
+        self.change(admitted, change)
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -83,13 +78,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         change: F,
         strategy: WaitStrategy,
     ) -> Result<(), PublishError<F>> {
-        match self.admit_by(strategy, None) {
-            Ok(()) => {
-                self.change(change);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(change)),
-        }
+        let admitted = self.admit_by(strategy, None);
+        self.change(admitted, change)
     }
 
     /// As [`publish`](Self::publish), but gives up after `timeout` on the monotonic clock. A timeout that is
@@ -142,13 +132,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         change: F,
         deadline: Option<Instant>,
     ) -> Result<(), PublishTimeoutError<F>> {
-        match self.admit_until(deadline) {
-            Ok(()) => {
-                self.change(change);
-                Ok(())
-            }
-            Err(refusal) => Err(PublishTimeoutError::of(refusal, change)),
-        }
+        let admitted = self.admit_until(deadline);
+        self.change(admitted, change)
     }
 
     /// Changes the next event by `change` and publishes it, if there is room. Never waits.
@@ -170,13 +155,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// ```
     #[inline]
     pub fn try_publish<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), TryPublishError<F>> {
-        match self.try_admit() {
-            Ok(()) => {
-                self.change(change);
-                Ok(())
-            }
-            Err(refusal) => Err(TryPublishError::of(refusal, change)),
-        }
+        let admitted = self.try_admit();
+        self.change(admitted, change)
     }
 
     /// How many events have been published.
@@ -263,15 +243,21 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         if shared.goes_on(*next) { Ok(()) } else { Err(Refusal::Closed) }
     }
 
-    /// Changes and publishes the next event, for which there is room.
+    /// Changes and publishes the next event, if it was admitted.
     #[inline(always)]
-    pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
+    pub(super) fn change<F: FnOnce(&mut T), E: GiveBack<F>>(
+        &mut self,
+        admitted: Result<(), Refusal>,
+        change: F,
+    ) -> Result<(), E> {
         let reset = self.reset;
-        self.put(|event| {
-            // Decision 0023: now, not when the last reader leaves.
-            reset.reset(event);
-            change(event);
-        });
+        if_admitted(admitted, change, |(), change| {
+            self.put(|event| {
+                // Decision 0023: now, not when the last reader leaves.
+                reset.reset(event);
+                change(event);
+            });
+        })
     }
 
     /// Publishes the next event, which was [admitted](Self::admit), once `change` has returned; returns what

@@ -9,8 +9,7 @@ use super::{EventPublisher, MpEventPublisher};
 use crate::broadcast::slot_access::{Claimed, claim, claim_by, claim_now};
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
-use crate::error::{PublishError, TryPublishError};
-use crate::sequence::Sequence;
+use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
 use crate::sync::mutated;
 #[cfg(feature = "std")]
 use crate::wait::Deadline;
@@ -46,13 +45,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// ```
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), PublishError<T>> {
-        match self.admit() {
-            Ok(()) => {
-                drop(self.put(|event| replace(event, value)));
-                Ok(())
-            }
-            Err(_) => Err(PublishError(value)),
-        }
+        let admitted = self.admit();
+        self.put_value(admitted, value)
     }
 
     /// As [`send`](Self::send), waiting by `strategy`.
@@ -62,13 +56,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// Those of [`send`](Self::send).
     #[inline]
     pub fn send_by(&mut self, value: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        match self.admit_by(strategy, None) {
-            Ok(()) => {
-                drop(self.put(|event| replace(event, value)));
-                Ok(())
-            }
-            Err(_) => Err(PublishError(value)),
-        }
+        let admitted = self.admit_by(strategy, None);
+        self.put_value(admitted, value)
     }
 
     /// As [`send`](Self::send), but never waits.
@@ -79,13 +68,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// has `capacity` events to process; [`Closed`](TryPublishError::Closed) as for [`send`](Self::send).
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TryPublishError<T>> {
-        match self.try_admit() {
-            Ok(()) => {
-                drop(self.put(|event| replace(event, value)));
-                Ok(())
-            }
-            Err(refusal) => Err(TryPublishError::of(refusal, value)),
-        }
+        let admitted = self.try_admit();
+        self.put_value(admitted, value)
     }
 
     /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -113,13 +97,14 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 
     #[cfg(feature = "std")]
     fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        match self.admit_until(deadline) {
-            Ok(()) => {
-                drop(self.put(|event| replace(event, value)));
-                Ok(())
-            }
-            Err(refusal) => Err(PublishTimeoutError::of(refusal, value)),
-        }
+        let admitted = self.admit_until(deadline);
+        self.put_value(admitted, value)
+    }
+
+    /// Replaces the next event by `value`, if that was admitted.
+    #[inline(always)]
+    fn put_value<E: GiveBack<T>>(&mut self, admitted: Result<(), Refusal>, value: T) -> Result<(), E> {
+        if_admitted(admitted, value, |(), value| drop(self.put(|event| replace(event, value))))
     }
 }
 
@@ -154,13 +139,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// ```
     #[inline]
     pub fn send(&self, value: T) -> Result<(), PublishError<T>> {
-        match claim(self.shared(), 1, true) {
-            Ok(Claimed { first, .. }) => {
-                self.put_value(first, value);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(value)),
-        }
+        self.put_value(claim(self.shared(), 1, true), value)
     }
 
     /// As [`send`](Self::send), waiting by `strategy`.
@@ -170,13 +149,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// Those of [`send`](Self::send).
     #[inline]
     pub fn send_by(&self, value: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        match claim_by(self.shared(), 1, true, strategy, None) {
-            Ok(Claimed { first, .. }) => {
-                self.put_value(first, value);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(value)),
-        }
+        self.put_value(claim_by(self.shared(), 1, true, strategy, None), value)
     }
 
     /// As [`send`](Self::send), but never waits.
@@ -188,13 +161,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// before; [`Closed`](TryPublishError::Closed) as for [`send`](Self::send).
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), TryPublishError<T>> {
-        match claim_now(self.shared(), true) {
-            Ok(Claimed { first, .. }) => {
-                self.put_value(first, value);
-                Ok(())
-            }
-            Err(refusal) => Err(TryPublishError::of(refusal, value)),
-        }
+        self.put_value(claim_now(self.shared(), true), value)
     }
 
     /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -222,20 +189,20 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 
     #[cfg(feature = "std")]
     fn send_until(&self, value: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        match claim_by(self.shared(), 1, true, self.shared().strategy, deadline) {
-            Ok(Claimed { first, .. }) => {
-                self.put_value(first, value);
-                Ok(())
-            }
-            Err(refusal) => Err(PublishTimeoutError::of(refusal, value)),
-        }
+        self.put_value(claim_by(self.shared(), 1, true, self.shared().strategy, deadline), value)
     }
 
-    /// Publishes `value` in the place that was claimed for it; what was there is dropped afterwards.
-    #[inline]
-    pub(super) fn put_value(&self, sequence: Sequence, value: T) {
-        // SAFETY: the caller has claimed `sequence` for this call.
-        drop(unsafe { put(self.shared(), sequence, |event| replace(event, value)) });
+    /// Publishes `value` in the slot that was claimed for it, if one was. Drops what was there afterwards.
+    #[inline(always)]
+    pub(super) fn put_value<E: GiveBack<T>>(
+        &self,
+        claimed: Result<Claimed, Refusal>,
+        value: T,
+    ) -> Result<(), E> {
+        if_admitted(claimed, value, |Claimed { first, .. }, value| {
+            // SAFETY: the caller has claimed `first` for this call.
+            drop(unsafe { put(self.shared(), first, |event| replace(event, value)) });
+        })
     }
 }
 

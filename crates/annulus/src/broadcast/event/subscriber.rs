@@ -10,14 +10,17 @@ use std::time::{Duration, Instant};
 use crate::broadcast::handle::Handle;
 use crate::broadcast::mode::{Lossless, Mode, Unstaged};
 use crate::broadcast::stage::{DependencyBarrier, StageProgress, Staged, Tracked, Upstream, stage};
-#[cfg(feature = "std")]
-use crate::error::RecvTimeoutError;
+use crate::broadcast::subscriber::wait_without_deadline;
 use crate::error::{RecvError, TryRecvError, UpstreamError};
+#[cfg(feature = "std")]
+use crate::error::{RecvTimeoutError, in_time};
 use crate::hint::unlikely;
 use crate::ring::Owned;
 use crate::sequence::Sequence;
 use crate::sync::mutated;
-use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
+#[cfg(feature = "std")]
+use crate::wait::wait_until;
+use crate::wait::{Event, Look, Wait, WaitStrategy};
 
 /// A reading end of a ring of owned events, made by [`EventSubscribable`](crate::event::EventSubscribable).
 ///
@@ -70,8 +73,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     #[inline]
     pub fn try_process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, TryRecvError> {
         self.poll_next()?;
-        let mut passing = Passing { subscriber: self, count: 0 };
-        Ok(look(passing.next()))
+        Ok(self.process_next(look))
     }
 
     /// Hands the next event to `look`, and returns the result of `look`. Waits for the event with the
@@ -102,8 +104,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     #[inline]
     pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, RecvError> {
         self.wait()?;
-        let mut passing = Passing { subscriber: self, count: 0 };
-        Ok(look(passing.next()))
+        Ok(self.process_next(look))
     }
 
     /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in this ring: see
@@ -119,8 +120,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         look: impl FnOnce(&T) -> R,
     ) -> Result<R, RecvError> {
         self.wait_by(strategy)?;
-        let mut passing = Passing { subscriber: self, count: 0 };
-        Ok(look(passing.next()))
+        Ok(self.process_next(look))
     }
 
     /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock. `look` must not
@@ -138,8 +138,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         look: impl FnOnce(&T) -> R,
     ) -> Result<R, RecvTimeoutError> {
         self.wait_timeout(timeout)?;
-        let mut passing = Passing { subscriber: self, count: 0 };
-        Ok(look(passing.next()))
+        Ok(self.process_next(look))
     }
 
     /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`. `look` must not wait for
@@ -156,8 +155,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         look: impl FnOnce(&T) -> R,
     ) -> Result<R, RecvTimeoutError> {
         self.wait_deadline(deadline)?;
-        let mut passing = Passing { subscriber: self, count: 0 };
-        Ok(look(passing.next()))
+        Ok(self.process_next(look))
     }
 
     /// Hands up to `most` events that are there now to `look`, one after the other, and returns how many they
@@ -311,10 +309,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     fn wait_as(&mut self, strategy: Option<WaitStrategy>) -> Result<(), RecvError> {
         match self.poll_next() {
             Ok(()) => Ok(()),
-            Err(_) => match wait_until(self, strategy.unwrap_or(self.shared.strategy), None) {
-                Some(result) => result,
-                None => unreachable!("a wait without a deadline does not end without a result"),
-            },
+            Err(_) => wait_without_deadline(self, strategy.unwrap_or(self.shared.strategy)),
         }
     }
 
@@ -343,10 +338,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 
     #[cfg(feature = "std")]
     fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<(), RecvTimeoutError> {
-        match wait_until(self, self.shared.strategy, deadline) {
-            Some(result) => Ok(result?),
-            None => Err(RecvTimeoutError::Timeout),
-        }
+        in_time(wait_until(self, self.shared.strategy, deadline))
     }
 
     /// How many events could be processed now. With many publishers, only events before the first one that is
@@ -405,6 +397,13 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
             return Err(TryRecvError::Closed);
         }
         Err(TryRecvError::Empty)
+    }
+
+    /// Hands the next event, which is there, to `look`. It is processed afterwards, also if `look` panics.
+    #[inline]
+    fn process_next<R>(&mut self, look: impl FnOnce(&T) -> R) -> R {
+        let mut passing = Passing { subscriber: self, count: 0 };
+        look(passing.next())
     }
 
     /// Hands up to `most` events to `look`, the first of which is there.

@@ -11,8 +11,7 @@ use super::send::replace;
 use super::{EventPublisher, EventSubscriber, MpEventPublisher};
 use crate::broadcast::mode::Mode;
 use crate::broadcast::publish_async::{admitted, claimed};
-use crate::broadcast::slot_access::Claimed;
-use crate::error::{PublishError, RecvError, Refusal};
+use crate::error::{PublishError, RecvError, Refusal, if_admitted};
 use crate::wait::{Event, Look, Streaming, Wait, Waiting};
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
@@ -202,13 +201,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// assert_eq!(subscriber.process(|bytes| bytes.len()), Ok(3));
     /// ```
     pub async fn publish_async<F: FnOnce(&mut T)>(&mut self, change: F) -> Result<(), PublishError<F>> {
-        match self.admitted().await {
-            Ok(()) => {
-                self.change(change);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(change)),
-        }
+        let admitted = self.admitted().await;
+        self.change(admitted, change)
     }
 
     /// Publishes `value` like [`send`](Self::send), in a task: the task waits for the slowest subscriber, not
@@ -231,13 +225,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// assert_eq!(subscriber.recv(), Ok("hello".to_owned()));
     /// ```
     pub async fn send_async(&mut self, value: T) -> Result<(), PublishError<T>> {
-        match self.admitted().await {
-            Ok(()) => {
-                drop(self.put(|event| replace(event, value)));
-                Ok(())
-            }
-            Err(_) => Err(PublishError(value)),
-        }
+        let admitted = self.admitted().await;
+        if_admitted(admitted, value, |(), value| drop(self.put(|event| replace(event, value))))
     }
 
     /// As [`admit`](Self::admit), in a task: what follows is in the same poll.
@@ -270,9 +259,8 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// ```
     pub async fn publish_async(&mut self, change: impl FnOnce(&mut T)) -> Result<(), PublishError<()>> {
         self.change(change);
-        let Claimed { first, .. } = claimed(self.shared(), true).await.map_err(|_| PublishError(()))?;
-        self.publish_spare(first);
-        Ok(())
+        let claimed = claimed(self.shared(), true).await;
+        self.publish_spare(claimed)
     }
 
     /// Publishes `value` like [`send`](Self::send), in a task: the task waits for the slowest subscriber, not
@@ -295,12 +283,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// assert_eq!(subscriber.recv(), Ok("hello".to_owned()));
     /// ```
     pub async fn send_async(&self, value: T) -> Result<(), PublishError<T>> {
-        match claimed(self.shared(), true).await {
-            Ok(Claimed { first, .. }) => {
-                self.put_value(first, value);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(value)),
-        }
+        let claimed = claimed(self.shared(), true).await;
+        self.put_value(claimed, value)
     }
 }

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::state::State;
 use crate::Closer;
-#[cfg(feature = "std")]
-use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
+#[cfg(feature = "std")]
+use crate::error::{RecvTimeoutError, in_time};
 #[cfg(feature = "std")]
 use crate::wait::Deadline;
 use crate::wait::WaitStrategy;
@@ -137,10 +137,7 @@ impl<T: Send> Receiver<T> {
 
     #[cfg(feature = "std")]
     fn recv_until(&self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
-        match self.state.take_late(self.state.strategy, deadline) {
-            Some(found) => found.map_err(RecvTimeoutError::from),
-            None => Err(RecvTimeoutError::Timeout),
-        }
+        in_time(self.state.take_late(self.state.strategy, deadline))
     }
 
     /// Receives as many messages into `values` as are there and fit, from the front on, and returns how many.

@@ -9,7 +9,7 @@ use super::state::State;
 use crate::Closer;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
-use crate::error::{SendError, TrySendError};
+use crate::error::{GiveBack, SendError, TrySendError};
 #[cfg(feature = "std")]
 use crate::wait::Deadline;
 use crate::wait::WaitStrategy;
@@ -192,7 +192,7 @@ impl<T: Send> Sender<T> {
     where
         T: Copy,
     {
-        self.state.put_all(values).map_err(|left| SendError(&values[values.len() - left..]))
+        self.state.put_all(values).map_err(SendError)
     }
 
     /// How many messages have been sent, by all senders, and not received yet. A message that is being

@@ -18,14 +18,16 @@
 //! that message. This matters because a message may own something that its sender waits for (the other end of
 //! an answer's queue, for example).
 
+use crate::batch::in_parts;
 use crate::closer::Close;
 use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::handle_count::HandleCount;
 use crate::hint::unlikely;
-use crate::lane::ClaimedLane;
-use crate::queue::rest::fill;
+use crate::lane::{ClaimedLane, FreeSlot, Sent};
 use crate::sync::{Ordering, fence, mutated};
-use crate::wait::{Deadline, Event, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
+use crate::wait::{
+    Deadline, Event, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, preferred_slots, wait_until,
+};
 
 /// Slots that a batch claims at once: what is claimed and not yet written holds up all receivers.
 const PIECE: usize = if cfg!(annulus_loom) { 2 } else { 64 };
@@ -108,10 +110,8 @@ impl<T> State<T> {
         deadline: Deadline,
     ) -> Result<(), (Refusal, T)> {
         match self.wait_for_free_slot(strategy, deadline) {
-            Ok(number) => {
-                // SAFETY: claimed just now.
-                unsafe { self.lane.write(number, value) };
-                self.announce(number);
+            Ok(slot) => {
+                self.announce(slot.write(value));
                 Ok(())
             }
             Err(refusal) => Err((refusal, value)),
@@ -119,8 +119,12 @@ impl<T> State<T> {
     }
 
     /// Claims a slot for one message, once one is free.
-    fn wait_for_free_slot(&self, strategy: WaitStrategy, deadline: Deadline) -> Result<u64, Refusal> {
-        let preferred = (self.lane.capacity() as u64 / 8).max(1);
+    fn wait_for_free_slot(
+        &self,
+        strategy: WaitStrategy,
+        deadline: Deadline,
+    ) -> Result<FreeSlot<'_, T>, Refusal> {
+        let preferred = preferred_slots(self.lane.capacity());
         let mut full = FullQueue { state: self, preferred, backoff: WriterBackoff::new(preferred, deadline) };
         wait_until(&mut full, strategy, deadline).unwrap_or(Err(Refusal::Full))
     }
@@ -134,9 +138,9 @@ impl<T> State<T> {
         let mut sent = 0;
         while sent < values.len() {
             let rest = &values[sent..];
-            match self.lane.claim_free(rest.len().min(PIECE).min(self.lane.capacity())) {
-                Ok((first, count)) => {
-                    self.put_piece(first, &rest[..count]);
+            match self.lane.send_some(&rest[..rest.len().min(PIECE)]) {
+                Ok(Sent { first, count }) => {
+                    self.announce(first);
                     sent += count;
                 }
                 Err(refusal) if sent == 0 => return Err(refusal),
@@ -146,36 +150,20 @@ impl<T> State<T> {
         Ok(sent)
     }
 
-    /// Writes `values` from message `first` on, for which this thread has claimed room.
-    fn put_piece(&self, first: u64, values: &[T])
-    where
-        T: Copy,
-    {
-        for (number, &value) in (0..).map(|count| first.wrapping_add(count)).zip(values) {
-            // SAFETY: claimed by the caller.
-            unsafe { self.lane.write(number, value) };
-        }
-        self.announce(first);
-    }
-
     /// Sends all of `values`, and waits for a free slot as often as it takes. On a closed queue it returns
-    /// how many were not sent.
-    pub(super) fn put_all(&self, values: &[T]) -> Result<(), usize>
+    /// what was not sent.
+    pub(super) fn put_all<'v>(&self, values: &'v [T]) -> Result<(), &'v [T]>
     where
         T: Copy,
     {
-        let mut rest = values;
-        while let Some((&next, others)) = rest.split_first() {
-            match self.try_put_some(rest) {
-                Ok(sent) => rest = &rest[sent..],
-                Err(Refusal::Closed) => return Err(rest.len()),
-                Err(Refusal::Full) => {
-                    self.put_late(next, self.strategy, None).map_err(|_| rest.len())?;
-                    rest = others;
-                }
+        in_parts(values, |rest| match self.try_put_some(rest) {
+            Err(Refusal::Full) => {
+                self.put_late(rest[0], self.strategy, None).map_err(|(refusal, _)| refusal)?;
+                Ok(1)
             }
-        }
-        Ok(())
+            sent_or_closed => sent_or_closed,
+        })
+        .map_err(|(rest, _)| rest)
     }
 
     /// Takes the next message, if it is there.
@@ -214,11 +202,13 @@ impl<T> State<T> {
     pub(super) fn take_into(&self, buffer: &mut [T]) -> usize {
         let mut filled = 0;
         while filled < buffer.len() {
-            let Some((first, count)) = self.lane.claim(buffer.len() - filled) else { break };
-            let _leaving = Leaving { state: self, first };
-            // SAFETY: claimed just now, and each is taken once.
-            fill(&mut buffer[filled..filled + count], first, |number| unsafe { self.lane.take(number) });
-            filled += count;
+            let Some(claimed) = self.lane.claim(buffer.len() - filled) else { break };
+            let _leaving = Leaving { state: self, first: claimed.number() };
+            let rest = &mut buffer[filled..];
+            filled += claimed.len();
+            for (slot, value) in rest.iter_mut().zip(claimed) {
+                *slot = value;
+            }
         }
         filled
     }
@@ -336,12 +326,16 @@ struct FullQueue<'a, T> {
     backoff: WriterBackoff,
 }
 
-impl<T> Wait for FullQueue<'_, T> {
+impl<'a, T> Wait for FullQueue<'a, T> {
     /// A claim.
-    type Found = Result<u64, Refusal>;
+    type Found = Result<FreeSlot<'a, T>, Refusal>;
 
     fn event(&self) -> &Event {
         &self.state.released
+    }
+
+    fn backoff(&mut self) -> Option<&mut WriterBackoff> {
+        Some(&mut self.backoff)
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
@@ -349,12 +343,11 @@ impl<T> Wait for FullQueue<'_, T> {
         if lane.is_ended() {
             return Look::Found(Err(Refusal::Closed));
         }
-        self.backoff.pause();
         match self.backoff.judge(lane.free_slots(self.preferred), ()) {
             Look::Nothing => Look::Nothing,
             Look::Again => Look::Again,
-            Look::Found(()) => match lane.claim_free(1) {
-                Ok((number, _)) => Look::Found(Ok(number)),
+            Look::Found(()) => match lane.claim_free_slot() {
+                Ok(slot) => Look::Found(Ok(slot)),
                 Err(Refusal::Closed) => Look::Found(Err(Refusal::Closed)),
                 Err(Refusal::Full) => Look::Nothing,
             },

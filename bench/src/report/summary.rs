@@ -1,0 +1,306 @@
+//! The tables of the README: how the rows stand to the best rival on each processor, the worst one first.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::ops::Range;
+
+use super::{ratio, word};
+use crate::results::{Limited, Results, RowResult};
+use crate::row::Group;
+
+const BEGIN: &str = "<!-- figures: written by bench/, from docs/benchmarks/*.json -->\n";
+const END: &str = "<!-- end of figures -->\n";
+
+/// How to read the tables by placement.
+const BY_PLACEMENT: &str = "In the tables by placement a ratio is that of the worst processor: of the time, and after \"CPU\" of the processor time \
+     of all threads; after \"p99\" of the latency that one message in a hundred exceeds. Those above their limit are bold: 1.0 for the time, 1.1 for \
+     the others.\n\n";
+
+/// From this ratio on a rival wins.
+const WINS: f64 = 1.05;
+
+/// `readme` with these figures in the place of those it has.
+pub fn with_figures(readme: &str, all: &[Results]) -> Result<String, String> {
+    let Range { start, end } = place(readme)?;
+    Ok([&readme[..start], &figures(all), &readme[end..]].concat())
+}
+
+fn place(readme: &str) -> Result<Range<usize>, String> {
+    let missing = |line: &str| format!("the README lacks the line {:?}", line.trim());
+    let start = readme.find(BEGIN).ok_or_else(|| missing(BEGIN))? + BEGIN.len();
+    let length = readme[start..].find(END).ok_or_else(|| missing(END))?;
+    Ok(start..start + length)
+}
+
+/// A row on one processor.
+#[derive(Clone, Copy)]
+struct On<'a> {
+    results: &'a Results,
+    row: &'a RowResult,
+}
+
+impl On<'_> {
+    /// To the best rival, in what the row is about: the latency at 99 % where that is limited, or the time.
+    fn beside_the_best(&self) -> Option<(f64, &str)> {
+        let limited = self.row.limited();
+        match &limited[..] {
+            [Limited { ratio: Some(ratio), .. }, ..] => {
+                let against = limited[0].against;
+                Some((*ratio, against))
+            }
+            _ => self.row.best_rival().map(|(rival, times)| (times.median, rival.against.as_str())),
+        }
+    }
+}
+
+fn figures(all: &[Results]) -> String {
+    let mut text = String::from("\n");
+    let mut groups = vec![];
+    for row in all.iter().flat_map(|results| &results.rows) {
+        let tells = row.placed.is_some() || row.ratios.iter().any(|ratio| ratio.target.is_some());
+        if tells && !groups.contains(&row.group) {
+            groups.push(row.group);
+        }
+    }
+    groups.sort();
+    for group in groups {
+        let rows = rows_of(all, group);
+        if rows.iter().flatten().any(|on| on.row.placed.is_some()) {
+            text += &by_placement(group, &rows);
+        } else {
+            text += &by_row(group, &rows);
+        }
+    }
+    if all.iter().flat_map(|results| &results.rows).any(|row| row.placed.is_some()) {
+        text += BY_PLACEMENT;
+    }
+    text + &wins(all)
+}
+
+/// The rows of a group, each on those processors that have it, the worst one first.
+fn rows_of(all: &[Results], group: Group) -> Vec<Vec<On<'_>>> {
+    let mut rows: Vec<Vec<On>> = vec![];
+    for results in all {
+        for row in results.rows.iter().filter(|row| row.group == group) {
+            match rows.iter_mut().find(|on| on[0].row.name == row.name) {
+                Some(on) => on.push(On { results, row }),
+                None => rows.push(vec![On { results, row }]),
+            }
+        }
+    }
+    let times = |on: &On| on.beside_the_best().map_or(0.0, |(times, _)| times);
+    rows.iter_mut().for_each(|on| on.sort_by(|a, b| times(b).total_cmp(&times(a))));
+    rows
+}
+
+fn by_row(group: Group, rows: &[Vec<On>]) -> String {
+    let title = group.title();
+    let mut text =
+        format!("| {title} | annulus ÷ best rival, worst processor first | targets |\n| --- | --- | --- |\n");
+    for on in rows {
+        if !on.iter().any(|on| on.row.ratios.iter().any(|ratio| ratio.target.is_some())) {
+            continue;
+        }
+        let cells = on.iter().filter_map(|on| {
+            let (times, rival) = on.beside_the_best()?;
+            Some(format!("{} of {rival} ({})", ratio(times), on.results.machine.name()))
+        });
+        let cells: Vec<String> = cells.collect();
+        let cells = if cells.is_empty() { super::none() } else { cells.join("; ") };
+        _ = writeln!(text, "| {} | {cells} | {} |", on[0].row.name, targets(on));
+    }
+    text + "\n"
+}
+
+/// What they are, and where they are not met.
+fn targets(on: &[On]) -> String {
+    let mut lines: Vec<(String, Vec<String>)> = vec![];
+    for one in on {
+        for ratio in &one.row.ratios {
+            let Some(target) = &ratio.target else { continue };
+            let target = format!("≤ {:.2} of {}", target.at_most, target.against);
+            let place = lines.iter().position(|(known, _)| *known == target).unwrap_or_else(|| {
+                lines.push((target, vec![]));
+                lines.len() - 1
+            });
+            if ratio.met != Some(true) {
+                lines[place].1.push(format!("{} on {}", word(ratio.met), one.results.machine.name()));
+            }
+        }
+    }
+    let lines = lines.into_iter().map(|(target, missed)| match &missed[..] {
+        [] => format!("{target}: met"),
+        missed => format!("{target}: {}", missed.join(", ")),
+    });
+    lines.collect::<Vec<_>>().join("; ")
+}
+
+/// A line for each work, a column for each placement: the ratio on the worst processor.
+fn by_placement(group: Group, rows: &[Vec<On>]) -> String {
+    let worst: Vec<(&str, &str, String)> = rows
+        .iter()
+        .filter_map(|on| {
+            let placed = on[0].row.placed.as_ref()?;
+            Some((placed.work.as_str(), placed.placement.as_str(), cell(on)))
+        })
+        .collect();
+    let once = |values: Vec<&str>| {
+        let mut seen = BTreeSet::new();
+        values
+            .into_iter()
+            .filter(|value| seen.insert(value.to_owned()))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let placements = once(worst.iter().map(|(_, placement, _)| *placement).collect());
+    let works = once(worst.iter().map(|(work, ..)| *work).collect());
+    let mut text = format!("| {} | {} |\n", group.title(), placements.join(" | "));
+    text += &format!("| --- |{}\n", " --- |".repeat(placements.len()));
+    for work in &works {
+        _ = write!(text, "| {work} |");
+        for placement in &placements {
+            let cell = worst.iter().find(|(of, at, _)| of == work && at == placement);
+            _ = write!(text, " {} |", cell.map(|(.., cell)| cell.as_str()).unwrap_or_default());
+        }
+        text += "\n";
+    }
+    text + "\n"
+}
+
+/// The worst processor's, with its name where there are several.
+fn cell(on: &[On]) -> String {
+    let row = on[0].row;
+    let mut text = match &row.limited()[..] {
+        [] => {
+            let best = row.best_rival().map(|(rival, _)| rival);
+            let times = best.and_then(|rival| rival.ratio).map(|times| ratio(times.median));
+            let cpu = best.and_then(|rival| rival.cpu).map(|times| format!("CPU {}", ratio(times.median)));
+            times.into_iter().chain(cpu).collect::<Vec<_>>().join(", ")
+        }
+        limited => limited.iter().map(figure).collect::<Vec<_>>().join(", "),
+    };
+    if let Some((_, rival)) = on[0].beside_the_best() {
+        _ = write!(text, " of {rival}");
+    }
+    if on.len() > 1 {
+        _ = write!(text, " ({})", on[0].results.machine.name());
+    }
+    text
+}
+
+fn figure(of: &Limited) -> String {
+    let name = if of.figure == "time" { String::new() } else { format!("{} ", of.figure) };
+    let times = of.ratio.map_or_else(super::none, ratio);
+    if of.met() == Some(true) { name + &times } else { format!("{name}**{times}**") }
+}
+
+/// Also what counts as even: the reader is to know of a win that may be one.
+fn wins(all: &[Results]) -> String {
+    let mut text = String::new();
+    for results in all {
+        let page = format!("[{}](docs/benchmarks/{}.md)", results.machine.name(), results.machine.file());
+        let rows = results.rows.iter().filter(|row| row.placed.is_none());
+        let behind = rows.filter_map(|row| {
+            let (rival, times) = row.best_rival()?;
+            let wins = times.median >= WINS;
+            wins.then(|| format!("{} ({:.2} of {}'s time)", row.name, times.median, rival.against))
+        });
+        let behind = behind.collect::<Vec<_>>();
+        _ = match &behind[..] {
+            [] => writeln!(
+                text,
+                "On {page}, {}, a rival wins in no row that is not by placement.\n",
+                results.machine.date
+            ),
+            rows => writeln!(
+                text,
+                "Rows where a rival wins on {page}, {}, but for those by placement: {}.\n",
+                results.machine.date,
+                rows.join("; ")
+            ),
+        };
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{index, page};
+    use crate::results::tests::{results, row};
+    use crate::row::{Limits, Placed};
+    use std::path::Path;
+
+    fn on(processor: &str, rows: Vec<RowResult>) -> Results {
+        let mut results = results(rows);
+        results.machine.processor = processor.into();
+        results.machine.generation = None;
+        results.machine.date = "2026-01-01".into();
+        results
+    }
+
+    #[test]
+    fn the_worst_processor_comes_first() {
+        let text = figures(&[on("A", vec![row(1.0, 2.0, true)]), on("B", vec![row(4.0, 2.0, true)])]);
+        let line =
+            "| a row | 2.00 of a rival (B); 0.50 of a rival (A) | ≤ 0.50 of a rival: **not met** on B |";
+        assert!(text.lines().any(|found| found == line), "{text}");
+    }
+
+    #[test]
+    fn where_a_rival_wins_is_said() {
+        let text = figures(&[on("A", vec![row(1.0, 2.0, true)]), on("B", vec![row(4.0, 2.0, true)])]);
+        assert!(
+            text.contains("On [A](docs/benchmarks/a.md), 2026-01-01, a rival wins in no row that"),
+            "{text}"
+        );
+        assert!(
+            text.contains("[B](docs/benchmarks/b.md), 2026-01-01, but for those by placement: a row (2.00 of a rival's time)."),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn placements_are_columns() {
+        let row = |placement: &str, ours| {
+            let mut row = row(ours, 2.0, true);
+            row.name = format!("placement: spsc, {placement}");
+            row.group = Group::Placement;
+            row.placed = Some(Placed { work: "spsc".into(), placement: placement.into() });
+            row.limits = Some(Limits { time: Some(1.0), cpu: None, p99: None });
+            row
+        };
+        let all = [on("A", vec![row("apart", 1.0), row("same core", 4.0)]), on("B", vec![row("apart", 1.5)])];
+        let text = figures(&all);
+        assert!(text.contains("| By placement | apart | same core |\n| --- | --- | --- |\n"), "{text}");
+        assert!(text.contains("a ratio is that of the worst processor: of the time, and"), "{text}");
+        assert!(text.contains("| spsc | 0.75 of a rival (B) | **2.00** of a rival |\n"), "{text}");
+    }
+
+    #[test]
+    fn only_the_figures_are_replaced() {
+        let all = [results(vec![row(1.0, 2.0, true)])];
+        let readme = format!("before\n{BEGIN}old\n{END}after\n");
+        let written = with_figures(&readme, &all).unwrap();
+        assert_eq!(written, format!("before\n{BEGIN}{}{END}after\n", figures(&all)));
+        assert_eq!(with_figures(&written, &all).unwrap(), written);
+        assert!(with_figures("nothing", &all).unwrap_err().contains("figures"));
+    }
+
+    /// Nobody edits the figures by hand, and none is left from a run before.
+    #[test]
+    fn the_documents_carry_the_figures_of_the_results() {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+        let all = crate::documents::all(root).unwrap();
+        assert!(all.len() > 1);
+        let again = "differs from the JSON files: run the program with --from one of them --docs .";
+        for results in &all {
+            let name = format!("docs/benchmarks/{}.md", results.machine.file());
+            assert!(read(&name) == page::page(results), "{name} {again}");
+        }
+        assert!(read("docs/benchmarks/README.md") == index::page(&all), "the index {again}");
+        let readme = read("README.md");
+        assert!(with_figures(&readme, &all).unwrap() == readme, "README.md {again}");
+    }
+}

@@ -1,0 +1,120 @@
+//! [`LaneShare`]: how an end reaches its lane, and keeps the queue alive.
+
+use alloc::sync::{Arc, Weak};
+use core::mem;
+use core::ops::Deref;
+use core::ptr::NonNull;
+
+use super::node::{LaneNode, QueueLane};
+use super::plan::Plan;
+use super::roster::Round;
+use super::state::QueueState;
+use crate::error::CapacityError;
+
+/// A share in a queue state, and a reference to one of its lane nodes: what an `Arc` of the one and a
+/// reference to the other would be, in one pointer. Each end of a lane has one, and nothing else keeps a
+/// queue state alive.
+// Decision 0004: a handle has no more than four numbers.
+pub(super) struct LaneShare<L> {
+    /// A node of a queue state of which this owns one share. A node lives as long as its queue state.
+    node: NonNull<LaneNode<L>>,
+}
+
+// SAFETY: as an `Arc` of the queue state, and a shared reference to a part of it.
+unsafe impl<L: Send + Sync> Send for LaneShare<L> {}
+// SAFETY: as above.
+unsafe impl<L: Send + Sync> Sync for LaneShare<L> {}
+
+impl<L> LaneShare<L> {
+    /// The first share in a new queue state, which has one lane. The lane is active. The queue state counts
+    /// one producer and one consumer, which are still to be made.
+    pub(super) fn first(plan: Plan) -> Result<Self, CapacityError>
+    where
+        L: QueueLane,
+    {
+        let state = Arc::new_cyclic(|me| QueueState::new(plan, Weak::clone(me)));
+        let node = state.lane_for_producer()?;
+        state.roster.activate(node);
+        let node = NonNull::from(node);
+        // `give_up` drops it.
+        mem::forget(state);
+        Ok(Self { node })
+    }
+
+    /// A share in the same queue state, with a lane for a producer that joins.
+    pub(super) fn join(&self) -> Result<Self, CapacityError>
+    where
+        L: QueueLane,
+    {
+        let node = NonNull::from(self.state().lane_for_producer()?);
+        // (A clone, with another node of the same queue state.)
+        let mut share = self.clone();
+        share.node = node;
+        Ok(share)
+    }
+
+    #[inline(always)]
+    pub(super) fn state(&self) -> &QueueState<L> {
+        state_of(self)
+    }
+
+    /// Moves on to the next lane of `round` that `is_wanted` accepts, and returns its number. Stays where it
+    /// is if there is none.
+    #[inline(always)]
+    pub(super) fn move_on(
+        &mut self,
+        round: &mut Round,
+        mut is_wanted: impl FnMut(&LaneNode<L>) -> bool,
+    ) -> Option<usize> {
+        loop {
+            let (index, node) = self.state().roster.next(round)?;
+            if is_wanted(node) {
+                self.node = NonNull::from(node);
+                return Some(index);
+            }
+        }
+    }
+}
+
+/// The queue state that `node` belongs to.
+#[inline(always)]
+pub(super) fn state_of<L>(node: &LaneNode<L>) -> &QueueState<L> {
+    // SAFETY: `QueueState::lane_for_producer` put the address of the queue state there. Whoever borrows a
+    // node has borrowed a share, or the queue state, which the node is a part of.
+    unsafe { node.state.cast().as_ref() }
+}
+
+impl<L> Deref for LaneShare<L> {
+    type Target = LaneNode<L>;
+
+    #[inline(always)]
+    fn deref(&self) -> &LaneNode<L> {
+        // SAFETY: this has a share in the node's queue state. A node is only borrowed shared.
+        unsafe { self.node.as_ref() }
+    }
+}
+
+impl<L> Clone for LaneShare<L> {
+    fn clone(&self) -> Self {
+        // SAFETY: the address is that of an `Arc`, of which this owns a share.
+        unsafe { Arc::increment_strong_count(self.state.cast::<QueueState<L>>().as_ptr()) };
+        Self { node: self.node }
+    }
+}
+
+impl<L> Drop for LaneShare<L> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        give_up(self.node);
+    }
+}
+
+/// By value, so that an end has no address (decision 0002).
+#[cold]
+#[inline(never)]
+fn give_up<L>(node: NonNull<LaneNode<L>>) {
+    // SAFETY: the share that is given up here is still there.
+    let state = unsafe { node.as_ref() }.state;
+    // SAFETY: the address is that of an `Arc`, and the share is given up once: it is being dropped.
+    drop(unsafe { Arc::from_raw(state.cast::<QueueState<L>>().as_ptr()) });
+}

@@ -1,0 +1,171 @@
+//! Giving up the time slice before a sleep, where that helps.
+
+use std::time::{Duration, Instant};
+
+use crate::sync::{AtomicU32, Ordering, mutated};
+
+/// What giving up the time slice has brought those who waited at an event: a hint for whoever waits there
+/// next.
+///
+/// Suppose that the thread that is waited for is ready to run on the waiter's core. Then giving up the time
+/// slice lets it run, at a fraction of what a sleep and a wake-up cost. In all other cases it is a loss:
+/// another program may take the core for milliseconds, and some schedulers let a thread that gave up its time
+/// slice wait longer after its next wake-up. No system call says which case it is. So each waiter tries, and
+/// tells the next one what came of it.
+// Decision 0068: why, and what was measured.
+pub(super) struct GiveWayHint(AtomicU32);
+
+/// The last waiter that gave way was helped.
+const HELPED: u32 = u32::MAX;
+
+/// In any other state of the hint: how often in a row it was in vain, times this, and how many waits are to
+/// pass without it.
+const FAILURE: u32 = 1 << 16;
+
+/// At most 2^10 waits pass without it.
+const MOST_FAILURES: u32 = 10;
+
+/// So often a waiter gives way in one wait.
+const TIMES: u32 = 4;
+
+/// Where it took longer, another program had the core, or a sleep would have been as good.
+const LIMIT: Duration = Duration::from_micros(500);
+
+impl GiveWayHint {
+    pub(super) fn new() -> Self {
+        Self(AtomicU32::new(0))
+    }
+
+    /// Whether the last waiter that gave way was helped.
+    pub(super) fn has_helped(&self) -> bool {
+        // Relaxed, here and below: it is a hint. Waiters may overwrite each other's.
+        self.0.load(Ordering::Relaxed) == HELPED
+    }
+
+    /// Whether this wait is to give way. Counts the waits that are not to.
+    fn is_to_try(&self) -> bool {
+        let word = self.0.load(Ordering::Relaxed);
+        // (Loom looks at all orders anyway.)
+        if cfg!(annulus_loom) || mutated!("block_never_gives_way") {
+            return false;
+        }
+        if word == HELPED || word % FAILURE == 0 || mutated!("gives_way_in_vain") {
+            return true;
+        }
+        self.0.store(word - 1, Ordering::Relaxed);
+        false
+    }
+
+    fn helped(&self) {
+        if !self.has_helped() {
+            self.0.store(HELPED, Ordering::Relaxed);
+        }
+    }
+
+    fn failed(&self) {
+        let failures = match self.0.load(Ordering::Relaxed) {
+            HELPED => 0,
+            word => (word / FAILURE + 1).min(MOST_FAILURES),
+        };
+        self.0.store(failures * FAILURE + (1 << failures), Ordering::Relaxed);
+    }
+}
+
+/// How far one wait has got with that.
+#[derive(Clone, Copy)]
+pub(super) enum GiveWay {
+    /// It has not given way yet.
+    Before,
+    /// It began then, and may do so `left` times more.
+    Since { begun: Instant, left: u32 },
+    /// It does so no more.
+    Over,
+}
+
+impl GiveWay {
+    /// Gives up the time slice. Returns false where this wait is to sleep instead.
+    pub(super) fn turn(&mut self, hint: &GiveWayHint) -> bool {
+        let (begun, left) = match *self {
+            Self::Before if hint.is_to_try() => (Instant::now(), TIMES),
+            Self::Since { begun, left } if left > 0 && begun.elapsed() <= LIMIT => (begun, left),
+            Self::Since { .. } => {
+                hint.failed();
+                *self = Self::Over;
+                return false;
+            }
+            Self::Before | Self::Over => {
+                *self = Self::Over;
+                return false;
+            }
+        };
+        std::thread::yield_now();
+        *self = Self::Since { begun, left: left - 1 };
+        true
+    }
+
+    /// Called where what was waited for is there.
+    pub(super) fn end(self, hint: &GiveWayHint) {
+        match self {
+            Self::Since { begun, .. } if begun.elapsed() <= LIMIT => hint.helped(),
+            Self::Since { .. } => hint.failed(),
+            Self::Before | Self::Over => {}
+        }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    fn long_ago() -> Instant {
+        Instant::now().checked_sub(2 * LIMIT).expect("the machine runs for longer than that")
+    }
+
+    /// How many waits pass until one tries.
+    fn waits_without(hint: &GiveWayHint) -> usize {
+        (0..1 << 20).take_while(|_| !hint.is_to_try()).count()
+    }
+
+    #[test]
+    fn what_is_in_vain_is_tried_ever_more_rarely() {
+        let hint = GiveWayHint::new();
+        assert_eq!(waits_without(&hint), 0, "the first wait tries");
+        for failures in (1..=MOST_FAILURES).chain([MOST_FAILURES; 3]) {
+            hint.failed();
+            assert!(!hint.has_helped());
+            assert_eq!(waits_without(&hint), 1 << failures);
+            assert_eq!(waits_without(&hint), 0, "until somebody says what came of it");
+        }
+        hint.helped();
+        assert!(hint.has_helped());
+        assert_eq!([(); 3].map(|()| waits_without(&hint)), [0; 3]);
+        hint.failed();
+        assert_eq!(waits_without(&hint), 1, "one failure after a success may be bad luck");
+    }
+
+    #[test]
+    fn a_wait_gives_way_a_few_times_and_says_what_came_of_it() {
+        let hint = GiveWayHint::new();
+        let begun = Instant::now();
+        let mut in_vain = GiveWay::Before;
+        let times = (0..100).take_while(|_| in_vain.turn(&hint)).count();
+        // (On a busy machine the first time may last as long as the limit.)
+        assert!(times == TIMES as usize || begun.elapsed() > LIMIT, "{times} times");
+        assert!((1..=TIMES as usize).contains(&times));
+        in_vain.end(&hint);
+        assert_eq!(waits_without(&hint), 2, "what came in the sleep is no help");
+        GiveWay::Before.end(&hint);
+        assert!(!hint.has_helped(), "nor what was there at once");
+        GiveWay::Since { begun: long_ago(), left: 3 }.end(&hint);
+        assert_eq!(waits_without(&hint), 4, "nor what took too long");
+        GiveWay::Since { begun: Instant::now() + LIMIT, left: 3 }.end(&hint);
+        assert!(hint.has_helped());
+    }
+
+    #[test]
+    fn who_took_too_long_gives_way_no_more() {
+        let hint = GiveWayHint::new();
+        assert!(!GiveWay::Since { begun: long_ago(), left: 3 }.turn(&hint));
+        assert_eq!(waits_without(&hint), 2);
+    }
+}
