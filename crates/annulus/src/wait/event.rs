@@ -46,9 +46,9 @@
 //! finds no task takes it down, and looks once more (N6, N7). So tasks that answer each other, and futures
 //! that are dropped and made anew by a `select!`, have one heavy fence in all.
 //!
-//! *Coalescing.* N4 clears the bit, so after one wake-up the waker pays one load again until somebody
-//! registers anew, however late the sleepers run. A sleeper that times out, or finds its message at S3,
-//! leaves the bit set: one wake-up is then made for nobody.
+//! *Coalescing.* N4 clears bit 0, so after one wake-up the waker pays one load again until somebody registers
+//! anew, however late the sleepers run. (After a wake-up of tasks, one more slow path comes first.) A sleeper
+//! that times out, or finds its message at S3, leaves the bit set: one wake-up is then made for nobody.
 //!
 //! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^26 wake-ups of others sleeps through
 //! them.
