@@ -42,6 +42,13 @@
 //! # Ok::<(), annulus::CapacityError>(())
 //! ```
 //!
+//! # Threads that share a core
+//!
+//! A thread that spins keeps its core, also from the thread that it waits for. `Block` spins for about two
+//! microseconds. Then it offers its core to others a few times, if that helped the last time somebody waited
+//! at this ring, and then it sleeps. So a queue between two threads of one core is about as fast as one
+//! between two cores. With `BusySpin` and `YieldSpin` each message may take a time slice of the scheduler.
+//!
 //! # What the other side pays
 //!
 //! - *While nobody sleeps*, a publish or a send looks at one word to learn that. On Linux this is a plain

@@ -22,8 +22,17 @@ const HELPED: u32 = u32::MAX;
 /// pass without it.
 const FAILURE: u32 = 1 << 16;
 
-/// At most 2^10 waits pass without it.
+/// After so many failures 2^10 waits pass without it, and never more.
 const MOST_FAILURES: u32 = 10;
+
+/// As if it had been in vain so often before, until somebody is helped for the first time.
+const FAILURES_AT_FIRST: u32 = 7;
+
+/// A sleep that was so short is that of a stream: sooner than otherwise, somebody tries again.
+const SHORT_SLEEP: Duration = Duration::from_micros(20);
+
+/// One short sleep counts as so many waits.
+const WAITS_FOR_A_SHORT_SLEEP: u32 = 16;
 
 /// So often a waiter gives way in one wait.
 const TIMES: u32 = 4;
@@ -33,7 +42,7 @@ const LIMIT: Duration = Duration::from_micros(500);
 
 impl GiveWayHint {
     pub(super) fn new() -> Self {
-        Self(AtomicU32::new(0))
+        Self(AtomicU32::new(FAILURES_AT_FIRST * FAILURE))
     }
 
     /// Whether the last waiter that gave way was helped.
@@ -54,6 +63,18 @@ impl GiveWayHint {
         }
         self.0.store(word - 1, Ordering::Relaxed);
         false
+    }
+
+    /// A waiter has slept since `begun`.
+    pub(super) fn slept(&self, begun: Instant) {
+        if cfg!(annulus_loom) {
+            return;
+        }
+        let word = self.0.load(Ordering::Relaxed);
+        if word != HELPED && word % FAILURE != 0 && begun.elapsed() < SHORT_SLEEP {
+            let left = (word % FAILURE).saturating_sub(WAITS_FOR_A_SHORT_SLEEP);
+            self.0.store(word / FAILURE * FAILURE + left, Ordering::Relaxed);
+        }
     }
 
     fn helped(&self) {
@@ -130,7 +151,7 @@ mod tests {
     fn what_is_in_vain_is_tried_ever_more_rarely() {
         let hint = GiveWayHint::new();
         assert_eq!(waits_without(&hint), 0, "the first wait tries");
-        for failures in (1..=MOST_FAILURES).chain([MOST_FAILURES; 3]) {
+        for failures in (FAILURES_AT_FIRST + 1..=MOST_FAILURES).chain([MOST_FAILURES; 3]) {
             hint.failed();
             assert!(!hint.has_helped());
             assert_eq!(waits_without(&hint), 1 << failures);
@@ -139,8 +160,29 @@ mod tests {
         hint.helped();
         assert!(hint.has_helped());
         assert_eq!([(); 3].map(|()| waits_without(&hint)), [0; 3]);
+        for failures in 0..3 {
+            hint.failed();
+            assert_eq!(waits_without(&hint), 1 << failures, "one failure after a success may be bad luck");
+        }
+    }
+
+    /// In a stream between two threads of one core each sleep is short.
+    #[test]
+    fn short_sleeps_bring_the_next_try_nearer() {
+        let hint = GiveWayHint::new();
+        hint.slept(Instant::now());
+        assert_eq!(waits_without(&hint), 0, "nobody has failed yet");
         hint.failed();
-        assert_eq!(waits_without(&hint), 1, "one failure after a success may be bad luck");
+        let all = 1 << (FAILURES_AT_FIRST + 1);
+        hint.slept(long_ago());
+        (0..3).for_each(|_| hint.slept(Instant::now()));
+        assert_eq!(waits_without(&hint), all - 3 * WAITS_FOR_A_SHORT_SLEEP as usize);
+        hint.failed();
+        (0..100).for_each(|_| hint.slept(Instant::now()));
+        assert_eq!(waits_without(&hint), 0);
+        hint.helped();
+        hint.slept(Instant::now());
+        assert!(hint.has_helped());
     }
 
     #[test]
@@ -153,11 +195,11 @@ mod tests {
         assert!(times == TIMES as usize || begun.elapsed() > LIMIT, "{times} times");
         assert!((1..=TIMES as usize).contains(&times));
         in_vain.end(&hint);
-        assert_eq!(waits_without(&hint), 2, "what came in the sleep is no help");
+        assert_eq!(waits_without(&hint), 256, "what came in the sleep is no help");
         GiveWay::Before.end(&hint);
         assert!(!hint.has_helped(), "nor what was there at once");
         GiveWay::Since { begun: long_ago(), left: 3 }.end(&hint);
-        assert_eq!(waits_without(&hint), 4, "nor what took too long");
+        assert_eq!(waits_without(&hint), 512, "nor what took too long");
         GiveWay::Since { begun: Instant::now() + LIMIT, left: 3 }.end(&hint);
         assert!(hint.has_helped());
     }
@@ -166,6 +208,6 @@ mod tests {
     fn who_took_too_long_gives_way_no_more() {
         let hint = GiveWayHint::new();
         assert!(!GiveWay::Since { begun: long_ago(), left: 3 }.turn(&hint));
-        assert_eq!(waits_without(&hint), 2);
+        assert_eq!(waits_without(&hint), 256);
     }
 }

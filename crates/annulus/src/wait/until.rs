@@ -80,7 +80,11 @@ fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
     }
     // Where the second look changed what is waited for, it has to be registered for that.
     if core::ptr::eq(event, waiter.event()) {
+        #[cfg(feature = "std")]
+        let begun = std::time::Instant::now();
         waiter.event().sleep(ticket, deadline);
+        #[cfg(feature = "std")]
+        waiter.event().give_way_hint().slept(begun);
     }
     None
 }
