@@ -41,6 +41,15 @@ impl Counting {
         Arc::strong_count(self) - 1
     }
 
+    /// Until no waker is left: a thread that is about to wake may have one for another moment.
+    pub(crate) fn await_nobody(self: &Arc<Self>) {
+        let begun = Instant::now();
+        while self.alive() > 0 {
+            assert!(begun.elapsed() < super::STUCK, "a waker is left");
+            thread::yield_now();
+        }
+    }
+
     pub(crate) fn poll<F: Future + Unpin>(self: &Arc<Self>, future: &mut F) -> Poll<F::Output> {
         Pin::new(future).poll(&mut Context::from_waker(&self.waker()))
     }
