@@ -501,14 +501,16 @@ mod tests {
         for event in both_kinds() {
             let woken = AtomicU32::new(0);
             std::thread::scope(|scope| {
-                for _ in 0..SLEEPERS {
+                for asleep in 1..=SLEEPERS {
                     scope.spawn(|| {
                         let ticket = event.register();
                         event.sleep(Ticket { fenced: true, ..ticket }, None);
                         woken.fetch_add(1, Ordering::Relaxed);
                     });
+                    // One after the other: S5 of the first changes the word, so another that registered
+                    // before it would not sleep.
+                    await_sleepers(&event, asleep);
                 }
-                await_sleepers(&event, SLEEPERS);
                 let _all = WakesAll(&event);
                 for number in 1..=SLEEPERS {
                     event.notify_some(1);
@@ -624,14 +626,16 @@ mod tests {
         for event in both_kinds() {
             let woken = AtomicU32::new(0);
             std::thread::scope(|scope| {
-                for _ in 0..THREADS {
+                for asleep in 1..=THREADS {
                     scope.spawn(|| {
                         let ticket = event.register();
                         event.sleep(Ticket { fenced: true, ..ticket }, None);
                         woken.fetch_add(1, Ordering::Relaxed);
                     });
+                    // One after the other: S5 of the first changes the word, so another that registered
+                    // before it would not sleep.
+                    await_sleepers(&event, asleep);
                 }
-                await_sleepers(&event, THREADS);
                 let _all = WakesAll(&event);
                 let mut task = Waiter::at(&event);
                 for turn in 1..THREADS {
