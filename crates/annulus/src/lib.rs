@@ -130,6 +130,8 @@ mod message;
 mod os;
 pub mod pool;
 pub mod queue;
+#[cfg(any(feature = "std", feature = "async"))]
+mod receive;
 mod ring;
 mod sequence;
 mod shutdown;
@@ -151,6 +153,8 @@ pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};
 pub use message::Message;
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
+#[cfg(any(feature = "std", feature = "async"))]
+pub use receive::{Receive, Waitable};
 pub use shutdown::Shutdown;
 pub use text::{Text, TextTooLong};
 #[cfg(feature = "std")]

@@ -44,6 +44,8 @@ mod recv_async;
 mod shared;
 mod single;
 mod slot_access;
+#[cfg(any(feature = "std", feature = "async"))]
+mod source;
 mod stage;
 mod subscribable;
 

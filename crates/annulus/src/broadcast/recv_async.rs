@@ -1,8 +1,6 @@
 //! Receiving in tasks: the async verbs of subscribers, groups and stages.
 
-use core::borrow::BorrowMut;
 use core::future::Future;
-use core::marker::PhantomData;
 
 use futures_core::FusedStream;
 
@@ -11,30 +9,7 @@ use super::process::Processing;
 use super::{Lossy, Mode, Staged, Subscriber, SubscriberGroup, Unstaged};
 use crate::error::{LossyRecvError, RecvError};
 use crate::message::Message;
-use crate::wait::{Event, Look, Streaming, Wait, Waiting};
-
-/// The next message of a subscriber, which is borrowed or owned.
-struct Next<S, T, M>(S, PhantomData<fn() -> (T, M)>);
-
-impl<S: BorrowMut<Subscriber<T, M>>, T: Message, M: Mode> Next<S, T, M> {
-    fn of(subscriber: S) -> Self {
-        Self(subscriber, PhantomData)
-    }
-}
-
-impl<S: BorrowMut<Subscriber<T, M>>, T: Message, M: Mode> Wait for Next<S, T, M> {
-    type Found = Result<T, RecvError>;
-
-    fn event(&self) -> &Event {
-        self.0.borrow().event()
-    }
-
-    fn poll(&mut self) -> Look<Self::Found> {
-        let subscriber = self.0.borrow_mut();
-        subscriber.begin();
-        subscriber.poll()
-    }
-}
+use crate::wait::{Streaming, Waiting};
 
 /// In tasks. (Feature `async`.) No future polls by itself: a task that waits is woken by a publisher, by an
 /// upstream, or by the close.
@@ -69,8 +44,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// # writer.join().unwrap();
     /// ```
     pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
-        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
-        unsafe { Waiting::new(Next::of(self)) }
+        Waiting::next_of(self)
     }
 
     /// Waits for a message like [`recv_async`](Self::recv_async). Then receives it and the messages behind it
@@ -120,8 +94,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// assert_eq!(all, [1, 2, 3]);
     /// ```
     pub fn stream(&mut self) -> impl FusedStream<Item = T> + Unpin {
-        // SAFETY: as in `recv_async`.
-        unsafe { Streaming::new(Next::of(self)) }
+        Streaming::messages_of(self)
     }
 
     /// A stream like [`stream`](Self::stream) that owns the subscriber.
@@ -139,8 +112,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// ```
     #[must_use = "a stream does nothing until it is polled"]
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
-        // SAFETY: as in `recv_async`; where the subscriber is moved to does not matter to the shared state.
-        unsafe { Streaming::new(Next::of(self)) }
+        Streaming::messages_of(self)
     }
 }
 
@@ -172,7 +144,7 @@ impl<T: Message> Subscriber<T, Lossy> {
     /// });
     /// ```
     pub fn recv_or_lag_async(&mut self) -> impl Future<Output = Result<T, LossyRecvError>> + Unpin {
-        // SAFETY: as in `recv_async`.
+        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Waiting::new(OrLag(self)) }
     }
 }

@@ -188,6 +188,13 @@ impl<T> ClaimedLane<T> {
         self.slots.is_over(tail) && self.slots.head.load(Ordering::Acquire) == tail.back(OVER)
     }
 
+    /// V4: whether the next message is certainly not there. Where another reader was faster, it may say that
+    /// one is.
+    #[cfg(any(feature = "std", feature = "async"))]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
     /// How many messages are claimed by writers and not by readers. A snapshot, never above the capacity.
     pub(crate) fn len(&self) -> usize {
         // In this order: the tail is never before the head. Acquire: as in `stamped::claim`.

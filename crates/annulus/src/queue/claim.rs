@@ -132,6 +132,14 @@ impl<T> Read<T> for Claimer<T> {
         self.local.state()
     }
 
+    fn has_some(&mut self) -> bool {
+        let here = |end: &mut Self| {
+            let is_here = end.budget() != 0 && !end.local.lane.is_empty();
+            is_here.then_some(())
+        };
+        here(self).or_else(|| self.search(here)).is_some()
+    }
+
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
         self.take_next_here()

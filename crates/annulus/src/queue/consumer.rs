@@ -135,9 +135,18 @@ impl<T: Send, K: Kind> Consumer<T, K> {
 
     /// One look.
     fn poll(&mut self) -> Result<T, TryRecvError> {
+        self.look_for(Read::try_take)
+    }
+
+    /// Looks for what `find` finds, or for the end.
+    #[inline(always)]
+    pub(super) fn look_for<F>(
+        &mut self,
+        mut find: impl FnMut(&mut K::Read<T>) -> Option<F>,
+    ) -> Result<F, TryRecvError> {
         loop {
-            if let Some(value) = self.end.try_take() {
-                return Ok(value);
+            if let Some(found) = find(&mut self.end) {
+                return Ok(found);
             }
             if !self.end.state().may_be_closed() {
                 return Err(TryRecvError::Empty);

@@ -46,12 +46,6 @@ impl<T> FanIn<T> {
         }
     }
 
-    /// Whether a message is there. If so, one is in the current lane.
-    #[inline(always)]
-    pub(super) fn has_some(&mut self) -> bool {
-        self.current.known() != 0 || self.find()
-    }
-
     /// Looks for a lane with a message, from the next lane on. The current lane comes last, because it had
     /// its turn.
     #[inline(never)]
@@ -132,6 +126,12 @@ impl<T> Read<T> for FanIn<T> {
 
     fn expect(&mut self) {
         self.backoff.skip_next_rest();
+    }
+
+    /// If so, one is in the current lane.
+    #[inline(always)]
+    fn has_some(&mut self) -> bool {
+        self.current.known() != 0 || self.find()
     }
 
     #[inline(always)]

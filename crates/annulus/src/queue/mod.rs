@@ -46,6 +46,8 @@ mod roster;
 mod share;
 pub mod shared;
 mod shared_write;
+#[cfg(any(feature = "std", feature = "async"))]
+mod source;
 pub mod spmc;
 pub mod spsc;
 mod state;

@@ -27,12 +27,6 @@ impl<T> One<T> {
         Self { end, backoff: ReaderBackoff::new(), asked: false }
     }
 
-    /// Whether a message is there.
-    #[inline(always)]
-    pub(super) fn has_some(&mut self) -> bool {
-        self.end.known() != 0 || self.look(true)
-    }
-
     /// Looks for messages. Where a rest pays, rests and looks again.
     #[inline(always)]
     fn look(&mut self, one_by_one: bool) -> bool {
@@ -88,6 +82,11 @@ impl<T> Read<T> for One<T> {
             self.asked = true;
             self.end.lane().ask_for(self.end.head);
         }
+    }
+
+    #[inline(always)]
+    fn has_some(&mut self) -> bool {
+        self.end.known() != 0 || self.look(true)
     }
 
     #[inline(always)]

@@ -1,15 +1,14 @@
 //! Queues in tasks: the async verbs of producers and consumers.
 
-use core::borrow::BorrowMut;
 use core::future::Future;
 use core::marker::PhantomData;
 
 use futures_core::FusedStream;
 
-use super::ends::{Read, Write};
+use super::ends::Write;
 use super::kind::Kind;
 use super::{Consumer, Producer};
-use crate::error::{RecvError, Refusal, SendError, TryRecvError};
+use crate::error::{RecvError, Refusal, SendError};
 use crate::wait::{Event, Look, Streaming, Wait, Waiting};
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
@@ -35,8 +34,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// # writer.join().unwrap().unwrap();
     /// ```
     pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
-        // SAFETY: the events are in the queue state, which the consumer keeps alive.
-        unsafe { Waiting::new(Next::of(self)) }
+        Waiting::next_of(self)
     }
 
     /// Waits for a message like [`recv_async`](Self::recv_async). Then receives it and the messages behind it
@@ -79,44 +77,13 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// assert_eq!(pollster::block_on(consumer.stream().collect::<Vec<_>>()), [1, 2, 3]);
     /// ```
     pub fn stream(&mut self) -> impl FusedStream<Item = T> + Unpin {
-        // SAFETY: as in `recv_async`.
-        unsafe { Streaming::new(Next::of(self)) }
+        Streaming::messages_of(self)
     }
 
     /// A stream like [`stream`](Self::stream) that owns the consumer.
     #[must_use = "a stream does nothing until it is polled"]
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
-        // SAFETY: as in `recv_async`; where the consumer is moved to does not matter to the queue state.
-        unsafe { Streaming::new(Next::of(self)) }
-    }
-}
-
-/// The next message of a consumer, which is borrowed or owned.
-struct Next<C, T, K>(C, PhantomData<fn() -> (T, K)>);
-
-impl<C: BorrowMut<Consumer<T, K>>, T: Send, K: Kind> Next<C, T, K> {
-    fn of(consumer: C) -> Self {
-        Self(consumer, PhantomData)
-    }
-}
-
-impl<C: BorrowMut<Consumer<T, K>>, T: Send, K: Kind> Wait for Next<C, T, K> {
-    type Found = Result<T, RecvError>;
-
-    fn event(&self) -> &Event {
-        &self.0.borrow().end.state().published
-    }
-
-    fn poll(&mut self) -> Look<Self::Found> {
-        let consumer = self.0.borrow_mut();
-        match consumer.try_recv() {
-            Ok(value) => Look::Found(Ok(value)),
-            Err(TryRecvError::Empty) => {
-                consumer.end.ask();
-                Look::Nothing
-            }
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
-        }
+        Streaming::messages_of(self)
     }
 }
 

@@ -320,7 +320,6 @@ impl Event {
     /// As [`register`](Self::register), of a task that is armed among [`tasks`](Self::tasks). It must poll
     /// once more before it returns to its executor. False where the system refused the heavy fence: then a
     /// wake-up may be missed.
-    #[cfg(feature = "async")]
     pub(super) fn register_task(&self) -> bool {
         self.register_as(TASK, mutated!("task_no_heavy_fence")).fenced
     }
@@ -348,7 +347,6 @@ impl Event {
     }
 
     /// The tasks that wait here.
-    #[cfg(feature = "async")]
     pub(super) fn tasks(&self) -> &Waiters {
         &self.tasks
     }
@@ -530,24 +528,20 @@ mod tests {
     }
 
     /// A task at an event, which counts its wake-ups.
-    #[cfg(feature = "async")]
     struct Waiter {
         place: crate::wait::waiters::Place,
         count: std::sync::Arc<Woken>,
     }
 
-    #[cfg(feature = "async")]
     #[derive(Default)]
     struct Woken(AtomicU32);
 
-    #[cfg(feature = "async")]
     impl std::task::Wake for Woken {
         fn wake(self: std::sync::Arc<Self>) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    #[cfg(feature = "async")]
     impl Waiter {
         fn at(event: &Event) -> Self {
             // SAFETY: the tests drop their tasks before the event.
@@ -569,14 +563,12 @@ mod tests {
     }
 
     /// Whether the system does not let this process have the heavy fence.
-    #[cfg(feature = "async")]
     fn is_fence_refused(event: &Event) -> bool {
         event.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0 && !fence::heavy(true)
     }
 
     /// A task is a sleeper from its registration to the notify after its wake-up; one notify wakes it once.
     #[test]
-    #[cfg(feature = "async")]
     fn a_task_is_a_sleeper() {
         for event in both_kinds() {
             let mut task = Waiter::at(&event);
@@ -602,7 +594,6 @@ mod tests {
 
     /// One message for one of two tasks; and the bit stays for the other.
     #[test]
-    #[cfg(feature = "async")]
     fn some_tasks_are_woken_in_turn() {
         for event in both_kinds() {
             let mut tasks = [(); 3].map(|()| Waiter::at(&event));
@@ -620,7 +611,6 @@ mod tests {
 
     /// Where threads and a task wait, both have their turns, although the task waits again at once.
     #[test]
-    #[cfg(feature = "async")]
     fn threads_and_a_task_take_turns() {
         const THREADS: u32 = 3;
         for event in both_kinds() {

@@ -15,15 +15,16 @@ mod look;
 #[cfg(any(feature = "std", feature = "async"))]
 mod park;
 mod reader_backoff;
+#[cfg(any(feature = "std", feature = "async"))]
+mod seat;
+#[cfg(any(feature = "std", feature = "async"))]
+mod source;
 mod spin;
 mod strategy;
 #[cfg(feature = "async")]
 mod task;
 mod until;
-#[cfg(feature = "async")]
-mod waiters;
-#[cfg(all(feature = "std", not(feature = "async")))]
-#[path = "no_waiters.rs"]
+#[cfg(any(feature = "std", feature = "async"))]
 mod waiters;
 mod writer_backoff;
 
@@ -34,6 +35,8 @@ pub use fence::prepare;
 pub(crate) use flag::{Flag, HasFlags};
 pub(crate) use look::Look;
 pub(crate) use reader_backoff::ReaderBackoff;
+#[cfg(any(feature = "std", feature = "async"))]
+pub(crate) use source::{Next, Source, Take};
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
 #[cfg(feature = "async")]
 pub(crate) use task::{Streaming, Waiting};

@@ -17,8 +17,8 @@ use core::task::{Context, Poll};
 
 use futures_core::{FusedStream, Stream};
 
-use super::waiters::{Ended, Place};
-use super::{Event, Look, Wait};
+use super::seat::Seat;
+use super::{Look, Next, Take, Wait};
 use crate::sync::mutated;
 
 /// How often a poll looks again where it is told to, before it lets other tasks run.
@@ -56,12 +56,12 @@ impl<W: Wait> Waiting<W> {
                 Look::Again => continue,
             }
             let event = NonNull::from(self.waiter.event());
-            if self.seat.as_ref().is_some_and(|seat| seat.event != event) {
+            if self.seat.as_ref().is_some_and(|seat| !seat.is_at(event)) {
                 self.seat = None;
             }
             // SAFETY: the event lives as long as the waiter (`new`), which lives longer than the seat.
             let seat = self.seat.get_or_insert_with(|| unsafe { Seat::at(event) });
-            let is_fenced = seat.register(context);
+            let is_fenced = seat.register(context.waker());
             // The second look: a notify that missed the registration came after a store that this poll sees.
             let look = if mutated!("task_no_second_look") { Look::Nothing } else { self.waiter.poll() };
             match look {
@@ -101,60 +101,11 @@ impl<W: Wait> Future for Waiting<W> {
 /// Nothing in it is pinned.
 impl<W: Wait> Unpin for Waiting<W> {}
 
-/// A place among the tasks of an event.
-struct Seat {
-    event: NonNull<Event>,
-    /// `None` only while it is dropped, or abandoned.
-    place: Option<Place>,
-}
-
-// SAFETY: it stands for a shared reference to an event, which is `Sync`, and for a place, which is `Send`.
-unsafe impl Send for Seat {}
-// SAFETY: nothing can be done with a shared reference to it.
-unsafe impl Sync for Seat {}
-
-impl Seat {
-    /// # Safety
-    ///
-    /// The event lives, and stays where it is, as long as the seat.
-    unsafe fn at(event: NonNull<Event>) -> Self {
-        // SAFETY: the caller's promise, for both.
-        Self { event, place: Some(unsafe { event.as_ref().tasks().take_place() }) }
-    }
-
-    fn event(&self) -> &Event {
-        // SAFETY: the promise of `at`.
-        unsafe { self.event.as_ref() }
-    }
-
-    /// From now on nobody wakes the task; the caller looks for what it waits for. `None` where the place is
-    /// another's from now on.
-    fn disarmed(mut self) -> Option<Self> {
-        if self.place.as_mut()?.disarm() == Ended::Abandoned {
-            self.place = None;
-            return None;
-        }
-        Some(self)
-    }
-
-    /// From now on the task is woken. The caller looks once more before it returns to its executor. False
-    /// where a wake-up may be missed all the same.
-    fn register(&mut self, context: &Context<'_>) -> bool {
-        let Some(place) = &mut self.place else { return false };
-        place.arm(context.waker());
-        self.event().register_task()
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        let Some(mut place) = self.place.take() else { return };
-        let ended = place.disarm();
-        // Dropped last: its destructor is an executor's code, which may panic.
-        let _waker = if ended == Ended::Abandoned { None } else { place.give_back() };
-        if ended == Ended::WokenAlone && !mutated!("wake_up_kept") {
-            self.event().notify_some(1);
-        }
+impl<S: Take> Waiting<Next<S>> {
+    /// The next message of `source`, which is borrowed or owned.
+    pub(crate) fn next_of(source: S) -> Self {
+        // SAFETY: that is what a `Source` promises.
+        unsafe { Self::new(Next(source)) }
     }
 }
 
@@ -171,6 +122,14 @@ impl<W: Wait> Streaming<W> {
     pub(crate) unsafe fn new(waiter: W) -> Self {
         // SAFETY: the caller's promise.
         Self { waiting: unsafe { Waiting::new(waiter) }, is_over: false }
+    }
+}
+
+impl<S: Take> Streaming<Next<S>> {
+    /// The messages of `source`, which is borrowed or owned.
+    pub(crate) fn messages_of(source: S) -> Self {
+        // SAFETY: that is what a `Source` promises.
+        unsafe { Self::new(Next(source)) }
     }
 }
 

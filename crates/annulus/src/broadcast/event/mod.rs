@@ -16,6 +16,8 @@ mod publisher;
 mod recv;
 pub(in crate::broadcast) mod reset;
 mod send;
+#[cfg(any(feature = "std", feature = "async"))]
+mod source;
 mod subscribable;
 mod subscriber;
 #[cfg(feature = "async")]

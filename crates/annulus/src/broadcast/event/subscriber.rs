@@ -36,7 +36,7 @@ use crate::wait::{Event, Look, Wait, WaitStrategy};
 ///
 /// When it is dropped, also by a panic of its thread, publishers no longer wait for it.
 pub struct EventSubscriber<T, M: Mode = Lossless> {
-    shared: Handle<Owned<T>, M::Seat>,
+    pub(super) shared: Handle<Owned<T>, M::Seat>,
     /// The next sequence to process.
     cursor: Sequence,
     /// Where it began.

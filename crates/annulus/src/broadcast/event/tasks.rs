@@ -1,8 +1,6 @@
 //! Owned events in tasks: the async verbs of publishers and subscribers.
 
-use core::borrow::BorrowMut;
 use core::future::Future;
-use core::marker::PhantomData;
 
 use futures_core::FusedStream;
 
@@ -103,8 +101,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// assert_eq!(pollster::block_on(subscriber.recv_async()), Ok("hello".to_owned()));
     /// ```
     pub fn recv_async(&mut self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
-        // SAFETY: as in `wait_async`.
-        unsafe { Waiting::new(Next::of(self)) }
+        Waiting::next_of(self)
     }
 
     /// A stream of clones of the events. It ends when the ring is closed and nothing is left. Once it has
@@ -124,15 +121,13 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// assert_eq!(pollster::block_on(subscriber.stream().collect::<String>()), "ab");
     /// ```
     pub fn stream(&mut self) -> impl FusedStream<Item = T> + Unpin {
-        // SAFETY: as in `wait_async`.
-        unsafe { Streaming::new(Next::of(self)) }
+        Streaming::messages_of(self)
     }
 
     /// A stream like [`stream`](Self::stream) that owns the subscriber.
     #[must_use = "a stream does nothing until it is polled"]
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
-        // SAFETY: as in `wait_async`; where the subscriber is moved to does not matter to the shared state.
-        unsafe { Streaming::new(Next::of(self)) }
+        Streaming::messages_of(self)
     }
 }
 
@@ -148,33 +143,6 @@ impl<T: Send + Sync, M: Mode> Wait for There<'_, T, M> {
 
     fn poll(&mut self) -> Look<Self::Found> {
         self.0.poll()
-    }
-}
-
-/// A clone of the next event of a subscriber, which is borrowed or owned.
-struct Next<S, T, M>(S, PhantomData<fn() -> (T, M)>);
-
-impl<S: BorrowMut<EventSubscriber<T, M>>, T: Clone + Send + Sync, M: Mode> Next<S, T, M> {
-    fn of(subscriber: S) -> Self {
-        Self(subscriber, PhantomData)
-    }
-}
-
-impl<S: BorrowMut<EventSubscriber<T, M>>, T: Clone + Send + Sync, M: Mode> Wait for Next<S, T, M> {
-    type Found = Result<T, RecvError>;
-
-    fn event(&self) -> &Event {
-        self.0.borrow().event()
-    }
-
-    fn poll(&mut self) -> Look<Self::Found> {
-        let subscriber = self.0.borrow_mut();
-        match subscriber.poll() {
-            Look::Found(Ok(())) => Look::Found(subscriber.recv()),
-            Look::Found(Err(error)) => Look::Found(Err(error)),
-            Look::Nothing => Look::Nothing,
-            Look::Again => Look::Again,
-        }
     }
 }
 

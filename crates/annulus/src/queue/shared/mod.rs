@@ -70,6 +70,8 @@ mod sender;
 
 mod builder;
 mod iter;
+#[cfg(any(feature = "std", feature = "async"))]
+mod source;
 mod state;
 #[cfg(feature = "async")]
 mod tasks;

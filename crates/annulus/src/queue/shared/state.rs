@@ -235,6 +235,12 @@ impl<T> State<T> {
         }
     }
 
+    /// Whether [`poll`](Self::poll) would find a message, unless another receiver is faster, or the end.
+    #[cfg(any(feature = "std", feature = "async"))]
+    pub(super) fn is_ready(&self) -> bool {
+        !self.lane.is_empty() || self.may_be_closed() && self.lane.is_done()
+    }
+
     /// Takes a message, or waits for one, or for the end; `None` once `deadline` has passed.
     #[cold]
     #[inline(never)]

@@ -1,14 +1,12 @@
 //! Shared queues in tasks: the async verbs of senders and receivers.
 
-use core::borrow::Borrow;
 use core::future::Future;
-use core::marker::PhantomData;
 
 use futures_core::FusedStream;
 
 use super::state::State;
 use super::{Receiver, Sender};
-use crate::error::{RecvError, Refusal, SendError, TryRecvError};
+use crate::error::{RecvError, Refusal, SendError};
 use crate::wait::{Event, Look, Streaming, Wait, Waiting};
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
@@ -35,8 +33,7 @@ impl<T: Send> Receiver<T> {
     /// # writer.join().unwrap().unwrap();
     /// ```
     pub fn recv_async(&self) -> impl Future<Output = Result<T, RecvError>> + Unpin {
-        // SAFETY: the events are in the queue's state, which the receiver keeps alive.
-        unsafe { Waiting::new(Next::of(self)) }
+        Waiting::next_of(self)
     }
 
     /// Waits for a message like [`recv_async`](Self::recv_async). Then receives it and the messages behind it
@@ -79,40 +76,13 @@ impl<T: Send> Receiver<T> {
     /// ```
     #[must_use = "a stream does nothing until it is polled"]
     pub fn stream(&self) -> impl FusedStream<Item = T> + Unpin {
-        // SAFETY: as in `recv_async`.
-        unsafe { Streaming::new(Next::of(self)) }
+        Streaming::messages_of(self)
     }
 
     /// A stream like [`stream`](Self::stream) that owns the receiver.
     #[must_use = "a stream does nothing until it is polled"]
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
-        // SAFETY: as in `recv_async`; where the receiver is moved to does not matter to the queue's state.
-        unsafe { Streaming::new(Next::of(self)) }
-    }
-}
-
-/// The next message of a receiver, which is borrowed or owned.
-struct Next<R, T>(R, PhantomData<fn() -> T>);
-
-impl<R: Borrow<Receiver<T>>, T: Send> Next<R, T> {
-    fn of(receiver: R) -> Self {
-        Self(receiver, PhantomData)
-    }
-}
-
-impl<R: Borrow<Receiver<T>>, T: Send> Wait for Next<R, T> {
-    type Found = Result<T, RecvError>;
-
-    fn event(&self) -> &Event {
-        &self.0.borrow().state.published
-    }
-
-    fn poll(&mut self) -> Look<Self::Found> {
-        match self.0.borrow().state.poll() {
-            Ok(value) => Look::Found(Ok(value)),
-            Err(TryRecvError::Empty) => Look::Nothing,
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
-        }
+        Streaming::messages_of(self)
     }
 }
 

@@ -1,0 +1,42 @@
+//! Subscribers of events as what one can wait at: [`Source`], and [`Take`] where events can be cloned.
+
+use super::EventSubscriber;
+use crate::broadcast::mode::Mode;
+use crate::error::RecvError;
+use crate::receive::{Receive, Waitable};
+use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
+
+// SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
+    fn event(&self) -> &Event {
+        Wait::event(self)
+    }
+
+    fn is_ready(&mut self) -> bool {
+        !matches!(self.poll(), Look::Nothing)
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.shared.strategy
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<T: Clone + Send + Sync, M: Mode> Take for EventSubscriber<T, M> {
+    type Taken = T;
+
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        match self.poll() {
+            Look::Found(Ok(())) => Look::Found(self.recv()),
+            Look::Found(Err(error)) => Look::Found(Err(error)),
+            Look::Nothing => Look::Nothing,
+            Look::Again => Look::Again,
+        }
+    }
+}
+
+impl<T: Send + Sync, M: Mode> Waitable for EventSubscriber<T, M> {}
+
+impl<T: Clone + Send + Sync, M: Mode> Receive for EventSubscriber<T, M> {
+    type Item = T;
+}

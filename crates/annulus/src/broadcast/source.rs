@@ -1,0 +1,80 @@
+//! Subscribers, groups and stages as what one can wait at: [`Source`] and [`Take`].
+
+use super::subscriber::Subscriber;
+use super::{Mode, SubscriberGroup, Unstaged};
+use crate::error::RecvError;
+use crate::message::Message;
+use crate::receive::{Receive, Waitable};
+use crate::sequence::Stamp;
+use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
+
+// SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
+    fn event(&self) -> &Event {
+        Wait::event(self)
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.begin();
+        let cursor = self.cursor;
+        let admitted = M::admits(self.shared.role_mut().0, cursor);
+        let shared = &self.shared;
+        // As a receive decides it. A later stamp means that the message was overwritten.
+        cursor < M::floor(shared.role())
+            || admitted && shared.ring.stamp(cursor) >= Stamp::done(cursor)
+            || shared.may_be_closed() && shared.is_drained(cursor)
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.shared.strategy
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<T: Message, M: Mode> Take for Subscriber<T, M> {
+    type Taken = T;
+
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        self.begin();
+        self.poll()
+    }
+}
+
+impl<T: Message, M: Mode> Waitable for Subscriber<T, M> {}
+
+impl<T: Message, M: Mode> Receive for Subscriber<T, M> {
+    type Item = T;
+}
+
+/// For all aligned members. Panics if no member is aligned, because then nobody would receive anything.
+// SAFETY: the lead's are.
+unsafe impl<T: Message, const N: usize, M: Unstaged> Source for SubscriberGroup<T, N, M> {
+    fn event(&self) -> &Event {
+        Source::event(&self.lead)
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.someone_is_aligned();
+        self.lead.is_ready()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.lead.strategy()
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<T: Message, const N: usize, M: Unstaged> Take for SubscriberGroup<T, N, M> {
+    type Taken = T;
+
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        self.someone_is_aligned();
+        self.lead.poll_recv()
+    }
+}
+
+impl<T: Message, const N: usize, M: Unstaged> Waitable for SubscriberGroup<T, N, M> {}
+
+impl<T: Message, const N: usize, M: Unstaged> Receive for SubscriberGroup<T, N, M> {
+    type Item = T;
+}

@@ -1,0 +1,50 @@
+//! Receivers of shared queues as what one can wait at: [`Source`] and [`Take`].
+
+use super::Receiver;
+use crate::error::{RecvError, TryRecvError};
+use crate::receive::{Receive, Waitable};
+use crate::wait::{Event, Look, Source, Take, WaitStrategy};
+
+/// Each is for a receiver, and for a reference to one, because its verbs take `&self`.
+macro_rules! receivers {
+    ($([$($borrowed:tt)*])*) => {$(
+        // SAFETY: the events are in the queue's state, which the receiver keeps alive.
+        unsafe impl<T: Send> Source for $($borrowed)* Receiver<T> {
+            fn event(&self) -> &Event {
+                &self.state.published
+            }
+
+            fn is_ready(&mut self) -> bool {
+                self.state.is_ready()
+            }
+
+            fn strategy(&self) -> WaitStrategy {
+                self.state.strategy
+            }
+        }
+
+        // SAFETY: as above.
+        unsafe impl<T: Send> Take for $($borrowed)* Receiver<T> {
+            type Taken = T;
+
+            fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+                match self.state.poll() {
+                    Ok(value) => Look::Found(Ok(value)),
+                    Err(TryRecvError::Empty) => Look::Nothing,
+                    Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
+                }
+            }
+        }
+
+        impl<T: Send> Waitable for $($borrowed)* Receiver<T> {}
+
+        impl<T: Send> Receive for $($borrowed)* Receiver<T> {
+            type Item = T;
+        }
+    )*};
+}
+
+receivers! {
+    []
+    [&]
+}

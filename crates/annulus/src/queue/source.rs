@@ -1,0 +1,45 @@
+//! Consumers of queues as what one can wait at: [`Source`] and [`Take`].
+
+use super::Consumer;
+use super::ends::Read;
+use super::kind::Kind;
+use crate::error::{RecvError, TryRecvError};
+use crate::receive::{Receive, Waitable};
+use crate::wait::{Event, Look, Source, Take, WaitStrategy};
+
+// SAFETY: the events are in the queue state, which the consumer keeps alive.
+unsafe impl<T: Send, K: Kind> Source for Consumer<T, K> {
+    fn event(&self) -> &Event {
+        &self.end.state().published
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.look_for(|end| end.has_some().then_some(())) != Err(TryRecvError::Empty)
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.end.state().plan.strategy
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<T: Send, K: Kind> Take for Consumer<T, K> {
+    type Taken = T;
+
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        match self.try_recv() {
+            Ok(value) => Look::Found(Ok(value)),
+            Err(TryRecvError::Empty) => {
+                self.end.ask();
+                Look::Nothing
+            }
+            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
+        }
+    }
+}
+
+impl<T: Send, K: Kind> Waitable for Consumer<T, K> {}
+
+impl<T: Send, K: Kind> Receive for Consumer<T, K> {
+    type Item = T;
+}

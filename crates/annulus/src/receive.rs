@@ -1,0 +1,39 @@
+//! [`Waitable`] and [`Receive`]: the receiving handles of every ring, for code that takes any of them.
+
+use crate::wait::{Source, Take};
+
+/// A receiving handle, of whichever ring: something comes at it, and one can wait for that.
+///
+/// These are the [subscribers](crate::broadcast::Subscriber) of broadcast rings and their
+/// [groups](crate::broadcast::SubscriberGroup), the [subscribers of events](crate::event::EventSubscriber),
+/// the [consumers](crate::queue::Consumer) of queues, the [receivers](crate::queue::shared::Receiver) of
+/// shared queues, stages among them, and `&mut` references to all of these. There are no others: the trait
+/// can't be implemented outside this crate.
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait Waitable: Source {}
+
+/// A receiving handle whose messages are received by value: each [`Waitable`] one, but of the [subscribers of
+/// events](crate::event::EventSubscriber) only those whose events can be cloned.
+///
+/// ```
+/// use annulus::Receive;
+///
+/// // Any of them.
+/// fn takes_orders(_: &impl Receive<Item = u64>) {}
+///
+/// let (_publisher, subscribable) = annulus::broadcast::lossy(8);
+/// let (_producer, consumer) = annulus::mpsc::channel(8);
+/// takes_orders(&subscribable.subscribe());
+/// takes_orders(&consumer);
+/// ```
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait Receive: Waitable + Take<Taken = <Self as Receive>::Item> {
+    /// What comes.
+    type Item;
+}
+
+impl<S: Waitable> Waitable for &mut S {}
+
+impl<S: Receive> Receive for &mut S {
+    type Item = S::Item;
+}

@@ -1,0 +1,76 @@
+//! [`Source`]: what every receiving handle has, for those who wait at handles of any kind.
+
+use super::{Event, Look, Wait, WaitStrategy};
+use crate::error::RecvError;
+
+/// A handle at which one can wait for something to receive.
+///
+/// # Safety
+///
+/// Each event that [`event`](Self::event) returns lives, and stays where it is, as long as the handle lives,
+/// wherever the handle is moved to.
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "what has to do with threads"))]
+pub(crate) unsafe trait Source {
+    /// Where it waits. Only [`is_ready`](Self::is_ready) and a receive change it. Whoever makes `is_ready` true
+    /// calls [`Event::notify`] on it, or its like, *after* the store that `is_ready` looks for.
+    fn event(&self) -> &Event;
+
+    /// Whether a receive would return something now, and not "empty": a message, a lag, or the end. Takes
+    /// nothing. Where several consumers share a queue, another one may be faster than the receive that
+    /// follows. In a stage it counts as the beginning of a receive, so what was received before is processed.
+    fn is_ready(&mut self) -> bool;
+
+    /// How the handle's ring waits.
+    fn strategy(&self) -> WaitStrategy;
+}
+
+/// A [`Source`] whose messages are taken by value.
+///
+/// # Safety
+///
+/// That of [`Source`], for the event after each [`poll_recv`](Self::poll_recv), too.
+pub(crate) unsafe trait Take: Source {
+    type Taken;
+
+    /// Receives like `recv`, if something is there.
+    fn poll_recv(&mut self) -> Look<Result<Self::Taken, RecvError>>;
+}
+
+// SAFETY: a handle that is borrowed lives as long as the borrow.
+unsafe impl<S: Source> Source for &mut S {
+    fn event(&self) -> &Event {
+        (**self).event()
+    }
+
+    fn is_ready(&mut self) -> bool {
+        (**self).is_ready()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        (**self).strategy()
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<S: Take> Take for &mut S {
+    type Taken = S::Taken;
+
+    fn poll_recv(&mut self) -> Look<Result<S::Taken, RecvError>> {
+        (**self).poll_recv()
+    }
+}
+
+/// The next message of a handle, which is borrowed or owned.
+pub(crate) struct Next<S>(pub(crate) S);
+
+impl<S: Take> Wait for Next<S> {
+    type Found = Result<S::Taken, RecvError>;
+
+    fn event(&self) -> &Event {
+        self.0.event()
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        self.0.poll_recv()
+    }
+}
