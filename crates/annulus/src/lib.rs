@@ -113,10 +113,15 @@ compile_error!(
 pub mod guide;
 
 mod batch;
+#[cfg(any(feature = "std", feature = "async"))]
+mod batches;
 pub mod broadcast;
 mod closer;
 mod error;
 pub mod event;
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub mod event_loop;
 mod free_list;
 mod handle_count;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
@@ -150,11 +155,14 @@ pub use error::{
 };
 #[cfg(feature = "std")]
 pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use event_loop::EventLoop;
 pub use message::Message;
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
 #[cfg(any(feature = "std", feature = "async"))]
-pub use receive::{Receive, Waitable};
+pub use receive::{Receive, ReceiveRef, Waitable};
 pub use shutdown::Shutdown;
 pub use text::{Text, TextTooLong};
 #[cfg(feature = "std")]

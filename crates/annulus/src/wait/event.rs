@@ -218,13 +218,29 @@ impl Event {
 
     /// N4 and N5, or N6 and N7, for all who sleep.
     fn wake_all(&self) {
+        let sleepers = self.wake_threads();
+        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") && !self.tasks.wake_all() {
+            self.take_down_tasks();
+        }
+    }
+
+    /// As [`notify`](Self::notify), for threads only: none of an executor's code runs.
+    #[cfg(feature = "std")]
+    pub(crate) fn notify_threads(&self) {
+        if self.may_have_sleepers() {
+            // As in `wake`.
+            self.fence();
+            self.wake_threads();
+        }
+    }
+
+    /// N4 and N5, for all threads that sleep. Returns the word before.
+    fn wake_threads(&self) -> u32 {
         let sleepers = self.count_wake_up(THREAD);
         if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
             self.parking.wake_all(&self.word);
         }
-        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") && !self.tasks.wake_all() {
-            self.take_down_tasks();
-        }
+        sleepers
     }
 
     /// N6 and N7 for tasks, where none was there to be woken.
