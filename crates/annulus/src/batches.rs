@@ -1,5 +1,5 @@
-//! [`Batches`]: where a batch of a receiving handle ends, and what was sent before a moment. [`Lend`]: batches by
-//! reference. For those who receive in the place of a user: event loops.
+//! [`Batches`]: where a batch of a receiving handle ends, and what was sent before a moment. [`Lend`]:
+//! batches by reference. For those who receive in the place of a user: event loops.
 
 use core::ops::ControlFlow;
 
@@ -17,7 +17,8 @@ pub(crate) trait Batches: Source {
     /// [`is_ready`](Source::is_ready) it is not the beginning of a receive.
     fn has_more(&mut self) -> bool;
 
-    /// The end of the messages whose sending happens before this call. Allocates at most a word for each lane.
+    /// The end of the messages whose sending happens before this call. Allocates at most a word for each
+    /// lane.
     fn mark(&self) -> Self::Mark;
 
     /// Whether no message from before `mark` is left: this handle has received or lost them, or others have

@@ -1,4 +1,5 @@
-//! [`Waitable`], [`Receive`] and [`ReceiveRef`]: the receiving handles of every ring, for code that takes any of them.
+//! [`Waitable`], [`Receive`] and [`ReceiveRef`]: the receiving handles of every ring, for code that takes any
+//! of them.
 
 use crate::batches::{Batches, Lend};
 use crate::wait::{Source, Take};

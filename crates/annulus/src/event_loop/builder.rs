@@ -60,8 +60,29 @@ pub struct Builder<R, C> {
     control: Arc<Control>,
 }
 
+impl<C> EventLoop<C> {
+    /// A builder of an event loop that receives from `receiver`: any receiving handle (see
+    /// [`Waitable`](crate::Waitable)). `context` is what the handler and the idle callback share; `()` if
+    /// they share nothing.
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(8);
+    /// let sum = EventLoop::builder(subscribable.subscribe(), 0)
+    ///     .spawn(|sum, number: u64, _| *sum += number)?;
+    /// publisher.publish_batch(&[1, 2, 3]).unwrap();
+    /// drop(publisher); // the end of the ring is the end of the loop
+    /// assert_eq!(sum.join().unwrap().context, 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder<R>(receiver: R, context: C) -> Builder<R, C> {
+        Builder::new(receiver, context)
+    }
+}
+
 impl<R, C> Builder<R, C> {
-    pub(super) fn new(receiver: R, context: C) -> Self {
+    fn new(receiver: R, context: C) -> Self {
         Self {
             receiver,
             context,
@@ -108,9 +129,9 @@ impl<R, C> Builder<R, C> {
     }
 
     /// Calls `callback` each time nothing came for `timeout`, on the loop's thread, and goes on. The time is
-    /// measured on the monotonic clock, from when the loop found nothing to do, or from the last call. After a
-    /// stop there are no calls. With a `timeout` of zero it is called whenever nothing is there, so the thread
-    /// never sleeps.
+    /// measured on the monotonic clock, from when the loop found nothing to do, or from the last call. After
+    /// a stop there are no calls. With a `timeout` of zero it is called whenever nothing is there, so the
+    /// thread never sleeps.
     ///
     /// If this is called again, only the last callback counts.
     pub fn on_idle(mut self, timeout: Duration, callback: impl FnMut(&mut C) + Send + 'static) -> Self {

@@ -6,14 +6,14 @@
 //!
 //! ```text
 //! who stops                               the thread
-//! K1  asked := DRAIN or NOW   Release     K3  lend the event it is about to sleep at   (lock)
-//! K2  notify the lent event   (lock)      S1  to S3 of the event; S3 looks at asked: K4, Acquire
+//! U1  asked := DRAIN or NOW   Release     U3  lend the event it is about to sleep at   (lock)
+//! U2  notify the lent event   (lock)      S1  to S3 of the event; S3 looks at asked: U4, Acquire
 //!                                         S4  of the event
-//!                                         K5  lend nothing, before the handle goes     (lock)
+//!                                         U5  lend nothing, before the handle goes     (lock)
 //! ```
 //!
-//! *Why no stop is slept through.* If K3 comes before K2, K2 finds the event: K1 is its store that matters
-//! (N1), and K4 its second look (`wait/event.rs`). If K2 comes before K3, the lock orders K1 before K4.
+//! *Why no stop is slept through.* If U3 comes before U2, U2 finds the event: U1 is its store that matters
+//! (N1), and U4 its second look (`wait/event.rs`). If U2 comes before U3, the lock orders U1 before U4.
 //!
 //! The lock is taken by who stops, and by the thread when it sleeps for the first time, where its event
 //! changes (in a stage), and at its end. Under it, nobody runs others' code: only threads are woken, not
@@ -57,9 +57,9 @@ impl Control {
         Self { asked: AtomicU32::new(0), lent: Mutex::new(None) }
     }
 
-    /// K1 and K2.
+    /// U1 and U2.
     pub(super) fn stop(&self, stop: Stop) {
-        // Release: pairs with the Acquire of K4: what the caller did before comes before the drain.
+        // Release: pairs with the Acquire of U4: what the caller did before comes before the drain.
         self.asked.fetch_max(stop as u32, ordering!(Release unless "stop_relaxed"));
         if mutated!("stop_wakes_nobody") {
             return;
@@ -72,10 +72,10 @@ impl Control {
         });
     }
 
-    /// K4.
+    /// U4.
     #[inline]
     pub(super) fn asked(&self) -> Option<Stop> {
-        // Acquire: pairs with the Release of K1.
+        // Acquire: pairs with the Release of U1.
         match self.asked.load(Ordering::Acquire) {
             0 => None,
             1 => Some(Stop::Drained),
@@ -83,7 +83,7 @@ impl Control {
         }
     }
 
-    /// K3 and K5.
+    /// U3 and U5.
     fn lend(&self, event: Option<NonNull<Event>>) {
         self.with_lent(|lent| *lent = event.map(Lent));
     }
@@ -106,7 +106,7 @@ impl<'c> Lending<'c> {
         Self { control, event: None }
     }
 
-    /// K3: the thread may be about to sleep at `event`.
+    /// U3: the thread may be about to sleep at `event`.
     ///
     /// # Safety
     ///
@@ -121,9 +121,47 @@ impl<'c> Lending<'c> {
 
 impl Drop for Lending<'_> {
     fn drop(&mut self) {
-        // K5.
-        if self.event.is_some() {
+        // U5.
+        if self.event.is_some() && !mutated!("event_lent_for_good") {
             self.control.lend(None);
         }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    /// Nobody notifies an event that may be gone.
+    #[test]
+    fn what_is_lent_is_taken_back() {
+        let (control, first, second) = (Control::new(), Event::new(), Event::new());
+        let is_lent = || {
+            let mut is_lent = None;
+            control.with_lent(|lent| is_lent = lent.as_ref().map(|lent| lent.0));
+            is_lent
+        };
+        let mut lending = Lending::new(&control);
+        assert_eq!(is_lent(), None);
+        for event in [&first, &second, &second] {
+            // SAFETY: they live longer.
+            unsafe { lending.lend(NonNull::from(event)) };
+            assert_eq!(is_lent(), Some(NonNull::from(event)));
+        }
+        let ticket = second.register();
+        control.stop(Stop::Drained);
+        assert!(!second.has_sleepers());
+        second.sleep(ticket, None); // would hang
+        drop(lending);
+        assert_eq!(is_lent(), None);
+    }
+
+    #[test]
+    fn a_stop_only_grows() {
+        let control = Control::new();
+        assert_eq!(control.asked(), None);
+        control.stop(Stop::Now);
+        control.stop(Stop::Drained);
+        assert_eq!(control.asked(), Some(Stop::Now));
     }
 }

@@ -8,7 +8,6 @@ use std::thread::JoinHandle;
 #[cfg(annulus_loom)]
 use loom::thread::JoinHandle;
 
-use super::Builder;
 use super::control::{Control, Stop};
 
 /// A thread that receives from a ring, and calls a handler for each message. The [module](super) describes
@@ -40,25 +39,6 @@ pub struct Finished<C> {
 }
 
 impl<C> EventLoop<C> {
-    /// A builder of an event loop that receives from `receiver`: any receiving handle (see
-    /// [`Waitable`](crate::Waitable)). `context` is what the handler and the idle callback share; `()` if they
-    /// share nothing.
-    ///
-    /// ```
-    /// use annulus::EventLoop;
-    ///
-    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(8);
-    /// let sum = EventLoop::builder(subscribable.subscribe(), 0)
-    ///     .spawn(|sum, number: u64, _| *sum += number)?;
-    /// publisher.publish_batch(&[1, 2, 3]).unwrap();
-    /// drop(publisher); // the end of the ring is the end of the loop
-    /// assert_eq!(sum.join().unwrap().context, 6);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn builder<R>(receiver: R, context: C) -> Builder<R, C> {
-        Builder::new(receiver, context)
-    }
-
     pub(super) fn new(stopper: Stopper, thread: JoinHandle<Option<Finished<C>>>) -> Self {
         Self { stopper, thread: Some(thread) }
     }

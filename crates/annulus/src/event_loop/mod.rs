@@ -26,8 +26,8 @@
 //!   message is there, and the handler gets it next. (After a lag, it gets a later one.)
 //! - A batch ends after [`max_batch`](Builder::max_batch) messages, however fast the other side is.
 //! - If several consumers share a queue, another one may take the next message at any time. So in
-//!   [`spmc`](crate::spmc), [`mpmc`](crate::mpmc) and [`queue::shared`](crate::queue::shared) each message is a
-//!   batch, and the flag is always true.
+//!   [`spmc`](crate::spmc), [`mpmc`](crate::mpmc) and [`queue::shared`](crate::queue::shared) each message is
+//!   a batch, and the flag is always true.
 //! - [`stop_now`](EventLoop::stop_now) breaks a batch off.
 //!
 //! # The end
@@ -41,13 +41,13 @@
 //! | the [`EventLoop`] is dropped | as `stop` | |
 //! | [`detach`](EventLoop::detach) | the thread goes on until its ring is closed | |
 //!
-//! In each case the thread drops its receiver, so the other side is told: publishers no longer wait for it, and
-//! the queue of a last consumer is closed.
+//! In each case the thread drops its receiver, so the other side is told: publishers no longer wait for it,
+//! and the queue of a last consumer is closed.
 //!
 //! # What it costs
 //!
-//! A message costs what it costs in a loop over `recv`, and one load that asks whether to stop. The thread waits
-//! like any other reader of its ring: it sleeps without a timer, unless there is an [idle
+//! A message costs what it costs in a loop over `recv`, and one load that asks whether to stop. The thread
+//! waits like any other reader of its ring: it sleeps without a timer, unless there is an [idle
 //! callback](Builder::on_idle), and a stop wakes it at once.
 
 mod builder;

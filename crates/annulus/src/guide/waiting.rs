@@ -100,6 +100,26 @@
 //!   process.
 //! - Without `std` nothing does the work of both fences, so each publish executes a full fence.
 //!
+//! # Event loops
+//!
+//! An [`EventLoop`](crate::EventLoop) is a thread that receives from any ring and calls a handler. It waits
+//! like any other reader of its ring, so it costs the other side what a thread costs. While nothing comes it
+//! sleeps without a timer, and uses no processor time (unless it has an idle callback, which a timer calls).
+//! A stop wakes it at once:
+//!
+//! ```
+//! use annulus::EventLoop;
+//!
+//! let (mut producer, consumer) = annulus::spsc::channel(4);
+//! let event_loop = EventLoop::builder(consumer, 0)
+//!     .name("sum")
+//!     .spawn(|sum, number: i32, _end_of_batch| *sum += number)?;
+//! (1..=100).for_each(|number| producer.send(number).unwrap());
+//! event_loop.stop(); // after the hundred
+//! assert_eq!(event_loop.join().unwrap().context, 5050);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Timeouts
 //!
 //! Timeouts use the monotonic clock. A timeout of zero still receives what is there:

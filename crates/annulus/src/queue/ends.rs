@@ -63,8 +63,8 @@ pub(crate) trait Read<T> {
     /// Says that the caller has looked for the next message in vain, and continues to look.
     fn ask(&mut self) {}
 
-    /// Whether a message is there for [`try_take`](Self::try_take). Where other consumers share the lanes, one of
-    /// them may be faster.
+    /// Whether a message is there for [`try_take`](Self::try_take). Where other consumers share the lanes,
+    /// one of them may be faster.
     fn has_some(&mut self) -> bool;
 
     /// As [`has_some`](Self::has_some), but false where another consumer may be faster.

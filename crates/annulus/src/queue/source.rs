@@ -43,7 +43,8 @@ unsafe impl<T: Send, K: Kind> Take for Consumer<T, K> {
 }
 
 impl<T: Send, K: Kind> Batches for Consumer<T, K> {
-    /// Of each lane. What a producer sends that joins later comes after the mark, also in a lane that was there.
+    /// Of each lane. What a producer sends that joins later comes after the mark, also in a lane that was
+    /// there.
     type Mark = Vec<Number>;
 
     fn has_more(&mut self) -> bool {
