@@ -42,7 +42,8 @@
 //! | | | buffers of one size, for bytes that are too large to copy; their 4-byte handles go through a queue | [`pool::BufferPool`] |
 //!
 //! Readers of a broadcast ring can share one read ([`SubscriberGroup`](broadcast::SubscriberGroup)), or
-//! follow each other ([`Subscriber::after`](broadcast::Subscriber::after)). The [guide] helps to choose, and
+//! follow each other ([`Subscriber::after`](broadcast::Subscriber::after)). With `std`, an `EventLoop` is a
+//! thread that receives from any of these rings and calls a handler. The [guide] helps to choose, and
 //! says what follows from the choice.
 //!
 //! # What holds for every ring
