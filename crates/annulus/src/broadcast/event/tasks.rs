@@ -11,7 +11,7 @@ use super::send::replace;
 use super::{EventPublisher, EventSubscriber, MpEventPublisher};
 use crate::broadcast::mode::Mode;
 use crate::broadcast::publish_async::{admitted, claimed};
-use crate::error::{PublishError, RecvError, Refusal, if_admitted};
+use crate::error::{PublishError, RecvError, Refusal, TryRecvError, if_admitted};
 use crate::wait::{Event, Look, Streaming, Wait, Waiting};
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
@@ -168,12 +168,10 @@ impl<S: BorrowMut<EventSubscriber<T, M>>, T: Clone + Send + Sync, M: Mode> Wait 
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
-        let subscriber = self.0.borrow_mut();
-        match subscriber.poll() {
-            Look::Found(Ok(())) => Look::Found(subscriber.recv()),
-            Look::Found(Err(error)) => Look::Found(Err(error)),
-            Look::Nothing => Look::Nothing,
-            Look::Again => Look::Again,
+        match self.0.borrow_mut().try_recv() {
+            Ok(event) => Look::Found(Ok(event)),
+            Err(TryRecvError::Empty) => Look::Nothing,
+            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
         }
     }
 }
