@@ -156,8 +156,8 @@ pub(crate) fn a_dropped_future_loses_nothing<R: Ring>() {
     assert_eq!((subscriber.received(), subscriber.received() + subscriber.lagged()), (received, published));
 }
 
-/// A stream of messages waits like any task. At the end it says so, however often it is polled then, and leaves
-/// no waker.
+/// A stream of messages waits like any task. At its end it says so, however often it is polled then, and it
+/// leaves no waker.
 pub(crate) fn a_stream_stays_at_its_end<R: Ring>() {
     let (mut publisher, source) = R::new(4);
     let Some(mut messages) = R::subscribe(&source).into_stream() else { return };
