@@ -4,6 +4,8 @@ mod one_consumer;
 mod one_order;
 mod shared;
 mod step;
+#[cfg(feature = "async")]
+mod tasks;
 
 use annulus::{mpmc, mpsc, spmc, spsc};
 use proptest::prelude::*;
