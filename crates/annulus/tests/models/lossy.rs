@@ -17,6 +17,7 @@ use crate::support::polled::Patience;
 use crate::support::polled::Polled;
 
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "async"), allow(dead_code, reason = "nobody awaits"))]
 pub(crate) enum Step {
     Publish,
     PublishWith,

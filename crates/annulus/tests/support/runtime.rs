@@ -1,6 +1,6 @@
 //! A runtime with threads (tokio), and what makes its tasks' lives hard.
 
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::mem::replace;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -20,10 +20,12 @@ pub(crate) fn tokio_of(threads: usize) -> Runtime {
     Builder::new_multi_thread().worker_threads(threads).enable_time().build().unwrap()
 }
 
-/// The other branch of a `select!`: it is ready at once, after some polls, or, seldom, after a while.
+/// The other branch of a `select!`: it is ready at once, after some polls, seldom after a while, and now and
+/// then never: then the first branch must be woken.
 pub(crate) async fn soon(random: &mut Pauses) {
     match random.next() % 1024 {
         0 => tokio::time::sleep(Duration::from_micros(random.next() % 1000)).await,
+        number if number % 16 == 1 => pending().await,
         number => {
             for _ in 0..number % 4 {
                 tokio::task::yield_now().await;

@@ -10,6 +10,7 @@ use crate::support::polled::Polled;
 const MEMBERS: usize = 3;
 
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "async"), allow(dead_code, reason = "nobody awaits"))]
 pub(crate) enum Step {
     Publish(u64),
     TryRecv,

@@ -14,6 +14,7 @@ use crate::support::polled::Polled;
 
 /// Which reader a step is about is its number, modulo how many there are; the same for verbs.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "async"), allow(dead_code, reason = "nobody awaits"))]
 pub(crate) enum Step {
     TryPublish,
     /// As many as there is room for, up to this many.

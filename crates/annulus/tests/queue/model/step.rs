@@ -13,6 +13,7 @@ pub(crate) struct Turn {
 pub(crate) const WHOSE: u64 = 1000;
 
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "async"), allow(dead_code, reason = "nobody awaits"))]
 pub(crate) enum Step {
     Send,
     Reserve {
@@ -59,13 +60,13 @@ impl From<[u8; 4]> for Turn {
         let (most, few, other) = (usize::from(first % 6), usize::from(first % 4), usize::from(second % 6));
         let patience = Patience::from(second);
         let step = match kind % 39 {
-            0..7 => Step::Send,
-            7 => Step::AwaitRoom(patience),
+            0..6 => Step::Send,
+            6..8 => Step::AwaitRoom(patience),
             8..11 => Step::Reserve { most, commit: other },
             11 => Step::ReserveAndDrop(most),
             12 => Step::FillerPanics { most: most.max(1), after: other % 4 },
-            13..16 => Step::Receive,
-            16 => Step::Await(patience),
+            13..15 => Step::Receive,
+            15..17 => Step::Await(patience),
             17..19 => Step::Wait,
             19..21 => Step::Into(few),
             21..24 => Step::Read { advance: few },
