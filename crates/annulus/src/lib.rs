@@ -127,6 +127,8 @@ mod index;
 mod lane;
 mod link;
 mod message;
+#[cfg(all(target_os = "linux", feature = "std"))]
+mod notifier;
 mod os;
 pub mod pool;
 pub mod queue;
@@ -151,6 +153,9 @@ pub use error::{
 #[cfg(feature = "std")]
 pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};
 pub use message::Message;
+#[cfg(all(target_os = "linux", feature = "std"))]
+#[cfg_attr(docsrs, doc(cfg(all(target_os = "linux", feature = "std"))))]
+pub use notifier::{EventNotifier, Readiness};
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
 #[cfg(any(feature = "std", feature = "async"))]
