@@ -167,6 +167,7 @@ impl<R: Waitable> EventNotifier<R> {
     /// # Panics
     ///
     /// If the receiver is a group without an aligned member, as its verbs do.
+    // Decision 0073: nothing else arms, and whoever gets at the receiver disarms.
     pub fn arm(&mut self) -> Readiness {
         self.leave_seat();
         if !mutated!("notifier_clears_late") {
@@ -192,7 +193,8 @@ impl<R: Waitable> EventNotifier<R> {
                 if mutated!("notifier_clears_late") {
                     self.clear();
                 }
-                if !is_fenced || mutated!("notifier_wakes_itself") {
+                let is_sure = is_fenced || mutated!("notifier_trusts_no_fence");
+                if !is_sure || mutated!("notifier_wakes_itself") {
                     // A wake-up may be missed, so the loop looks again.
                     self.signal.0.raise();
                 }
