@@ -53,7 +53,7 @@
 //! - **Loss is counted exactly.** What a subscriber received and what it lost add up to how far it has come.
 //!   On a lossless ring nothing is lost, and the error types say so.
 //! - **A message allocates nothing and frees nothing.** No lock is taken to send, to receive, to join or to
-//!   leave. A thread calls the operating system only to sleep, or to wake a sleeper: by a futex on Linux (or an
+//!   leave. A thread calls the operating system only to sleep, or to wake a sleeper: by a futex on Linux (an
 //!   eventfd, if an event loop sleeps), by a lock and a condition variable elsewhere.
 //! - **Queues move any `Send` type** and drop each message exactly once. A send that runs at the same time as
 //!   a close either succeeds, or gives its value back.

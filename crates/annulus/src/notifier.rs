@@ -117,9 +117,9 @@ pub enum Readiness {
 ///
 /// # With tokio
 ///
-/// Put it into an `AsyncFd`, with an interest in reading only. (A notifier has the same descriptor until it is
-/// dropped, which is what `AsyncFd` wants to be promised.) Call `clear_ready` after each wait and before the
-/// next `arm`. The feature `async` is the shorter way: `recv_async` needs no descriptor.
+/// Put it into an `AsyncFd`, with an interest in reading only. (A notifier has the same descriptor until it
+/// is dropped, which is what `AsyncFd` wants to be promised.) Call `clear_ready` after each wait and before
+/// the next `arm`. The feature `async` is the shorter way: `recv_async` needs no descriptor.
 pub struct EventNotifier<R: Waitable> {
     /// Armed, or woken since. Its event is the receiver's.
     seat: Option<Seat>,

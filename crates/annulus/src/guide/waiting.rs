@@ -117,9 +117,9 @@
 //!
 //! # File descriptors
 //!
-//! On Linux, `EventNotifier` brings any receiving handle into a loop that waits for file descriptors: `epoll`,
-//! `poll`, `io_uring`, or the loop of another library. A turn of the loop has three steps: receive what is
-//! there, `arm`, and wait if `arm` says so. The type keeps their order, so no wake-up can be lost.
+//! On Linux, `EventNotifier` brings any receiving handle into a loop that waits for file descriptors:
+//! `epoll`, `poll`, `io_uring`, or the loop of another library. A turn of the loop has three steps: receive
+//! what is there, `arm`, and wait if `arm` says so. The type keeps their order, so no wake-up can be lost.
 //!
 //! ```
 //! # #[cfg(all(target_os = "linux", feature = "std"))] {
