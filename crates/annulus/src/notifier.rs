@@ -251,7 +251,7 @@ impl<R: Waitable> EventNotifier<R> {
     }
 
     fn clear(&self) {
-        _ = self.signal.0.clear();
+        self.signal.0.clear();
     }
 
     /// From now on nobody writes to the descriptor, except who is about to.
@@ -304,9 +304,9 @@ impl<R: Waitable> EventNotifier<R> {
         self.signal.0.wait();
     }
 
-    /// How often it was written to since it was cleared. Clears it.
+    /// How often it was written to since it was cleared.
     pub fn writes(&self) -> u64 {
-        self.signal.0.clear()
+        self.signal.0.count()
     }
 }
 

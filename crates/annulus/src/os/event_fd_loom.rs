@@ -22,9 +22,13 @@ impl EventFd {
         self.raised.notify_all();
     }
 
-    /// Returns how often it was raised.
-    pub(crate) fn clear(&self) -> u64 {
-        std::mem::take(&mut *self.count.lock().unwrap())
+    pub(crate) fn clear(&self) {
+        *self.count.lock().unwrap() = 0;
+    }
+
+    /// How often it was raised since it was cleared.
+    pub(crate) fn count(&self) -> u64 {
+        *self.count.lock().unwrap()
     }
 
     /// Waits until it is raised, as `poll` does.
