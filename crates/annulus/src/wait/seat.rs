@@ -60,14 +60,25 @@ impl Seat {
         place.arm(waker);
         self.event().register_task()
     }
+
+    /// Gives the place back. True where the seat had a wake-up for itself. The caller then uses it, or passes
+    /// it on by [`Event::notify_some`].
+    #[cfg(all(target_os = "linux", feature = "std"))]
+    pub(crate) fn left(mut self) -> bool {
+        self.leave().0 == Ended::WokenAlone
+    }
+
+    fn leave(&mut self) -> (Ended, Option<Waker>) {
+        let Some(mut place) = self.place.take() else { return (Ended::Plainly, None) };
+        let ended = place.disarm();
+        (ended, if ended == Ended::Abandoned { None } else { place.give_back() })
+    }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let Some(mut place) = self.place.take() else { return };
-        let ended = place.disarm();
-        // Dropped last: its destructor is an executor's code, which may panic.
-        let _waker = if ended == Ended::Abandoned { None } else { place.give_back() };
+        // The waker is dropped last: its destructor is an executor's code, which may panic.
+        let (ended, _waker) = self.leave();
         if ended == Ended::WokenAlone && !mutated!("wake_up_kept") {
             self.event().notify_some(1);
         }
