@@ -22,7 +22,7 @@ impl Workers {
         let started = AtomicUsize::new(0);
         let place = move || {
             let number = started.fetch_add(1, Ordering::Relaxed);
-            pin(if number % 2 == 0 { cores.here } else { cores.there });
+            pin(if number.is_multiple_of(2) { cores.here } else { cores.there });
         };
         let runtime = match count {
             1 => Builder::new_current_thread().build(),

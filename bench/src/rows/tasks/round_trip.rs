@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use super::super::entries::contenders;
+use super::executor::{ONE, ROUNDS, TWO, names};
 use super::floor::BareWake;
-use super::{ONE_THREAD, ROUNDS, TWO_WORKERS};
 use crate::contenders::{
     AnnulusBroadcastTasks, AnnulusMpscTasks, AnnulusSpscTasks, AsyncBroadcastTasks, AsyncChannelTasks,
     CrossfireOneTasks, CrossfireTasks, FlumeTasks, KanalTasks, Named, TaskChannel, TaskReceiver, TaskSender,
@@ -16,9 +16,6 @@ use crate::workers::Workers;
 
 /// What ours may take of the best rival's time.
 const LIMIT: f64 = 0.8;
-
-const ONE: usize = 1;
-const TWO: usize = 2;
 
 pub fn rows() -> Vec<Row> {
     /// The entries of each kind of channel, with so many workers.
@@ -39,7 +36,7 @@ pub fn rows() -> Vec<Row> {
 }
 
 fn row(kind: &str, workers: usize, entries: impl IntoIterator<Item = Entry>) -> Row {
-    let (place, about_place) = if workers == ONE { ONE_THREAD } else { TWO_WORKERS };
+    let (place, about_place) = names(workers);
     Row::new(
         format!("async {kind}, round trip, {place}"),
         format!(

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::super::entries::contenders;
-use super::{ONE_THREAD, ROUNDS, TWO_WORKERS};
+use super::executor::{ONE, ROUNDS, TWO, names};
 use crate::contenders::{
     AnnulusBroadcastTasks, AnnulusMpmcTasks, AnnulusMpscTasks, AnnulusSharedTasks, AnnulusSpscTasks,
     AsyncBroadcastTasks, AsyncChannelTasks, CrossfireOneTasks, CrossfireTasks, FlumeTasks, KanalTasks,
@@ -16,9 +16,6 @@ use crate::workers::Workers;
 
 /// What ours may take of the best rival's time.
 const LIMIT: f64 = 0.7;
-
-const ONE: usize = 1;
-const TWO: usize = 2;
 
 /// Capacities: room for many turns of both sides, and for few.
 const LARGE: usize = 4096;
@@ -71,7 +68,7 @@ pub fn rows() -> Vec<Row> {
 }
 
 fn row(producers: usize, workers: usize, kind: &str, capacity: usize, entries: &[Entry]) -> Row {
-    let (place, about_place) = if workers == ONE { ONE_THREAD } else { TWO_WORKERS };
+    let (place, about_place) = names(workers);
     let tasks = if producers == 1 { "one task" } else { "eight tasks" };
     let from = if producers == 1 { "1 to 1" } else { "8 to 1" };
     Row::new(

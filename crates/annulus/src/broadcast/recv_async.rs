@@ -29,6 +29,7 @@ impl<S: BorrowMut<Subscriber<T, M>>, T: Message, M: Mode> Wait for Next<S, T, M>
         self.0.borrow().event()
     }
 
+    #[inline]
     fn poll(&mut self) -> Look<Self::Found> {
         let subscriber = self.0.borrow_mut();
         subscriber.begin();

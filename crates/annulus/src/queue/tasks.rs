@@ -107,9 +107,14 @@ impl<C: BorrowMut<Consumer<T, K>>, T: Send, K: Kind> Wait for Next<C, T, K> {
         &self.0.borrow().end.state().published
     }
 
+    #[inline]
     fn poll(&mut self) -> Look<Self::Found> {
         let consumer = self.0.borrow_mut();
-        match consumer.try_recv() {
+        if let Some(value) = consumer.end.take_plainly() {
+            return Look::Found(Ok(value));
+        }
+        // Not outlined: a consumer that a future borrows lies in memory anyway.
+        match consumer.look() {
             Ok(value) => Look::Found(Ok(value)),
             Err(TryRecvError::Empty) => {
                 consumer.end.ask();
@@ -146,6 +151,9 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// assert_eq!(reader.join().unwrap(), 5050);
     /// ```
     pub async fn send_async(&mut self, value: T) -> Result<(), SendError<T>> {
+        let Err(value) = self.end.send_plainly(value) else {
+            return Ok(());
+        };
         let free_slot = FreeSlot::<_, T>(&mut self.end, PhantomData);
         // SAFETY: the events are in the queue state, which the producer keeps alive.
         if unsafe { Waiting::new(free_slot) }.await.is_err() {

@@ -107,6 +107,7 @@ impl<R: Borrow<Receiver<T>>, T: Send> Wait for Next<R, T> {
         &self.0.borrow().state.published
     }
 
+    #[inline]
     fn poll(&mut self) -> Look<Self::Found> {
         match self.0.borrow().state.poll() {
             Ok(value) => Look::Found(Ok(value)),
@@ -164,6 +165,7 @@ impl<T> Wait for Sending<'_, T> {
     /// # Panics
     ///
     /// If it has returned what it found before.
+    #[inline]
     fn poll(&mut self) -> Look<Self::Found> {
         let value = self.value.take().expect("a future is not polled after its end");
         match self.state.try_put(value) {
