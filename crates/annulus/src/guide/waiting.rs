@@ -101,7 +101,7 @@
 //!   all cores.
 //! - *A task whose messages are all there* does not return to its executor, and nothing here counts how often
 //!   it could have. With tokio, whose own channels stop a task after some messages, await
-//!   `tokio::task::consume_budget` now and then if other tasks are to run meanwhile.
+//!   `tokio::task::coop::consume_budget` now and then if other tasks are to run meanwhile.
 //! - *A waker that panics* harms nobody else. Without `std`, a panic of a waker that unwinds ends the
 //!   process.
 //! - Without `std` nothing does the work of both fences, so each publish executes a full fence.
