@@ -15,6 +15,7 @@ mod latency;
 mod live;
 mod lossless;
 mod many_publishers;
+mod notifier;
 mod one_thread;
 mod page;
 mod placement;
@@ -30,6 +31,7 @@ mod queue_wake;
 mod quote;
 mod round_trip;
 mod stream;
+mod tasks;
 mod wake_up;
 
 use crate::row::{Group, Row};
@@ -55,7 +57,9 @@ pub fn all() -> Vec<Row> {
     of(Group::QueueMany, queue_shared::rows().into());
     of(Group::Latency, vec![round_trip::row(), wake_up::row()]);
     of(Group::Latency, queue_wake::rows().into());
+    of(Group::Latency, vec![notifier::row()]);
     of(Group::Latency, latency::rows());
+    of(Group::BeyondThreads, tasks::rows());
     of(Group::Memory, vec![pool::row()]);
     of(Group::Memory, pool_across::rows().into());
     of(Group::Placement, placement::streams());

@@ -20,6 +20,7 @@ impl<S: Strided> Wait for Room<'_, S> {
         &self.0.shared.released
     }
 
+    #[inline]
     fn poll(&mut self) -> Look<Self::Found> {
         match self.0.try_admit() {
             Err(Refusal::Full) => Look::Nothing,

@@ -113,6 +113,9 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// assert_eq!(reader.join().unwrap(), 5050);
     /// ```
     pub async fn send_async(&mut self, value: T) -> Result<(), SendError<T>> {
+        let Err(value) = self.end.send_plainly(value) else {
+            return Ok(());
+        };
         let free_slot = FreeSlot::<_, T>(&mut self.end, PhantomData);
         // SAFETY: the events are in the queue state, which the producer keeps alive.
         if unsafe { Waiting::new(free_slot) }.await.is_err() {

@@ -42,12 +42,13 @@
 //! *Tasks.* A task is armed (`waiters.rs`) before S1, and returns to its executor instead of S4. It needs no
 //! look at the word, because N5 finds its waker: S1 is a Release and N4 an Acquire. So each kind of waiter
 //! has its bit, and N5 makes a system call only where a thread sleeps. Where some are woken, a thread comes
-//! first at one wake-up, and a task at the next. A wake-up of tasks leaves bit 4, and the next waker that
-//! finds no task takes it down, and looks once more (N6, N7). So tasks that answer each other, and futures
-//! that are dropped and made anew by a `select!`, have one heavy fence in all.
+//! first at one wake-up, and a task at the next. A wake-up of tasks leaves bit 4. Where many wakers find no
+//! task, one after the other, the last one takes it down, and looks once more (N6, N7). So tasks that answer
+//! each other, or come back to a small ring again and again, and futures that are dropped and made anew by a
+//! `select!`, have one heavy fence in all.
 //!
 //! *Coalescing.* N4 clears bit 0, so after one wake-up the waker pays one load again until somebody registers
-//! anew, however late the sleepers run. (After a wake-up of tasks, one more slow path comes first.) A sleeper
+//! anew, however late the sleepers run. (After a wake-up of tasks, some slow paths come first.) A sleeper
 //! that times out, or finds its message at S3, leaves the bit set: one wake-up is then made for nobody.
 //!
 //! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^26 wake-ups of others sleeps through
@@ -219,8 +220,11 @@ impl Event {
     /// N4 and N5, or N6 and N7, for all who sleep.
     fn wake_all(&self) {
         let sleepers = self.wake_threads();
-        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") && !self.tasks.wake_all() {
-            self.take_down_tasks();
+        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") {
+            let is_any = self.tasks.wake_all();
+            if self.tasks.are_away(is_any) {
+                self.take_down_tasks();
+            }
         }
     }
 
@@ -243,7 +247,7 @@ impl Event {
         sleepers
     }
 
-    /// N6 and N7 for tasks, where none was there to be woken.
+    /// N6 and N7 for tasks, after wake-ups that found none.
     // Decision 0070: not at each wake-up.
     fn take_down_tasks(&self) {
         let sleepers = self.count_wake_up(TASK);
@@ -381,6 +385,8 @@ impl Event {
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
     use super::*;
+    #[cfg(feature = "async")]
+    use crate::wait::waiters::MANY_IN_VAIN;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -461,6 +467,17 @@ mod tests {
                 event.asleep.store(0, Ordering::Relaxed);
                 event.sleep(ticket, Some(Instant::now() + Duration::from_millis(1)));
             }
+        }
+    }
+
+    /// Others may have woken those who are still counted: then the word says that nobody sleeps.
+    #[test]
+    fn who_is_counted_may_have_been_woken() {
+        for event in both_kinds() {
+            let before = event.word.load(Ordering::Relaxed);
+            event.asleep.store(3, Ordering::Relaxed);
+            event.notify_some(1);
+            assert_eq!(event.word.load(Ordering::Relaxed), before);
         }
     }
 
@@ -600,6 +617,10 @@ mod tests {
             event.notify_some(1);
             assert_eq!(task.wakes(), 5);
             assert!(event.has_sleepers());
+            for _ in 1..MANY_IN_VAIN {
+                event.notify();
+                assert!(event.has_sleepers(), "it may still come back");
+            }
             for _ in 0..3 {
                 event.notify();
                 assert!(!event.has_sleepers() && !fenced(&event), "nobody was there");

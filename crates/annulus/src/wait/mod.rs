@@ -35,6 +35,8 @@ pub use fence::prepare;
 pub(crate) use flag::{Flag, HasFlags};
 pub(crate) use look::Look;
 pub(crate) use reader_backoff::ReaderBackoff;
+#[cfg(all(target_os = "linux", feature = "std"))]
+pub(crate) use seat::Seat;
 #[cfg(any(feature = "std", feature = "async"))]
 pub(crate) use source::{Next, Source, Take};
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};

@@ -11,8 +11,8 @@ use crate::error::RecvError;
 /// wherever the handle is moved to.
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "what has to do with threads"))]
 pub(crate) unsafe trait Source {
-    /// Where it waits. Only [`is_ready`](Self::is_ready) and a receive change it. Whoever makes `is_ready` true
-    /// calls [`Event::notify`] on it, or its like, *after* the store that `is_ready` looks for.
+    /// Where it waits. Only [`is_ready`](Self::is_ready) and a receive change it. Whoever makes `is_ready`
+    /// true calls [`Event::notify`] on it, or its like, *after* the store that `is_ready` looks for.
     fn event(&self) -> &Event;
 
     /// Whether a receive would return something now, and not "empty": a message, a lag, or the end. Takes
@@ -55,6 +55,7 @@ unsafe impl<S: Source> Source for &mut S {
 unsafe impl<S: Take> Take for &mut S {
     type Taken = S::Taken;
 
+    #[inline]
     fn poll_recv(&mut self) -> Look<Result<S::Taken, RecvError>> {
         (**self).poll_recv()
     }
@@ -70,6 +71,7 @@ impl<S: Take> Wait for Next<S> {
         self.0.event()
     }
 
+    #[inline]
     fn poll(&mut self) -> Look<Self::Found> {
         self.0.poll_recv()
     }

@@ -29,12 +29,12 @@ unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
 unsafe impl<T: Clone + Send + Sync, M: Mode> Take for EventSubscriber<T, M> {
     type Taken = T;
 
+    #[inline]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        match self.poll() {
-            Look::Found(Ok(())) => Look::Found(self.recv()),
-            Look::Found(Err(error)) => Look::Found(Err(error)),
-            Look::Nothing => Look::Nothing,
-            Look::Again => Look::Again,
+        match self.try_recv() {
+            Ok(event) => Look::Found(Ok(event)),
+            Err(TryRecvError::Empty) => Look::Nothing,
+            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
         }
     }
 }
