@@ -40,8 +40,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Run<R, C, F> {
     pub(super) fn run(mut self) -> Finished<C> {
         let lost_before = self.receiver.lost();
         let control = Arc::clone(&self.control);
-        let turn =
-            Turn { most: self.most, control: &control, is_draining: false, messages: 0, is_open: false };
+        let turn = Turn::new(&control, self.most);
         // Dropped before `self`, also by a panic: the receiver keeps the lent event alive.
         let mut serving = Serving { turn, lending: Lending::new(&control), run: &mut self };
         serving.serve();
@@ -56,8 +55,8 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Run<R, C, F> {
 }
 
 /// An event loop at work.
-struct Serving<'r, R, C, F> {
-    turn: Turn<'r>,
+struct Serving<'r, R: Batches, C, F> {
+    turn: Turn<'r, R::Mark>,
     lending: Lending<'r>,
     run: &'r mut Run<R, C, F>,
 }
@@ -65,7 +64,7 @@ struct Serving<'r, R, C, F> {
 impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
     fn serve(&mut self) {
         loop {
-            match self.turn.control.asked() {
+            match self.turn.control().asked() {
                 None => {}
                 Some(Stop::Drained) => return self.drain(),
                 Some(Stop::Now) => return self.pass_on(),
@@ -88,7 +87,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
     fn wait(&mut self) {
         let Run { receiver, context, idle, strategy, .. } = &mut *self.run;
         let deadline = idle.as_ref().and_then(|idle| Instant::now().checked_add(idle.timeout));
-        let mut next = Next { receiver, control: self.turn.control, lending: &mut self.lending };
+        let mut next = Next { receiver, control: self.turn.control(), lending: &mut self.lending };
         let found = wait_until(&mut next, *strategy, deadline);
         if let (None, Some(idle)) = (found, idle) {
             (idle.callback)(context);
@@ -97,24 +96,19 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
 
     /// Hands out what was sent before this call, and the rest of the last batch.
     fn drain(&mut self) {
-        let mark = self.run.receiver.mark();
-        self.turn.is_draining = true;
+        self.turn.mark = Some(self.run.receiver.mark());
         loop {
-            if self.turn.control.asked() == Some(Stop::Now) {
+            if self.turn.control().asked() == Some(Stop::Now) {
                 return self.pass_on();
             }
-            let is_over = self.run.receiver.has_passed(&mark) || mutated!("stop_drains_nothing");
-            if is_over && !self.turn.is_open {
+            if self.turn.is_drained(&self.run.receiver) {
                 return;
             }
             match self.feed() {
                 Look::Found(Ok(())) | Look::Again => {}
                 Look::Found(Err(_closed)) => return,
-                Look::Nothing if is_over => return,
                 Look::Nothing => {
-                    let Run { receiver, .. } = &mut *self.run;
-                    let control = self.turn.control;
-                    wait_until(&mut Rest { receiver, mark: &mark, control }, SOON, None);
+                    wait_until(&mut Rest { receiver: &mut self.run.receiver, turn: &self.turn }, SOON, None);
                 }
             }
         }
@@ -155,14 +149,13 @@ impl<R: Source> Wait for Next<'_, '_, R> {
     }
 }
 
-/// The next message from before a mark, or that there is none any more.
-struct Rest<'r, R: Batches> {
+/// The next message from before the mark, or that there is none any more.
+struct Rest<'r, 'c, R: Batches> {
     receiver: &'r mut R,
-    mark: &'r R::Mark,
-    control: &'r Control,
+    turn: &'r Turn<'c, R::Mark>,
 }
 
-impl<R: Source + Batches> Wait for Rest<'_, R> {
+impl<R: Source + Batches> Wait for Rest<'_, '_, R> {
     type Found = ();
 
     fn event(&self) -> &Event {
@@ -171,8 +164,39 @@ impl<R: Source + Batches> Wait for Rest<'_, R> {
 
     fn poll(&mut self) -> Look<()> {
         let is_there = self.receiver.is_ready()
-            || self.receiver.has_passed(self.mark)
-            || self.control.asked() == Some(Stop::Now);
+            || self.turn.is_drained(self.receiver)
+            || self.turn.control().asked() == Some(Stop::Now);
         if is_there { Look::Found(()) } else { Look::Nothing }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    use crate::event_loop::feed::ByValue;
+
+    /// What was to come after the first message of a batch is lost, with all that was sent before the stop.
+    /// So the handler gets a later message.
+    #[test]
+    fn a_drain_ends_with_a_batch() {
+        let (mut publisher, subscribable) = crate::broadcast::lossy(2);
+        let mut receiver = subscribable.subscribe();
+        let control = Control::new();
+        let mut turn = Turn::new(&control, 8);
+        let (mut seen, mut feed) =
+            (Vec::new(), ByValue(|seen: &mut Vec<_>, number, end| seen.push((number, end))));
+        publisher.publish(0);
+        publisher.publish(1);
+        control.stop(Stop::Drained);
+        assert_eq!(feed.feed(&mut receiver, &mut seen, &mut turn), Look::Found(Ok(())));
+        turn.mark = Some(receiver.mark());
+        (2..5).for_each(|number| publisher.publish(number));
+        assert!(!turn.is_drained(&receiver));
+        while !turn.is_drained(&receiver) {
+            assert_ne!(feed.feed(&mut receiver, &mut seen, &mut turn), Look::Nothing);
+        }
+        assert_eq!(seen, [(0, false), (3, true)]);
     }
 }

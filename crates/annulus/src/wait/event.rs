@@ -385,7 +385,6 @@ impl Event {
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
     use super::*;
-    #[cfg(feature = "async")]
     use crate::wait::waiters::MANY_IN_VAIN;
     use std::time::{Duration, Instant};
 

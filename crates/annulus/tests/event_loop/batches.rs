@@ -3,9 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use annulus::broadcast;
+use annulus::{EventLoop, broadcast, spsc};
 
-use crate::rings::{CAPACITY, Gate, Make, Ring, by_value, for_each, nothing, numbers, plain};
+use crate::rings::{CAPACITY, Gate, Make, Ring, Seen, by_value, ends, for_each, nothing, numbers, plain};
 use crate::support::without_standing_still;
 
 #[test]
@@ -26,7 +26,7 @@ fn each_message_comes_once_until_the_ring_is_closed() {
         assert!(numbers.is_sorted_by(|before, after| before < after));
         assert_eq!(finished.messages + finished.lost, COUNT, "{finished:?}");
         assert!(finished.lost == 0 || name.ends_with("lossy"));
-        assert!(finished.context.last().unwrap().1, "nothing came after it");
+        assert!(ends(&finished.context, 64, true).last() == numbers.last(), "nothing came after it");
     });
 }
 
@@ -44,10 +44,49 @@ fn batches_end_with_what_is_there() {
         event_loop.stop();
         let finished = event_loop.join().unwrap();
         assert_eq!(numbers(&finished), (0..=10).collect::<Vec<_>>());
-        let ends: Vec<u64> =
-            finished.context.iter().filter(|(_, end)| *end).map(|(number, _)| *number).collect();
         let expected = if is_shared { (0..=10).collect() } else { vec![0, 4, 8, 10] };
-        assert_eq!(ends, expected);
+        assert_eq!(ends(&finished.context, 4, true), expected);
+    });
+}
+
+/// It gets no longer, and comes to its end.
+#[test]
+fn a_batch_goes_on_after_a_stop() {
+    for_each(CAPACITY, |ring| {
+        let Ring { mut send, begin, is_shared, .. } = ring;
+        (0..10).for_each(|number| _ = send(number));
+        let (gate, before) = Gate::new();
+        let event_loop = begin(&|make| Make { most: Some(4), ..make }, before);
+        gate.came.recv().unwrap();
+        event_loop.stop();
+        gate.go_on.send(()).unwrap();
+        let finished = event_loop.join().unwrap();
+        assert_eq!(numbers(&finished), (0..10).collect::<Vec<_>>());
+        let expected = if is_shared { (0..10).collect() } else { vec![3, 7, 9] };
+        assert_eq!(ends(&finished.context, 4, true), expected);
+    });
+}
+
+/// A batch that has no end of its own ends at a stop: another message is always there.
+#[test]
+fn a_stop_ends_a_batch_without_end() {
+    without_standing_still(|| {
+        let (mut producer, consumer) = spsc::channel(4);
+        producer.send(0).unwrap();
+        producer.send(1).unwrap();
+        let builder = EventLoop::builder(consumer, Seen::new()).max_batch(usize::MAX);
+        let stopper = builder.stopper();
+        let handler = move |seen: &mut Seen, number, end_of_batch| {
+            seen.push((number, end_of_batch));
+            producer.send(number + 2).unwrap();
+            if number == 100 {
+                stopper.stop();
+            }
+        };
+        let finished = builder.spawn(handler).unwrap().join().unwrap();
+        // The two that were there.
+        assert_eq!(numbers(&finished), (0..=102).collect::<Vec<_>>());
+        assert_eq!(ends(&finished.context, usize::MAX, true), [102]);
     });
 }
 

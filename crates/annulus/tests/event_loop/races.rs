@@ -8,7 +8,7 @@ use std::time::Duration;
 use annulus::queue::shared;
 use annulus::{EventLoop, Receive, WaitStrategy, broadcast, mpmc, mpsc, spmc};
 
-use crate::rings::{Make, Ring, nothing, rings};
+use crate::rings::{Make, Ring, ends, nothing, rings};
 use crate::support::{Pauses, STUCK, join, spawn, without_standing_still};
 
 /// Loops that begin, and are stopped or closed while they sleep, receive or drain.
@@ -21,8 +21,8 @@ fn starts_and_stops() {
         while cycles < CYCLES {
             for ring in rings(4) {
                 let Ring { name, mut send, begin, .. } = ring;
-                let strategy = dice.strategy();
-                let event_loop = begin(&|make| Make { strategy: Some(strategy), ..make }, nothing());
+                let (strategy, most) = (Some(dice.strategy()), dice.next() as usize % 4 + 1);
+                let event_loop = begin(&|make| Make { strategy, most: Some(most), ..make }, nothing());
                 let stopper = event_loop.stopper();
                 let count = dice.next() % 6;
                 for number in 0..count {
@@ -50,6 +50,7 @@ fn starts_and_stops() {
                 let finished = event_loop.join().unwrap();
                 let all = finished.messages + finished.lost;
                 assert!(if end == 1 { all <= count } else { all == count }, "{name}: {all} of {count}");
+                ends(&finished.context, most, end != 1);
                 join(other);
                 cycles += 1;
             }

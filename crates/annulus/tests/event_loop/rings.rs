@@ -185,3 +185,12 @@ pub(crate) fn numbers(finished: &Finished<Seen>) -> Vec<u64> {
     assert_eq!(finished.messages as usize, finished.context.len());
     finished.context.iter().map(|&(number, _)| number).collect()
 }
+
+/// The last message of each batch. None is longer than `most`. If nobody broke the loop off, the last one has
+/// come to its end.
+pub(crate) fn ends(seen: &Seen, most: usize, is_whole: bool) -> Vec<u64> {
+    let batches = seen.split_inclusive(|&(_, end_of_batch)| end_of_batch);
+    assert!(batches.clone().all(|batch| batch.len() <= most), "more than {most} in {seen:?}");
+    assert!(!is_whole || seen.last().is_none_or(|&(_, end_of_batch)| end_of_batch), "{seen:?}");
+    batches.filter_map(|batch| batch.last().filter(|last| last.1)).map(|last| last.0).collect()
+}
