@@ -36,6 +36,17 @@ pub trait Receive: Waitable + Take<Taken = <Self as Receive>::Item> {
 
 /// A receiving handle whose messages are read by reference: the [subscribers of
 /// events](crate::event::EventSubscriber). Their events need not be cloned.
+///
+/// ```
+/// use annulus::ReceiveRef;
+///
+/// struct Frame; // can't be cloned
+///
+/// fn shows_frames(_: &impl ReceiveRef<Item = Frame>) {}
+///
+/// let (_publisher, subscribable) = annulus::event::channel(8, || Frame);
+/// shows_frames(&subscribable.subscribe());
+/// ```
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait ReceiveRef: Waitable + Lend<Lent = <Self as ReceiveRef>::Item> {
     /// What is in the ring.

@@ -7,6 +7,7 @@ use crate::error::RecvError;
 use crate::message::Message;
 use crate::receive::{Receive, Waitable};
 use crate::sequence::{Sequence, Stamp};
+use crate::sync::mutated;
 use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
 
 // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
@@ -46,6 +47,9 @@ impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
     type Mark = Sequence;
 
     fn has_more(&mut self) -> bool {
+        if mutated!("look_ahead_processes") {
+            self.begin();
+        }
         let cursor = self.cursor;
         M::admits(self.shared.role_mut().0, cursor)
             && cursor >= M::floor(self.seat())

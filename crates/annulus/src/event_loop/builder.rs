@@ -22,6 +22,7 @@ use super::{EventLoop, Finished, Stopper};
 use crate::WaitStrategy;
 use crate::os::affinity;
 use crate::receive::{Receive, ReceiveRef, Waitable};
+use crate::sync::mutated;
 
 /// The longest batch, unless the builder says otherwise.
 const MOST: usize = 64;
@@ -109,6 +110,20 @@ impl<R, C> Builder<R, C> {
     /// The thread runs on this core only, by the operating system's number of it. With `None`, and if this is
     /// not called, it may run where the thread may run that spawns it. Works on Linux; on other systems
     /// [`spawn`](Self::spawn) returns an error.
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    ///
+    /// let (producer, consumer) = annulus::spsc::channel::<u64>(4);
+    /// let builder = EventLoop::builder(consumer, ()).core(0);
+    /// let event_loop = builder.spawn(|(), _, _| ()).or_else(|error| {
+    ///     eprintln!("{error}"); // and says where this thread may run
+    ///     let (builder, handler) = error.into_parts();
+    ///     builder.core(None).spawn(handler)
+    /// })?;
+    /// # drop((producer, event_loop));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn core(mut self, core: impl Into<Option<usize>>) -> Self {
         self.core = core.into();
         self
@@ -122,25 +137,60 @@ impl<R, C> Builder<R, C> {
 
     /// How many messages a batch has at most: 64 if this is not called. 0 means 1.
     ///
-    /// With [`spawn_ref`](Self::spawn_ref), publishers may use the slots of a batch again at its end.
+    /// The longer a batch, the fewer there are, and the later the handler learns of the end of one if the
+    /// other side is fast. With [`spawn_ref`](Self::spawn_ref), publishers may use the slots of a batch again
+    /// at its end.
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    ///
+    /// let (mut producer, consumer) = annulus::spsc::channel(8);
+    /// (1..=5).for_each(|number| producer.send(number).unwrap());
+    /// let event_loop = EventLoop::builder(consumer, vec![])
+    ///     .max_batch(2)
+    ///     .spawn(|ends, number: i32, end_of_batch| ends.extend(end_of_batch.then_some(number)))?;
+    /// drop(producer);
+    /// assert_eq!(event_loop.join().unwrap().context, [2, 4, 5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn max_batch(mut self, most: usize) -> Self {
         self.most = most.max(1);
         self
     }
 
     /// Calls `callback` each time nothing came for `timeout`, on the loop's thread, and goes on. The time is
-    /// measured on the monotonic clock, from when the loop found nothing to do, or from the last call. After
-    /// a stop there are no calls. With a `timeout` of zero it is called whenever nothing is there, so the
-    /// thread never sleeps.
+    /// measured on the monotonic clock, from when the loop found nothing to do, or from the last call. With a
+    /// `timeout` of zero it is called whenever nothing is there, so the thread never sleeps.
     ///
-    /// If this is called again, only the last callback counts.
+    /// A stop ends the calls, except one that was about to begin. If this is called again, only the last
+    /// callback counts.
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    /// use std::time::Duration;
+    ///
+    /// let (producer, consumer) = annulus::spsc::channel::<u64>(4);
+    /// let builder = EventLoop::builder(consumer, 0);
+    /// let stopper = builder.stopper();
+    /// let event_loop = builder
+    ///     .on_idle(Duration::from_millis(1), move |calls| {
+    ///         *calls += 1;
+    ///         if *calls == 3 {
+    ///             stopper.stop();
+    ///         }
+    ///     })
+    ///     .spawn(|_, _, _| ())?;
+    /// assert_eq!(event_loop.join().unwrap().context, 3);
+    /// # drop(producer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn on_idle(mut self, timeout: Duration, callback: impl FnMut(&mut C) + Send + 'static) -> Self {
         self.idle = Some(Idle { timeout, callback: Box::new(callback) });
         self
     }
 
-    /// A handle that stops the loop, for its handler for example. A loop that was stopped before it begins
-    /// handles what was sent before, or nothing, and ends.
+    /// A handle that stops the loop, for its handler for example: [`Stopper`] shows that. A loop that was
+    /// stopped before it begins handles what was sent before, or nothing, and ends.
     pub fn stopper(&self) -> Stopper {
         Stopper { control: Arc::clone(&self.control) }
     }
@@ -240,7 +290,7 @@ impl<R, C> Builder<R, C> {
             let place = Arc::clone(&place);
             move || {
                 if let Some(core) = core {
-                    let pinned = affinity::pin_to(core);
+                    let pinned = if mutated!("core_ignored") { Ok(()) } else { affinity::pin_to(core) };
                     let is_pinned = pinned.is_ok();
                     if tell.send(pinned).is_err() || !is_pinned {
                         return None;
@@ -275,6 +325,7 @@ impl<R, C> Builder<R, C> {
         R: Waitable,
     {
         let Self { receiver, context, strategy, most, idle, control, .. } = self;
+        let strategy = strategy.filter(|_| !mutated!("loop_waits_like_its_ring"));
         let strategy = strategy.unwrap_or(receiver.strategy());
         Run { receiver, context, feed, idle, strategy, most, control }.run()
     }
@@ -293,7 +344,8 @@ impl<R, C> fmt::Debug for Builder<R, C> {
 }
 
 /// The error of a [`spawn`](Builder::spawn): the event loop has no thread. It has the builder, with the
-/// receiver and the context, and the handler: [`into_parts`](Self::into_parts) gives them back.
+/// receiver and the context, and the handler: [`into_parts`](Self::into_parts) gives them back. Where they
+/// are of no more use, `?` makes it an [`io::Error`] with the same text.
 ///
 /// ```
 /// use annulus::EventLoop;
@@ -366,6 +418,13 @@ impl<R, C, H> fmt::Display for SpawnError<R, C, H> {
                 if allowed.is_empty() { Ok(()) } else { write!(f, " (this thread may run on {allowed:?})") }
             }
         }
+    }
+}
+
+impl<R, C, H> From<SpawnError<R, C, H>> for io::Error {
+    /// The builder and the handler are dropped.
+    fn from(error: SpawnError<R, C, H>) -> Self {
+        Self::new(error.error().kind(), error.to_string())
     }
 }
 

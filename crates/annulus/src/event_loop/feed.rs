@@ -89,7 +89,8 @@ impl<R: Receive, C, H: FnMut(&mut C, R::Item, bool)> Feed<R, C> for ByValue<H> {
         while let Look::Found(Ok(message)) = look {
             // Before the call: a message that comes while the handler runs begins another batch.
             let is_last = turn.has_passed_its_mark(receiver) && !mutated!("drain_ends_no_batch");
-            let end_of_batch = turn.left == 1 || is_last || !receiver.has_more();
+            let is_full = turn.left == 1 && !mutated!("batch_without_end");
+            let end_of_batch = is_full || is_last || !receiver.has_more();
             (self.0)(context, message, end_of_batch);
             if turn.handed_out(end_of_batch).is_break() || end_of_batch {
                 return Look::Found(Ok(()));

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use loom::thread::JoinHandle;
 
 use super::control::{Control, Stop};
+use crate::sync::mutated;
 
 /// A thread that receives from a ring, and calls a handler for each message. The [module](super) describes
 /// it.
@@ -25,7 +26,21 @@ pub struct EventLoop<C> {
     thread: Option<JoinHandle<Option<Finished<C>>>>,
 }
 
-/// What an event loop leaves behind.
+/// What an event loop leaves behind: [`EventLoop::join`] returns it.
+///
+/// ```
+/// use annulus::EventLoop;
+///
+/// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
+/// let subscriber = subscribable.subscribe();
+/// (0..10).for_each(|number| publisher.publish(number)); // 6 more than fit
+/// drop(publisher);
+/// let event_loop = EventLoop::builder(subscriber, 0).spawn(|sum, number: i32, _| *sum += number)?;
+/// let finished = event_loop.join().unwrap();
+/// assert_eq!((finished.messages, finished.lost), (4, 6));
+/// assert_eq!(finished.context, 6 + 7 + 8 + 9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finished<C> {
@@ -33,8 +48,8 @@ pub struct Finished<C> {
     pub context: C,
     /// How many messages the handler got.
     pub messages: u64,
-    /// How many messages were lost meanwhile, because the loop fell behind. Always 0 on a ring that loses
-    /// none.
+    /// How many messages were lost, because the loop fell behind. Always 0 on a ring that loses none. What
+    /// the receiver lost before it got to the loop does not count, if the receiver knew of it.
     pub lost: u64,
 }
 
@@ -46,12 +61,36 @@ impl<C> EventLoop<C> {
     /// Asks the thread to end after the messages that were sent before this call. Wakes it if it sleeps. Does
     /// not wait for it: [`join`](Self::join) does.
     ///
-    /// *Before this call*: also by another thread, if this thread knows of it (because it joined that thread,
-    /// for example). The handler may also get some messages that are sent later: those of a batch that was
-    /// begun. Messages that come after them are dropped with the receiver, if nobody else receives them.
+    /// - *Before this call*: also by another thread, if this thread knows of it (because it joined that
+    ///   thread, for example). Others may send on: their messages do not keep the loop from its end.
+    /// - *After this call*: the handler also gets what is sent until the loop sees the request, which is after
+    ///   the message that it is handling. With [`spawn_ref`](crate::event_loop::Builder::spawn_ref) it gets
+    ///   the rest of a batch, too. Later messages are dropped with the receiver, if nobody else receives
+    ///   them.
+    /// - *A message that another thread is still writing* may count as sent. Then the loop waits for it (it
+    ///   spins), so that it can receive the messages behind it.
+    /// - *Behind other stages*, what counts is what they have processed. So stop the loops of a pipeline one
+    ///   after the other, and [`join`](Self::join) each before you stop the next one.
     ///
-    /// A message that another thread is still writing when this is called may count as sent. Then the loop
-    /// waits for it, so that it can receive the messages behind it.
+    /// It takes a lock for a moment, and calls the operating system if the thread sleeps, so it is not for
+    /// signal handlers.
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(8);
+    /// let parse = subscribable.subscribe_tracked();
+    /// let store = subscribable.subscribe().after(&[&parse]);
+    /// let parse = EventLoop::builder(parse, ()).spawn(|(), _: u64, _| { /* … */ })?;
+    /// let store = EventLoop::builder(store, 0).spawn(|sum, number: u64, _| *sum += number)?;
+    /// publisher.publish_batch(&[1, 2, 3]).unwrap();
+    ///
+    /// parse.stop();
+    /// assert_eq!(parse.join().unwrap().messages, 3);
+    /// store.stop();
+    /// assert_eq!(store.join().unwrap().context, 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stop(&self) {
         self.stopper.stop();
     }
@@ -59,18 +98,31 @@ impl<C> EventLoop<C> {
     /// Asks the thread to end after the message that it is handling. Wakes it if it sleeps. Does not wait for
     /// it: [`join`](Self::join) does. It also breaks off what [`stop`](Self::stop) has begun.
     ///
-    /// Messages that were not handled are dropped with the receiver, if nobody else receives them.
+    /// Messages that were not handled are dropped with the receiver, if nobody else receives them. If the
+    /// thread was woken for one that another consumer can take, that one is woken in its place.
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    ///
+    /// let (producer, consumer) = annulus::mpmc::channel::<u64>(8);
+    /// let event_loop = EventLoop::builder(consumer, ()).spawn(|(), _, _| ())?;
+    /// event_loop.stop_now(); // wakes it
+    /// assert_eq!(event_loop.join().unwrap().messages, 0);
+    /// assert!(producer.is_closed(), "its consumer was the last one");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn stop_now(&self) {
         self.stopper.stop_now();
     }
 
-    /// A handle that stops the thread. It may be cloned and sent anywhere.
+    /// A handle that stops the thread. It may be cloned and sent anywhere. For one that the handler can have,
+    /// see [`Builder::stopper`](crate::event_loop::Builder::stopper).
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
     }
 
-    /// Whether the thread has come to its end. If so, [`join`](Self::join) does not wait.
+    /// Whether the thread has come to its end. If so, [`join`](Self::join) does not wait, and it stays so.
     #[cfg(not(annulus_loom))]
     #[must_use]
     pub fn is_finished(&self) -> bool {
@@ -109,15 +161,29 @@ impl<C> EventLoop<C> {
     }
 
     /// Lets the thread go on without this handle. It ends when its ring is closed, or when a
-    /// [`Stopper`] stops it.
+    /// [`Stopper`] stops it. Nobody learns of a panic, or gets the context.
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    ///
+    /// let (mut producer, consumer) = annulus::spsc::channel(4);
+    /// let (mut answers, mut answer) = annulus::spsc::channel(4);
+    /// let handler = move |(): &mut (), number: i32, _| answers.send(-number).unwrap();
+    /// EventLoop::builder(consumer, ()).spawn(handler)?.detach();
+    /// producer.send(5).unwrap();
+    /// assert_eq!(answer.recv(), Ok(-5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn detach(mut self) {
-        self.thread = None;
+        if !mutated!("detached_loop_stops") {
+            self.thread = None;
+        }
     }
 }
 
 impl<C> Drop for EventLoop<C> {
     fn drop(&mut self) {
-        if self.thread.is_some() {
+        if self.thread.is_some() && !mutated!("dropped_loop_goes_on") {
             self.stop();
         }
     }
@@ -132,7 +198,9 @@ impl<C> fmt::Debug for EventLoop<C> {
 /// Stops an [`EventLoop`], from any thread, and from its handler; made by
 /// [`Builder::stopper`] and [`EventLoop::stopper`].
 ///
-/// Its clones stop the same loop. Dropping it stops nothing. When the loop has ended, it does nothing.
+/// Its clones stop the same loop. Any number of threads may do so at once, also beside the loop's end: a
+/// `stop_now` counts more than a `stop`, whichever comes first. Dropping it stops nothing. When the loop has
+/// ended, it does nothing.
 ///
 /// ```
 /// use annulus::EventLoop;

@@ -38,7 +38,7 @@ const SOON: WaitStrategy = WaitStrategy::BackoffSpin;
 impl<R: Source + Batches, C, F: Feed<R, C>> Run<R, C, F> {
     /// Receives until the ring is closed, or somebody asks to stop.
     pub(super) fn run(mut self) -> Finished<C> {
-        let lost_before = self.receiver.lost();
+        let lost_before = if mutated!("lost_before_counts") { 0 } else { self.receiver.lost() };
         let control = Arc::clone(&self.control);
         let turn = Turn::new(&control, self.most);
         // Dropped before `self`, also by a panic: the receiver keeps the lent event alive.
@@ -86,6 +86,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
     /// Waits for something to do. Calls back if nothing came in time.
     fn wait(&mut self) {
         let Run { receiver, context, idle, strategy, .. } = &mut *self.run;
+        let idle = if mutated!("idle_never_calls") { &mut None } else { idle };
         let deadline = idle.as_ref().and_then(|idle| Instant::now().checked_add(idle.timeout));
         let mut next = Next { receiver, control: self.turn.control(), lending: &mut self.lending };
         let found = wait_until(&mut next, *strategy, deadline);
@@ -145,7 +146,7 @@ impl<R: Source> Wait for Next<'_, '_, R> {
         unsafe { self.lending.lend(event) };
         // If the thread is about to sleep, it has lent the event before it registered there: after a look
         // that changed the event, `wait_until` begins anew.
-        Look::Nothing
+        if mutated!("loop_never_sleeps") { Look::Again } else { Look::Nothing }
     }
 }
 

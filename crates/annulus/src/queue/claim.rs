@@ -144,7 +144,7 @@ impl<T> Read<T> for Claimer<T> {
 
     #[cfg(any(feature = "std", feature = "async"))]
     fn has_more(&mut self) -> bool {
-        false
+        mutated!("batch_of_many_readers") && self.has_some()
     }
 
     #[inline(always)]

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use annulus::{EventLoop, mpsc, spsc};
+use annulus::{EventLoop, broadcast, mpsc, spsc};
 
-use crate::rings::{CAPACITY, Gate, Make, Ring, Seen, for_each, nothing, numbers, plain};
-use crate::support::STUCK;
+use crate::rings::{CAPACITY, Gate, Make, Ring, Seen, by_value, for_each, nothing, numbers, plain};
+use crate::support::{STUCK, without_standing_still};
 
 #[test]
 fn a_stop_comes_after_what_was_sent_before() {
@@ -44,6 +44,31 @@ fn a_stop_now_comes_after_one_message() {
         assert_eq!(numbers(&event_loop.join().unwrap()), [0]);
         // A lossless publisher does not wait for it.
         assert!((0..2 * CAPACITY as u64).all(|number| !send(number)));
+    });
+}
+
+/// It does not wait for stages before it, and handles what they have processed.
+#[test]
+fn a_stop_of_a_stage() {
+    without_standing_still(|| {
+        let (mut publisher, subscribable) = broadcast::lossless(CAPACITY);
+        let mut first = subscribable.subscribe_tracked();
+        let second = subscribable.subscribe().after(&[&first]);
+        publisher.publish_batch(&[0, 1, 2, 3]).unwrap();
+        assert_eq!([first.recv(), first.recv(), first.recv()], [Ok(0), Ok(1), Ok(2)]);
+        let event_loop = by_value(second)(&plain, nothing());
+        event_loop.stop();
+        // The third is not processed yet.
+        assert_eq!(numbers(&event_loop.join().unwrap()), [0, 1]);
+        assert_eq!(first.recv(), Ok(3));
+
+        let second = by_value(subscribable.subscribe().after(&[&first]))(&plain, nothing());
+        let first = by_value(first)(&plain, nothing());
+        publisher.publish_batch(&[4, 5, 6]).unwrap();
+        first.stop();
+        assert_eq!(numbers(&first.join().unwrap()), [4, 5, 6]);
+        second.stop();
+        assert_eq!(numbers(&second.join().unwrap()), [4, 5, 6]);
     });
 }
 

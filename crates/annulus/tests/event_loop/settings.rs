@@ -1,5 +1,6 @@
 //! What the builder sets.
 
+use std::io;
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::mpsc as std_mpsc;
 use std::thread;
@@ -33,25 +34,32 @@ fn an_idle_loop_calls_back_and_goes_on() {
     });
 }
 
-/// It sleeps, and no timer wakes it.
+/// It sleeps, and no timer wakes it. If the ring spins, and the loop shall not, it doesn't.
 #[test]
 #[cfg(target_os = "linux")]
 fn an_idle_loop_uses_no_cpu() {
     const IDLE: Duration = Duration::from_millis(300);
-    let (mut producer, consumer) = mpsc::channel(CAPACITY);
-    let handler = |used: &mut Vec<_>, (), _| {
-        used.push(time_on_a_core());
-        if let [before, _] = used[..] {
-            let used = time_on_a_core_since(before).unwrap_or_default();
-            assert!(used < IDLE / 10, "idle for {IDLE:?}, {used:?} of it on a core");
+    let block = WaitStrategy::default();
+    for (of_ring, of_loop) in [(block, None), (WaitStrategy::BusySpin, Some(block))] {
+        let (mut producer, consumer) = mpsc::Builder::new(CAPACITY).wait_strategy(of_ring).build().unwrap();
+        let handler = |used: &mut Vec<_>, (), _| {
+            used.push(time_on_a_core());
+            if let [before, _] = used[..] {
+                let used = time_on_a_core_since(before).unwrap_or_default();
+                assert!(used < IDLE / 10, "idle for {IDLE:?}, {used:?} of it on a core");
+            }
+        };
+        let mut builder = EventLoop::builder(consumer, Vec::new());
+        if let Some(strategy) = of_loop {
+            builder = builder.wait_strategy(strategy);
         }
-    };
-    let event_loop = EventLoop::builder(consumer, Vec::new()).spawn(handler).unwrap();
-    producer.send(()).unwrap();
-    thread::sleep(IDLE);
-    producer.send(()).unwrap();
-    drop(producer);
-    event_loop.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let event_loop = builder.spawn(handler).unwrap();
+        producer.send(()).unwrap();
+        thread::sleep(IDLE);
+        producer.send(()).unwrap();
+        drop(producer);
+        event_loop.join().unwrap_or_else(|panic| resume_unwind(panic));
+    }
 }
 
 #[test]
@@ -111,12 +119,20 @@ fn a_core_that_is_not_there() {
         let error = builder.spawn(|seen, number, _| seen.push(number)).unwrap_err();
         let text = error.to_string();
         assert!(text.contains(&format!("core {core}")) && text.contains("\"here\""), "{text}");
-        assert!(std::error::Error::source(&error).is_some());
+        let source = std::error::Error::source(&error).expect("what the system said");
+        let kind = source.downcast_ref::<io::Error>().map(io::Error::kind);
+        assert!(format!("{error:?}").contains("Core"));
         assert!(!cfg!(all(target_os = "linux", not(miri))) || text.contains("may run on [0"), "{text}");
         assert!(producer.send(8).is_ok(), "the receiver is alive");
         let (builder, handler) = error.into_parts();
         let event_loop = builder.core(None).spawn(handler).unwrap();
         event_loop.stop();
         assert_eq!(event_loop.join().unwrap().context, [1, 7, 8]);
+
+        let (mut producer, consumer) = spsc::channel::<u64>(4);
+        let error = EventLoop::builder(consumer, ()).core(core).name("here").spawn(|(), _, _| ());
+        let error = io::Error::from(error.unwrap_err());
+        assert_eq!((Some(error.kind()), error.to_string()), (kind, text));
+        assert!(producer.send(8).is_err(), "the receiver is gone");
     }
 }
