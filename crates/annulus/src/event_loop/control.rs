@@ -40,6 +40,7 @@ pub(super) enum Stop {
 }
 
 /// What the thread and those who stop it share.
+// Decision 0074: an event that is lent, and no second place to sleep.
 pub(super) struct Control {
     /// 0, or a [`Stop`]. It only grows.
     asked: AtomicU32,

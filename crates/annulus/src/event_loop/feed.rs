@@ -87,7 +87,8 @@ impl<R: Receive, C, H: FnMut(&mut C, R::Item, bool)> Feed<R, C> for ByValue<H> {
     ) -> Look<Result<(), RecvError>> {
         let mut look = receiver.poll_recv();
         while let Look::Found(Ok(message)) = look {
-            // Before the call: a message that comes while the handler runs begins another batch.
+            // Decision 0074: a look ahead, which takes nothing. It comes before the call, so a message that
+            // comes while the handler runs begins another batch.
             let is_last = turn.has_passed_its_mark(receiver) && !mutated!("drain_ends_no_batch");
             let is_full = turn.left == 1 && !mutated!("batch_without_end");
             let end_of_batch = is_full || is_last || !receiver.has_more();

@@ -63,10 +63,9 @@ impl<C> EventLoop<C> {
     ///
     /// - *Before this call*: also by another thread, if this thread knows of it (because it joined that
     ///   thread, for example). Others may send on: their messages do not keep the loop from its end.
-    /// - *After this call*: the handler also gets what is sent until the loop sees the request, which is after
-    ///   the message that it is handling. With [`spawn_ref`](crate::event_loop::Builder::spawn_ref) it gets
-    ///   the rest of a batch, too. Later messages are dropped with the receiver, if nobody else receives
-    ///   them.
+    /// - *After this call*: the handler also gets what is sent until the loop sees the request, after the
+    ///   message that it is handling. With [`spawn_ref`](super::Builder::spawn_ref) it gets the rest of a
+    ///   batch, too. Later messages are dropped with the receiver, if nobody else receives them.
     /// - *A message that another thread is still writing* may count as sent. Then the loop waits for it (it
     ///   spins), so that it can receive the messages behind it.
     /// - *Behind other stages*, what counts is what they have processed. So stop the loops of a pipeline one
@@ -116,7 +115,7 @@ impl<C> EventLoop<C> {
     }
 
     /// A handle that stops the thread. It may be cloned and sent anywhere. For one that the handler can have,
-    /// see [`Builder::stopper`](crate::event_loop::Builder::stopper).
+    /// see [`Builder::stopper`](super::Builder::stopper).
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
@@ -196,7 +195,7 @@ impl<C> fmt::Debug for EventLoop<C> {
 }
 
 /// Stops an [`EventLoop`], from any thread, and from its handler; made by
-/// [`Builder::stopper`] and [`EventLoop::stopper`].
+/// [`Builder::stopper`](super::Builder::stopper) and [`EventLoop::stopper`].
 ///
 /// Its clones stop the same loop. Any number of threads may do so at once, also beside the loop's end: a
 /// `stop_now` counts more than a `stop`, whichever comes first. Dropping it stops nothing. When the loop has

@@ -153,10 +153,10 @@
 //!
 //! # Event loops
 //!
-//! An [`EventLoop`](crate::EventLoop) is a thread that receives from any ring and calls a handler. It waits
-//! like any other reader of its ring, so it costs the other side what a thread costs. While nothing comes it
-//! sleeps without a timer, and uses no processor time (unless it has an idle callback, which a timer calls).
-//! A stop wakes it at once:
+//! An `EventLoop` is a thread that receives from any ring and calls a handler. It waits like any other reader
+//! of its ring, so it costs the other side what a thread costs. While nothing comes, it sleeps without a
+//! timer, and uses no processor time (unless it has an idle callback, which a timer calls). A stop wakes it
+//! at once:
 //!
 //! ```
 //! use annulus::EventLoop;
