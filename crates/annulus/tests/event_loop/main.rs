@@ -1,4 +1,5 @@
 //! Event loops: every message once, batches, ends of every kind, and stops beside everything else.
+#![cfg(not(annulus_loom))]
 #![allow(missing_docs, reason = "a test")]
 #![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
 
