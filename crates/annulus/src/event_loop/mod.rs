@@ -34,7 +34,7 @@
 //!
 //! | what happens | messages that were sent | [`join`](EventLoop::join) |
 //! | --- | --- | --- |
-//! | the ring is closed, or the other side is gone | the handler gets all of them | `Ok` |
+//! | the ring is closed (also by [`Shutdown`](crate::Shutdown)), or the other side is gone | the handler gets all of them | `Ok` |
 //! | [`stop`](EventLoop::stop) | the handler gets those that were sent before | `Ok` |
 //! | [`stop_now`](EventLoop::stop_now) | are dropped, if nobody else receives them | `Ok` |
 //! | the handler or the callback panics | are dropped, if nobody else receives them | `Err`: the panic |

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use annulus::{EventLoop, WaitStrategy, mpsc, spsc};
 
-use crate::rings::{CAPACITY, Make, Ring, Seen, for_each, nothing, numbers};
-use crate::support::{STUCK, time_on_a_core, time_on_a_core_since};
+use crate::rings::{CAPACITY, Make, Ring, Seen, for_each, nothing, numbers, plain, rings};
+use crate::support::{STUCK, time_on_a_core, time_on_a_core_since, without_standing_still};
 
 /// Time and again, and messages come in between.
 #[test]
@@ -34,32 +34,54 @@ fn an_idle_loop_calls_back_and_goes_on() {
     });
 }
 
-/// It sleeps, and no timer wakes it. If the ring spins, and the loop shall not, it doesn't.
-#[test]
-#[cfg(target_os = "linux")]
-fn an_idle_loop_uses_no_cpu() {
-    const IDLE: Duration = Duration::from_millis(300);
-    let block = WaitStrategy::default();
-    for (of_ring, of_loop) in [(block, None), (WaitStrategy::BusySpin, Some(block))] {
-        let (mut producer, consumer) = mpsc::Builder::new(CAPACITY).wait_strategy(of_ring).build().unwrap();
-        let handler = |used: &mut Vec<_>, (), _| {
-            used.push(time_on_a_core());
-            if let [before, _] = used[..] {
-                let used = time_on_a_core_since(before).unwrap_or_default();
-                assert!(used < IDLE / 10, "idle for {IDLE:?}, {used:?} of it on a core");
-            }
-        };
-        let mut builder = EventLoop::builder(consumer, Vec::new());
-        if let Some(strategy) = of_loop {
-            builder = builder.wait_strategy(strategy);
+/// How long loops are idle, to see that they use no core meanwhile.
+const IDLE: Duration = Duration::from_millis(if cfg!(miri) { 1 } else { 300 });
+
+/// Panics at its second call if the thread has used a core since the first.
+fn idle_between_calls() -> impl FnMut() + Send {
+    let mut before = None;
+    move || match before {
+        None => before = Some(time_on_a_core()),
+        Some(before) => {
+            let used = time_on_a_core_since(before).unwrap_or_default();
+            assert!(used < IDLE / 10, "idle for {IDLE:?}, {used:?} of it on a core");
         }
-        let event_loop = builder.spawn(handler).unwrap();
-        producer.send(()).unwrap();
-        thread::sleep(IDLE);
-        producer.send(()).unwrap();
-        drop(producer);
-        event_loop.join().unwrap_or_else(|panic| resume_unwind(panic));
     }
+}
+
+/// They sleep, and no timer wakes them.
+#[test]
+fn idle_loops_use_no_cpu() {
+    without_standing_still(|| {
+        let begin = |ring: Ring| {
+            let mut check = idle_between_calls();
+            (ring.send, (ring.begin)(&plain, Box::new(move |_, _| check())))
+        };
+        let mut loops: Vec<_> = rings(CAPACITY).into_iter().map(begin).collect();
+        for number in 0..2 {
+            loops.iter_mut().for_each(|(send, _)| assert!(send(number)));
+            thread::sleep(IDLE);
+        }
+        for (send, event_loop) in loops {
+            drop(send);
+            event_loop.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+    });
+}
+
+/// If the ring spins, and the loop shall not, it doesn't.
+#[test]
+fn an_idle_loop_waits_by_its_own_strategy() {
+    let builder = mpsc::Builder::new(CAPACITY).wait_strategy(WaitStrategy::BusySpin);
+    let (mut producer, consumer) = builder.build().unwrap();
+    let mut check = idle_between_calls();
+    let builder = EventLoop::builder(consumer, ()).wait_strategy(WaitStrategy::default());
+    let event_loop = builder.spawn(move |(), (), _| check()).unwrap();
+    producer.send(()).unwrap();
+    thread::sleep(IDLE);
+    producer.send(()).unwrap();
+    drop(producer);
+    event_loop.join().unwrap_or_else(|panic| resume_unwind(panic));
 }
 
 #[test]
