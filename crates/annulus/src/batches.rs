@@ -77,3 +77,38 @@ impl<S: Lend> Lend for &mut S {
         (**self).lend(most, look)
     }
 }
+
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    /// What a handle knows before and after it receives all that is there.
+    fn check<S: Batches>(mut handle: S, receive: impl FnOnce(&mut S)) {
+        assert!(handle.has_more());
+        let end = handle.mark();
+        assert!(!handle.has_passed(&end));
+        receive(&mut handle);
+        assert!(!handle.has_more());
+        assert!(handle.has_passed(&end));
+        assert_eq!(handle.lost(), 0);
+    }
+
+    /// A handle that is borrowed knows what its owner knows.
+    #[test]
+    fn of_a_borrowed_handle() {
+        let (mut publisher, subscribable) = crate::event::channel(2, || 0);
+        let mut subscriber = subscribable.subscribe();
+        assert!(!Batches::has_more(&mut &mut subscriber));
+        publisher.publish(|number| *number = 1).unwrap();
+        publisher.publish(|number| *number = 2).unwrap();
+        let mut seen = std::vec::Vec::new();
+        check(&mut subscriber, |handle| {
+            let look = |number: &i32, end_of_batch| {
+                seen.push((*number, end_of_batch));
+                ControlFlow::Continue(())
+            };
+            assert_eq!(handle.lend(8, look), Look::Found(Ok(())));
+        });
+        assert_eq!(seen, [(1, false), (2, true)]);
+    }
+}

@@ -176,6 +176,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
+    use crate::error::RecvError;
     use crate::event_loop::feed::ByValue;
 
     /// What was to come after the first message of a batch is lost, with all that was sent before the stop.
@@ -199,5 +200,92 @@ mod tests {
             assert_ne!(feed.feed(&mut receiver, &mut seen, &mut turn), Look::Nothing);
         }
         assert_eq!(seen, [(0, false), (3, true)]);
+    }
+
+    /// A handle whose next message is still being written when somebody looks for it.
+    struct BeingWritten {
+        event: Box<Event>,
+        /// What happens after some looks in vain.
+        looks: u32,
+        then: Then,
+        is_received: bool,
+    }
+
+    #[derive(Clone, Copy, PartialEq)]
+    enum Then {
+        Written,
+        Closed,
+        StopNow,
+    }
+
+    // SAFETY: the event is in a place of its own.
+    unsafe impl Source for BeingWritten {
+        fn event(&self) -> &Event {
+            &self.event
+        }
+
+        fn is_ready(&mut self) -> bool {
+            self.looks = self.looks.saturating_sub(1);
+            self.looks == 0 && self.then != Then::StopNow
+        }
+
+        fn strategy(&self) -> WaitStrategy {
+            WaitStrategy::default()
+        }
+    }
+
+    impl Batches for BeingWritten {
+        type Mark = ();
+
+        fn has_more(&mut self) -> bool {
+            false
+        }
+
+        fn mark(&self) {}
+
+        fn has_passed(&self, (): &()) -> bool {
+            self.is_received
+        }
+    }
+
+    /// Counts.
+    struct Counted(Arc<Control>);
+
+    impl Feed<BeingWritten, u32> for Counted {
+        fn feed(
+            &mut self,
+            receiver: &mut BeingWritten,
+            count: &mut u32,
+            _: &mut Turn<'_, ()>,
+        ) -> Look<Result<(), RecvError>> {
+            match receiver.then {
+                Then::StopNow if receiver.looks == 10 => {
+                    // Another thread's, before the loop waits.
+                    self.0.stop(Stop::Now);
+                    Look::Nothing
+                }
+                _ if receiver.looks > 0 => Look::Nothing,
+                Then::Closed => Look::Found(Err(RecvError)),
+                _ => {
+                    receiver.is_received = true;
+                    *count += 1;
+                    Look::Found(Ok(()))
+                }
+            }
+        }
+    }
+
+    /// A drain waits for what is being written, and ends with the ring or a second stop.
+    #[test]
+    fn a_drain_waits_for_who_is_writing() {
+        for (then, expected) in [(Then::Written, 1), (Then::Closed, 0), (Then::StopNow, 0)] {
+            let control = Arc::new(Control::new());
+            control.stop(Stop::Drained);
+            let receiver =
+                BeingWritten { event: Box::new(Event::new()), looks: 10, then, is_received: false };
+            let (feed, strategy) = (Counted(Arc::clone(&control)), receiver.strategy());
+            let run = Run { receiver, context: 0, feed, idle: None, strategy, most: 4, control };
+            assert_eq!(run.run().context, expected);
+        }
     }
 }

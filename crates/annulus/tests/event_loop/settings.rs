@@ -66,9 +66,13 @@ fn idle_loops_use_no_cpu() {
             (ring.send, (ring.begin)(&plain, Box::new(move |_, _| used.call())))
         };
         let mut loops: Vec<_> = rings(CAPACITY).into_iter().map(begin).collect();
-        loops.iter_mut().for_each(|(send, _)| assert!(send(0)));
+        for (send, _) in &mut loops {
+            assert!(send(0));
+        }
         thread::sleep(IDLE);
-        loops.iter_mut().for_each(|(send, _)| assert!(send(1)));
+        for (send, _) in &mut loops {
+            assert!(send(1));
+        }
         for (send, event_loop) in loops {
             drop(send);
             event_loop.join().unwrap();
@@ -104,6 +108,23 @@ fn strategies_of_the_loop() {
             assert_eq!(numbers(&event_loop.join().unwrap()), [1]);
         });
     }
+}
+
+#[test]
+fn handles_are_shown() {
+    let (producer, consumer) = spsc::channel::<u8>(4);
+    let builder = EventLoop::builder(consumer, ()).name("shown").core(None).max_batch(3);
+    let builder = builder.on_idle(Duration::from_secs(3600), |()| ());
+    let text = format!("{builder:?}");
+    for part in ["\"shown\"", "max_batch: 3", "idle_timeout: Some(3600s)"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let event_loop = builder.spawn(|(), _, _| ()).unwrap();
+    assert!(format!("{event_loop:?}").contains("stopped: false"));
+    let stopper = event_loop.stopper();
+    stopper.stop();
+    assert_eq!(format!("{stopper:?}"), "Stopper { stopped: true }");
+    drop((producer, event_loop));
 }
 
 #[test]
