@@ -1,5 +1,9 @@
 //! How a thread waits for another: spinning, and sleeping at no cost to the one who wakes.
 
+#[cfg(feature = "std")]
+mod any;
+#[cfg(feature = "std")]
+mod arms;
 mod deadline;
 #[cfg(any(feature = "std", feature = "async"))]
 mod event;
@@ -14,6 +18,8 @@ mod give_way;
 mod look;
 #[cfg(any(feature = "std", feature = "async"))]
 mod park;
+#[cfg(feature = "std")]
+mod parker;
 mod reader_backoff;
 #[cfg(any(feature = "std", feature = "async"))]
 mod seat;
@@ -28,6 +34,10 @@ mod until;
 mod waiters;
 mod writer_backoff;
 
+#[cfg(feature = "std")]
+pub(crate) use any::{Arm, Arms, Place, wait_for_any};
+#[cfg(feature = "std")]
+pub(crate) use arms::Ready;
 pub(crate) use deadline::Deadline;
 pub(crate) use event::Event;
 #[cfg(feature = "std")]

@@ -45,12 +45,28 @@ impl Seat {
 
     /// From now on nobody wakes the task; the caller looks for what it waits for. `None` where the place is
     /// another's from now on.
-    pub(crate) fn disarmed(mut self) -> Option<Self> {
-        if self.place.as_mut()?.disarm() == Ended::Abandoned {
+    #[cfg_attr(not(feature = "async"), allow(dead_code, reason = "what has to do with tasks"))]
+    pub(crate) fn disarmed(self) -> Option<Self> {
+        self.disarmed_of().0
+    }
+
+    /// As [`disarmed`](Self::disarmed). Also returns whether the seat was woken in place of any other. If the
+    /// look that follows finds a message and does not take it, the caller [passes that on](Self::pass_on).
+    pub(crate) fn disarmed_of(mut self) -> (Option<Self>, bool) {
+        let ended = self.place.as_mut().map_or(Ended::Plainly, Place::disarm);
+        if ended == Ended::Abandoned {
             self.place = None;
-            return None;
+            return (None, false);
         }
-        Some(self)
+        (Some(self), ended == Ended::WokenAlone)
+    }
+
+    /// Wakes another waiter in place of this one.
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "what has to do with threads"))]
+    pub(crate) fn pass_on(&self) {
+        if !mutated!("wake_up_kept") {
+            self.event().notify_some(1);
+        }
     }
 
     /// From now on `waker` is woken. The caller looks once more before it waits for that. False where a
@@ -68,8 +84,8 @@ impl Drop for Seat {
         let ended = place.disarm();
         // Dropped last: its destructor is an executor's code, which may panic.
         let _waker = if ended == Ended::Abandoned { None } else { place.give_back() };
-        if ended == Ended::WokenAlone && !mutated!("wake_up_kept") {
-            self.event().notify_some(1);
+        if ended == Ended::WokenAlone {
+            self.pass_on();
         }
     }
 }

@@ -1,0 +1,116 @@
+//! Arms one after the other, each of its own type: `(Place<A>, (Place<B>, ()))`.
+
+use super::any::{Arm, Arms, Place};
+use super::look::Look;
+use super::{Event, Source, WaitStrategy};
+
+/// The end of a list.
+impl Arms for () {
+    fn count(&self) -> usize {
+        0
+    }
+
+    fn at(&mut self, _: usize) -> &mut Place<dyn Arm + '_> {
+        unreachable!("there are not so many arms")
+    }
+}
+
+/// An arm before others.
+impl<A: Arm, Rest: Arms> Arms for (Place<A>, Rest) {
+    fn count(&self) -> usize {
+        1 + self.1.count()
+    }
+
+    fn at(&mut self, index: usize) -> &mut Place<dyn Arm + '_> {
+        match index.checked_sub(1) {
+            None => &mut self.0,
+            Some(index) => self.1.at(index),
+        }
+    }
+}
+
+/// Something to receive is there. Nothing is taken.
+pub(crate) struct Ready<S> {
+    source: S,
+    takes: bool,
+}
+
+impl<S: Source> Ready<S> {
+    /// For whoever may receive nothing after all: a wake-up that came is passed on.
+    pub(crate) fn of(source: S) -> Self {
+        Self { source, takes: false }
+    }
+
+    /// For whoever receives at once: a wake-up that came is used.
+    #[allow(dead_code, reason = "for managed threads")]
+    pub(crate) fn to_receive_from(source: S) -> Self {
+        Self { source, takes: true }
+    }
+}
+
+// SAFETY: that is what a `Source` promises.
+unsafe impl<S: Source> Arm for Ready<S> {
+    fn event(&self) -> &Event {
+        self.source.event()
+    }
+
+    fn look(&mut self) -> Look<()> {
+        if self.source.is_ready() { Look::Found(()) } else { Look::Nothing }
+    }
+
+    fn takes(&self) -> bool {
+        self.takes
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.source.strategy()
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use super::super::wait_for_any;
+    use super::*;
+    use crate::queue::{Consumer, spsc};
+
+    fn soon() -> Option<Instant> {
+        Some(Instant::now() + Duration::from_millis(5))
+    }
+
+    fn ready_one(
+        left: &mut Consumer<u32, spsc::Spsc>,
+        right: &mut Consumer<u32, spsc::Spsc>,
+        first: usize,
+        deadline: Option<Instant>,
+    ) -> Option<usize> {
+        let arms = (Place::new(Ready::of(right)), ());
+        wait_for_any(&mut (Place::new(Ready::of(left)), arms), first, deadline)
+    }
+
+    #[test]
+    fn it_looks_from_the_first_on_and_gives_up_in_time() {
+        let [(mut a, mut left), (mut b, mut right)] = [spsc::channel(4), spsc::channel(4)];
+        assert_eq!(ready_one(&mut left, &mut right, 0, soon()), None);
+        b.send(1).unwrap();
+        assert_eq!(ready_one(&mut left, &mut right, 0, None), Some(1));
+        a.send(1).unwrap();
+        assert_eq!([0, 1].map(|first| ready_one(&mut left, &mut right, first, None)), [Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn a_sleeper_is_woken_by_either() {
+        let [(mut a, mut left), (mut b, mut right)] = [spsc::channel(4), spsc::channel(4)];
+        for index in [0, 1, 1, 0, 0, 1] {
+            thread::scope(|scope| {
+                let reader = scope.spawn(|| ready_one(&mut left, &mut right, 0, None));
+                thread::sleep(Duration::from_millis(2));
+                [&mut a, &mut b][index].send(1).unwrap();
+                assert_eq!(reader.join().unwrap(), Some(index));
+            });
+            [&mut left, &mut right][index].recv().unwrap();
+        }
+    }
+}
