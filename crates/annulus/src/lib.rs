@@ -133,6 +133,10 @@ pub mod queue;
 #[cfg(any(feature = "std", feature = "async"))]
 mod receive;
 mod ring;
+#[cfg(feature = "std")]
+mod room;
+#[cfg(feature = "std")]
+mod select;
 mod sequence;
 mod shutdown;
 mod sync;
@@ -155,6 +159,12 @@ pub use message::Message;
 pub use queue::{mpmc, mpsc, spmc, spsc};
 #[cfg(any(feature = "std", feature = "async"))]
 pub use receive::{Receive, Waitable};
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use room::WaitsForRoom;
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use select::Select;
 pub use shutdown::Shutdown;
 pub use text::{Text, TextTooLong};
 #[cfg(feature = "std")]
@@ -170,6 +180,13 @@ pub mod __private {
     pub use crate::message::padding::{is_plain, no_other_padding, no_padding_after};
     pub use crate::message::wire::{Both, Either, Several, decode, encode};
     pub use bytemuck::NoUninit;
+}
+
+/// What the macro `select!` uses. It is no part of the interface, and may change with each version.
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub mod __select {
+    pub use crate::select::{Choice, Choices, Chosen, Place, Receiving, Until, select};
 }
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.

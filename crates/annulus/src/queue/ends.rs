@@ -3,7 +3,7 @@
 use super::roster::Round;
 use super::state::QueueState;
 use crate::error::Refusal;
-#[cfg(feature = "async")]
+#[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy};
 
@@ -37,7 +37,7 @@ pub(crate) trait Write<T> {
         T: Copy;
 
     /// Where to wait for a free slot.
-    #[cfg(feature = "async")]
+    #[cfg(any(feature = "std", feature = "async"))]
     fn event(&self) -> &Event;
 
     /// Waits for a free slot.

@@ -52,7 +52,7 @@ pub(crate) unsafe trait Arm {
 }
 
 /// An arm, and where it waits.
-pub(crate) struct Place<A: ?Sized> {
+pub struct Place<A: ?Sized> {
     // Before the arm: it is dropped first, and the arm keeps its event alive.
     seat: Option<Seat>,
     /// The arm. Nobody replaces it while the place has a seat.
@@ -164,16 +164,20 @@ fn last_look(arms: &mut dyn Arms, first: usize) -> Option<usize> {
 }
 
 impl<A> Place<A> {
-    pub(crate) fn new(arm: A) -> Self {
+    /// A place for `arm`, without a seat.
+    #[inline]
+    pub fn new(arm: A) -> Self {
         Self { seat: None, arm }
     }
 
     /// The arm, which waits no more.
+    #[inline]
     pub(crate) fn into_arm(self) -> A {
         self.arm
     }
 
     /// The arm, where it has no seat: outside of [`wait_for_any`].
+    #[inline]
     pub(crate) fn arm_mut(&mut self) -> &mut A {
         self.seat = None;
         &mut self.arm

@@ -1,8 +1,9 @@
-//! Arms one after the other, each of its own type: `(Place<A>, (Place<B>, ()))`.
+//! What arms are made of: something to receive, or whatever a [`Wait`] looks for. And lists of arms:
+//! `(Place<A>, (Place<B>, ()))`.
 
 use super::any::{Arm, Arms, Place};
 use super::look::Look;
-use super::{Event, Source, WaitStrategy};
+use super::{Event, Source, Wait, WaitStrategy};
 
 /// The end of a list.
 impl Arms for () {
@@ -64,6 +65,74 @@ unsafe impl<S: Source> Arm for Ready<S> {
 
     fn strategy(&self) -> WaitStrategy {
         self.source.strategy()
+    }
+}
+
+/// What the looks of a [`Wait`] find.
+pub struct Finding<W, F> {
+    waiter: W,
+    strategy: WaitStrategy,
+    found: Option<F>,
+    takes: bool,
+}
+
+#[allow(private_bounds, reason = "a macro uses the type, and no bound")]
+impl<W: Wait<Found = F>, F> Finding<W, F> {
+    /// # Safety
+    ///
+    /// Each event that the waiter returns lives, and stays where it is, as long as the waiter lives, wherever
+    /// the waiter is moved to.
+    #[inline]
+    pub(crate) unsafe fn new(waiter: W, strategy: WaitStrategy) -> Self {
+        Self { waiter, strategy, found: None, takes: true }
+    }
+
+    /// As [`new`](Self::new), of a waiter whose looks take nothing.
+    ///
+    /// # Safety
+    ///
+    /// That of [`new`](Self::new).
+    pub(crate) unsafe fn that_takes_nothing(waiter: W, strategy: WaitStrategy) -> Self {
+        Self { waiter, strategy, found: None, takes: false }
+    }
+
+    /// What was found.
+    #[inline]
+    pub(crate) fn take(self) -> F {
+        self.take_both().1
+    }
+
+    /// Who has found it, and what was found.
+    #[inline]
+    pub(super) fn take_both(self) -> (W, F) {
+        (self.waiter, self.found.expect("a look has found it"))
+    }
+}
+
+// SAFETY: the promise of `new`.
+unsafe impl<W: Wait<Found = F>, F> Arm for Finding<W, F> {
+    fn event(&self) -> &Event {
+        self.waiter.event()
+    }
+
+    #[inline]
+    fn look(&mut self) -> Look<()> {
+        match self.waiter.poll() {
+            Look::Found(found) => {
+                self.found = Some(found);
+                Look::Found(())
+            }
+            Look::Nothing => Look::Nothing,
+            Look::Again => Look::Again,
+        }
+    }
+
+    fn takes(&self) -> bool {
+        self.takes
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.strategy
     }
 }
 

@@ -23,6 +23,8 @@ mod parker;
 mod reader_backoff;
 #[cfg(any(feature = "std", feature = "async"))]
 mod seat;
+#[cfg(feature = "std")]
+mod sending;
 #[cfg(any(feature = "std", feature = "async"))]
 mod source;
 mod spin;
@@ -35,7 +37,11 @@ mod waiters;
 mod writer_backoff;
 
 #[cfg(feature = "std")]
-pub(crate) use any::{Arm, Arms, Place, wait_for_any};
+pub use any::Place;
+#[cfg(feature = "std")]
+pub(crate) use any::{Arm, Arms, wait_for_any};
+#[cfg(feature = "std")]
+pub(crate) use arms::Finding;
 #[cfg(feature = "std")]
 pub(crate) use arms::Ready;
 pub(crate) use deadline::Deadline;
@@ -45,6 +51,8 @@ pub use fence::prepare;
 pub(crate) use flag::{Flag, HasFlags};
 pub(crate) use look::Look;
 pub(crate) use reader_backoff::ReaderBackoff;
+#[cfg(feature = "std")]
+pub(crate) use sending::Sending;
 #[cfg(any(feature = "std", feature = "async"))]
 pub(crate) use source::{Next, Source, Take};
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};

@@ -37,7 +37,7 @@ pub(crate) unsafe trait Take: Source {
 }
 
 // SAFETY: a handle that is borrowed lives as long as the borrow.
-unsafe impl<S: Source> Source for &mut S {
+unsafe impl<S: Source + ?Sized> Source for &mut S {
     fn event(&self) -> &Event {
         (**self).event()
     }

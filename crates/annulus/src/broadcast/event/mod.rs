@@ -9,12 +9,15 @@
 //! subscriber    one reader: by closure, by reference, in batches
 //! recv          by value: clones, one by one and as iterators
 //! tasks         the async verbs
+//! select        what a select does with them
 //! ```
 
 mod mp_publisher;
 mod publisher;
 mod recv;
 pub(in crate::broadcast) mod reset;
+#[cfg(feature = "std")]
+mod select;
 mod send;
 #[cfg(any(feature = "std", feature = "async"))]
 mod source;

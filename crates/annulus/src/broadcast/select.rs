@@ -1,0 +1,98 @@
+//! Broadcast rings of copied messages in a select.
+
+use alloc::boxed::Box;
+
+use super::lossy::OrLag;
+use super::room::{Alone, Claiming, Room};
+use super::slot_access::{Claimable, Claimed};
+use super::{Lossless, MpPublisher, Publisher, Subscriber};
+use crate::error::{LossyRecvError, PublishError, Refusal};
+use crate::message::Message;
+use crate::room::{HasRoom, WaitsForRoom};
+use crate::wait::{Arm, Event, Finding, Sending, Wait};
+
+impl<T: Message> Subscriber<T> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
+    pub fn recv_or_lag_in_select(
+        &mut self,
+    ) -> Finding<impl Wait<Found = Result<T, LossyRecvError>>, Result<T, LossyRecvError>> {
+        let strategy = self.shared.strategy;
+        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        unsafe { Finding::new(OrLag(self), strategy) }
+    }
+}
+
+impl<T: Message> Publisher<T, Lossless> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
+    pub fn send_in_select(
+        &mut self,
+    ) -> Sending<impl Wait<Found = Result<(), Refusal>>, (), T, PublishError<T>> {
+        let strategy = self.single.shared.strategy;
+        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        let room = unsafe { Finding::new(Room(self), strategy) };
+        Sending::new(room, |Room(publisher), found, message| {
+            found.and_then(|()| publisher.put_admitted(&message)).map_err(|_| PublishError(message))
+        })
+    }
+}
+
+impl<T: Message> WaitsForRoom for Publisher<T, Lossless> {}
+
+impl<T: Message> HasRoom for Publisher<T, Lossless> {
+    fn room(&mut self) -> Box<dyn Arm + '_> {
+        let strategy = self.single.shared.strategy;
+        // SAFETY: as above.
+        Box::new(unsafe { Finding::that_takes_nothing(Room(&mut self.single), strategy) })
+    }
+}
+
+impl<T: Message> Alone for Publisher<T, Lossless> {
+    fn released(&self) -> &Event {
+        self.single.released()
+    }
+
+    fn look_for_room(&mut self) -> Result<(), Refusal> {
+        self.single.look_for_room()
+    }
+}
+
+impl<T: Message> MpPublisher<T, Lossless> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
+    pub fn send_in_select(
+        &self,
+    ) -> Sending<impl Wait<Found = Result<Claimed, Refusal>>, Claimed, T, PublishError<T>> {
+        let claiming = Claiming::by(self, &self.shared);
+        // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+        let room = unsafe { Finding::new(claiming, self.shared.strategy) };
+        Sending::in_claim(room, |claiming, found, message| claiming.publisher.put_claimed(found, message))
+    }
+}
+
+/// Each is for a publisher, and for a reference to one, because its verbs take `&self`.
+macro_rules! publishers {
+    ($([$($borrowed:tt)*])*) => {$(
+        impl<T: Message> WaitsForRoom for $($borrowed)* MpPublisher<T, Lossless> {}
+
+        impl<T: Message> HasRoom for $($borrowed)* MpPublisher<T, Lossless> {
+            fn room(&mut self) -> Box<dyn Arm + '_> {
+                let claimable = Claimable::of(&self.shared);
+                // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+                Box::new(unsafe { Finding::that_takes_nothing(claimable, self.shared.strategy) })
+            }
+        }
+    )*};
+}
+
+publishers! {
+    []
+    [&]
+}

@@ -1,0 +1,35 @@
+//! Producers of queues in a select.
+
+use alloc::boxed::Box;
+
+use super::Producer;
+use super::ends::Write;
+use super::free_slot::FreeSlot;
+use super::kind::Kind;
+use crate::error::{Refusal, SendError};
+use crate::room::{HasRoom, WaitsForRoom};
+use crate::wait::{Arm, Finding, Sending, Wait};
+
+impl<T: Send, K: Kind> Producer<T, K> {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    #[inline]
+    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
+    pub fn send_in_select(&mut self) -> Sending<impl Wait<Found = Result<(), Refusal>>, (), T, SendError<T>> {
+        let strategy = self.end.state().plan.strategy;
+        // SAFETY: the events are in the queue state, which the producer keeps alive.
+        let room = unsafe { Finding::new(FreeSlot::of(&mut self.end), strategy) };
+        // SAFETY: what `found` says is of the last poll.
+        Sending::new(room, |free, found, value| unsafe { free.fill(found, value) }.map_err(SendError))
+    }
+}
+
+impl<T: Send, K: Kind> WaitsForRoom for Producer<T, K> {}
+
+impl<T: Send, K: Kind> HasRoom for Producer<T, K> {
+    fn room(&mut self) -> Box<dyn Arm + '_> {
+        let strategy = self.end.state().plan.strategy;
+        // SAFETY: as above.
+        Box::new(unsafe { Finding::that_takes_nothing(FreeSlot::of(&mut self.end), strategy) })
+    }
+}
