@@ -186,7 +186,7 @@ pub mod __private {
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub mod __select {
-    pub use crate::select::{Choice, Choices, Chosen, Place, Receiving, Until, select};
+    pub use crate::select::{Choice, Choices, Chosen, Place, Receiving, SendChoice, Until, select};
 }
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.

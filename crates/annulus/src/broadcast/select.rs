@@ -4,21 +4,18 @@ use alloc::boxed::Box;
 
 use super::lossy::OrLag;
 use super::room::{Alone, Claiming, Room};
-use super::slot_access::{Claimable, Claimed};
+use super::slot_access::Claimable;
 use super::{Lossless, MpPublisher, Publisher, Subscriber};
 use crate::error::{LossyRecvError, PublishError, Refusal};
 use crate::message::Message;
 use crate::room::{HasRoom, WaitsForRoom};
-use crate::wait::{Arm, Event, Finding, Sending, Wait};
+use crate::wait::{Arm, Choice, Event, Finding, SendChoice, Sending};
 
 impl<T: Message> Subscriber<T> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
-    pub fn recv_or_lag_in_select(
-        &mut self,
-    ) -> Finding<impl Wait<Found = Result<T, LossyRecvError>>, Result<T, LossyRecvError>> {
+    pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<T, LossyRecvError>> {
         let strategy = self.shared.strategy;
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Finding::new(OrLag(self), strategy) }
@@ -29,10 +26,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
-    pub fn send_in_select(
-        &mut self,
-    ) -> Sending<impl Wait<Found = Result<(), Refusal>>, (), T, PublishError<T>> {
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
         let strategy = self.single.shared.strategy;
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
         let room = unsafe { Finding::new(Room(self), strategy) };
@@ -66,10 +60,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
-    pub fn send_in_select(
-        &self,
-    ) -> Sending<impl Wait<Found = Result<Claimed, Refusal>>, Claimed, T, PublishError<T>> {
+    pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
         let claiming = Claiming::by(self, &self.shared);
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
         let room = unsafe { Finding::new(claiming, self.shared.strategy) };
@@ -85,7 +76,7 @@ macro_rules! publishers {
         impl<T: Message> HasRoom for $($borrowed)* MpPublisher<T, Lossless> {
             fn room(&mut self) -> Box<dyn Arm + '_> {
                 let claimable = Claimable::of(&self.shared);
-                // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+                // SAFETY: the events are in the ring's shared state, which the handle keeps alive.
                 Box::new(unsafe { Finding::that_takes_nothing(claimable, self.shared.strategy) })
             }
         }

@@ -6,16 +6,15 @@ use super::Producer;
 use super::ends::Write;
 use super::free_slot::FreeSlot;
 use super::kind::Kind;
-use crate::error::{Refusal, SendError};
+use crate::error::SendError;
 use crate::room::{HasRoom, WaitsForRoom};
-use crate::wait::{Arm, Finding, Sending, Wait};
+use crate::wait::{Arm, Choice, Finding, SendChoice, Sending};
 
 impl<T: Send, K: Kind> Producer<T, K> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
-    pub fn send_in_select(&mut self) -> Sending<impl Wait<Found = Result<(), Refusal>>, (), T, SendError<T>> {
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, SendError<T>>> {
         let strategy = self.end.state().plan.strategy;
         // SAFETY: the events are in the queue state, which the producer keeps alive.
         let room = unsafe { Finding::new(FreeSlot::of(&mut self.end), strategy) };

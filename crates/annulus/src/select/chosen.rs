@@ -3,9 +3,9 @@
 use core::cell::Cell;
 use std::time::{Duration, Instant};
 
-use crate::error::{RecvError, Refusal};
+use crate::error::RecvError;
 use crate::receive::Receive;
-use crate::wait::{Arm, Arms, Finding, Look, Next, Place, Sending, Wait, wait_for_any};
+use crate::wait::{Arms, Choice, Finding, Look, Next, Place, wait_for_any};
 
 /// Which arm is chosen, with what it found: `This(first)`, `Other(This(second))` and so on. After the last
 /// arm, `Other(())` says that the time has passed.
@@ -14,20 +14,6 @@ pub enum Chosen<A, Rest> {
     This(A),
     /// One of the others.
     Other(Rest),
-}
-
-/// An arm that gives away what it found.
-#[allow(private_bounds, reason = "this is what seals it")]
-pub trait Choice: Arm {
-    /// What it finds.
-    type Found;
-
-    /// What it found.
-    ///
-    /// # Panics
-    ///
-    /// If it found nothing.
-    fn found(self) -> Self::Found;
 }
 
 /// Arms one after the other: `(Place<A>, (Place<B>, ()))`.
@@ -148,33 +134,11 @@ pub(super) fn turn(count: usize) -> usize {
     ((u128::from(turn) * count as u128) >> 64) as usize
 }
 
-impl<W: Wait<Found = F>, F> Choice for Finding<W, F> {
-    type Found = F;
-
-    #[inline]
-    fn found(self) -> F {
-        self.take()
-    }
-}
-
-impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> Choice for Sending<W, R, T, E> {
-    type Found = Self;
-
-    #[inline]
-    fn found(self) -> Self {
-        self
-    }
-}
-
 /// An arm that receives, of any handle.
-#[allow(private_interfaces, private_bounds, reason = "for the macro")]
 pub trait Receiving: Receive + Sized {
     /// What the macro calls.
     #[inline]
-    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
-    fn recv_in_select(
-        &mut self,
-    ) -> Finding<impl Wait<Found = Result<Self::Item, RecvError>>, Result<Self::Item, RecvError>> {
+    fn recv_in_select(&mut self) -> impl Choice<Found = Result<Self::Item, RecvError>> {
         let strategy = self.strategy();
         // SAFETY: that is what a `Source` promises.
         unsafe { Finding::new(Next(self), strategy) }

@@ -4,7 +4,7 @@ mod chosen;
 mod macros;
 mod ready;
 
-pub use chosen::{Choice, Choices, Chosen, Receiving, Until, select};
+pub use chosen::{Choices, Chosen, Receiving, Until, select};
 pub use ready::Select;
 
-pub use crate::wait::Place;
+pub use crate::wait::{Choice, Place, SendChoice};

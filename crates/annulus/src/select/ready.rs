@@ -19,7 +19,8 @@ use crate::wait::{Arm, Arms, Deadline, Event, Look, Place, Ready, Source, WaitSt
 /// share a queue, or several handles send, another one may be faster. So use the verbs that do not wait, and
 /// select again if they find nothing.
 ///
-/// A select borrows its handles. When it is dropped, they are free again: see the example.
+/// A select borrows its handles until it is dropped: drop it before you use them. (A new select allocates a
+/// list of its handles, and something for each handle that sends. Waiting allocates nothing.)
 ///
 /// *Order.* With [`new`](Self::new), each look begins with another handle. As long as a thread calls nothing
 /// but this select, each of `n` handles comes first in at least one of `3 * n` calls, so a handle that stays
@@ -33,16 +34,18 @@ use crate::wait::{Arm, Arms, Deadline, Event, Look, Place, Ready, Source, WaitSt
 /// # Examples
 ///
 /// ```
-/// use annulus::{Select, TryRecvError, spsc};
+/// use annulus::{Select, spsc};
 ///
 /// let (mut producers, mut consumers): (Vec<_>, Vec<_>) = (0..3).map(|_| spsc::channel(4)).unzip();
 /// producers[2].send(7).unwrap();
 ///
-/// let mut select = Select::new();
-/// for consumer in &mut consumers {
-///     select.recv(consumer); // 0, 1, 2
-/// }
-/// let index = select.ready(); // the last use of the select: the consumers are free again
+/// let index = {
+///     let mut select = Select::new();
+///     for consumer in &mut consumers {
+///         select.recv(consumer); // 0, 1, 2
+///     }
+///     select.ready()
+/// }; // the select is dropped, and the consumers are free again
 /// assert_eq!((index, consumers[index].try_recv()), (2, Ok(7)));
 /// ```
 ///
@@ -68,6 +71,7 @@ use crate::wait::{Arm, Arms, Deadline, Event, Look, Place, Ready, Source, WaitSt
 ///         }
 ///     }
 ///     let index = select.ready();
+///     drop(select);
 ///     let result = if index == indexes[0] {
 ///         prices.recv().map(drop) // a lag is skipped
 ///     } else {
@@ -180,6 +184,7 @@ impl<'a> Select<'a> {
     /// assert_eq!(select.try_ready(), None, "the ring is full");
     /// consumer.recv().unwrap();
     /// assert_eq!(select.try_ready(), Some(index));
+    /// drop(select);
     /// assert!(producer.try_send(2).is_ok());
     /// ```
     pub fn send<S: WaitsForRoom>(&mut self, handle: &'a mut S) -> usize {

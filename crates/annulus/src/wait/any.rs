@@ -18,7 +18,7 @@ use core::task::Waker;
 use std::time::Instant;
 
 use super::deadline::{Deadline, has_passed};
-use super::fence;
+use super::fence::nap;
 use super::look::Look;
 use super::parker::Sleeper;
 use super::seat::Seat;
@@ -144,7 +144,7 @@ fn sleep(arms: &mut dyn Arms, first: usize, deadline: Deadline) -> Option<usize>
         }
         if !is_again {
             let begun = Instant::now();
-            sleeper.sleep(if is_fenced { deadline } else { fence::nap(deadline) });
+            sleeper.sleep(if is_fenced { deadline } else { nap(deadline) });
             arms.at(0).arm.event().give_way_hint().slept(begun);
         }
         None

@@ -68,15 +68,28 @@ unsafe impl<S: Source> Arm for Ready<S> {
     }
 }
 
+/// An arm of `select!`, which gives away what it found.
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait Choice: Arm {
+    /// What it finds.
+    type Found;
+
+    /// What it found.
+    ///
+    /// # Panics
+    ///
+    /// If it found nothing.
+    fn found(self) -> Self::Found;
+}
+
 /// What the looks of a [`Wait`] find.
-pub struct Finding<W, F> {
+pub(crate) struct Finding<W, F> {
     waiter: W,
     strategy: WaitStrategy,
     found: Option<F>,
     takes: bool,
 }
 
-#[allow(private_bounds, reason = "a macro uses the type, and no bound")]
 impl<W: Wait<Found = F>, F> Finding<W, F> {
     /// # Safety
     ///
@@ -94,12 +107,6 @@ impl<W: Wait<Found = F>, F> Finding<W, F> {
     /// That of [`new`](Self::new).
     pub(crate) unsafe fn that_takes_nothing(waiter: W, strategy: WaitStrategy) -> Self {
         Self { waiter, strategy, found: None, takes: false }
-    }
-
-    /// What was found.
-    #[inline]
-    pub(crate) fn take(self) -> F {
-        self.take_both().1
     }
 
     /// Who has found it, and what was found.
@@ -133,6 +140,15 @@ unsafe impl<W: Wait<Found = F>, F> Arm for Finding<W, F> {
 
     fn strategy(&self) -> WaitStrategy {
         self.strategy
+    }
+}
+
+impl<W: Wait<Found = F>, F> Choice for Finding<W, F> {
+    type Found = F;
+
+    #[inline]
+    fn found(self) -> F {
+        self.take_both().1
     }
 }
 

@@ -41,6 +41,8 @@ pub use any::Place;
 #[cfg(feature = "std")]
 pub(crate) use any::{Arm, Arms, wait_for_any};
 #[cfg(feature = "std")]
+pub use arms::Choice;
+#[cfg(feature = "std")]
 pub(crate) use arms::Finding;
 #[cfg(feature = "std")]
 pub(crate) use arms::Ready;
@@ -51,6 +53,8 @@ pub use fence::prepare;
 pub(crate) use flag::{Flag, HasFlags};
 pub(crate) use look::Look;
 pub(crate) use reader_backoff::ReaderBackoff;
+#[cfg(feature = "std")]
+pub use sending::SendChoice;
 #[cfg(feature = "std")]
 pub(crate) use sending::Sending;
 #[cfg(any(feature = "std", feature = "async"))]

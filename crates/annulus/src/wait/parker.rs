@@ -16,7 +16,7 @@ use std::task::Wake;
 
 use super::Deadline;
 use super::park::Parking;
-use crate::sync::{AtomicU32, Ordering, ordering};
+use crate::sync::{AtomicU32, Ordering};
 
 /// What a thread sleeps on.
 struct Parker {
@@ -38,7 +38,7 @@ impl Wake for Parker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         // U1. Release: pairs with the Acquire of U3.
-        if self.word.swap(WOKEN, ordering!(Release unless "parker_woken_relaxed")) == ASLEEP {
+        if self.word.swap(WOKEN, Ordering::Release) == ASLEEP {
             self.parking.wake_all(&self.word);
         }
     }
@@ -82,7 +82,7 @@ impl Sleeper {
 }
 
 std::thread_local! {
-    /// The sleeper of this thread, where no wait has it. (Under loom all threads are one, so nobody keeps it.)
+    /// The sleeper of this thread, where no wait has it. (Not under loom: all its threads are one.)
     static KEPT: Cell<Option<Sleeper>> = const { Cell::new(None) };
 }
 

@@ -1,7 +1,7 @@
 //! [`Sending`]: a send as one of several things that a thread waits for.
 
 use super::any::Arm;
-use super::arms::Finding;
+use super::arms::{Choice, Finding};
 use super::look::Look;
 use super::{Event, Wait, WaitStrategy};
 use crate::error::Refusal;
@@ -9,7 +9,7 @@ use crate::error::Refusal;
 /// A send whose value is made when there is room for it, and not before.
 ///
 /// `W` waits for room `R`.
-pub struct Sending<W, R, T, E> {
+pub(crate) struct Sending<W, R, T, E> {
     room: Finding<W, Result<R, Refusal>>,
     /// Whether others wait until room that was found is filled.
     is_claim: bool,
@@ -17,7 +17,6 @@ pub struct Sending<W, R, T, E> {
     put: fn(W, Result<R, Refusal>, T) -> Result<(), E>,
 }
 
-#[allow(private_bounds, private_interfaces, reason = "a macro uses the type, and no bound")]
 impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> Sending<W, R, T, E> {
     /// A send in room that stays there until `put`, which gets what a look of `room` found, and the value.
     #[inline]
@@ -36,17 +35,36 @@ impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> Sending<W, R, T, E> {
     ) -> Self {
         Self { room, is_claim: true, put }
     }
+}
 
-    /// Sends the value that `make` returns. A look has found room, or that there will be none.
+/// A send that was chosen.
+pub trait SendChoice<T, E> {
+    /// Sends the value that `make` returns.
+    ///
+    /// # Errors
+    ///
+    /// Those of the handle's own verb.
+    fn send(self, make: impl FnOnce() -> T) -> Result<(), E>;
+}
+
+impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> SendChoice<T, E> for Sending<W, R, T, E> {
     #[inline]
-    #[allow(clippy::missing_errors_doc, reason = "those of the verb")]
-    pub fn send(self, make: impl FnOnce() -> T) -> Result<(), E> {
+    fn send(self, make: impl FnOnce() -> T) -> Result<(), E> {
         let (waiter, found) = self.room.take_both();
         // Decision 0072: a claim can't be given back, and others wait until it is filled.
-        let to_be_filled = (self.is_claim && found.is_ok()).then_some(ToBeFilled);
+        let to_be_filled = (self.is_claim && found.is_ok()).then(|| ToBeFilled);
         let value = make();
         core::mem::forget(to_be_filled);
         (self.put)(waiter, found, value)
+    }
+}
+
+impl<W: Wait<Found = Result<R, Refusal>>, R, T, E> Choice for Sending<W, R, T, E> {
+    type Found = Self;
+
+    #[inline]
+    fn found(self) -> Self {
+        self
     }
 }
 

@@ -9,6 +9,7 @@
 //! subscriber    one reader: by closure, by reference, in batches
 //! recv          by value: clones, one by one and as iterators
 //! tasks         the async verbs
+//! source        subscribers as what one can wait at
 //! select        what a select does with them
 //! ```
 

@@ -7,19 +7,16 @@ use super::source::There;
 use super::{EventPublisher, EventSubscriber, MpEventPublisher};
 use crate::broadcast::mode::Mode;
 use crate::broadcast::room::{Alone, Claiming, Room};
-use crate::broadcast::slot_access::{Claimable, Claimed};
+use crate::broadcast::slot_access::Claimable;
 use crate::error::{PublishError, RecvError, Refusal};
 use crate::room::{HasRoom, WaitsForRoom};
-use crate::wait::{Arm, Event, Finding, Sending, Wait};
+use crate::wait::{Arm, Choice, Event, Finding, SendChoice, Sending};
 
 impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
-    pub fn wait_in_select(
-        &mut self,
-    ) -> Finding<impl Wait<Found = Result<(), RecvError>>, Result<(), RecvError>> {
+    pub fn wait_in_select(&mut self) -> impl Choice<Found = Result<(), RecvError>> {
         let strategy = self.shared.strategy;
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
         unsafe { Finding::new(There(self), strategy) }
@@ -30,10 +27,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
-    pub fn send_in_select(
-        &mut self,
-    ) -> Sending<impl Wait<Found = Result<(), Refusal>>, (), T, PublishError<T>> {
+    pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
         let strategy = self.single.shared.strategy;
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
         let room = unsafe { Finding::new(Room(self), strategy) };
@@ -68,10 +62,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
-    pub fn send_in_select(
-        &self,
-    ) -> Sending<impl Wait<Found = Result<Claimed, Refusal>>, Claimed, T, PublishError<T>> {
+    pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
         let claiming = Claiming::by(self, self.shared());
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
         let room = unsafe { Finding::new(claiming, self.shared().strategy) };

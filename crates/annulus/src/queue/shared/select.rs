@@ -7,14 +7,13 @@ use super::{Receiver, Sender};
 use crate::error::{RecvError, Refusal, SendError};
 use crate::lane::FreeSlot;
 use crate::room::{HasRoom, WaitsForRoom};
-use crate::wait::{Arm, Event, Finding, Look, Next, Sending, Wait};
+use crate::wait::{Arm, Choice, Event, Finding, Look, Next, SendChoice, Sending, Wait};
 
 impl<T: Send> Receiver<T> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
-    pub fn recv_in_select(&self) -> Finding<impl Wait<Found = Result<T, RecvError>>, Result<T, RecvError>> {
+    pub fn recv_in_select(&self) -> impl Choice<Found = Result<T, RecvError>> {
         // SAFETY: the events are in the queue's state, which the receiver keeps alive.
         unsafe { Finding::new(Next(self), self.state.strategy) }
     }
@@ -24,10 +23,7 @@ impl<T: Send> Sender<T> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
-    #[allow(private_interfaces, private_bounds, reason = "for the macro")]
-    pub fn send_in_select(
-        &self,
-    ) -> Sending<impl Wait<Found = Result<FreeSlot<'_, T>, Refusal>>, FreeSlot<'_, T>, T, SendError<T>> {
+    pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, SendError<T>>> {
         let state = &*self.state;
         // SAFETY: the events are in the queue's state, which the sender keeps alive.
         let room = unsafe { Finding::new(Claiming { state }, state.strategy) };
