@@ -20,7 +20,8 @@ fn main() {
         thread::spawn(move || (1..=100_000_u64).for_each(|price| exchange.publish(price))),
         thread::spawn(move || (1..=ORDERS).for_each(|order| customer.send(order).unwrap())),
         thread::spawn(move || {
-            assert_eq!(book.iter().map(|(order, _)| order).sum::<u64>(), ORDERS * (ORDERS + 1) / 2)
+            let answered: u64 = book.iter().map(|(order, _price)| order).sum();
+            assert_eq!(answered, ORDERS * (ORDERS + 1) / 2);
         }),
     ];
 
@@ -50,6 +51,8 @@ fn main() {
         }
     }
     drop(answers);
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     println!("{answered} answers, {seen} prices seen and {lost} skipped, in {:?}", begun.elapsed());
 }

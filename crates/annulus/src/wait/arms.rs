@@ -69,6 +69,7 @@ unsafe impl<S: Source> Arm for Ready<S> {
 }
 
 /// An arm of `select!`, which gives away what it found.
+#[must_use = "an arm does nothing by itself"]
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Choice: Arm {
     /// What it finds.
@@ -161,8 +162,8 @@ mod tests {
     use super::*;
     use crate::queue::{Consumer, spsc};
 
-    fn soon() -> Option<Instant> {
-        Some(Instant::now() + Duration::from_millis(5))
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_millis(5)
     }
 
     fn ready_one(
@@ -178,7 +179,7 @@ mod tests {
     #[test]
     fn it_looks_from_the_first_on_and_gives_up_in_time() {
         let [(mut a, mut left), (mut b, mut right)] = [spsc::channel(4), spsc::channel(4)];
-        assert_eq!(ready_one(&mut left, &mut right, 0, soon()), None);
+        assert_eq!(ready_one(&mut left, &mut right, 0, Some(soon())), None);
         b.send(1).unwrap();
         assert_eq!(ready_one(&mut left, &mut right, 0, None), Some(1));
         a.send(1).unwrap();

@@ -24,7 +24,9 @@ fn every_receiving_handle_has_an_arm() {
     let mut by_value = from_events.subscribe();
     let (mut subscriber, mut counted) = (from_lossy.subscribe(), from_lossy.subscribe());
 
-    let mut sends: Vec<(&str, Box<dyn FnMut() + '_>)> = vec![
+    type Sends<'a> = (&'a str, Box<dyn FnMut() + 'a>);
+
+    let mut sends: Vec<Sends<'_>> = vec![
         ("lossy", Box::new(|| lossy.publish(1_u32))),
         ("lossless", Box::new(|| lossless.publish(2_u64).unwrap())),
         ("events", Box::new(|| events.send(3).unwrap())),

@@ -13,16 +13,18 @@ use crate::MOMENT;
 fn no_arm_starves() {
     let channels = || -> (Vec<_>, Vec<_>) { (0..5).map(|_| spsc::channel(4096)).unzip() };
     let (mut producers, mut consumers) = channels();
-    producers.iter_mut().for_each(|producer| producer.send_batch(&[(); 2000]).unwrap());
-    let [a, b, c, d, e] = &mut consumers[..] else { unreachable!() };
+    for producer in &mut producers {
+        producer.send_batch(&[(); 2000]).unwrap();
+    }
+    let [first, second, third, fourth, fifth] = &mut consumers[..] else { unreachable!() };
     let (mut last, mut counts) = ([0; 5], [0; 5]);
     for turn in 1..=1000 {
         let index = select! {
-            recv(a) -> _ => 0,
-            recv(b) -> _ => 1,
-            recv(c) -> _ => 2,
-            recv(d) -> _ => 3,
-            recv(e) -> _ => 4,
+            recv(first) -> _ => 0,
+            recv(second) -> _ => 1,
+            recv(third) -> _ => 2,
+            recv(fourth) -> _ => 3,
+            recv(fifth) -> _ => 4,
         };
         // As `Select` does, between two.
         assert!(turn - last[index] <= 15, "{turn} {last:?}");
@@ -32,14 +34,14 @@ fn no_arm_starves() {
     assert!(counts.iter().all(|count| (150..=250).contains(count)), "{counts:?}");
     for _ in 0..100 {
         select_biased! {
-            recv(a) -> _ => {}
-            recv(b) -> _ => panic!("the first is ready"),
+            recv(first) -> _ => {}
+            recv(second) -> _ => panic!("the first is ready"),
         }
     }
     let mut select = Select::new();
-    [a, b, c, d, e].into_iter().for_each(|consumer| {
+    for consumer in [first, second, third, fourth, fifth] {
         select.recv(consumer);
-    });
+    }
     let mut last = [0; 5];
     for turn in 1..=1000 {
         let index = select.ready();
