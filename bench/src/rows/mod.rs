@@ -15,6 +15,7 @@ mod latency;
 mod live;
 mod lossless;
 mod many_publishers;
+mod notifier;
 mod one_thread;
 mod page;
 mod placement;
@@ -55,6 +56,7 @@ pub fn all() -> Vec<Row> {
     of(Group::QueueMany, queue_shared::rows().into());
     of(Group::Latency, vec![round_trip::row(), wake_up::row()]);
     of(Group::Latency, queue_wake::rows().into());
+    of(Group::Latency, vec![notifier::row()]);
     of(Group::Latency, latency::rows());
     of(Group::Memory, vec![pool::row()]);
     of(Group::Memory, pool_across::rows().into());

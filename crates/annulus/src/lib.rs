@@ -53,8 +53,8 @@
 //! - **Loss is counted exactly.** What a subscriber received and what it lost add up to how far it has come.
 //!   On a lossless ring nothing is lost, and the error types say so.
 //! - **A message allocates nothing and frees nothing.** No lock is taken to send, to receive, to join or to
-//!   leave. A thread calls the operating system only to sleep, or to wake a sleeper: by a futex on Linux, by
-//!   a lock and a condition variable elsewhere.
+//!   leave. A thread calls the operating system only to sleep, or to wake a sleeper: by a futex on Linux (an
+//!   eventfd, if an event loop sleeps), by a lock and a condition variable elsewhere.
 //! - **Queues move any `Send` type** and drop each message exactly once. A send that runs at the same time as
 //!   a close either succeeds, or gives its value back.
 //! - **Close is seen.** No handle waits for a peer that is gone. Any ring can be closed from any thread (by
@@ -90,8 +90,8 @@
 //!
 //! # Features
 //!
-//! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines. Without it the crate needs `alloc` and
-//!   64-bit atomics only, and blocking calls spin.
+//! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines, and on Linux `EventNotifier`. Without it
+//!   the crate needs `alloc` and 64-bit atomics only, and blocking calls spin.
 //! - `derive`: `#[derive(annulus::Message)]`, for your own structs and enums. See [`Message`].
 //! - `async`: verbs for tasks (`recv_async`, `send_async`, `stream` and so on), with any executor, with `std`
 //!   or without. See [`guide::waiting`]. It adds the dependency `futures-core`.
@@ -127,6 +127,8 @@ mod index;
 mod lane;
 mod link;
 mod message;
+#[cfg(all(target_os = "linux", feature = "std"))]
+mod notifier;
 mod os;
 pub mod pool;
 pub mod queue;
@@ -155,6 +157,9 @@ pub use error::{
 #[cfg(feature = "std")]
 pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};
 pub use message::Message;
+#[cfg(all(target_os = "linux", feature = "std"))]
+#[cfg_attr(docsrs, doc(cfg(all(target_os = "linux", feature = "std"))))]
+pub use notifier::{EventNotifier, Readiness};
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
 #[cfg(any(feature = "std", feature = "async"))]

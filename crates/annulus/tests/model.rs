@@ -1,10 +1,9 @@
 //! The lossy ring against a plain model, which is in `models/lossy.rs`, in random steps and at every small
 //! capacity.
 
-#[path = "support/hang.rs"]
-mod hang;
 #[path = "models/lossy.rs"]
 mod lossy;
+mod support;
 
 use annulus::LossyTryRecvError;
 use lossy::{Step, message, run};

@@ -152,8 +152,8 @@ fn right_behind_the_writer() {
     right_behind(subscribable.subscribe(), move |message| publisher.publish(message));
 }
 
-/// One of many. (Where the system has no light fence, as under Miri, an only publisher has a full fence before
-/// each stamp, and no bug in the order of the two shows.)
+/// One of many. (Where the system has no light fence, as under Miri, an only publisher has a full fence
+/// before each stamp, and no bug in the order of the two shows.)
 #[test]
 fn right_behind_a_writer() {
     let (publisher, subscribable) = annulus::broadcast::mp_lossy(2);

@@ -3,6 +3,7 @@
 //! ```text
 //! models.rs        the models, and what any four bytes do: those of the tests, by path
 //! case.rs          what the bytes before the steps mean
+//! support.rs       futures that the models poll
 //! targets.rs       a function for each target; fuzz_targets/ hands them to libFuzzer
 //! ```
 //!
@@ -10,6 +11,7 @@
 
 mod case;
 mod models;
+mod support;
 mod targets;
 
 // Where the models look for it.

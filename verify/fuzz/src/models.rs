@@ -16,6 +16,8 @@ pub(crate) mod lossy;
 pub(crate) mod lossy_stages;
 #[path = "../../../crates/annulus/tests/queue/model/one_consumer.rs"]
 pub(crate) mod one_consumer;
+#[path = "../../../crates/annulus/tests/queue/model/one_order.rs"]
+pub(crate) mod one_order;
 #[path = "../../../crates/annulus/tests/models/pool.rs"]
 pub(crate) mod pool;
 #[path = "../../../crates/annulus/tests/queue/model/shared.rs"]
@@ -24,3 +26,5 @@ pub(crate) mod shared;
 pub(crate) mod stages;
 #[path = "../../../crates/annulus/tests/queue/model/step.rs"]
 pub(crate) mod step;
+#[path = "../../../crates/annulus/tests/queue/model/tasks.rs"]
+pub(crate) mod tasks;

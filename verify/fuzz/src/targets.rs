@@ -4,7 +4,9 @@
 use annulus::{mpmc, mpsc, spmc, spsc};
 
 use crate::case::Case;
-use crate::models::{groups, lossless, lossy, lossy_stages, one_consumer, pool, rings, shared, stages, step};
+use crate::models::{
+    groups, lossless, lossy, lossy_stages, one_consumer, one_order, pool, rings, shared, stages, step,
+};
 
 /// Lossy rings: one publisher, or many.
 pub fn lossy(bytes: &[u8]) {
@@ -77,13 +79,14 @@ pub fn queues(bytes: &[u8]) {
     }
 }
 
-/// Queues with many consumers.
+/// Queues with many consumers: a ring for each producer, or one ring for all.
 pub fn shared_queues(bytes: &[u8]) {
     let Some(case) = Case::<step::Turn>::of(bytes) else { return };
     let (capacity, first) = (case.capacity(1), case.first());
-    match case.kind(2) {
+    match case.kind(3) {
         0 => shared::run::<spmc::Spmc>(|_| None, capacity, first, case.steps),
-        _ => shared::run::<mpmc::Mpmc>(|producer| producer.register().ok(), capacity, first, case.steps),
+        1 => shared::run::<mpmc::Mpmc>(|producer| producer.register().ok(), capacity, first, case.steps),
+        _ => one_order::run(capacity, first, case.steps),
     }
 }
 

@@ -520,6 +520,29 @@ mod tests {
         assert_eq!([2, 8, 9, 127, 128, 1000].map(part), [1, 4, 4, 63, 64, 64]);
     }
 
+    /// While one writes a part of its batch, another claims the message behind that part.
+    #[test]
+    #[cfg(feature = "std")]
+    fn a_batch_lets_others_in_behind_each_part() {
+        let (publisher, _subscribable) = crate::broadcast::mp_lossy::<u64>(2 * PART);
+        let head = publisher.shared.ring.head();
+        // The second part of the batch ends in the slot of a message that somebody is still writing.
+        let stopped = head.claim(1).unwrap();
+        let two_parts = 1 + 2 * PART as u64;
+        let another = std::thread::scope(|scope| {
+            scope.spawn(|| publisher.publish_batch(&[7; 3 * PART]));
+            while head.claimed().since(stopped) < two_parts {
+                std::thread::yield_now();
+            }
+            let another = head.claim(1).unwrap();
+            publisher.put(stopped, &1);
+            publisher.put_when_left(another, &2);
+            another
+        });
+        assert_eq!(another, stopped.plus(two_parts));
+        assert_eq!(head.claimed(), another.plus(1 + PART as u64));
+    }
+
     /// What another publisher has claimed, and not yet written, is not overwritten a lap later.
     #[test]
     #[cfg(feature = "std")]
@@ -536,10 +559,15 @@ mod tests {
             let before = publisher.shared.ring.stamp(next);
             std::thread::scope(|scope| {
                 let other = scope.spawn(|| verb(&publisher, 7));
+                // Until it says that it waits. (One that does not wait is done.)
+                while !publisher.shared.looks_first() && !other.is_finished() {
+                    std::thread::yield_now();
+                }
                 std::thread::sleep(std::time::Duration::from_millis(5));
-                assert!(publisher.shared.ring.stamp(next) == before && !other.is_finished());
+                let waits = publisher.shared.ring.stamp(next) == before && !other.is_finished();
                 publisher.put(stopped, &1);
                 publisher.put(stopped.next(), &2);
+                assert!(waits, "it has overwritten what another had yet to write");
             });
             assert!(publisher.shared.ring.newest(next) == Some(next));
             assert!(publisher.shared.looks_first(), "somebody had to wait");

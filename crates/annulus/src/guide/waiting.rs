@@ -13,6 +13,21 @@
 //!
 //! (A lossy ring with one publisher has none of these forms for publishing: its `publish` never waits.)
 //!
+//! # Who waits
+//!
+//! All who wait do so at the same place of a ring, and by one look the other side learns of all of them:
+//!
+//! | who waits | verb | what a message costs its sender, if somebody waits | what it costs while idle |
+//! | --- | --- | --- | --- |
+//! | a thread | `recv`, `recv_timeout`, … | one system call for all threads that sleep (a futex wake) | nothing; if the strategy spins, a core |
+//! | a task | `recv_async`, `stream`, … (feature `async`) | the call of each task's waker, which is its executor's code | nothing |
+//! | a file descriptor | [`EventNotifier::arm`](#file-descriptors), then `epoll`, `poll` or `io_uring` | one system call for each descriptor that is armed (a `write`) | nothing |
+//! | a thread of its own | `EventLoop`, which calls a handler | as for a thread | as for a thread; an idle timeout wakes it |
+//! | a thread, at several rings | `select!`, `Select` | the call of a waker, which unparks the thread: at most one system call | nothing |
+//!
+//! If nobody waits, a message costs its sender one look in each case, and no system call. After a wake-up,
+//! nothing more is paid until somebody waits again.
+//!
 //! # Strategies
 //!
 //! A [`WaitStrategy`](crate::WaitStrategy) is either a way to spin or a way to sleep.
@@ -126,6 +141,36 @@
 //! - *The select* looks at each handle in turn. Before it sleeps it registers at all of them, and a wake-up
 //!   takes it out everywhere. So a select over many rings that sleeps for each message costs more than a
 //!   queue with many producers, which has one place to wait.
+//!
+//! # File descriptors
+//!
+//! On Linux, `EventNotifier` brings any receiving handle into a loop that waits for file descriptors:
+//! `epoll`, `poll`, `io_uring`, or the loop of another library. A turn of the loop has three steps: receive
+//! what is there, `arm`, and wait if `arm` says so. The type keeps their order, so no wake-up can be lost.
+//!
+//! ```
+//! # #[cfg(all(target_os = "linux", feature = "std"))] {
+//! use annulus::{EventNotifier, Readiness};
+//! use rustix::event::{PollFd, PollFlags, poll};
+//!
+//! let (mut publisher, subscribable) = annulus::broadcast::lossy(64);
+//! let mut notifier = EventNotifier::new(subscribable.subscribe())?;
+//! let writer = std::thread::spawn(move || publisher.publish(7));
+//!
+//! while notifier.arm() == Readiness::Armed {
+//!     poll(&mut [PollFd::new(&notifier, PollFlags::IN)], None)?; // with other descriptors
+//! }
+//! assert_eq!(notifier.get_mut().try_recv(), Ok(7));
+//! # writer.join().unwrap();
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - *A message* makes the descriptor readable by one `write`, which never blocks. It does so once for each
+//!   `arm`, however many messages follow. A sender with real-time deadlines pays this system call and a
+//!   bounded number of steps, and takes no lock of the library.
+//! - *A notifier that is not armed* costs nobody anything.
+//! - *Dropped or disarmed*, it passes a wake-up that it did not use on to another consumer of its queue.
 //!
 //! # Timeouts
 //!

@@ -61,8 +61,8 @@ pub(crate) trait Read<T> {
     /// Says that the caller has looked for the next message in vain, and continues to look.
     fn ask(&mut self) {}
 
-    /// Whether a message is there for [`try_take`](Self::try_take). Where other consumers share the lanes, one of
-    /// them may be faster.
+    /// Whether a message is there for [`try_take`](Self::try_take). Where other consumers share the lanes,
+    /// one of them may be faster.
     fn has_some(&mut self) -> bool;
 
     /// Takes the next message if that takes only the plain steps. Otherwise the caller takes the slow path:

@@ -221,7 +221,7 @@ impl Place<dyn Arm + '_> {
     /// From now on nobody wakes the thread for this arm. Returns whether there was a wake-up in place of any
     /// other.
     fn disarm(&mut self) -> bool {
-        let Some((seat, is_owed)) = self.seat.take().map(Seat::disarmed_of) else { return false };
+        let Some((seat, is_owed)) = self.seat.take().map(Seat::disarmed_and_woken) else { return false };
         self.seat = seat;
         is_owed
     }

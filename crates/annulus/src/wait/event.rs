@@ -448,6 +448,17 @@ mod tests {
         }
     }
 
+    /// Others may have woken those who are still counted: then the word says that nobody sleeps.
+    #[test]
+    fn who_is_counted_may_have_been_woken() {
+        for event in both_kinds() {
+            let before = event.word.load(Ordering::Relaxed);
+            event.asleep.store(3, Ordering::Relaxed);
+            event.notify_some(1);
+            assert_eq!(event.word.load(Ordering::Relaxed), before);
+        }
+    }
+
     /// Whoever registers after the first one's fence goes without, until all have been woken.
     #[test]
     fn one_fence_serves_those_who_come_later() {

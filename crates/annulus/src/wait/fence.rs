@@ -202,6 +202,13 @@ mod tests {
     }
 
     #[test]
+    fn the_wait_in_place_of_a_barrier_is_as_long_as_it_says() {
+        let begun = Instant::now();
+        wait_out();
+        assert!(begun.elapsed() >= Duration::from_millis(1));
+    }
+
+    #[test]
     fn a_nap_is_short_and_never_later_than_the_deadline() {
         let now = Instant::now();
         assert!(nap(None) < Some(now + Duration::from_secs(1)));

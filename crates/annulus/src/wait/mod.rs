@@ -53,6 +53,8 @@ pub use fence::prepare;
 pub(crate) use flag::{Flag, HasFlags};
 pub(crate) use look::Look;
 pub(crate) use reader_backoff::ReaderBackoff;
+#[cfg(all(target_os = "linux", feature = "std"))]
+pub(crate) use seat::Seat;
 #[cfg(feature = "std")]
 pub use sending::SendChoice;
 #[cfg(feature = "std")]

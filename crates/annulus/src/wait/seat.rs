@@ -47,12 +47,12 @@ impl Seat {
     /// another's from now on.
     #[cfg_attr(not(feature = "async"), allow(dead_code, reason = "what has to do with tasks"))]
     pub(crate) fn disarmed(self) -> Option<Self> {
-        self.disarmed_of().0
+        self.disarmed_and_woken().0
     }
 
     /// As [`disarmed`](Self::disarmed). Also returns whether the seat was woken in place of any other. If the
     /// look that follows finds a message and does not take it, the caller [passes that on](Self::pass_on).
-    pub(crate) fn disarmed_of(mut self) -> (Option<Self>, bool) {
+    pub(crate) fn disarmed_and_woken(mut self) -> (Option<Self>, bool) {
         let ended = self.place.as_mut().map_or(Ended::Plainly, Place::disarm);
         if ended == Ended::Abandoned {
             self.place = None;

@@ -156,3 +156,145 @@ impl<T, E, W: Wait<Found = Result<T, E>>> FusedStream for Streaming<W> {
 
 /// Nothing in it is pinned.
 impl<W: Wait> Unpin for Streaming<W> {}
+
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod tests {
+    use std::collections::VecDeque;
+    use std::sync::Arc;
+    use std::task::Wake;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::sync::{AtomicU32, Ordering};
+
+    #[derive(Default)]
+    struct Woken(AtomicU32);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    impl Woken {
+        /// Polls once; also returns how often it has been woken so far.
+        fn poll<W: Wait>(self: &Arc<Self>, waiting: &mut Waiting<W>) -> (Poll<W::Found>, u32) {
+            let waker = Arc::clone(self).into();
+            let polled = waiting.poll_wait(&mut Context::from_waker(&waker));
+            (polled, self.0.load(Ordering::Relaxed))
+        }
+    }
+
+    /// A waiter whose looks are given in advance: what each finds, and at which event it waits from then on.
+    /// After them it finds nothing.
+    struct Scripted<'e> {
+        looks: VecDeque<(Look<u32>, &'e Event)>,
+        event: &'e Event,
+        /// A message comes at its event during its last look.
+        is_notified: bool,
+    }
+
+    impl<'e> Scripted<'e> {
+        /// It waits at `event` at first.
+        fn at(event: &'e Event, looks: impl IntoIterator<Item = (Look<u32>, &'e Event)>) -> Waiting<Self> {
+            let waiter = Self { looks: looks.into_iter().collect(), event, is_notified: false };
+            // SAFETY: the events are those of the tests, which drop their waiters first.
+            unsafe { Waiting::new(waiter) }
+        }
+    }
+
+    impl Wait for Scripted<'_> {
+        type Found = u32;
+
+        fn event(&self) -> &Event {
+            self.event
+        }
+
+        fn poll(&mut self) -> Look<u32> {
+            let Some((look, event)) = self.looks.pop_front() else { return Look::Nothing };
+            if self.is_notified && self.looks.is_empty() {
+                self.event.notify_some(1);
+            }
+            self.event = event;
+            look
+        }
+    }
+
+    /// How many tasks wait there.
+    fn waiting(events: &[Event]) -> Vec<usize> {
+        events.iter().map(|event| event.tasks().count()).collect()
+    }
+
+    #[test]
+    fn who_finds_something_at_once_waits_nowhere() {
+        let event = Event::new();
+        let woken = Arc::default();
+        let mut first = Scripted::at(&event, [(Look::Found(7), &event)]);
+        assert_eq!(Woken::poll(&woken, &mut first), (Poll::Ready(7), 0));
+        assert!(!event.has_sleepers(), "it has not registered");
+        let mut second = Scripted::at(&event, [(Look::Again, &event), (Look::Found(8), &event)]);
+        assert_eq!(Woken::poll(&woken, &mut second), (Poll::Ready(8), 0));
+        assert!(!event.has_sleepers(), "it has not registered");
+        let mut third = Scripted::at(&event, [(Look::Nothing, &event), (Look::Found(9), &event)]);
+        assert_eq!(Woken::poll(&woken, &mut third), (Poll::Ready(9), 0));
+        assert!(event.has_sleepers(), "it has found it at the second look");
+        assert_eq!((event.tasks().count(), Arc::strong_count(&woken)), (0, 1));
+    }
+
+    /// Where what it waits for moves from one event to another, the task is woken by the latter alone.
+    #[test]
+    fn a_task_moves_with_what_it_waits_for() {
+        // Between two polls; at the second look; and at both.
+        let moves: [[usize; 3]; 3] = [[0, 0, 1], [0, 1, 1], [1, 2, 2]];
+        for places in moves {
+            let events = [(); 3].map(|()| Event::new());
+            let woken = Arc::default();
+            let looks = places.map(|place| (Look::Nothing, &events[place]));
+            let mut task = Scripted::at(&events[0], looks);
+            assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 0));
+            assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 0));
+            let [.., last] = places;
+            let expected = [0, 1, 2].map(|place| usize::from(place == last));
+            assert_eq!(waiting(&events), expected, "{places:?}");
+            for (place, event) in events.iter().enumerate() {
+                event.notify();
+                assert_eq!(woken.0.load(Ordering::Relaxed), u32::from(place >= last), "{places:?}");
+            }
+            drop(task);
+            assert_eq!((waiting(&events), Arc::strong_count(&woken)), (std::vec![0; 3], 1));
+        }
+    }
+
+    /// A wake-up that came at the event that a task leaves goes to another that waits there.
+    #[test]
+    fn who_moves_on_passes_its_wake_up_on() {
+        let events = [(); 2].map(|()| Event::new());
+        let [woken, other_woken] = [(); 2].map(|()| Arc::default());
+        let looks = [0, 0, 0, 1].map(|place| (Look::Nothing, &events[place]));
+        let mut task = Scripted::at(&events[0], looks);
+        task.waiter.is_notified = true;
+        let mut other = Scripted::at(&events[0], []);
+        assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 0));
+        assert_eq!(Woken::poll(&other_woken, &mut other), (Poll::Pending, 0));
+        // It is the first in turn, and is woken at its second look.
+        assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 1));
+        assert_eq!(waiting(&events), [0, 1]);
+        assert_eq!(Woken::poll(&other_woken, &mut other), (Poll::Pending, 1));
+    }
+
+    /// A task that is told to look again, for ever, lets others run, and asks to be polled once more.
+    #[test]
+    fn a_poll_ends() {
+        let event = Event::new();
+        let woken = Arc::default();
+        let looks = || [Look::Again, Look::Nothing, Look::Again].map(|look| (look, &event));
+        let mut task = Scripted::at(&event, (0..LOOKS).flat_map(|_| looks()));
+        let all = task.waiter.looks.len();
+        assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 1));
+        let looked = all - task.waiter.looks.len();
+        assert!((LOOKS as usize..=2 * LOOKS as usize).contains(&looked), "{looked} looks");
+        assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 2));
+        assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 2), "now it waits");
+        assert_eq!(event.tasks().count(), 1);
+    }
+}

@@ -532,6 +532,16 @@ mod tests {
         ends(places);
     }
 
+    /// What a panic says, which panics where it is dropped.
+    struct PanicsInTurn;
+
+    impl Drop for PanicsInTurn {
+        fn drop(&mut self) {
+            // Without an allocation: nobody can drop it.
+            resume_unwind(Box::new(()));
+        }
+    }
+
     #[test]
     fn a_waker_that_panics_harms_nobody() {
         let wake_all = |waiters: &Waiters| assert!(waiters.wake_all());
@@ -541,6 +551,8 @@ mod tests {
             let mut places = armed(&waiters, &notes, 9);
             places[1].disarm();
             places[1].arm(&notes.waker_that(1, Some(Box::new(|| resume_unwind(Box::new("on purpose"))))));
+            places[3].disarm();
+            places[3].arm(&notes.waker_that(3, Some(Box::new(|| resume_unwind(Box::new(PanicsInTurn))))));
             wake(&waiters);
             assert_eq!(notes.take(), (0..9).collect::<Vec<_>>());
             ends(places);

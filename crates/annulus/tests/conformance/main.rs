@@ -120,10 +120,10 @@ macro_rules! conformance {
                 tasks::an_idle_task_is_polled_once,
                 tasks::a_dropped_future_loses_nothing,
                 tasks::the_last_waker_is_woken,
+                tasks::a_stream_stays_at_its_end,
                 tasks::a_task_may_receive_inside_its_wake,
                 tasks::a_waker_that_panics_harms_nobody_else,
                 tasks::a_close_wakes_tasks_of_both_sides,
-                tasks::each_end_may_be_a_task_or_a_thread,
             }
         }
     )*};
@@ -147,9 +147,43 @@ macro_rules! conformance {
                 tasks::an_idle_task_is_polled_once,
                 tasks::a_dropped_future_loses_nothing,
                 tasks::the_last_waker_is_woken,
+                tasks::a_stream_stays_at_its_end,
                 tasks::a_task_may_receive_inside_its_wake,
                 tasks::a_close_wakes_tasks_of_both_sides,
+            }
+        }
+    )*};
+    // Tasks beside threads: the verbs that block do so there, and the others await.
+    (runtime: $($module:ident: $ring:ident),* $(,)?) => {$(
+        #[cfg(all(feature = "async", not(miri)))]
+        mod $module {
+            use crate::every::{runtime, tasks};
+            use crate::rings::$ring as Ring;
+
+            conformance! { @tests
                 tasks::each_end_may_be_a_task_or_a_thread,
+                runtime::select_loses_nothing,
+                runtime::a_timeout_loses_nothing,
+                runtime::tasks_move_between_threads,
+                runtime::polled_too_often_and_too_late,
+                runtime::one_end_blocks_and_the_other_awaits,
+                runtime::a_thousand_tasks_receive_each_message,
+            }
+        }
+    )*};
+    (runtime queues: $($module:ident: $ring:ident),* $(,)?) => {$(
+        #[cfg(all(feature = "async", not(miri)))]
+        mod $module {
+            use crate::every::{runtime, tasks};
+            use crate::rings::$ring as Ring;
+
+            conformance! { @tests
+                tasks::each_end_may_be_a_task_or_a_thread,
+                runtime::select_loses_nothing,
+                runtime::a_timeout_loses_nothing,
+                runtime::tasks_move_between_threads,
+                runtime::polled_too_often_and_too_late,
+                runtime::one_end_blocks_and_the_other_awaits,
             }
         }
     )*};
@@ -215,4 +249,28 @@ conformance! { task queues:
     spmc_in_tasks: SpmcInTasks,
     mpmc_queue_in_tasks: MpmcQueueInTasks,
     one_order_in_tasks: OneOrderInTasks,
+}
+
+conformance! { runtime:
+    lossy_and_tasks: Lossy,
+    lossless_and_tasks: Lossless,
+    mpmc_and_tasks: Mpmc,
+    mpmc_lossless_and_tasks: MpmcLossless,
+    tap_and_tasks: Tap,
+    events_and_tasks: Events,
+    mpmc_events_and_tasks: MpmcEvents,
+    group_and_tasks: Grouped,
+    group_lossless_and_tasks: GroupedLossless,
+    tracked_and_tasks: Tracked,
+    behind_lossless_and_tasks: BehindLossless,
+    behind_mpmc_events_and_tasks: BehindMpmcEvents,
+}
+
+conformance! { runtime queues:
+    spsc_and_tasks: SpscQueue,
+    spsc_hand_off_and_tasks: SpscQueueHandingOff,
+    mpsc_and_tasks: MpscQueue,
+    spmc_and_tasks: SpmcQueue,
+    mpmc_queue_and_tasks: MpmcQueue,
+    one_order_and_tasks: OneOrderQueue,
 }

@@ -7,10 +7,17 @@
 
 use std::collections::VecDeque;
 
+#[cfg(feature = "async")]
+use annulus::LossyRecvError;
 use annulus::LossyTryRecvError;
 use annulus::broadcast::{MpPublisher, Publisher, Subscribable, Subscriber};
 
+use crate::support::polled::Patience;
+#[cfg(feature = "async")]
+use crate::support::polled::Polled;
+
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "async"), allow(dead_code, reason = "nobody awaits"))]
 pub(crate) enum Step {
     Publish,
     PublishWith,
@@ -23,6 +30,10 @@ pub(crate) enum Step {
     Subscribe,
     SubscribeFromOldest,
     CloneSubscriber,
+    /// The last subscriber, in a task; the next steps are taken while it waits.
+    Await(Patience),
+    /// The same, and a lag is said.
+    AwaitOrLag(Patience),
     // Where there may be many.
     AnotherPublisher,
     NextPublisher,
@@ -30,13 +41,15 @@ pub(crate) enum Step {
 
 /// Any four bytes are a step.
 impl From<[u8; 4]> for Step {
-    fn from([kind, count, ..]: [u8; 4]) -> Self {
+    fn from([kind, count, patience, _]: [u8; 4]) -> Self {
         let count = usize::from(count);
         match kind % 35 {
-            0..8 => Self::Publish,
+            0..7 => Self::Publish,
+            7 => Self::Await(Patience::from(patience)),
             8..10 => Self::PublishWith,
             10..12 => Self::PublishBatch(count),
-            12..24 => Self::TryRecv,
+            12..23 => Self::TryRecv,
+            23 => Self::AwaitOrLag(Patience::from(patience)),
             24..26 => Self::RecvBatch(count % 40),
             26 => Self::TryIter(count % 40),
             27 => Self::Latest,
@@ -82,9 +95,14 @@ impl Model {
     }
 }
 
-/// What one subscriber must see, beside the real one.
+/// A subscriber, and what it must see.
 struct Reader {
     real: Subscriber<u64>,
+    account: Account,
+}
+
+/// What a subscriber must say of itself.
+struct Account {
     cursor: u64,
     received: u64,
     lagged: u64,
@@ -92,11 +110,7 @@ struct Reader {
     recovery: Option<(u64, u64)>,
 }
 
-impl Reader {
-    fn new(real: Subscriber<u64>, cursor: u64) -> Self {
-        Self { real, cursor, received: 0, lagged: 0, recovery: None }
-    }
-
+impl Account {
     /// Where it goes on and how far from the edge that is, by the documented rule for a subscriber that was
     /// lapped, if it was.
     fn resume(&self, model: &Model) -> Option<(u64, u64)> {
@@ -146,41 +160,47 @@ impl Reader {
         self.lagged += skipped;
         skipped
     }
+}
+
+impl Reader {
+    fn new(real: Subscriber<u64>, cursor: u64) -> Self {
+        Self { real, account: Account { cursor, received: 0, lagged: 0, recovery: None } }
+    }
 
     fn apply(&mut self, step: &Step, model: &Model) {
         match *step {
-            Step::TryRecv => assert_eq!(self.real.try_recv(), self.try_recv(model)),
+            Step::TryRecv => assert_eq!(self.real.try_recv(), self.account.try_recv(model)),
             Step::RecvBatch(length) => {
-                let expected: Vec<u64> = (0..length).map_while(|_| self.next(model)).collect();
+                let expected: Vec<u64> = (0..length).map_while(|_| self.account.next(model)).collect();
                 let mut buffer = vec![0; length];
                 let count = self.real.try_recv_batch(&mut buffer);
                 assert_eq!(buffer[..count], expected);
                 assert!(buffer[count..].iter().all(|&left| left == 0), "wrote behind its count");
             }
             Step::TryIter(most) => {
-                let expected: Vec<u64> = (0..most).map_while(|_| self.next(model)).collect();
+                let expected: Vec<u64> = (0..most).map_while(|_| self.account.next(model)).collect();
                 assert_eq!(self.real.try_iter().take(most).collect::<Vec<_>>(), expected);
             }
             Step::Latest => {
-                let any = self.cursor < model.published;
-                self.skip_to_latest(model);
-                let expected = any.then(|| self.next(model).unwrap());
+                let any = self.account.cursor < model.published;
+                self.account.skip_to_latest(model);
+                let expected = any.then(|| self.account.next(model).unwrap());
                 assert_eq!(self.real.latest(), expected);
             }
-            Step::SkipToLatest => assert_eq!(self.real.skip_to_latest(), self.skip_to_latest(model)),
+            Step::SkipToLatest => assert_eq!(self.real.skip_to_latest(), self.account.skip_to_latest(model)),
             _ => {}
         }
         self.check(model);
     }
 
     fn check(&self, model: &Model) {
-        assert_eq!(self.real.cursor(), self.cursor);
-        assert_eq!(self.real.total_received(), self.received);
-        assert_eq!(self.real.total_lagged(), self.lagged);
-        let next = self.resume(model).map_or(self.cursor, |(resume, _)| resume);
+        assert_eq!(self.real.cursor(), self.account.cursor);
+        assert_eq!(self.real.total_received(), self.account.received);
+        assert_eq!(self.real.total_lagged(), self.account.lagged);
+        let next = self.account.resume(model).map_or(self.account.cursor, |(resume, _)| resume);
         assert_eq!(self.real.len() as u64, model.published - next);
-        let passed = self.received + self.lagged;
-        let ratio = if passed == 0 { 1.0 } else { self.received as f64 / passed as f64 };
+        let passed = self.account.received + self.account.lagged;
+        let ratio = if passed == 0 { 1.0 } else { self.account.received as f64 / passed as f64 };
         assert!((self.real.receive_ratio() - ratio).abs() < 1e-12);
     }
 }
@@ -225,39 +245,99 @@ macro_rules! publish {
 publish!(Publisher<u64>, |_none| None);
 publish!(MpPublisher<u64>, |publisher| Some(publisher.clone()));
 
-/// The first of `publishers` publishes; those beside it must agree on how much that was.
-fn publish<P: Publish>(step: &Step, model: &mut Model, publishers: &mut VecDeque<P>) {
-    match *step {
-        Step::Publish => publishers[0].publish(model.publish()),
-        Step::PublishWith => publishers[0].publish_with(|| model.publish()),
-        Step::PublishBatch(length) => {
-            let batch: Vec<u64> = (0..length).map(|_| model.publish()).collect();
-            publishers[0].publish_batch(&batch);
-        }
-        Step::AnotherPublisher => {
-            publishers.extend(publishers[0].another());
-            publishers.truncate(3);
-        }
-        Step::NextPublisher => publishers.rotate_left(1),
-        _ => {}
-    }
-    assert!(publishers.iter().all(|publisher| publisher.published() == model.published));
+/// A ring beside its model.
+struct Case<P> {
+    model: Model,
+    /// The first of them publishes.
+    publishers: VecDeque<P>,
+    subscribable: Subscribable<u64>,
+    readers: Vec<Reader>,
 }
 
-fn join(step: &Step, model: &Model, subscribable: &Subscribable<u64>, readers: &mut Vec<Reader>) {
-    match step {
-        Step::Subscribe => readers.push(Reader::new(subscribable.subscribe(), model.published)),
-        Step::SubscribeFromOldest => {
-            readers.push(Reader::new(subscribable.subscribe_from_oldest(), model.oldest()));
+impl<P: Publish> Case<P> {
+    /// Takes steps one after the other. Where one of them awaits, some of those behind it come meanwhile.
+    fn take(&mut self, mut steps: &[Step]) {
+        while let Some((step, rest)) = steps.split_first() {
+            steps = rest;
+            #[cfg(feature = "async")]
+            if let Step::Await(patience) | Step::AwaitOrLag(patience) = *step {
+                let (meanwhile, rest) = rest.split_at(patience.steps.min(rest.len()));
+                steps = rest;
+                self.await_message(matches!(step, Step::AwaitOrLag(_)), patience, meanwhile);
+                continue;
+            }
+            self.publish(step);
+            self.join(step);
+            for reader in &mut self.readers {
+                reader.apply(step, &self.model);
+            }
         }
-        Step::CloneSubscriber => {
-            let clone = Reader::new(readers[0].real.clone(), readers[0].cursor);
-            readers.push(clone);
-        }
-        _ => {}
     }
-    if readers.len() > 4 {
-        readers.remove(1);
+
+    #[cfg(feature = "async")]
+    fn await_message(&mut self, or_lag: bool, patience: Patience, meanwhile: &[Step]) {
+        let Some(mut reader) = self.readers.pop() else { return };
+        let Reader { real, account } = &mut reader;
+        let cursor = account.cursor;
+        let future = Box::pin(async {
+            if or_lag { real.recv_or_lag_async().await } else { Ok(real.recv_async().await?) }
+        });
+        let found = Polled::new(future).wait(
+            patience,
+            self,
+            |case| case.model.published > cursor,
+            |case| case.take(meanwhile),
+            |_, wakes, is_there| assert_eq!(wakes, usize::from(is_there)),
+        );
+        if let Some(found) = found {
+            // Without a word about it, it goes on after a lag.
+            let lag = if or_lag { account.recover(&self.model) } else { None };
+            let expected = match lag {
+                Some(skipped) => Err(LossyRecvError::Lagged { skipped }),
+                None => Ok(account.next(&self.model).expect("a message is there")),
+            };
+            assert_eq!(found, expected);
+        }
+        reader.check(&self.model);
+        self.readers.push(reader);
+    }
+
+    /// The first publisher publishes; those beside it must agree on how much that was.
+    fn publish(&mut self, step: &Step) {
+        let Self { model, publishers, .. } = self;
+        match *step {
+            Step::Publish => publishers[0].publish(model.publish()),
+            Step::PublishWith => publishers[0].publish_with(|| model.publish()),
+            Step::PublishBatch(length) => {
+                let batch: Vec<u64> = (0..length).map(|_| model.publish()).collect();
+                publishers[0].publish_batch(&batch);
+            }
+            Step::AnotherPublisher => {
+                publishers.extend(publishers[0].another());
+                publishers.truncate(3);
+            }
+            Step::NextPublisher => publishers.rotate_left(1),
+            _ => {}
+        }
+        assert!(publishers.iter().all(|publisher| publisher.published() == model.published));
+    }
+
+    fn join(&mut self, step: &Step) {
+        let Self { model, subscribable, readers, .. } = self;
+        match step {
+            Step::Subscribe => readers.push(Reader::new(subscribable.subscribe(), model.published)),
+            Step::SubscribeFromOldest => {
+                readers.push(Reader::new(subscribable.subscribe_from_oldest(), model.oldest()));
+            }
+            Step::CloneSubscriber => {
+                let Some(Reader { real, account }) = readers.first() else { return };
+                readers.push(Reader::new(real.clone(), account.cursor));
+            }
+            _ => {}
+        }
+        if readers.len() > 4 {
+            readers.remove(1);
+        }
     }
 }
 
@@ -267,19 +347,14 @@ pub(crate) fn run<P: Publish>(
     capacity: usize,
     steps: &[Step],
 ) {
-    let mut publishers = VecDeque::from([publisher]);
-    let mut model = Model { capacity, standing: VecDeque::new(), published: 0 };
-    let mut readers = vec![Reader::new(subscribable.subscribe(), 0)];
-    for step in steps {
-        publish(step, &mut model, &mut publishers);
-        join(step, &model, &subscribable, &mut readers);
-        for reader in &mut readers {
-            reader.apply(step, &model);
-        }
-    }
+    let readers = vec![Reader::new(subscribable.subscribe(), 0)];
+    let model = Model { capacity, standing: VecDeque::new(), published: 0 };
+    let mut case = Case { model, publishers: VecDeque::from([publisher]), subscribable, readers };
+    case.take(steps);
+    let Case { model, publishers, readers, .. } = case;
     drop(publishers);
     for mut reader in readers {
-        let rest: Vec<u64> = std::iter::from_fn(|| reader.next(&model)).collect();
+        let rest: Vec<u64> = std::iter::from_fn(|| reader.account.next(&model)).collect();
         assert_eq!(reader.real.iter().collect::<Vec<_>>(), rest);
         assert_eq!(reader.real.try_recv(), Err(LossyTryRecvError::Closed));
         reader.check(&model);

@@ -4,11 +4,15 @@ mod one_consumer;
 mod one_order;
 mod shared;
 mod step;
+#[cfg(feature = "async")]
+mod tasks;
 
 use annulus::{mpmc, mpsc, spmc, spsc};
 use proptest::prelude::*;
 
 use step::Turn;
+
+const CASES: u32 = if cfg!(miri) { 1 } else { 1_000 };
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(any::<[u8; 4]>().prop_map(Turn::from), 1..if cfg!(miri) { 30 } else { 120 })
@@ -19,7 +23,7 @@ fn firsts() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 1 } else { 1_000 }))]
+    #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn one_producer(capacity in 1..9_usize, first in firsts(), hand_off: bool, turns in turns()) {

@@ -4,6 +4,9 @@
 #![allow(dead_code, reason = "no program needs all of it")]
 
 mod hang;
+pub(crate) mod polled;
+#[cfg(all(feature = "async", not(miri)))]
+pub(crate) mod runtime;
 #[cfg(feature = "async")]
 pub(crate) mod tasks;
 

@@ -9,8 +9,13 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Instant;
 
+use futures_util::stream::FusedStream;
+
 /// A future of any type.
 pub(crate) type Task<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A stream of any type.
+pub(crate) type Messages = Pin<Box<dyn FusedStream<Item = u64> + Send>>;
 
 /// A waker that counts.
 #[derive(Default)]
@@ -52,6 +57,10 @@ impl Counting {
 
     pub(crate) fn poll<F: Future + Unpin>(self: &Arc<Self>, future: &mut F) -> Poll<F::Output> {
         Pin::new(future).poll(&mut Context::from_waker(&self.waker()))
+    }
+
+    pub(crate) fn poll_next(self: &Arc<Self>, messages: &mut Messages) -> Poll<Option<u64>> {
+        messages.as_mut().poll_next(&mut Context::from_waker(&self.waker()))
     }
 }
 

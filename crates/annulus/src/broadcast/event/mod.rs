@@ -8,6 +8,7 @@
 //! subscribable  from which subscribers are made
 //! subscriber    one reader: by closure, by reference, in batches
 //! recv          by value: clones, one by one and as iterators
+//! source        subscribers as what one can wait at
 //! tasks         the async verbs
 //! source        subscribers as what one can wait at
 //! select        what a select does with them

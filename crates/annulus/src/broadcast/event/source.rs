@@ -2,7 +2,7 @@
 
 use super::EventSubscriber;
 use crate::broadcast::mode::Mode;
-use crate::error::RecvError;
+use crate::error::{RecvError, TryRecvError};
 use crate::receive::{Receive, Waitable};
 use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
 
@@ -26,11 +26,10 @@ unsafe impl<T: Clone + Send + Sync, M: Mode> Take for EventSubscriber<T, M> {
     type Taken = T;
 
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        match self.poll() {
-            Look::Found(Ok(())) => Look::Found(self.recv()),
-            Look::Found(Err(error)) => Look::Found(Err(error)),
-            Look::Nothing => Look::Nothing,
-            Look::Again => Look::Again,
+        match self.try_recv() {
+            Ok(event) => Look::Found(Ok(event)),
+            Err(TryRecvError::Empty) => Look::Nothing,
+            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
         }
     }
 }

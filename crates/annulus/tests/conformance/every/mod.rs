@@ -11,6 +11,7 @@
 //! timeouts  and messages that come in time
 //! written   what is claimed and not yet written; what stands is received
 //! tasks     futures that wait, are woken, and are dropped (feature `async`)
+//! runtime   the same in a runtime with threads: select, timeouts, tasks that move
 //! idle      many that wait use no core, and one message wakes them all
 //! ```
 
@@ -22,6 +23,8 @@ pub(crate) mod laps;
 pub(crate) mod liveness;
 pub(crate) mod order;
 pub(crate) mod panics;
+#[cfg(all(feature = "async", not(miri)))]
+pub(crate) mod runtime;
 #[cfg(feature = "async")]
 pub(crate) mod tasks;
 pub(crate) mod timeouts;

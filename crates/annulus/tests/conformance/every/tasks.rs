@@ -156,6 +156,34 @@ pub(crate) fn a_dropped_future_loses_nothing<R: Ring>() {
     assert_eq!((subscriber.received(), subscriber.received() + subscriber.lagged()), (received, published));
 }
 
+/// A stream of messages waits like any task. At its end it says so, however often it is polled then, and it
+/// leaves no waker.
+pub(crate) fn a_stream_stays_at_its_end<R: Ring>() {
+    let (mut publisher, source) = R::new(4);
+    let Some(mut messages) = R::subscribe(&source).into_stream() else { return };
+    drop(source);
+    let count = Counting::new();
+    for number in 0..9 {
+        assert_eq!(count.poll_next(&mut messages), Poll::Pending);
+        assert_eq!(count.wakes() as u64, number);
+        publisher.publish(number).unwrap();
+        assert_eq!(count.wakes() as u64, number + 1);
+        assert_eq!(count.poll_next(&mut messages), Poll::Ready(Some(number)));
+        assert!(!messages.is_terminated());
+    }
+    // What was published is there after the close.
+    assert_eq!(count.poll_next(&mut messages), Poll::Pending);
+    publisher.publish(9).unwrap();
+    drop(publisher);
+    assert_eq!(count.poll_next(&mut messages), Poll::Ready(Some(9)));
+    assert!(!messages.is_terminated(), "it has not found the end yet");
+    for _ in 0..3 {
+        assert_eq!(count.poll_next(&mut messages), Poll::Ready(None));
+        assert!(messages.is_terminated());
+    }
+    assert_eq!((count.wakes(), count.alive()), (10, 0));
+}
+
 /// A task that is polled inside its `wake`, by the thread that publishes, and that waits again there.
 pub(crate) fn a_task_may_receive_inside_its_wake<R: Ring>() {
     let (mut publisher, source) = R::new(4);

@@ -3,22 +3,30 @@
 use annulus::broadcast::{Lossless, Lossy, Mode, Publisher, Subscribable, SubscriberGroup, Unstaged};
 use annulus::{LossyTryRecvError, TryRecvError};
 
+use crate::support::polled::Patience;
+#[cfg(feature = "async")]
+use crate::support::polled::Polled;
+
 const MEMBERS: usize = 3;
 
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "async"), allow(dead_code, reason = "nobody awaits"))]
 pub(crate) enum Step {
     Publish(u64),
     TryRecv,
     RecvBatch(usize),
     Pause(usize),
     TryRecvMember(usize),
+    /// In a task; as many messages are published while it waits.
+    Await(Patience),
 }
 
 /// Any four bytes are a step.
 impl From<[u8; 4]> for Step {
-    fn from([kind, which, many, _]: [u8; 4]) -> Self {
+    fn from([kind, which, many, patience]: [u8; 4]) -> Self {
         let which = usize::from(which);
         match kind % 31 {
+            5 => Self::Await(Patience::from(patience)),
             0..6 => Self::Publish(1 + u64::from(many % 7)),
             6 => Self::Publish(1 + u64::from(many)),
             7..15 => Self::TryRecv,
@@ -140,6 +148,29 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
         self.align(index);
     }
 
+    #[cfg(feature = "async")]
+    fn await_message(&mut self, patience: Patience, publish: &mut impl FnMut(u64) -> bool) {
+        if self.nobody_is_aligned() {
+            // It would wait for nobody.
+            return;
+        }
+        let lead = self.lead;
+        let found = Polled::new(self.group.recv_async()).wait(
+            patience,
+            &mut self.published,
+            |&published| published > lead,
+            |published| (0..patience.steps).for_each(|_| *published += u64::from(publish(*published))),
+            |_, wakes, is_there| assert_eq!(wakes, usize::from(is_there)),
+        );
+        if let Some(message) = found {
+            let number = message.expect("the ring is open");
+            if number > lead {
+                self.for_the_aligned(Err(LossyTryRecvError::Lagged { skipped: number - lead }));
+            }
+            self.for_the_aligned(Ok(number));
+        }
+    }
+
     fn apply(&mut self, step: &Step, publish: &mut impl FnMut(u64) -> bool) {
         match *step {
             Step::Publish(count) => {
@@ -152,6 +183,10 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
                 self.members[index].detached = true;
             }
             Step::TryRecvMember(index) => self.try_recv_member(index),
+            #[cfg(feature = "async")]
+            Step::Await(patience) => self.await_message(patience, publish),
+            #[cfg(not(feature = "async"))]
+            Step::Await(_) => {}
         }
         self.check();
     }

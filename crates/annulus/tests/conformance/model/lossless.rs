@@ -1,5 +1,6 @@
-//! Every lossless ring: message `n` is the number n, a reader is a cursor, and the ring is full when the
-//! slowest of them is `capacity − headroom` behind.
+//! Every lossless ring: each message is a number of its own, a reader is a cursor, and the ring is full when
+//! the slowest of them is `capacity − headroom` behind. Who awaits is woken as soon as there is a message, or
+//! room.
 
 use std::collections::VecDeque;
 
@@ -7,9 +8,13 @@ use annulus::TryPublishError;
 use annulus::broadcast::Builder;
 
 use crate::rings::{Got, Publish, Receive, Ring};
+use crate::support::polled::Patience;
+#[cfg(feature = "async")]
+use crate::support::polled::Polled;
 
 /// Which reader a step is about is its number, modulo how many there are; the same for verbs.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(feature = "async"), allow(dead_code, reason = "nobody awaits"))]
 pub(crate) enum Step {
     TryPublish,
     /// As many as there is room for, up to this many.
@@ -19,6 +24,9 @@ pub(crate) enum Step {
     JoinOldest,
     Fork(usize),
     Leave(usize),
+    /// In a task; the next steps are taken while it waits.
+    Await(usize, Patience),
+    AwaitRoom(Patience),
     // Where many may publish.
     AnotherPublisher,
     NextPublisher,
@@ -26,12 +34,14 @@ pub(crate) enum Step {
 
 /// Any four bytes are a step.
 impl From<[u8; 4]> for Step {
-    fn from([kind, which, verb, _]: [u8; 4]) -> Self {
-        let (which, verb) = (usize::from(which), usize::from(verb));
+    fn from([kind, which, verb, patience]: [u8; 4]) -> Self {
+        let (which, verb, patience) = (usize::from(which), usize::from(verb), Patience::from(patience));
         match kind % 34 {
-            0..8 => Self::TryPublish,
+            0..7 => Self::TryPublish,
+            7 => Self::AwaitRoom(patience),
             8..11 => Self::PublishBatch(which % 100),
-            11..27 => Self::Receive(which, verb),
+            11..25 => Self::Receive(which, verb),
+            25..27 => Self::Await(which, patience),
             27 => Self::Join,
             28 => Self::JoinOldest,
             29 => Self::Fork(which),
@@ -53,55 +63,133 @@ struct Model<R: Ring> {
     /// The first of them publishes.
     publishers: VecDeque<R::Publisher>,
     source: R::Source,
-    published: u64,
+    /// What was published, in order.
+    log: Vec<u64>,
+    /// The number of the next message.
+    next: u64,
     readers: Vec<Reader<R::Subscriber>>,
+    /// The cursors of those that await.
+    waiting: Vec<u64>,
 }
 
 impl<R: Ring> Model<R> {
-    fn behind(&self) -> u64 {
-        self.readers.iter().map(|reader| self.published - reader.cursor).max().unwrap_or(0)
+    fn published(&self) -> u64 {
+        self.log.len() as u64
     }
 
-    fn try_publish(&mut self) -> bool {
-        let behind = self.behind();
-        match self.publishers[0].try_publish(self.published) {
+    fn behind(&self) -> u64 {
+        let cursors = self.readers.iter().map(|reader| reader.cursor).chain(self.waiting.iter().copied());
+        cursors.map(|cursor| self.published() - cursor).max().unwrap_or(0)
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    fn try_publish(&mut self) {
+        let (behind, number) = (self.behind(), self.number());
+        let Some(publisher) = self.publishers.front_mut() else { return };
+        match publisher.try_publish(number) {
             Ok(()) => {
                 assert!(behind < self.room, "overtook a reader that is {behind} behind");
-                self.published += 1;
-                true
+                self.log.push(number);
             }
             Err(error) => {
                 assert_eq!(error, TryPublishError::Full(()));
                 assert!(behind >= self.room, "full, and the slowest is {behind} behind");
-                false
             }
         }
+    }
+
+    /// Takes steps one after the other. Where one of them awaits, some of those behind it come meanwhile.
+    fn take(&mut self, mut steps: &[Step]) {
+        while let Some((step, rest)) = steps.split_first() {
+            steps = rest;
+            #[cfg(feature = "async")]
+            if let Step::Await(_, patience) | Step::AwaitRoom(patience) = *step {
+                let (meanwhile, rest) = rest.split_at(patience.steps.min(rest.len()));
+                steps = rest;
+                match *step {
+                    Step::Await(reader, _) if !self.readers.is_empty() => {
+                        self.await_message(reader % self.readers.len(), patience, meanwhile);
+                    }
+                    Step::AwaitRoom(_) if !self.publishers.is_empty() => self.await_room(patience, meanwhile),
+                    _ => self.take(meanwhile),
+                }
+                continue;
+            }
+            self.apply(step);
+        }
+    }
+
+    #[cfg(feature = "async")]
+    fn await_message(&mut self, reader: usize, patience: Patience, meanwhile: &[Step]) {
+        let mut reader = self.readers.swap_remove(reader);
+        let cursor = reader.cursor;
+        self.waiting.push(cursor);
+        let found = Polled::new(reader.real.recv_async()).wait(
+            patience,
+            self,
+            |model| model.published() > cursor,
+            |model| model.take(meanwhile),
+            |_, wakes, is_there| assert_eq!(wakes, usize::from(is_there)),
+        );
+        self.waiting.pop();
+        if let Some(message) = found {
+            assert_eq!(message, Ok(self.log[cursor as usize]));
+            reader.cursor += 1;
+        }
+        self.readers.push(reader);
+        self.check();
+    }
+
+    #[cfg(feature = "async")]
+    fn await_room(&mut self, patience: Patience, meanwhile: &[Step]) {
+        let number = self.number();
+        let Some(mut publisher) = self.publishers.pop_front() else { return };
+        let found = Polled::new(publisher.publish_async(number)).wait(
+            patience,
+            self,
+            |model| model.behind() < model.room,
+            |model| model.take(meanwhile),
+            // Each receive may wake it, also of one that is not the slowest.
+            |_, wakes, is_room| assert!(wakes <= 1 && (wakes == 1 || !is_room)),
+        );
+        if let Some(published) = found {
+            assert_eq!(published, Ok(()));
+            self.log.push(number);
+        }
+        self.publishers.push_front(publisher);
+        self.check();
     }
 
     fn apply(&mut self, step: &Step) {
         let count = self.readers.len();
         match *step {
-            Step::TryPublish => _ = self.try_publish(),
+            Step::TryPublish => self.try_publish(),
             Step::PublishBatch(most) => {
                 let free = self.room.saturating_sub(self.behind());
-                let end = self.published + free.min(most as u64);
-                self.publishers[0].publish_batch(&(self.published..end).collect::<Vec<_>>()).unwrap();
-                self.published = end;
+                let numbers: Vec<_> = (0..free.min(most as u64)).map(|_| self.number()).collect();
+                if let Some(publisher) = self.publishers.front_mut() {
+                    publisher.publish_batch(&numbers).unwrap();
+                    self.log.extend(numbers);
+                }
             }
             Step::Receive(reader, verb) if count > 0 => self.receive(reader % count, verb),
             Step::Join => {
-                let real = R::subscribe(&self.source);
-                assert_eq!(real.cursor(), self.published);
-                self.readers.push(Reader { real, start: self.published, cursor: self.published });
+                let (real, cursor) = (R::subscribe(&self.source), self.published());
+                assert_eq!(real.cursor(), cursor);
+                self.readers.push(Reader { real, start: cursor, cursor });
             }
             Step::JoinOldest => {
                 if let Some(real) = R::from_oldest(&self.source) {
                     let start = real.cursor();
-                    let found = self.published - start;
+                    let found = self.published() - start;
                     assert!(found <= self.room, "further behind than anybody may be");
                     // Of one message a half is none.
                     let promised = if self.room == 1 { 0 } else { self.room.div_ceil(2) };
-                    assert!(found >= self.published.min(promised), "less than is promised");
+                    assert!(found >= self.published().min(promised), "less than is promised");
                     self.readers.push(Reader { real, start, cursor: start });
                 }
             }
@@ -114,11 +202,11 @@ impl<R: Ring> Model<R> {
             }
             Step::Leave(reader) if count > 0 => drop(self.readers.swap_remove(reader % count)),
             Step::AnotherPublisher => {
-                self.publishers.extend(self.publishers[0].another());
+                self.publishers.extend(self.publishers.front().and_then(Publish::another));
                 self.publishers.truncate(3);
             }
-            Step::NextPublisher => self.publishers.rotate_left(1),
-            Step::Receive(..) | Step::Fork(_) | Step::Leave(_) => {}
+            Step::NextPublisher => self.publishers.rotate_left(1.min(self.publishers.len())),
+            Step::Receive(..) | Step::Fork(_) | Step::Leave(_) | Step::Await(..) | Step::AwaitRoom(_) => {}
         }
         if self.readers.len() > 5 {
             self.readers.remove(0);
@@ -127,18 +215,19 @@ impl<R: Ring> Model<R> {
     }
 
     fn receive(&mut self, reader: usize, verb: usize) {
+        let published = self.published();
         let Reader { real, cursor, .. } = &mut self.readers[reader];
         let verbs = R::Subscriber::verbs();
         let verb = &verbs[verb % verbs.len()];
-        let left = self.published - *cursor;
+        let left = published - *cursor;
         if verb.waits && left == 0 {
             return;
         }
         match (verb.ask)(real) {
             Got::Messages(messages) => {
                 let end = *cursor + messages.len() as u64;
-                assert_eq!(messages, (*cursor..end).collect::<Vec<_>>(), "{}", verb.name);
-                assert!(end <= self.published, "{}", verb.name);
+                assert!(end <= published, "{}", verb.name);
+                assert_eq!(messages, self.log[*cursor as usize..end as usize], "{}", verb.name);
                 *cursor = end;
             }
             got => assert_eq!((got, left), (Got::Nothing, 0), "{}", verb.name),
@@ -146,10 +235,10 @@ impl<R: Ring> Model<R> {
     }
 
     fn check(&self) {
-        assert!(self.publishers.iter().all(|publisher| publisher.published() == self.published));
+        assert!(self.publishers.iter().all(|publisher| publisher.published() == self.published()));
         for Reader { real, start, cursor, .. } in &self.readers {
             assert_eq!((real.cursor(), real.received(), real.lagged()), (*cursor, cursor - start, 0));
-            assert_eq!(real.len() as u64, self.published - cursor);
+            assert_eq!(real.len() as u64, self.published() - cursor);
         }
     }
 }
@@ -161,16 +250,18 @@ pub(crate) fn run<R: Ring>(capacity: usize, headroom: usize, steps: &[Step]) {
         room: (capacity - headroom) as u64,
         publishers: VecDeque::from([publisher]),
         source,
-        published: 0,
+        log: Vec::new(),
+        next: 0,
         readers: Vec::new(),
+        waiting: Vec::new(),
     };
-    for step in steps {
-        model.apply(step);
-    }
-    let Model { publishers, readers, published, .. } = model;
+    model.take(steps);
+    let Model { publishers, readers, log, .. } = model;
     drop(publishers);
     for Reader { mut real, cursor, .. } in readers {
-        (cursor..published).for_each(|number| assert_eq!(real.recv(), Ok(number)));
+        for &number in &log[cursor as usize..] {
+            assert_eq!(real.recv(), Ok(number));
+        }
         assert!(real.recv().is_err());
     }
 }

@@ -13,7 +13,7 @@ use annulus::{LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryP
 use futures_util::StreamExt;
 
 #[cfg(feature = "async")]
-use crate::support::tasks::{Task, block_on};
+use crate::support::tasks::{Messages, Task, block_on};
 
 use super::{Got, Publish, Receive, Verb, batch, ring, verbs};
 
@@ -210,7 +210,8 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>> + 'static> Does for Stag
     }
 
     fn more_verbs() -> Vec<Verb<Subscriber<u64, Self>>> {
-        verbs! {
+        #[allow(unused_mut, reason = "without the feature `async` nothing is added")]
+        let mut verbs: Vec<Verb<Subscriber<u64, Self>>> = verbs! {
             "try_process", false, |stage| stage.try_process(|number| *number).map_err(Into::into);
             "process", true, |stage| stage.process(|number| *number);
             "process_by", true, |stage| stage.process_by(WaitStrategy::YieldSpin, |number| *number);
@@ -239,7 +240,15 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>> + 'static> Does for Stag
             "process_batch_deadline", false, |stage| {
                 batch(u64::clone, |look| stage.process_batch_deadline(Instant::now(), usize::MAX, look))
             };
+        };
+        #[cfg(feature = "async")]
+        {
+            let more: Vec<Verb<Subscriber<u64, Self>>> = verbs! {
+                "process_async", true, |stage| block_on(stage.process_async(|number| *number));
+            };
+            verbs.extend(more);
         }
+        verbs
     }
 }
 
@@ -258,6 +267,11 @@ where
     #[cfg(feature = "async")]
     fn recv_async(&mut self) -> Task<'_, Result<u64, RecvError>> {
         Box::pin(self.recv_async())
+    }
+
+    #[cfg(feature = "async")]
+    fn into_stream(self) -> Option<Messages> {
+        Some(Box::pin(self.into_stream()))
     }
 
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {

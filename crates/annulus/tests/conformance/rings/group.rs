@@ -7,8 +7,10 @@ use annulus::broadcast::{Lossless, MpPublisher, Publisher, Subscribable, Subscri
 use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, WaitStrategy};
 
 #[cfg(feature = "async")]
-use crate::support::tasks::Task;
+use crate::support::tasks::{Task, block_on};
 
+#[cfg(feature = "async")]
+use super::Got;
 use super::{Receive, Verb, ring, verbs};
 
 /// How many members.
@@ -95,7 +97,8 @@ where
     }
 
     fn verbs() -> Vec<Verb<Self>> {
-        verbs! {
+        #[allow(unused_mut, reason = "without the feature `async` nothing is added")]
+        let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |group| Receive::try_recv(group);
             "recv", true, |group| group.recv();
             "recv_by", true, |group| group.recv_by(WaitStrategy::YieldSpin);
@@ -114,6 +117,22 @@ where
                 }
                 got
             };
+        };
+        #[cfg(feature = "async")]
+        {
+            let more: Vec<Verb<Self>> = verbs! {
+                "recv_async", true, |group| block_on(group.recv_async());
+                "recv_batch_async", true, |group| {
+                    assert_eq!(block_on(group.recv_batch_async(&mut [])), Ok(0), "at once");
+                    let mut buffer = [u64::MAX; 3];
+                    let result = block_on(group.recv_batch_async(&mut buffer));
+                    let count = result.unwrap_or(0);
+                    assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
+                    Got::of_batch(result, buffer[..count].to_vec())
+                };
+            };
+            verbs.extend(more);
         }
+        verbs
     }
 }

@@ -6,7 +6,7 @@ use annulus::broadcast::Builder;
 use annulus::{CapacityError, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError};
 
 use super::{Publish, Receive, Ring, Verb};
-use crate::support::tasks::{Task, block_on, block_on_until};
+use crate::support::tasks::{Messages, Task, block_on, block_on_until};
 
 pub(crate) struct InTasks<R>(std::marker::PhantomData<R>);
 
@@ -130,6 +130,11 @@ impl<S: Receive> Receive for InTask<S> {
 
     fn recv_async(&mut self) -> Task<'_, Result<u64, RecvError>> {
         self.0.recv_async()
+    }
+
+    #[cfg(feature = "async")]
+    fn into_stream(self) -> Option<Messages> {
+        self.0.into_stream()
     }
 
     /// A future that is dropped in time.

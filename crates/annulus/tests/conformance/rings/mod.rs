@@ -28,7 +28,7 @@ use annulus::{
 };
 
 #[cfg(feature = "async")]
-use crate::support::tasks::Task;
+use crate::support::tasks::{Messages, Task};
 
 pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
@@ -109,6 +109,11 @@ pub(crate) trait Receive: Sized + Send + 'static {
     /// A task waits.
     #[cfg(feature = "async")]
     fn recv_async(&mut self) -> Task<'_, Result<u64, RecvError>>;
+    /// `None` where there is no such form.
+    #[cfg(feature = "async")]
+    fn into_stream(self) -> Option<Messages> {
+        None
+    }
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError>;
     fn recv_deadline(&mut self, deadline: Instant) -> Result<u64, RecvTimeoutError>;
     /// The next message but for `panic`: what handles it does that. Nothing of the kind where messages are

@@ -14,7 +14,7 @@ use annulus::{
 use futures_util::StreamExt;
 
 #[cfg(feature = "async")]
-use crate::support::tasks::{Task, block_on};
+use crate::support::tasks::{Messages, Task, block_on};
 
 #[cfg(feature = "async")]
 use super::Got;
@@ -189,6 +189,11 @@ impl Receive for Reader {
             let result = self.receiver.recv_async().await;
             self.count(result)
         })
+    }
+
+    #[cfg(feature = "async")]
+    fn into_stream(self) -> Option<Messages> {
+        Some(Box::pin(self.receiver.into_stream()))
     }
 
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {

@@ -14,7 +14,7 @@ use annulus::{
 use futures_util::StreamExt;
 
 #[cfg(feature = "async")]
-use crate::support::tasks::{Task, block_on};
+use crate::support::tasks::{Messages, Task, block_on};
 
 use super::{Publish, Receive, Verb, batch, ring, verbs};
 
@@ -260,6 +260,11 @@ where
     #[cfg(feature = "async")]
     fn recv_async(&mut self) -> Task<'_, Result<u64, RecvError>> {
         Box::pin(self.process_async(number))
+    }
+
+    #[cfg(feature = "async")]
+    fn into_stream(self) -> Option<Messages> {
+        Some(Box::pin(self.into_stream().map(|event| number(&event))))
     }
 
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {

@@ -14,7 +14,7 @@ use annulus::{
 use futures_util::StreamExt;
 
 #[cfg(feature = "async")]
-use crate::support::tasks::{Task, block_on};
+use crate::support::tasks::{Messages, Task, block_on};
 
 use super::{Got, Publish, Receive, Ring, Verb, verbs};
 
@@ -238,6 +238,11 @@ where
             let result = self.consumer.recv_async().await;
             self.count(result)
         })
+    }
+
+    #[cfg(feature = "async")]
+    fn into_stream(self) -> Option<Messages> {
+        Some(Box::pin(self.consumer.into_stream()))
     }
 
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {

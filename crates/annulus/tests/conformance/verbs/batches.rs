@@ -3,8 +3,9 @@
 
 use std::hint::spin_loop;
 use std::thread;
+use std::time::Instant;
 
-use crate::every::join;
+use crate::every::{STUCK, join};
 
 const BATCHES: u64 = if cfg!(miri) {
     5
@@ -70,56 +71,67 @@ together! {
 /// Messages that are claimed at once.
 const PART: usize = 64;
 
-/// A batch of many parts.
+/// Many parts: in release a batch of so many messages takes a core for a millisecond.
 const LONG: usize = if cfg!(miri) { 4 * PART } else { 1 << 16 };
 
-/// Long batches: as many as it takes until both publishers had a core at the same time.
-const TRIES: usize = 100;
+/// On a machine that has one core to spare, two threads meet in a batch that takes longer than a turn on that
+/// core.
+const LONGEST: usize = if cfg!(miri) { LONG } else { 1 << 20 };
+
+/// So many times with batches of one length; then they are twice as long.
+const TRIES: u32 = 8;
 
 /// While one publishes a long batch, another comes between its parts, and never between the messages of one.
+/// They try until they meet: only if they don't for so long, one waits for the other's whole batches.
 macro_rules! in_parts {
-    ($($name:ident: $channel:expr;)*) => {$(
+    ($($name:ident: |$capacity:ident| $channel:expr;)*) => {$(
         #[test]
         fn $name() {
-            let comes_between = (0..TRIES).any(|_| $name::parts_of_a_batch() > 1);
-            assert!(comes_between, "the other one waited for whole batches");
+            let begun = Instant::now();
+            let mut long = LONG;
+            while (0..TRIES).all(|_| $name::parts_of_a_batch(long) == 1) {
+                assert!(begun.elapsed() < STUCK, "the other one waited for whole batches");
+                long = (2 * long).min(LONGEST);
+            }
         }
 
         mod $name {
             use super::*;
 
-            pub(super) fn parts_of_a_batch() -> usize {
-            let (publisher, subscribable) = $channel;
-            let mut subscriber = subscribable.subscribe();
-            let other = publisher.clone();
-            let long = thread::spawn(move || {
-                let _ = publisher.publish_batch(&vec![1; LONG]);
-            });
-            while other.published() == 0 {
-                spin_loop();
-            }
-            // As long as the batch is under way, and there is room to look at all of it afterwards.
-            for _ in 0..LONG / PART {
-                let _ = other.publish(0);
-                if long.is_finished() {
-                    break;
+            pub(super) fn parts_of_a_batch(long: usize) -> usize {
+                let $capacity = 2 * long;
+                let (publisher, subscribable) = $channel;
+                let mut subscriber = subscribable.subscribe();
+                let other = publisher.clone();
+                let batch = vec![1; long];
+                let writer = thread::spawn(move || {
+                    let _ = publisher.publish_batch(&batch);
+                });
+                while other.published() == 0 {
+                    thread::yield_now();
                 }
-                (0..20).for_each(|_| spin_loop());
-            }
-            join([long]);
-            drop(other);
-            let received: Vec<u64> = subscriber.iter().collect();
-            let of_the_batch = received.split(|&message| message == 0).map(<[u64]>::len);
-            let parts: Vec<usize> = of_the_batch.filter(|&length| length > 0).collect();
-            assert_eq!(parts.iter().sum::<usize>(), LONG, "nothing is lost");
-            assert!(parts.iter().all(|length| length % PART == 0), "{parts:?}");
-            parts.len()
+                // As long as the batch is under way, and there is room to look at all of it afterwards.
+                for _ in 0..long / PART {
+                    let _ = other.publish(0);
+                    if writer.is_finished() {
+                        break;
+                    }
+                    (0..20).for_each(|_| spin_loop());
+                }
+                join([writer]);
+                drop(other);
+                let received: Vec<u64> = subscriber.iter().collect();
+                let of_the_batch = received.split(|&message| message == 0).map(<[u64]>::len);
+                let parts: Vec<usize> = of_the_batch.filter(|&length| length > 0).collect();
+                assert_eq!(parts.iter().sum::<usize>(), long, "nothing is lost");
+                assert!(parts.iter().all(|length| length % PART == 0), "{parts:?}");
+                parts.len()
             }
         }
     )*};
 }
 
 in_parts! {
-    a_long_lossy_batch_lets_others_in: annulus::broadcast::mp_lossy::<u64>(4 * LONG);
-    a_long_lossless_batch_lets_others_in: annulus::broadcast::mp_lossless::<u64>(4 * LONG);
+    a_long_lossy_batch_lets_others_in: |capacity| annulus::broadcast::mp_lossy::<u64>(capacity);
+    a_long_lossless_batch_lets_others_in: |capacity| annulus::broadcast::mp_lossless::<u64>(2 * capacity);
 }

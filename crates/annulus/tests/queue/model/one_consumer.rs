@@ -6,17 +6,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use annulus::queue::{Builder, Consumer, InPlace, Producer};
+#[cfg(feature = "async")]
+use annulus::{RecvError, SendError};
 use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
 
 use super::step::{Step, Turn, WHOSE};
 use crate::counted::{Counted, panics};
+#[cfg(feature = "async")]
+use crate::support::polled::{Patience, Polled};
 
 /// What a queue must do: one plain queue for each ring. A producer that joins goes on in the ring that was
 /// left last, or in a new one.
 struct Model<K: InPlace> {
     capacity: usize,
     producers: Vec<Option<Producer<Counted, K>>>,
-    consumer: Consumer<Counted, K>,
+    /// `None` while it waits in a task.
+    consumer: Option<Consumer<Counted, K>>,
+    /// Producers that wait in a task.
+    waiting: usize,
     rings: Vec<VecDeque<u64>>,
     /// The ring of each producer there ever was.
     ring_of: Vec<usize>,
@@ -37,7 +44,8 @@ impl<K: InPlace> Model<K> {
         Self {
             capacity: producer.capacity(),
             producers: vec![Some(producer)],
-            consumer,
+            consumer: Some(consumer),
+            waiting: 0,
             rings: vec![VecDeque::new()],
             ring_of: vec![0],
             free: Vec::new(),
@@ -130,7 +138,28 @@ impl<K: InPlace> Model<K> {
             Step::Reserve { most, commit } => self.reserve(whose, most, Some(commit), None),
             Step::ReserveAndDrop(most) => self.reserve(whose, most, None, None),
             Step::FillerPanics { most, after } => self.reserve(whose, most, None, Some(after)),
-            Step::Receive => match self.consumer.try_recv() {
+            Step::Close => {
+                match (&self.consumer, &self.producers[whose]) {
+                    (Some(consumer), _) if producer % 2 == 0 => consumer.close(),
+                    (_, Some(producer)) => producer.close(),
+                    (_, None) => return,
+                }
+                self.closed = true;
+            }
+            Step::Join => self.join(),
+            Step::Leave => self.leave(whose),
+            step => {
+                let Some(mut consumer) = self.consumer.take() else { return };
+                self.receive(&mut consumer, step);
+                self.consumer = Some(consumer);
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_lines, clippy::needless_pass_by_value, reason = "one arm for each verb")]
+    fn receive(&mut self, consumer: &mut Consumer<Counted, K>, step: Step) {
+        match step {
+            Step::Receive => match consumer.try_recv() {
                 Ok(message) => self.got(&message),
                 Err(TryRecvError::Empty) => {
                     assert_eq!(self.there(), 0, "Empty, but something is there");
@@ -141,36 +170,35 @@ impl<K: InPlace> Model<K> {
                     assert!(self.is_over());
                 }
             },
-            Step::Wait => match self.consumer.recv_timeout(Duration::ZERO) {
+            Step::Wait => match consumer.recv_timeout(Duration::ZERO) {
                 Ok(message) => self.got(&message),
                 Err(RecvTimeoutError::Timeout) => assert!(self.there() == 0 && !self.is_over()),
                 Err(RecvTimeoutError::Closed) => assert!(self.there() == 0 && self.is_over()),
             },
             Step::Into(count) => {
                 let mut places: Vec<_> = (0..count).map(|_| Counted::new(0, &self.alive)).collect();
-                let got = self.consumer.try_recv_batch(&mut places);
+                let got = consumer.try_recv_batch(&mut places);
                 assert_eq!(got, count.min(self.there()));
                 self.got_all(&places[..got]);
             }
             Step::Read { advance } => {
                 let there = self.there();
-                let readable: Vec<_> =
-                    self.consumer.readable().iter().map(|message| message.number).collect();
+                let readable: Vec<_> = consumer.readable().iter().map(|message| message.number).collect();
                 assert_eq!(readable.is_empty(), there == 0);
                 let advance = advance.min(readable.len());
-                self.consumer.advance(advance);
+                consumer.advance(advance);
                 for number in &readable[..advance] {
                     assert_eq!(self.rings[(number % WHOSE) as usize].pop_front(), Some(*number));
                 }
             }
             Step::AdvanceTooFar => {
-                let readable = self.consumer.readable().len();
-                let message = panics(|| self.consumer.advance(readable + 1)).expect("too far");
+                let readable = consumer.readable().len();
+                let message = panics(|| consumer.advance(readable + 1)).expect("too far");
                 assert!(message.contains(&format!("by {} messages: {readable} are readable", readable + 1)));
             }
             Step::Peek => {
                 let there = self.there();
-                match self.consumer.peek() {
+                match consumer.peek() {
                     Some(message) => {
                         let number = message.number;
                         assert_eq!(self.rings[(number % WHOSE) as usize].front(), Some(&number));
@@ -179,8 +207,7 @@ impl<K: InPlace> Model<K> {
                 }
             }
             Step::PeekMany(most) => {
-                let seen: Vec<_> =
-                    self.consumer.peek_many(most).iter().map(|message| message.number).collect();
+                let seen: Vec<_> = consumer.peek_many(most).iter().map(|message| message.number).collect();
                 assert!(seen.len() <= most);
                 for (place, number) in seen.iter().enumerate() {
                     assert_eq!(self.rings[(number % WHOSE) as usize].get(place), Some(number));
@@ -189,34 +216,34 @@ impl<K: InPlace> Model<K> {
             Step::Skip(most) => {
                 let alive = self.alive.load(Ordering::Relaxed);
                 let there = self.there();
-                let skipped = self.consumer.skip(most);
+                let skipped = consumer.skip(most);
                 assert_eq!(skipped, most.min(there));
                 assert_eq!(self.alive.load(Ordering::Relaxed), alive - skipped);
-                self.resync(skipped);
+                self.resync(consumer, skipped);
             }
             Step::TryIter { take } => {
                 let there = self.there();
-                let got: Vec<_> = self.consumer.try_iter().take(take).collect();
+                let got: Vec<_> = consumer.try_iter().take(take).collect();
                 assert_eq!(got.len(), take.min(there));
                 self.got_all(&got);
             }
             Step::Consume => {
                 let there = self.there();
                 let mut got = Vec::new();
-                assert_eq!(self.consumer.consume(|message| got.push(message)), there);
+                assert_eq!(consumer.consume(|message| got.push(message)), there);
                 assert_eq!(got.len(), there);
                 self.got_all(&got);
             }
             Step::ConsumeUpTo(most) => {
                 let there = self.there();
                 let mut got = Vec::new();
-                assert_eq!(self.consumer.consume_up_to(most, |message| got.push(message)), most.min(there));
+                assert_eq!(consumer.consume_up_to(most, |message| got.push(message)), most.min(there));
                 self.got_all(&got);
             }
             Step::HandlerPanics { after } => {
                 let mut got = Vec::new();
                 let panicked = panics(|| {
-                    self.consumer.consume(|message| {
+                    consumer.consume(|message| {
                         got.push(message);
                         assert!(got.len() <= after, "as asked");
                     });
@@ -225,9 +252,9 @@ impl<K: InPlace> Model<K> {
                 self.got_all(&got);
             }
             Step::Look => {
-                assert_eq!(self.consumer.len(), self.there());
-                assert_eq!(self.consumer.is_empty(), self.there() == 0);
-                assert_eq!(self.consumer.is_fully_drained(), self.is_over() && self.there() == 0);
+                assert_eq!(consumer.len(), self.there());
+                assert_eq!(consumer.is_empty(), self.there() == 0);
+                assert_eq!(consumer.is_fully_drained(), self.is_over() && self.there() == 0);
                 for (producer, &ring) in self.producers.iter().zip(&self.ring_of) {
                     let Some(producer) = producer else { continue };
                     let ring = &self.rings[ring];
@@ -236,30 +263,74 @@ impl<K: InPlace> Model<K> {
                     assert_eq!(producer.is_closed(), self.closed);
                 }
             }
-            Step::Close => {
-                if producer % 2 == 0 {
-                    self.consumer.close();
-                } else if let Some(producer) = &self.producers[whose] {
-                    producer.close();
-                } else {
-                    return;
-                }
-                self.closed = true;
-            }
-            Step::Join => self.join(),
-            Step::Leave => self.leave(whose),
+            _ => {}
         }
+    }
+
+    /// Takes turns one after the other. Where one of them awaits, some of those behind it come meanwhile.
+    fn take(&mut self, turns: &mut dyn Iterator<Item = Turn>) {
+        while let Some(Turn { who, step }) = turns.next() {
+            match step {
+                #[cfg(feature = "async")]
+                Step::Await(patience) => self.await_message(patience, turns),
+                #[cfg(feature = "async")]
+                Step::AwaitRoom(patience) => self.await_room(who, patience, turns),
+                step => self.step(who, step),
+            }
+        }
+    }
+
+    #[cfg(feature = "async")]
+    fn await_message(&mut self, patience: Patience, turns: &mut dyn Iterator<Item = Turn>) {
+        let Some(mut consumer) = self.consumer.take() else { return };
+        let found = Polled::new(consumer.recv_async()).wait(
+            patience,
+            self,
+            |model| model.there() > 0 || model.is_over(),
+            |model| model.take(&mut turns.take(patience.steps)),
+            |_, wakes, is_ready| assert_eq!(wakes, usize::from(is_ready)),
+        );
+        match found {
+            Some(Ok(message)) => self.got(&message),
+            Some(Err(RecvError)) => assert!(self.there() == 0 && self.is_over()),
+            None => {}
+        }
+        self.consumer = Some(consumer);
+    }
+
+    #[cfg(feature = "async")]
+    fn await_room(&mut self, who: usize, patience: Patience, turns: &mut dyn Iterator<Item = Turn>) {
+        let whose = who % self.producers.len();
+        let ring = self.ring_of[whose];
+        let number = self.number(ring);
+        let Some(mut producer) = self.producers[whose].take() else { return };
+        self.waiting += 1;
+        let future = Box::pin(producer.send_async(Counted::new(number, &self.alive)));
+        let found = Polled::new(future).wait(
+            patience,
+            self,
+            |model| model.room(ring) > 0 || model.closed,
+            |model| model.take(&mut turns.take(patience.steps)),
+            |_, wakes, is_ready| assert_eq!(wakes, usize::from(is_ready)),
+        );
+        match found {
+            Some(Ok(())) => self.rings[ring].push_back(number),
+            Some(Err(SendError(back))) => assert!(self.closed && back.number == number),
+            None => {}
+        }
+        self.waiting -= 1;
+        self.producers[whose] = Some(producer);
     }
 
     /// Whether nothing will be sent any more.
     fn is_over(&self) -> bool {
-        self.closed || self.producers.iter().all(Option::is_none)
+        self.closed || (self.waiting == 0 && self.producers.iter().all(Option::is_none))
     }
 
     /// After `count` messages were dropped unseen: asks what is left, and checks that it is what each ring
     /// had at its end.
-    fn resync(&mut self, count: usize) {
-        let got: Vec<_> = self.consumer.try_iter().collect();
+    fn resync(&mut self, consumer: &mut Consumer<Counted, K>, count: usize) {
+        let got: Vec<_> = consumer.try_iter().collect();
         assert_eq!(got.len(), self.there() - count);
         let mut rings = vec![VecDeque::new(); self.rings.len()];
         for message in &got {
@@ -294,7 +365,7 @@ impl<K: InPlace> Model<K> {
             if self.producers[whose].take().is_some() {
                 self.free.push(self.ring_of[whose]);
             }
-            self.closed |= self.producers.iter().all(Option::is_none);
+            self.closed |= self.is_over();
         }
     }
 
@@ -312,8 +383,6 @@ pub(crate) fn run<K: InPlace>(
     turns: impl IntoIterator<Item = Turn>,
 ) {
     let mut model = Model::new(builder, register);
-    for Turn { who, step } in turns {
-        model.step(who, step);
-    }
+    model.take(&mut turns.into_iter());
     model.end();
 }

@@ -6,9 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use annulus::queue::shared::Builder;
+#[cfg(feature = "async")]
+use annulus::{RecvError, SendError};
 use annulus::{RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError};
 
 use super::step::{Step, Turn};
+#[cfg(feature = "async")]
+use super::tasks::Tasks;
 use crate::counted::{Counted, panics};
 
 /// What several senders and receivers do on one thread: whoever sends and whoever asks, messages come in one
@@ -23,6 +27,8 @@ pub(crate) fn run(capacity: usize, first: u64, turns: impl IntoIterator<Item = T
     let mut model = VecDeque::new();
     let mut next = 0;
     let mut closed = false;
+    #[cfg(feature = "async")]
+    let (mut receiving, mut sending) = (Tasks::new(), Tasks::new());
     for Turn { who, step } in turns {
         let whose = who % senders.len();
         let index = who % receivers.len();
@@ -57,6 +63,31 @@ pub(crate) fn run(capacity: usize, first: u64, turns: impl IntoIterator<Item = T
                 Err(TryRecvError::Empty) => assert!(there == 0 && !closed),
                 Err(TryRecvError::Closed) => assert!(there == 0 && closed),
             },
+            #[cfg(feature = "async")]
+            Step::Await(patience) => {
+                let receiver = receiver.clone();
+                let receive = async move { receiver.recv_async().await };
+                match receiving.turn(patience, there > 0 || closed, receive) {
+                    Some(Ok(message)) => got.push(message),
+                    Some(Err(RecvError)) => assert!(there == 0 && closed),
+                    None => {}
+                }
+            }
+            #[cfg(feature = "async")]
+            Step::AwaitRoom(patience) => {
+                let Some(sender) = senders[whose].clone() else { continue };
+                next += 1;
+                let message = Counted::new(next, &alive);
+                let send = async move { (message.number, sender.send_async(message).await) };
+                match sending.turn(patience, !full || closed, send) {
+                    Some((number, Ok(()))) => {
+                        assert!(!full && !closed);
+                        model.push_back(number);
+                    }
+                    Some((number, Err(SendError(back)))) => assert!(closed && back.number == number),
+                    None => {}
+                }
+            }
             Step::Wait => match receiver.recv_timeout(Duration::ZERO) {
                 Ok(message) => got.push(message),
                 Err(RecvTimeoutError::Timeout) => assert!(there == 0 && !closed),
@@ -133,7 +164,6 @@ pub(crate) fn run(capacity: usize, first: u64, turns: impl IntoIterator<Item = T
                     receivers.swap_remove(index);
                 }
                 senders[whose] = None;
-                closed |= senders.iter().all(Option::is_none);
             }
             _ => {}
         }
@@ -141,7 +171,18 @@ pub(crate) fn run(capacity: usize, first: u64, turns: impl IntoIterator<Item = T
             assert_eq!(model.pop_front(), Some(message.number));
         }
         assert_eq!(receivers[0].len(), model.len());
+        let is_any_sender = senders.iter().any(Option::is_some);
+        #[cfg(feature = "async")]
+        let is_any_sender = is_any_sender || !sending.is_empty();
+        closed |= !is_any_sender;
+        #[cfg(feature = "async")]
+        {
+            receiving.check(model.len(), closed);
+            sending.check(capacity - model.len(), closed);
+        }
     }
+    #[cfg(feature = "async")]
+    drop((receiving, sending));
     if senders.iter().any(Option::is_some) {
         // What is left goes with the last receiver, while a sender lives.
         drop(receivers);

@@ -5,15 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+#[cfg(feature = "async")]
+use annulus::RecvError;
 use annulus::queue::{Builder, Producer, Shared};
 use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
 
 use super::step::{Step, Turn, WHOSE};
+#[cfg(feature = "async")]
+use super::tasks::Tasks;
 use crate::counted::{Counted, panics};
 
 /// What several consumers do on one thread: the oldest of some ring comes, whoever asks.
 #[allow(clippy::too_many_lines, reason = "one arm for each verb")]
-pub(crate) fn run<K: Shared>(
+pub(crate) fn run<K: Shared + 'static>(
     mut join: impl FnMut(&Producer<Counted, K>) -> Option<Producer<Counted, K>>,
     capacity: usize,
     first: u64,
@@ -27,6 +31,8 @@ pub(crate) fn run<K: Shared>(
     let mut sent = vec![VecDeque::new()];
     let mut next = 0;
     let mut closed = false;
+    #[cfg(feature = "async")]
+    let mut receiving = Tasks::new();
     for Turn { who, step } in turns {
         let whose = who % producers.len();
         let there = sent.iter().map(VecDeque::len).sum::<usize>();
@@ -53,6 +59,16 @@ pub(crate) fn run<K: Shared>(
                 Err(TryRecvError::Empty) => assert!(there == 0 && !closed),
                 Err(TryRecvError::Closed) => assert!(there == 0 && closed),
             },
+            #[cfg(feature = "async")]
+            Step::Await(patience) => {
+                let mut consumer = consumer.clone();
+                let receive = async move { consumer.recv_async().await };
+                match receiving.turn(patience, there > 0 || closed, receive) {
+                    Some(Ok(message)) => got.push(message),
+                    Some(Err(RecvError)) => assert!(there == 0 && closed),
+                    None => {}
+                }
+            }
             Step::Wait => match consumer.recv_timeout(Duration::ZERO) {
                 Ok(message) => got.push(message),
                 Err(RecvTimeoutError::Timeout) => assert!(there == 0 && !closed),
@@ -109,7 +125,11 @@ pub(crate) fn run<K: Shared>(
         for message in got {
             assert_eq!(sent[(message.number % WHOSE) as usize].pop_front(), Some(message.number));
         }
+        #[cfg(feature = "async")]
+        receiving.check(sent.iter().map(VecDeque::len).sum(), closed);
     }
+    #[cfg(feature = "async")]
+    drop(receiving);
     drop(consumers);
     drop(producers);
     assert_eq!(alive.load(Ordering::Relaxed), 0, "a message was not dropped");

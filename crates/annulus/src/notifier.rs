@@ -1,0 +1,317 @@
+//! [`EventNotifier`]: a receiving handle in an event loop. Arm, look once more, wait for a file descriptor.
+//!
+//! It is a [`Seat`] whose waker writes to an eventfd. The order of its steps is what loses no wake-up: it
+//! clears the descriptor, registers, and only then looks for the last time. A message that this look does not
+//! see was sent after the registration, so its sender writes to the descriptor, and nobody clears it before
+//! the next arming.
+//!
+//! *Who owns what.* The waker has a share in the descriptor. So it stays open while a sender is about to
+//! write, wherever the notifier is meanwhile, and the sender never writes to another file with the same
+//! number. The receiver keeps its ring, and so the event. Whoever gets hold of the receiver could put another
+//! one in its place, so the seat is given up before that.
+
+use core::fmt;
+use core::ptr::NonNull;
+use core::task::Waker;
+use std::io;
+#[cfg(not(annulus_loom))]
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::sync::Arc;
+use std::task::Wake;
+
+use crate::os::event_fd::EventFd;
+use crate::receive::Waitable;
+use crate::sync::mutated;
+use crate::wait::Seat;
+
+/// How often [`EventNotifier::arm`] registers anew where its receiver waits at another place each time.
+const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
+
+/// What a caller of [`EventNotifier::arm`] does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "if it is `Ready`, the descriptor may never become readable"]
+pub enum Readiness {
+    /// Something is there: a message, a lag, or the end. Receive it. The notifier is not armed, so don't wait
+    /// for its descriptor.
+    Ready,
+    /// Nothing is there. The descriptor becomes readable as soon as something is. Wait for that.
+    Armed,
+}
+
+/// A receiving handle for `epoll`, `poll`, `io_uring` or an event loop: it makes a file descriptor readable
+/// when something can be received.
+///
+/// On Linux only, with the feature `std`. Elsewhere the type does not exist. It takes [every receiving
+/// handle](Waitable), or a `&mut` reference to one.
+///
+/// A loop does the same three steps in each turn:
+///
+/// 1. Receive what is there, by verbs that do not wait, until they say "empty".
+/// 2. [`arm`](Self::arm). If it says [`Readiness::Ready`], go back to 1.
+/// 3. Wait until the descriptor is readable. Go back to 1.
+///
+/// ```
+/// use annulus::{EventNotifier, Readiness, TryRecvError};
+/// use rustix::event::{PollFd, PollFlags, poll};
+///
+/// let (mut producer, consumer) = annulus::spsc::channel::<u64>(64);
+/// let mut notifier = EventNotifier::new(consumer)?;
+/// let writer = std::thread::spawn(move || (1..=100).for_each(|number| producer.send(number).unwrap()));
+///
+/// let mut sum = 0;
+/// 'receive: loop {
+///     loop {
+///         match notifier.get_mut().try_recv() {
+///             Ok(number) => sum += number,
+///             Err(TryRecvError::Empty) => break,
+///             Err(TryRecvError::Closed) => break 'receive,
+///         }
+///     }
+///     if notifier.arm() == Readiness::Armed {
+///         poll(&mut [PollFd::new(&notifier, PollFlags::IN)], None)?; // or epoll, or io_uring
+///     }
+/// }
+/// assert_eq!(sum, 5050);
+/// # writer.join().unwrap();
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # What is promised
+///
+/// - *No wake-up is lost.* If `arm` says [`Readiness::Armed`], then the descriptor becomes readable at the
+///   next message, at a lag, and when the ring is closed, also if that happens while `arm` runs.
+/// - *A wake-up may come in vain.* Another consumer of the same queue may be faster. And a wake-up that began
+///   before the notifier was disarmed may come afterwards. So receive by verbs that do not wait.
+/// - *Wake-ups coalesce.* A descriptor is written to once for each arming, however many messages come.
+/// - *Either end may go first.* A notifier may be dropped at any time: no sender writes to its descriptor, or
+///   to another one with the same number, after that. The receiver keeps its ring, so the ring can't go
+///   first. If it is closed, the descriptor becomes readable, and the receiver says what it is told.
+/// - *A wake-up in place of another's is passed on.* In a queue with many consumers, one message wakes one of
+///   them. If that is a notifier which is then disarmed or dropped, it wakes another consumer.
+///
+/// # Level or edge
+///
+/// The descriptor stays readable from the wake-up to the next [`arm`](Self::arm) or
+/// [`disarm`](Self::disarm), which clear it. So both kinds of trigger work. A level-triggered loop must call
+/// one of these after each wake-up, or else it is woken again at once. With an edge trigger each arming has
+/// an edge of its own. A one-shot trigger (`EPOLLONESHOT`, `IORING_OP_POLL_ADD`) is set again after each
+/// [`Readiness::Armed`].
+///
+/// Only poll for the descriptor. Whoever reads from it, or writes to it, takes wake-ups from the notifier, or
+/// gives it wake-ups in vain.
+///
+/// # What it costs
+///
+/// - *A sender* pays what it pays for a thread that sleeps: while no notifier is armed, it looks at one word.
+///   For one that is armed, it takes a bounded number of steps without a lock, and makes one system call, a
+///   `write` to an `eventfd`, which never blocks. It does so once for each arming. A thread with real-time
+///   deadlines may publish, if it has the time for that call. The kernel wakes the thread that waits inside
+///   the call. If the notifier is dropped at that moment, the sender also closes the descriptor.
+/// - *The loop* pays one `read` of the descriptor for each arming, and after a pause a `membarrier` (see
+///   [`prepare`](crate::prepare)). The first arming at a ring may allocate a place for the waker.
+/// - *While idle* it costs nothing: no thread, no timer, no look.
+///
+/// If the system refuses the `membarrier` (a sandbox that came after the ring), a wake-up could be missed. So
+/// `arm` then makes the descriptor readable itself, and the loop looks in each turn. That costs processor
+/// time, and nothing is lost.
+///
+/// # With tokio
+///
+/// Put it into an `AsyncFd`, with an interest in reading only. (A notifier has the same descriptor until it
+/// is dropped, which is what `AsyncFd` wants to be promised.) Call `clear_ready` after each wait and before
+/// the next `arm`. The feature `async` is the shorter way: `recv_async` needs no descriptor.
+pub struct EventNotifier<R: Waitable> {
+    /// Armed, or woken since. Its event is the receiver's.
+    seat: Option<Seat>,
+    /// It had a wake-up for itself, in place of any other waiter, and has not found nothing since.
+    has_wake_up: bool,
+    /// `None` only after `into_inner`.
+    receiver: Option<R>,
+    signal: Arc<Signal>,
+}
+
+/// The descriptor, as a waker.
+struct Signal(EventFd);
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.raise();
+        if mutated!("notifier_writes_twice") {
+            self.0.raise();
+        }
+    }
+}
+
+impl<R: Waitable> EventNotifier<R> {
+    /// A notifier for `receiver`, with a new file descriptor. It is not armed.
+    ///
+    /// # Errors
+    ///
+    /// If the system gives no descriptor, for example because the process has too many. The receiver is
+    /// dropped then; pass `&mut receiver` to keep it.
+    pub fn new(receiver: R) -> io::Result<Self> {
+        let signal = Arc::new(Signal(EventFd::new()?));
+        Ok(Self { seat: None, has_wake_up: false, receiver: Some(receiver), signal })
+    }
+
+    /// Clears the descriptor, and asks for the next wake-up, unless something is there already. It never
+    /// waits. It takes no message.
+    ///
+    /// If it was armed before, it is armed anew. A [stage](crate::broadcast::Subscriber::after) takes this as
+    /// the beginning of a receive: what it received before counts as processed.
+    ///
+    /// # Panics
+    ///
+    /// If the receiver is a group without an aligned member, as its verbs do.
+    // Decision 0073: nothing else arms, and whoever gets at the receiver disarms.
+    pub fn arm(&mut self) -> Readiness {
+        self.leave_seat();
+        if !mutated!("notifier_clears_late") {
+            self.clear();
+        }
+        for _ in 0..LOOKS {
+            if self.receiver_mut().is_ready() {
+                return Readiness::Ready;
+            }
+            // Nothing is there that a wake-up could have been for.
+            self.has_wake_up = false;
+            let event = NonNull::from(self.receiver().event());
+            // SAFETY: the event lives as long as the receiver, which is in its place until the seat is gone:
+            // `get_mut`, `into_inner` and the drop give up the seat first.
+            let seat = self.seat.insert(unsafe { Seat::at(event) });
+            let is_fenced = seat.register(&Waker::from(Arc::clone(&self.signal)));
+            // The second look: a notify that missed the registration came after a store that this look sees.
+            if !mutated!("notifier_no_second_look") && self.receiver_mut().is_ready() {
+                self.leave_seat();
+                return Readiness::Ready;
+            }
+            if NonNull::from(self.receiver().event()) == event {
+                if mutated!("notifier_clears_late") {
+                    self.clear();
+                }
+                let is_sure = is_fenced || mutated!("notifier_trusts_no_fence");
+                if !is_sure || mutated!("notifier_wakes_itself") {
+                    // A wake-up may be missed, so the loop looks again.
+                    self.signal.0.raise();
+                }
+                return Readiness::Armed;
+            }
+            // The second look changed where the receiver waits: it registers there. A wake-up that came here
+            // is another's.
+            self.seat = None;
+        }
+        // What it waits for moves on faster than it looks: the loop looks again.
+        self.signal.0.raise();
+        Readiness::Armed
+    }
+
+    /// Asks for no wake-up any more, and clears the descriptor. A wake-up that it had in place of another
+    /// waiter, and did not use, is passed on.
+    ///
+    /// A wake-up that is under way may still make the descriptor readable once, until the next
+    /// [`arm`](Self::arm).
+    pub fn disarm(&mut self) {
+        self.pass_on();
+        self.clear();
+    }
+
+    /// The receiver. The notifier stays armed. (If something is received by way of this reference, the next
+    /// wake-up may come in vain.)
+    pub fn get_ref(&self) -> &R {
+        self.receiver()
+    }
+
+    /// The receiver, to receive from. The notifier is not armed any more. The descriptor is left as it is.
+    pub fn get_mut(&mut self) -> &mut R {
+        self.leave_seat();
+        self.receiver_mut()
+    }
+
+    /// Gives the receiver back, and closes the descriptor.
+    #[must_use = "to drop the receiver, drop the notifier"]
+    pub fn into_inner(mut self) -> R {
+        self.pass_on();
+        self.take_receiver()
+    }
+
+    fn take_receiver(&mut self) -> R {
+        self.receiver.take().expect(THERE)
+    }
+
+    fn receiver(&self) -> &R {
+        self.receiver.as_ref().expect(THERE)
+    }
+
+    fn receiver_mut(&mut self) -> &mut R {
+        self.receiver.as_mut().expect(THERE)
+    }
+
+    fn clear(&self) {
+        self.signal.0.clear();
+    }
+
+    /// From now on nobody writes to the descriptor, except who is about to.
+    fn leave_seat(&mut self) {
+        if let Some(seat) = self.seat.take() {
+            self.has_wake_up |= seat.disarmed_and_woken().1;
+        }
+    }
+
+    /// The same, for who may not look afterwards.
+    fn pass_on(&mut self) {
+        self.leave_seat();
+        if core::mem::take(&mut self.has_wake_up) && !mutated!("notifier_keeps_wake_up") {
+            self.receiver().event().notify_some(1);
+        }
+    }
+}
+
+/// Why the receiver can't be missing.
+const THERE: &str = "only `into_inner` takes the receiver, and the notifier with it";
+
+impl<R: Waitable> Drop for EventNotifier<R> {
+    fn drop(&mut self) {
+        if self.receiver.is_some() {
+            self.pass_on();
+        }
+    }
+}
+
+#[cfg(not(annulus_loom))]
+impl<R: Waitable> AsFd for EventNotifier<R> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.signal.0.as_fd()
+    }
+}
+
+#[cfg(not(annulus_loom))]
+impl<R: Waitable> AsRawFd for EventNotifier<R> {
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
+    }
+}
+
+/// What a model has in place of a descriptor.
+#[cfg(annulus_loom)]
+#[doc(hidden)]
+impl<R: Waitable> EventNotifier<R> {
+    /// Waits until it is readable.
+    pub fn wait_until_readable(&self) {
+        self.signal.0.wait();
+    }
+
+    /// How often it was written to since it was cleared.
+    pub fn writes(&self) -> u64 {
+        self.signal.0.count()
+    }
+}
+
+impl<R: Waitable> fmt::Debug for EventNotifier<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventNotifier").field("is_armed", &self.seat.is_some()).finish_non_exhaustive()
+    }
+}
