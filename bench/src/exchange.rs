@@ -14,12 +14,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
-
 use crate::busy::BusyProgram;
 use crate::latencies;
 use crate::placement::Placement;
 use crate::row::{Plan, Sample};
+use crate::timing::processor_time;
 
 /// The producing end of a contender.
 pub trait Source: Send {
@@ -382,12 +381,6 @@ impl<const C: usize> Run<C> {
             latencies: latencies::steps(found.into_iter()),
         }
     }
-}
-
-/// What all threads of this process have had of the cores.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// `N` handles of what `one` is a handle of, that one among them.

@@ -12,6 +12,7 @@
 //! contenders/  the rings, behind one interface
 //! rounds       the method: a round, which of them count, statistics
 //! one_way      how long a message is on its way, by time stamps
+//! workers      the executors on which tasks run
 //! timing       how a loop is timed: after a warm-up, on one thread or on both cores
 //! hand_over    something that a thread can sleep on
 //! messages/    what the messages are, and how they are checked
@@ -46,6 +47,7 @@ mod row;
 mod rows;
 mod stamps;
 mod timing;
+mod workers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -70,6 +72,7 @@ use row::Row;
   cargo run --release -- --quick                        a look, in three minutes
   cargo run --release -- --only 'queue, '               some rows
   cargo run --release -- --only placement               those by placement, in five minutes
+  cargo run --release -- --only async                   those of tasks, in two minutes
   cargo run --release -- --from results.json            the report again, without measuring
   cargo run --release -- --compare a.json b.json c.json whether runs come to the same verdicts")]
 struct Arguments {

@@ -95,6 +95,7 @@ pub enum Group {
     QueueOne,
     QueueMany,
     Latency,
+    BeyondThreads,
     Memory,
     Placement,
     NowAndThen,
@@ -213,6 +214,17 @@ impl Row {
 
     pub fn target(mut self, against: &'static str, at_most: f64) -> Self {
         self.targets.push(Target { against: against.into(), at_most, aim: None });
+        self
+    }
+
+    /// What ours may take of the best rival's time.
+    pub fn at_most_of_the_best(mut self, time: f64) -> Self {
+        self.limits = Some(Limits { time: Some(time), cpu: None, p99: None });
+        self
+    }
+
+    pub fn most_rounds(mut self, rounds: usize) -> Self {
+        self.most_rounds = rounds;
         self
     }
 

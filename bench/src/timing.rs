@@ -7,7 +7,9 @@ use std::hint::spin_loop;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::cores::pin;
 use crate::messages::{BATCH, BLOCKS};
@@ -29,6 +31,12 @@ pub fn phases(warm_up: u64, messages: u64) -> [Range<u64>; 2] {
 /// Nanoseconds for each of `count` since `begun`.
 pub fn ns_each(begun: Instant, count: u64) -> f64 {
     begun.elapsed().as_secs_f64() * 1e9 / count as f64
+}
+
+/// What all threads of this process have had of the cores.
+pub fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Calls `publish` with the sequences of a warm-up and then with those of the messages that are timed, while

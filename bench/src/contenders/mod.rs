@@ -18,6 +18,7 @@
 //! disruptor  a library with such rings only
 //! guests     programs in other languages
 //! queues     each message reaches one consumer
+//! tasks      channels whose ends wait in tasks
 //! ends       producers and consumers of all of these, as `exchange` drives them
 //! ```
 
@@ -34,6 +35,7 @@ mod lossy;
 mod ours;
 mod queues;
 mod shared;
+mod tasks;
 mod tokio;
 mod topics;
 mod waiting;
@@ -55,6 +57,11 @@ pub use queues::{
     RtrbInPlace, Sender, StdSync, StdUnbounded,
 };
 pub use shared::{AnnulusShared, AnnulusSharedBy, PhotonRingShared};
+pub use tasks::{
+    AnnulusBroadcastTasks, AnnulusMpmcTasks, AnnulusMpscTasks, AnnulusSharedTasks, AnnulusSpscTasks,
+    AsyncBroadcastTasks, AsyncChannelTasks, CrossfireOneTasks, CrossfireTasks, FlumeTasks, KanalTasks,
+    TaskChannel, TaskReceiver, TaskSender, TokioBroadcastTasks, TokioTasks,
+};
 pub use tokio::{Tokio, TokioWaiting};
 pub use topics::{TOPICS, Topics};
 pub use waiting::{
@@ -240,6 +247,35 @@ mod tests {
         works::<Flume>();
         works::<StdSync>();
         works::<StdUnbounded>();
+    }
+
+    #[test]
+    fn all_channels_of_tasks_are_driven_by_the_same_code() {
+        fn works<C: TaskChannel>() {
+            let executor = ::tokio::runtime::Builder::new_current_thread().build().unwrap();
+            executor.block_on(async {
+                let (mut sender, mut receiver) = C::channel(4);
+                for message in 0..12 {
+                    assert!(sender.send(message).await);
+                    assert_eq!(receiver.receive().await, Some(message));
+                }
+                drop(sender);
+                assert_eq!(receiver.receive().await, None);
+            });
+        }
+        works::<AnnulusSpscTasks>();
+        works::<AnnulusMpscTasks>();
+        works::<AnnulusMpmcTasks>();
+        works::<AnnulusSharedTasks>();
+        works::<AnnulusBroadcastTasks>();
+        works::<TokioTasks>();
+        works::<TokioBroadcastTasks>();
+        works::<AsyncBroadcastTasks>();
+        works::<FlumeTasks>();
+        works::<KanalTasks>();
+        works::<AsyncChannelTasks>();
+        works::<CrossfireOneTasks>();
+        works::<CrossfireTasks>();
     }
 
     #[test]

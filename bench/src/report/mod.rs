@@ -36,6 +36,7 @@ impl Group {
             Self::QueueOne => "Queues, one to one",
             Self::QueueMany => "Queues, many to one",
             Self::Latency => "Latency",
+            Self::BeyondThreads => "Tasks, select, file descriptors",
             Self::Memory => "Memory",
             Self::Placement => "By placement",
             Self::NowAndThen => "Now and then, by placement",

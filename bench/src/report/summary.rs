@@ -57,8 +57,7 @@ fn figures(all: &[Results]) -> String {
     let mut text = String::from("\n");
     let mut groups = vec![];
     for row in all.iter().flat_map(|results| &results.rows) {
-        let tells = row.placed.is_some() || row.ratios.iter().any(|ratio| ratio.target.is_some());
-        if tells && !groups.contains(&row.group) {
+        if (row.placed.is_some() || has_targets(row)) && !groups.contains(&row.group) {
             groups.push(row.group);
         }
     }
@@ -75,6 +74,11 @@ fn figures(all: &[Results]) -> String {
         text += BY_PLACEMENT;
     }
     text + &wins(all)
+}
+
+/// Beside a certain contender, or beside the best.
+fn has_targets(row: &RowResult) -> bool {
+    row.limits.is_some() || row.ratios.iter().any(|ratio| ratio.target.is_some())
 }
 
 /// The rows of a group, each on those processors that have it, the worst one first.
@@ -98,7 +102,7 @@ fn by_row(group: Group, rows: &[Vec<On>]) -> String {
     let mut text =
         format!("| {title} | annulus ÷ best rival, worst processor first | targets |\n| --- | --- | --- |\n");
     for on in rows {
-        if !on.iter().any(|on| on.row.ratios.iter().any(|ratio| ratio.target.is_some())) {
+        if !on.iter().any(|on| has_targets(on.row)) {
             continue;
         }
         let cells = on.iter().filter_map(|on| {
@@ -115,17 +119,23 @@ fn by_row(group: Group, rows: &[Vec<On>]) -> String {
 /// What they are, and where they are not met.
 fn targets(on: &[On]) -> String {
     let mut lines: Vec<(String, Vec<String>)> = vec![];
+    let mut note = |target: String, met: Option<bool>, on: &On| {
+        let place = lines.iter().position(|(known, _)| *known == target).unwrap_or_else(|| {
+            lines.push((target, vec![]));
+            lines.len() - 1
+        });
+        if met != Some(true) {
+            lines[place].1.push(format!("{} on {}", word(met), on.results.machine.name()));
+        }
+    };
     for one in on {
         for ratio in &one.row.ratios {
-            let Some(target) = &ratio.target else { continue };
-            let target = format!("≤ {:.2} of {}", target.at_most, target.against);
-            let place = lines.iter().position(|(known, _)| *known == target).unwrap_or_else(|| {
-                lines.push((target, vec![]));
-                lines.len() - 1
-            });
-            if ratio.met != Some(true) {
-                lines[place].1.push(format!("{} on {}", word(ratio.met), one.results.machine.name()));
+            if let Some(target) = &ratio.target {
+                note(format!("≤ {:.2} of {}", target.at_most, target.against), ratio.met, one);
             }
+        }
+        for limited in one.row.limited() {
+            note(format!("{} ≤ {:.2} of the best", limited.figure, limited.at_most), limited.met(), one);
         }
     }
     let lines = lines.into_iter().map(|(target, missed)| match &missed[..] {
@@ -244,6 +254,16 @@ mod tests {
         let text = figures(&[on("A", vec![row(1.0, 2.0, true)]), on("B", vec![row(4.0, 2.0, true)])]);
         let line =
             "| a row | 2.00 of a rival (B); 0.50 of a rival (A) | ≤ 0.50 of a rival: **not met** on B |";
+        assert!(text.lines().any(|found| found == line), "{text}");
+    }
+
+    #[test]
+    fn a_limit_beside_the_best_rival_is_a_target() {
+        let mut row = row(1.0, 2.0, true);
+        row.ratios.iter_mut().for_each(|ratio| ratio.target = None);
+        row.limits = Some(Limits { time: Some(0.4), cpu: None, p99: None });
+        let text = figures(&[on("A", vec![row])]);
+        let line = "| a row | 0.50 of a rival (A) | time ≤ 0.40 of the best: **not met** on A |";
         assert!(text.lines().any(|found| found == line), "{text}");
     }
 

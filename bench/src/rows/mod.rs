@@ -31,6 +31,7 @@ mod queue_wake;
 mod quote;
 mod round_trip;
 mod stream;
+mod tasks;
 mod wake_up;
 
 use crate::row::{Group, Row};
@@ -58,6 +59,7 @@ pub fn all() -> Vec<Row> {
     of(Group::Latency, queue_wake::rows().into());
     of(Group::Latency, vec![notifier::row()]);
     of(Group::Latency, latency::rows());
+    of(Group::BeyondThreads, tasks::rows());
     of(Group::Memory, vec![pool::row()]);
     of(Group::Memory, pool_across::rows().into());
     of(Group::Placement, placement::streams());

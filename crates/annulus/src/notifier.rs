@@ -257,7 +257,7 @@ impl<R: Waitable> EventNotifier<R> {
     /// From now on nobody writes to the descriptor, except who is about to.
     fn leave_seat(&mut self) {
         if let Some(seat) = self.seat.take() {
-            self.has_wake_up |= seat.disarmed_and_woken().1;
+            self.has_wake_up |= seat.left();
         }
     }
 

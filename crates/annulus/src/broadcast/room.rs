@@ -38,6 +38,7 @@ impl<P: Alone> Wait for Room<'_, P> {
         self.0.released()
     }
 
+    #[inline]
     fn poll(&mut self) -> Look<Self::Found> {
         match self.0.look_for_room() {
             Err(Refusal::Full) => Look::Nothing,

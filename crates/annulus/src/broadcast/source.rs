@@ -34,6 +34,7 @@ unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
 unsafe impl<T: Message, M: Mode> Take for Subscriber<T, M> {
     type Taken = T;
 
+    #[inline]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
         self.begin();
         self.poll()
@@ -67,6 +68,7 @@ unsafe impl<T: Message, const N: usize, M: Unstaged> Source for SubscriberGroup<
 unsafe impl<T: Message, const N: usize, M: Unstaged> Take for SubscriberGroup<T, N, M> {
     type Taken = T;
 
+    #[inline]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
         self.someone_is_aligned();
         self.lead.poll_recv()

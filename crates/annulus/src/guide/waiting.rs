@@ -111,6 +111,12 @@
 //!   to it is lost.
 //! - *Memory*: the first task that waits at one side of a ring allocates places for wakers. There are only as
 //!   many places as there were tasks that waited at one time.
+//! - *After a task was woken*, the other side expects it to wait again: its next 128 messages at most, until
+//!   then, each take an atomic read-modify-write more. In return, a task that waits again needs no fence on
+//!   all cores.
+//! - *A task whose messages are all there* does not return to its executor, and nothing here counts how often
+//!   it could have. With tokio, whose own channels stop a task after some messages, await
+//!   `tokio::task::coop::consume_budget` now and then if other tasks are to run meanwhile.
 //! - *A waker that panics* harms nobody else. Without `std`, a panic of a waker that unwinds ends the
 //!   process.
 //! - Without `std` nothing does the work of both fences, so each publish executes a full fence.

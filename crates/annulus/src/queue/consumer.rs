@@ -129,7 +129,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// The slow path of a receive that does not wait.
     #[cold]
     #[inline(never)]
-    fn look(&mut self) -> Result<T, TryRecvError> {
+    pub(super) fn look(&mut self) -> Result<T, TryRecvError> {
         self.poll()
     }
 

@@ -26,8 +26,13 @@ unsafe impl<T: Send, K: Kind> Source for Consumer<T, K> {
 unsafe impl<T: Send, K: Kind> Take for Consumer<T, K> {
     type Taken = T;
 
+    #[inline]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        match self.try_recv() {
+        if let Some(value) = self.end.take_plainly() {
+            return Look::Found(Ok(value));
+        }
+        // Not outlined: a consumer that a future borrows lies in memory anyway.
+        match self.look() {
             Ok(value) => Look::Found(Ok(value)),
             Err(TryRecvError::Empty) => {
                 self.end.ask();

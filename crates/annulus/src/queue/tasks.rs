@@ -113,6 +113,9 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// assert_eq!(reader.join().unwrap(), 5050);
     /// ```
     pub async fn send_async(&mut self, value: T) -> Result<(), SendError<T>> {
+        let Err(value) = self.end.send_plainly(value) else {
+            return Ok(());
+        };
         // SAFETY: the events are in the queue state, which the producer keeps alive.
         if unsafe { Waiting::new(FreeSlot::of(&mut self.end)) }.await.is_err() {
             return Err(SendError(value));

@@ -24,6 +24,7 @@ use super::parker::Sleeper;
 use super::seat::Seat;
 use super::spin::{Spin, Turn};
 use super::until::LAST_LOOKS;
+use super::waiters::Ended;
 use super::{Event, WaitStrategy};
 use crate::sync::mutated;
 
@@ -221,9 +222,12 @@ impl Place<dyn Arm + '_> {
     /// From now on nobody wakes the thread for this arm. Returns whether there was a wake-up in place of any
     /// other.
     fn disarm(&mut self) -> bool {
-        let Some((seat, is_owed)) = self.seat.take().map(Seat::disarmed_and_woken) else { return false };
-        self.seat = seat;
-        is_owed
+        let Some(seat) = &mut self.seat else { return false };
+        let ended = seat.disarm();
+        if ended == Ended::Abandoned {
+            self.seat = None;
+        }
+        ended == Ended::WokenAlone
     }
 
     /// After a look for which a wake-up came, if one is owed.

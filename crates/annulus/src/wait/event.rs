@@ -42,12 +42,13 @@
 //! *Tasks.* A task is armed (`waiters.rs`) before S1, and returns to its executor instead of S4. It needs no
 //! look at the word, because N5 finds its waker: S1 is a Release and N4 an Acquire. So each kind of waiter
 //! has its bit, and N5 makes a system call only where a thread sleeps. Where some are woken, a thread comes
-//! first at one wake-up, and a task at the next. A wake-up of tasks leaves bit 4, and the next waker that
-//! finds no task takes it down, and looks once more (N6, N7). So tasks that answer each other, and futures
-//! that are dropped and made anew by a `select!`, have one heavy fence in all.
+//! first at one wake-up, and a task at the next. A wake-up of tasks leaves bit 4. Where many wakers find no
+//! task, one after the other, the last one takes it down, and looks once more (N6, N7). So tasks that answer
+//! each other, or come back to a small ring again and again, and futures that are dropped and made anew by a
+//! `select!`, have one heavy fence in all.
 //!
 //! *Coalescing.* N4 clears bit 0, so after one wake-up the waker pays one load again until somebody registers
-//! anew, however late the sleepers run. (After a wake-up of tasks, one more slow path comes first.) A sleeper
+//! anew, however late the sleepers run. (After a wake-up of tasks, some slow paths come first.) A sleeper
 //! that times out, or finds its message at S3, leaves the bit set: one wake-up is then made for nobody.
 //!
 //! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^26 wake-ups of others sleeps through
@@ -222,12 +223,15 @@ impl Event {
         if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
             self.parking.wake_all(&self.word);
         }
-        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") && !self.tasks.wake_all() {
-            self.take_down_tasks();
+        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") {
+            let is_any = self.tasks.wake_all();
+            if self.tasks.are_away(is_any) {
+                self.take_down_tasks();
+            }
         }
     }
 
-    /// N6 and N7 for tasks, where none was there to be woken.
+    /// N6 and N7 for tasks, after wake-ups that found none.
     // Decision 0070: not at each wake-up.
     fn take_down_tasks(&self) {
         let sleepers = self.count_wake_up(TASK);
@@ -365,6 +369,8 @@ impl Event {
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
     use super::*;
+    #[cfg(feature = "async")]
+    use crate::wait::waiters::MANY_IN_VAIN;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -595,6 +601,10 @@ mod tests {
             event.notify_some(1);
             assert_eq!(task.wakes(), 5);
             assert!(event.has_sleepers());
+            for _ in 1..MANY_IN_VAIN {
+                event.notify();
+                assert!(event.has_sleepers(), "it may still come back");
+            }
             for _ in 0..3 {
                 event.notify();
                 assert!(!event.has_sleepers() && !fenced(&event), "nobody was there");

@@ -2,7 +2,7 @@
 //!
 //! Whoever waits this way takes a seat, [registers](Seat::register) a waker there, looks once more, and then
 //! waits for the waker in its own manner. A wake-up that the seat had for itself, in place of any other
-//! waiter, belongs to a message (or a free slot). Before each look its owner [disarms](Seat::disarmed) the
+//! waiter, belongs to a message (or a free slot). Before each look its owner [disarms](Seat::disarm) the
 //! seat: the look then uses such a wake-up. A seat that is dropped instead passes it on to another waiter.
 
 use core::ptr::NonNull;
@@ -15,7 +15,7 @@ use crate::sync::mutated;
 /// A place among the tasks of an event, and its owner.
 pub(crate) struct Seat {
     event: NonNull<Event>,
-    /// `None` only while it is dropped, or abandoned.
+    /// `None` where it was given back, or abandoned.
     place: Option<Place>,
 }
 
@@ -28,6 +28,8 @@ impl Seat {
     /// # Safety
     ///
     /// The event lives, and stays where it is, as long as the seat.
+    // Inlined, so that it is made in its place.
+    #[inline(always)]
     pub(crate) unsafe fn at(event: NonNull<Event>) -> Self {
         // SAFETY: the caller's promise, for both.
         Self { event, place: Some(unsafe { event.as_ref().tasks().take_place() }) }
@@ -43,47 +45,55 @@ impl Seat {
         unsafe { self.event.as_ref() }
     }
 
-    /// From now on nobody wakes the task; the caller looks for what it waits for. `None` where the place is
-    /// another's from now on.
-    #[cfg_attr(not(feature = "async"), allow(dead_code, reason = "what has to do with tasks"))]
-    pub(crate) fn disarmed(self) -> Option<Self> {
-        self.disarmed_and_woken().0
-    }
-
-    /// As [`disarmed`](Self::disarmed). Also returns whether the seat was woken in place of any other. If the
-    /// look that follows finds a message and does not take it, the caller [passes that on](Self::pass_on).
-    pub(crate) fn disarmed_and_woken(mut self) -> (Option<Self>, bool) {
-        let ended = self.place.as_mut().map_or(Ended::Plainly, Place::disarm);
+    /// From now on nobody wakes the owner, who looks for what it waits for. The seat may be registered again,
+    /// except where the place is another's from now on ([`Ended::Abandoned`]).
+    #[inline]
+    pub(super) fn disarm(&mut self) -> Ended {
+        let ended = self.place.as_mut().map_or(Ended::Abandoned, Place::disarm);
         if ended == Ended::Abandoned {
             self.place = None;
-            return (None, false);
         }
-        (Some(self), ended == Ended::WokenAlone)
-    }
-
-    /// Wakes another waiter in place of this one.
-    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "what has to do with threads"))]
-    pub(crate) fn pass_on(&self) {
-        if !mutated!("wake_up_kept") {
-            self.event().notify_some(1);
-        }
+        ended
     }
 
     /// From now on `waker` is woken. The caller looks once more before it waits for that. False where a
-    /// wake-up may be missed all the same. The seat is [disarmed](Self::disarmed), or new.
+    /// wake-up may be missed all the same. The seat is [disarmed](Self::disarm), or new.
     pub(crate) fn register(&mut self, waker: &Waker) -> bool {
         let Some(place) = &mut self.place else { return false };
         place.arm(waker);
         self.event().register_task()
     }
+
+    /// Wakes another waiter in place of this one, which was woken alone and does not use that.
+    #[inline]
+    pub(super) fn pass_on(&self) {
+        if !mutated!("wake_up_kept") {
+            self.event().notify_some(1);
+        }
+    }
+
+    /// Gives the place back. True where the seat had a wake-up for itself. The caller then uses it, or passes
+    /// it on by [`Event::notify_some`].
+    #[cfg(all(target_os = "linux", feature = "std"))]
+    pub(crate) fn left(mut self) -> bool {
+        self.leave().0 == Ended::WokenAlone
+    }
+
+    #[inline]
+    fn leave(&mut self) -> (Ended, Option<Waker>) {
+        // In place: a place that is moved is read before its stores have come to an end.
+        let Some(place) = &mut self.place else { return (Ended::Plainly, None) };
+        let ended = place.disarm();
+        let waker = if ended == Ended::Abandoned { None } else { place.give_back() };
+        self.place = None;
+        (ended, waker)
+    }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let Some(mut place) = self.place.take() else { return };
-        let ended = place.disarm();
-        // Dropped last: its destructor is an executor's code, which may panic.
-        let _waker = if ended == Ended::Abandoned { None } else { place.give_back() };
+        // The waker is dropped last: its destructor is an executor's code, which may panic.
+        let (ended, _waker) = self.leave();
         if ended == Ended::WokenAlone {
             self.pass_on();
         }

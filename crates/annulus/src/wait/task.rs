@@ -18,7 +18,8 @@ use core::task::{Context, Poll};
 use futures_core::{FusedStream, Stream};
 
 use super::seat::Seat;
-use super::{Look, Next, Take, Wait};
+use super::waiters::Ended;
+use super::{Event, Look, Next, Take, Wait};
 use crate::sync::mutated;
 
 /// How often a poll looks again where it is told to, before it lets other tasks run.
@@ -42,51 +43,92 @@ impl<W: Wait> Waiting<W> {
         Self { seat: None, waiter }
     }
 
-    /// One poll.
+    /// One poll. Where something is there at the first look, that is all.
+    #[inline]
     fn poll_wait(&mut self, context: &mut Context<'_>) -> Poll<W::Found> {
+        match self.look() {
+            Look::Found(found) => Poll::Ready(found),
+            look => self.register_and_look(look, context),
+        }
+    }
+
+    /// Looks. A wake-up that came is used by that. If something is found, the place is given back.
+    #[inline]
+    fn look(&mut self) -> Look<W::Found> {
+        self.disarm();
+        let look = self.waiter.poll();
+        if matches!(look, Look::Found(_)) {
+            self.seat = None;
+        }
+        look
+    }
+
+    /// After a first `look` that found nothing.
+    // Decision 0070: not inlined, so that a poll that finds a message is a few instructions.
+    #[cold]
+    #[inline(never)]
+    fn register_and_look(&mut self, mut look: Look<W::Found>, context: &mut Context<'_>) -> Poll<W::Found> {
         for _ in 0..LOOKS {
-            // A wake-up that came is used by the look that follows.
-            self.seat = self.seat.take().and_then(Seat::disarmed);
-            match self.waiter.poll() {
-                Look::Found(found) => {
-                    self.seat = None;
-                    return Poll::Ready(found);
-                }
-                Look::Nothing => {}
-                Look::Again => continue,
-            }
-            let event = NonNull::from(self.waiter.event());
-            if self.seat.as_ref().is_some_and(|seat| !seat.is_at(event)) {
-                self.seat = None;
-            }
-            // SAFETY: the event lives as long as the waiter (`new`), which lives longer than the seat.
-            let seat = self.seat.get_or_insert_with(|| unsafe { Seat::at(event) });
-            let is_fenced = seat.register(context.waker());
-            // The second look: a notify that missed the registration came after a store that this poll sees.
-            let look = if mutated!("task_no_second_look") { Look::Nothing } else { self.waiter.poll() };
-            match look {
-                Look::Found(found) => {
-                    // If a wake-up came meanwhile, this is what it was for.
-                    self.seat = self.seat.take().and_then(Seat::disarmed);
-                    self.seat = None;
-                    return Poll::Ready(found);
-                }
-                Look::Nothing if NonNull::from(self.waiter.event()) == event => {
-                    if !is_fenced {
-                        // A wake-up may be missed, so the task looks again.
-                        context.waker().wake_by_ref();
+            look = match look {
+                Look::Found(found) => return Poll::Ready(found),
+                Look::Again => self.look(),
+                Look::Nothing => {
+                    let event = NonNull::from(self.waiter.event());
+                    let is_fenced = self.register(event, context);
+                    // The second look: a notify that missed the registration came after a store that this
+                    // poll sees.
+                    let look =
+                        if mutated!("task_no_second_look") { Look::Nothing } else { self.waiter.poll() };
+                    match look {
+                        Look::Found(found) => {
+                            // If a wake-up came meanwhile, this is what it was for.
+                            self.disarm();
+                            self.seat = None;
+                            return Poll::Ready(found);
+                        }
+                        Look::Nothing if NonNull::from(self.waiter.event()) == event => {
+                            if !is_fenced {
+                                // A wake-up may be missed, so the task looks again.
+                                context.waker().wake_by_ref();
+                            }
+                            return Poll::Pending;
+                        }
+                        // The second look changed where it waits: it registers there. A wake-up that came
+                        // here is another's.
+                        Look::Nothing => {
+                            self.seat = None;
+                            self.look()
+                        }
+                        Look::Again => self.look(),
                     }
-                    return Poll::Pending;
                 }
-                // The second look changed where it waits: it registers there. A wake-up that came here is
-                // another's.
-                Look::Nothing => self.seat = None,
-                Look::Again => {}
-            }
+            };
+        }
+        if let Look::Found(found) = look {
+            return Poll::Ready(found);
         }
         // What it waits for moves on faster than it looks.
         context.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// From now on the task is woken at `event`, which is the waiter's. False where a wake-up may be missed
+    /// all the same.
+    fn register(&mut self, event: NonNull<Event>, context: &Context<'_>) -> bool {
+        if self.seat.as_ref().is_some_and(|seat| !seat.is_at(event)) {
+            self.seat = None;
+        }
+        // SAFETY: the event lives as long as the waiter (`new`), which lives longer than the seat.
+        self.seat.get_or_insert_with(|| unsafe { Seat::at(event) }).register(context.waker())
+    }
+
+    /// From now on nobody wakes the task; the caller looks for what it waits for.
+    #[inline]
+    fn disarm(&mut self) {
+        // In place: a seat that is moved is read before its stores have come to an end.
+        if self.seat.as_mut().is_some_and(|seat| seat.disarm() == Ended::Abandoned) {
+            self.seat = None;
+        }
     }
 }
 

@@ -51,7 +51,13 @@ pub(super) struct Waiters {
     first: Link<Block>,
     /// The number of the node with which the next search for some begins: a hint.
     turn: AtomicU32,
+    /// How many wake-ups, one after the other, found nobody: a hint.
+    in_vain: AtomicU32,
 }
+
+/// After so many wake-ups that found nobody, no task is expected to come back.
+// Decision 0070: a fence that is saved pays for them.
+pub(super) const MANY_IN_VAIN: u32 = if cfg!(any(annulus_loom, miri)) { 1 } else { 128 };
 
 /// Some nodes. Each next block has twice as many, up to 64.
 struct Block {
@@ -115,7 +121,7 @@ pub(super) enum Ended {
 
 impl Waiters {
     pub(super) fn new() -> Self {
-        Self { first: Link::empty(), turn: AtomicU32::new(0) }
+        Self { first: Link::empty(), turn: AtomicU32::new(0), in_vain: AtomicU32::new(0) }
     }
 
     /// A place for one more task. Allocates where no node is free.
@@ -157,6 +163,23 @@ impl Waiters {
             }
         }
         is_any
+    }
+
+    /// After a wake-up of all that found somebody, or nobody: whether so many found nobody that no task is
+    /// expected to come back.
+    pub(super) fn are_away(&self, is_any: bool) -> bool {
+        if MANY_IN_VAIN == 1 {
+            return !is_any;
+        }
+        if mutated!("tasks_never_away") {
+            return false;
+        }
+        // Relaxed: a hint. Where two count at once, one is not counted.
+        let before = self.in_vain.load(Ordering::Relaxed);
+        let count = if is_any { 0 } else { before + 1 };
+        let are_away = count >= MANY_IN_VAIN;
+        self.in_vain.store(if are_away { 0 } else { count }, Ordering::Relaxed);
+        are_away
     }
 
     /// Wakes up to `most` of the tasks that wait, in turn, and returns how many.
@@ -341,12 +364,22 @@ impl Place {
             return Ended::Plainly;
         }
         let block = self.block();
-        // B6. Relaxed: whoever finds the bit set is the thread that set it.
-        if block.armed.fetch_and(!bit(self.index), Ordering::Relaxed) & bit(self.index) != 0 {
+        // B6. Relaxed: whoever finds the bit set is the thread that set it. A look comes first, which is
+        // cheaper: if the bit is clear, it stays so.
+        let is_armed = |bits: u64| bits & bit(self.index) != 0;
+        if is_armed(block.armed.load(Ordering::Relaxed))
+            && is_armed(block.armed.fetch_and(!bit(self.index), Ordering::Relaxed))
+        {
             return Ended::Plainly;
         }
         let outcome = &block.node(self.index).outcome;
         let failure = ordering!(Acquire unless "waker_back_relaxed");
+        // Acquire: pairs with the Release of B5. Mostly it has come to that, and the look is cheaper.
+        match outcome.load(failure) {
+            PENDING => {}
+            WOKEN_ALONE => return Ended::WokenAlone,
+            _ => return Ended::Plainly,
+        }
         // Acquire: pairs with the Release of B5. Relaxed where it is abandoned: the owner is done with it,
         // and who gives it back has all that it did by B3.
         match outcome.compare_exchange(PENDING, ABANDONED, Ordering::Relaxed, failure) {
@@ -356,9 +389,9 @@ impl Place {
         }
     }
 
-    /// Gives the place back, which is [disarmed](Self::disarm) and not abandoned. Returns its waker, whose
-    /// destructor is an executor's.
-    pub(super) fn give_back(self) -> Option<Waker> {
+    /// Gives the place back, which is [disarmed](Self::disarm) and not abandoned, and is not used any more.
+    /// Returns its waker, whose destructor is an executor's.
+    pub(super) fn give_back(&mut self) -> Option<Waker> {
         debug_assert!(!self.is_armed, "it has no right to the node");
         let block = self.block();
         // SAFETY: the owner has the node while it is not armed.

@@ -25,6 +25,7 @@ unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
 unsafe impl<T: Clone + Send + Sync, M: Mode> Take for EventSubscriber<T, M> {
     type Taken = T;
 
+    #[inline]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
         match self.try_recv() {
             Ok(event) => Look::Found(Ok(event)),

@@ -27,6 +27,7 @@ macro_rules! receivers {
         unsafe impl<T: Send> Take for $($borrowed)* Receiver<T> {
             type Taken = T;
 
+            #[inline]
             fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
                 match self.state.poll() {
                     Ok(value) => Look::Found(Ok(value)),

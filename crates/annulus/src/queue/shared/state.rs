@@ -232,6 +232,7 @@ impl<T> State<T> {
     }
 
     /// One look.
+    #[inline]
     pub(super) fn poll(&self) -> Result<T, TryRecvError> {
         match self.take() {
             Some(value) => Ok(value),

@@ -134,6 +134,7 @@ impl<T> Wait for Sending<'_, T> {
     /// # Panics
     ///
     /// If it has returned what it found before.
+    #[inline]
     fn poll(&mut self) -> Look<Self::Found> {
         let value = self.value.take().expect("a future is not polled after its end");
         match self.state.try_put(value) {
