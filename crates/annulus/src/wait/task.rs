@@ -330,7 +330,8 @@ mod tests {
         let event = Event::new();
         let woken = Arc::default();
         let looks = || [Look::Again, Look::Nothing, Look::Again].map(|look| (look, &event));
-        let mut task = Scripted::at(&event, (0..LOOKS).flat_map(|_| looks()));
+        // More than two polls take, and fewer than three.
+        let mut task = Scripted::at(&event, (0..LOOKS * 9 / 8).flat_map(|_| looks()));
         let all = task.waiter.looks.len();
         assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 1));
         let looked = all - task.waiter.looks.len();
