@@ -7,6 +7,8 @@ use super::single::Single;
 use super::slot_access::{Claim, Claimed, claim_of_one};
 use crate::error::Refusal;
 use crate::ring::Strided;
+#[cfg(feature = "std")]
+use crate::wait::WaitStrategy;
 use crate::wait::{Event, Look, Wait};
 
 /// Who publishes alone on a lossless ring.
@@ -58,6 +60,10 @@ pub(super) struct Claiming<'p, P, S> {
 impl<'p, P, S: Strided> Claiming<'p, P, S> {
     pub(super) fn by(publisher: &'p P, shared: &'p Shared<S>) -> Self {
         Self { publisher, claim: claim_of_one(shared, true) }
+    }
+
+    pub(super) fn strategy(&self) -> WaitStrategy {
+        self.claim.strategy()
     }
 }
 

@@ -16,9 +16,8 @@ impl<T: Message> Subscriber<T> {
     #[doc(hidden)]
     #[inline]
     pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<T, LossyRecvError>> {
-        let strategy = self.shared.strategy;
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
-        unsafe { Finding::new(OrLag(self), strategy) }
+        unsafe { Finding::new(OrLag(self), |or_lag| or_lag.0.shared.strategy) }
     }
 }
 
@@ -27,9 +26,8 @@ impl<T: Message> Publisher<T, Lossless> {
     #[doc(hidden)]
     #[inline]
     pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
-        let strategy = self.single.shared.strategy;
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-        let room = unsafe { Finding::new(Room(self), strategy) };
+        let room = unsafe { Finding::new(Room(self), |room| room.0.single.shared.strategy) };
         Sending::new(room, |Room(publisher), found, message| {
             found.and_then(|()| publisher.put_admitted(&message)).map_err(|_| PublishError(message))
         })
@@ -40,9 +38,10 @@ impl<T: Message> WaitsForRoom for Publisher<T, Lossless> {}
 
 impl<T: Message> HasRoom for Publisher<T, Lossless> {
     fn room(&mut self) -> Box<dyn Arm + '_> {
-        let strategy = self.single.shared.strategy;
         // SAFETY: as above.
-        Box::new(unsafe { Finding::that_takes_nothing(Room(&mut self.single), strategy) })
+        Box::new(unsafe {
+            Finding::that_takes_nothing(Room(&mut self.single), |room| room.0.shared.strategy)
+        })
     }
 }
 
@@ -63,7 +62,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
         let claiming = Claiming::by(self, &self.shared);
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-        let room = unsafe { Finding::new(claiming, self.shared.strategy) };
+        let room = unsafe { Finding::new(claiming, Claiming::strategy) };
         Sending::in_claim(room, |claiming, found, message| claiming.publisher.put_claimed(found, message))
     }
 }
@@ -77,7 +76,7 @@ macro_rules! publishers {
             fn room(&mut self) -> Box<dyn Arm + '_> {
                 let claimable = Claimable::of(&self.shared);
                 // SAFETY: the events are in the ring's shared state, which the handle keeps alive.
-                Box::new(unsafe { Finding::that_takes_nothing(claimable, self.shared.strategy) })
+                Box::new(unsafe { Finding::that_takes_nothing(claimable, Claimable::strategy) })
             }
         }
     )*};

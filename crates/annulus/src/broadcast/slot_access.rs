@@ -278,6 +278,10 @@ impl<'a, S> Claimable<'a, S> {
     pub(super) fn of(shared: &'a Shared<S>) -> Self {
         Self { shared, obstacle: Obstacle::Gate }
     }
+
+    pub(super) fn strategy(&self) -> WaitStrategy {
+        self.shared.strategy
+    }
 }
 
 #[cfg(feature = "std")]
@@ -305,6 +309,13 @@ pub(super) struct Claim<'a, S> {
     lossless: bool,
     /// What was in the way at the last look.
     obstacle: Obstacle,
+}
+
+#[cfg(feature = "std")]
+impl<S> Claim<'_, S> {
+    pub(super) fn strategy(&self) -> WaitStrategy {
+        self.shared.strategy
+    }
 }
 
 impl<S: Strided> Wait for Claim<'_, S> {

@@ -4,6 +4,8 @@ use core::marker::PhantomData;
 
 use super::ends::Write;
 use crate::error::Refusal;
+#[cfg(feature = "std")]
+use crate::wait::WaitStrategy;
 use crate::wait::{Event, Look, Wait};
 
 /// Until a producer's end has a free slot.
@@ -12,6 +14,11 @@ pub(super) struct FreeSlot<'p, W, T>(&'p mut W, PhantomData<fn() -> T>);
 impl<'p, W: Write<T>, T> FreeSlot<'p, W, T> {
     pub(super) fn of(end: &'p mut W) -> Self {
         Self(end, PhantomData)
+    }
+
+    #[cfg(feature = "std")]
+    pub(super) fn strategy(&self) -> WaitStrategy {
+        self.0.state().plan.strategy
     }
 
     /// Sends `value` in the slot that was found, if one was.

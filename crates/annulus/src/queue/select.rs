@@ -3,7 +3,6 @@
 use alloc::boxed::Box;
 
 use super::Producer;
-use super::ends::Write;
 use super::free_slot::FreeSlot;
 use super::kind::Kind;
 use crate::error::SendError;
@@ -15,9 +14,8 @@ impl<T: Send, K: Kind> Producer<T, K> {
     #[doc(hidden)]
     #[inline]
     pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, SendError<T>>> {
-        let strategy = self.end.state().plan.strategy;
         // SAFETY: the events are in the queue state, which the producer keeps alive.
-        let room = unsafe { Finding::new(FreeSlot::of(&mut self.end), strategy) };
+        let room = unsafe { Finding::new(FreeSlot::of(&mut self.end), FreeSlot::strategy) };
         // SAFETY: what `found` says is of the last poll.
         Sending::new(room, |free, found, value| unsafe { free.fill(found, value) }.map_err(SendError))
     }
@@ -27,8 +25,7 @@ impl<T: Send, K: Kind> WaitsForRoom for Producer<T, K> {}
 
 impl<T: Send, K: Kind> HasRoom for Producer<T, K> {
     fn room(&mut self) -> Box<dyn Arm + '_> {
-        let strategy = self.end.state().plan.strategy;
         // SAFETY: as above.
-        Box::new(unsafe { Finding::that_takes_nothing(FreeSlot::of(&mut self.end), strategy) })
+        Box::new(unsafe { Finding::that_takes_nothing(FreeSlot::of(&mut self.end), FreeSlot::strategy) })
     }
 }

@@ -16,59 +16,77 @@ pub enum Chosen<A, Rest> {
     Other(Rest),
 }
 
-/// Arms one after the other: `(Place<A>, (Place<B>, ()))`.
-#[allow(private_bounds, reason = "this is what seals it")]
-pub trait Choices: Arms {
+/// Arms one after the other: `(A, (B, ()))`.
+pub trait Choices: Sized {
     /// Which of them is chosen.
     type Chosen;
+    /// The same arms, with seats.
+    #[allow(private_bounds, reason = "the macro does not name it")]
+    type Seated: Arms;
+    /// How many there are.
+    const COUNT: usize;
 
-    /// Looks at the arms from number `from` to before `until`; the first one has number `index`.
+    /// Looks at the arm of that number, which is less than [`COUNT`](Self::COUNT).
     #[allow(private_interfaces, reason = "the macro does not call it")]
-    fn look_between(&mut self, index: usize, from: usize, until: usize) -> Look<usize>;
+    fn look_at(&mut self, index: usize) -> Look<()>;
 
     /// The arm of that number, with what it found.
     fn choose(self, index: Option<usize>) -> Self::Chosen;
+
+    /// Where they wait.
+    fn seated(self) -> Self::Seated;
+
+    /// They wait no more.
+    fn risen(seated: Self::Seated) -> Self;
 }
 
 impl Choices for () {
     type Chosen = ();
+    type Seated = ();
+    const COUNT: usize = 0;
 
     #[inline(always)]
     #[allow(private_interfaces, reason = "the macro does not call it")]
-    fn look_between(&mut self, _: usize, _: usize, _: usize) -> Look<usize> {
+    fn look_at(&mut self, _: usize) -> Look<()> {
         Look::Nothing
     }
 
     #[inline(always)]
     fn choose(self, _: Option<usize>) {}
+
+    fn seated(self) {}
+
+    fn risen((): ()) {}
 }
 
-impl<A: Choice, Rest: Choices> Choices for (Place<A>, Rest) {
+impl<A: Choice, Rest: Choices> Choices for (A, Rest) {
     type Chosen = Chosen<A::Found, Rest::Chosen>;
+    type Seated = (Place<A>, Rest::Seated);
+    const COUNT: usize = 1 + Rest::COUNT;
 
     #[inline(always)]
     #[allow(private_interfaces, reason = "the macro does not call it")]
-    fn look_between(&mut self, index: usize, from: usize, until: usize) -> Look<usize> {
-        let mut is_again = false;
-        if (from..until).contains(&index) {
-            match self.0.arm_mut().look() {
-                Look::Found(()) => return Look::Found(index),
-                Look::Nothing => {}
-                Look::Again => is_again = true,
-            }
-        }
-        match self.1.look_between(index + 1, from, until) {
-            Look::Nothing if is_again => Look::Again,
-            look => look,
+    fn look_at(&mut self, index: usize) -> Look<()> {
+        match index.checked_sub(1) {
+            None => self.0.look(),
+            Some(index) => self.1.look_at(index),
         }
     }
 
     #[inline(always)]
     fn choose(self, index: Option<usize>) -> Self::Chosen {
         match index {
-            Some(0) => Chosen::This(self.0.into_arm().found()),
+            Some(0) => Chosen::This(self.0.found()),
             _ => Chosen::Other(self.1.choose(index.and_then(|index| index.checked_sub(1)))),
         }
+    }
+
+    fn seated(self) -> Self::Seated {
+        (Place::new(self.0), self.1.seated())
+    }
+
+    fn risen((place, rest): Self::Seated) -> Self {
+        (place.into_arm(), Rest::risen(rest))
     }
 }
 
@@ -84,32 +102,33 @@ pub enum Until {
 }
 
 /// Waits until there is something at one of `arms`, and chooses it. `is_fair`: not always from the first on.
-#[inline]
+// Inlined, with arms that nobody else sees until they wait, so that they need not lie in memory.
+#[inline(always)]
 pub fn select<L: Choices>(mut arms: L, is_fair: bool, until: Until) -> L::Chosen {
-    let first = if is_fair { turn(arms.count()) } else { 0 };
-    let mut look = arms.look_between(0, first, usize::MAX);
-    if first > 0 && !matches!(look, Look::Found(_)) {
-        match arms.look_between(0, 0, first) {
+    let first = if is_fair { turn(L::COUNT) } else { 0 };
+    let (mut index, mut is_again) = (first, false);
+    for _ in 0..L::COUNT {
+        match arms.look_at(index) {
+            Look::Found(()) => return arms.choose(Some(index)),
             Look::Nothing => {}
-            other => look = other,
+            Look::Again => is_again = true,
         }
+        index = if index + 1 == L::COUNT { 0 } else { index + 1 };
     }
-    let index = match (look, until) {
-        (Look::Found(index), _) => Some(index),
-        (Look::Nothing, Until::Now) => None,
-        _ => wait(&mut arms, first, until),
-    };
-    arms.choose(index)
+    if matches!(until, Until::Now) && !is_again { arms.choose(None) } else { wait(arms, first, until) }
 }
 
 #[cold]
-fn wait(arms: &mut dyn Arms, first: usize, until: Until) -> Option<usize> {
+#[inline(never)]
+fn wait<L: Choices>(arms: L, first: usize, until: Until) -> L::Chosen {
     let deadline = match until {
         Until::Found => None,
         Until::Now => Some(Instant::now()),
         Until::Passed(timeout) => Instant::now().checked_add(timeout),
     };
-    wait_for_any(arms, first, deadline)
+    let mut seated = arms.seated();
+    let index = wait_for_any(&mut seated, first, deadline);
+    L::risen(seated).choose(index)
 }
 
 /// The arm with which a fair look begins, of so many. Each has its turn after three times as many looks, at
@@ -139,9 +158,8 @@ pub trait Receiving: Receive + Sized {
     /// What the macro calls.
     #[inline]
     fn recv_in_select(&mut self) -> impl Choice<Found = Result<Self::Item, RecvError>> {
-        let strategy = self.strategy();
         // SAFETY: that is what a `Source` promises.
-        unsafe { Finding::new(Next(self), strategy) }
+        unsafe { Finding::new(Next(self), |next| next.0.strategy()) }
     }
 }
 

@@ -190,7 +190,7 @@ macro_rules! __select_run {
 macro_rules! __select_list {
     () => { () };
     (($verb:ident [$handle:expr] $value:tt $found:pat, $body:expr) $($rest:tt)*) => {
-        ($crate::__select::Place::new(($handle).$verb()), $crate::__select_list!($($rest)*))
+        (($handle).$verb(), $crate::__select_list!($($rest)*))
     };
 }
 

@@ -166,22 +166,13 @@ fn last_look(arms: &mut dyn Arms, first: usize) -> Option<usize> {
 
 impl<A> Place<A> {
     /// A place for `arm`, without a seat.
-    #[inline]
-    pub fn new(arm: A) -> Self {
+    pub(crate) fn new(arm: A) -> Self {
         Self { seat: None, arm }
     }
 
     /// The arm, which waits no more.
-    #[inline]
     pub(crate) fn into_arm(self) -> A {
         self.arm
-    }
-
-    /// The arm, where it has no seat: outside of [`wait_for_any`].
-    #[inline]
-    pub(crate) fn arm_mut(&mut self) -> &mut A {
-        self.seat = None;
-        &mut self.arm
     }
 }
 

@@ -86,18 +86,20 @@ pub trait Choice: Arm {
 /// What the looks of a [`Wait`] find.
 pub(crate) struct Finding<W, F> {
     waiter: W,
-    strategy: WaitStrategy,
+    strategy: fn(&W) -> WaitStrategy,
     found: Option<F>,
     takes: bool,
 }
 
 impl<W: Wait<Found = F>, F> Finding<W, F> {
+    /// `strategy`: only called where there is nothing.
+    ///
     /// # Safety
     ///
     /// Each event that the waiter returns lives, and stays where it is, as long as the waiter lives, wherever
     /// the waiter is moved to.
     #[inline]
-    pub(crate) unsafe fn new(waiter: W, strategy: WaitStrategy) -> Self {
+    pub(crate) unsafe fn new(waiter: W, strategy: fn(&W) -> WaitStrategy) -> Self {
         Self { waiter, strategy, found: None, takes: true }
     }
 
@@ -106,7 +108,7 @@ impl<W: Wait<Found = F>, F> Finding<W, F> {
     /// # Safety
     ///
     /// That of [`new`](Self::new).
-    pub(crate) unsafe fn that_takes_nothing(waiter: W, strategy: WaitStrategy) -> Self {
+    pub(crate) unsafe fn that_takes_nothing(waiter: W, strategy: fn(&W) -> WaitStrategy) -> Self {
         Self { waiter, strategy, found: None, takes: false }
     }
 
@@ -123,7 +125,7 @@ unsafe impl<W: Wait<Found = F>, F> Arm for Finding<W, F> {
         self.waiter.event()
     }
 
-    #[inline]
+    #[inline(always)]
     fn look(&mut self) -> Look<()> {
         match self.waiter.poll() {
             Look::Found(found) => {
@@ -140,14 +142,14 @@ unsafe impl<W: Wait<Found = F>, F> Arm for Finding<W, F> {
     }
 
     fn strategy(&self) -> WaitStrategy {
-        self.strategy
+        (self.strategy)(&self.waiter)
     }
 }
 
 impl<W: Wait<Found = F>, F> Choice for Finding<W, F> {
     type Found = F;
 
-    #[inline]
+    #[inline(always)]
     fn found(self) -> F {
         self.take_both().1
     }

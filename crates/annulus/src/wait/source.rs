@@ -55,7 +55,7 @@ unsafe impl<S: Source + ?Sized> Source for &mut S {
 unsafe impl<S: Take> Take for &mut S {
     type Taken = S::Taken;
 
-    #[inline]
+    #[inline(always)]
     fn poll_recv(&mut self) -> Look<Result<S::Taken, RecvError>> {
         (**self).poll_recv()
     }
@@ -71,7 +71,7 @@ impl<S: Take> Wait for Next<S> {
         self.0.event()
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll(&mut self) -> Look<Self::Found> {
         self.0.poll_recv()
     }

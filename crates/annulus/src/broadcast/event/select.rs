@@ -17,9 +17,8 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     #[doc(hidden)]
     #[inline]
     pub fn wait_in_select(&mut self) -> impl Choice<Found = Result<(), RecvError>> {
-        let strategy = self.shared.strategy;
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
-        unsafe { Finding::new(There(self), strategy) }
+        unsafe { Finding::new(There(self), |there| there.0.shared.strategy) }
     }
 }
 
@@ -28,9 +27,8 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     #[doc(hidden)]
     #[inline]
     pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
-        let strategy = self.single.shared.strategy;
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-        let room = unsafe { Finding::new(Room(self), strategy) };
+        let room = unsafe { Finding::new(Room(self), |room| room.0.single.shared.strategy) };
         Sending::new(room, |Room(publisher), found, value| {
             let admitted = found.and_then(|()| publisher.announce());
             publisher.put_value(admitted, value)
@@ -42,9 +40,10 @@ impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for EventPublisher<T, R> {}
 
 impl<T: Send + Sync, R: Reset<T>> HasRoom for EventPublisher<T, R> {
     fn room(&mut self) -> Box<dyn Arm + '_> {
-        let strategy = self.single.shared.strategy;
         // SAFETY: as above.
-        Box::new(unsafe { Finding::that_takes_nothing(Room(&mut self.single), strategy) })
+        Box::new(unsafe {
+            Finding::that_takes_nothing(Room(&mut self.single), |room| room.0.shared.strategy)
+        })
     }
 }
 
@@ -65,7 +64,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
         let claiming = Claiming::by(self, self.shared());
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-        let room = unsafe { Finding::new(claiming, self.shared().strategy) };
+        let room = unsafe { Finding::new(claiming, Claiming::strategy) };
         Sending::in_claim(room, |claiming, found, value| claiming.publisher.put_value(found, value))
     }
 }
@@ -76,6 +75,6 @@ impl<T: Send + Sync, R: Reset<T>> HasRoom for MpEventPublisher<T, R> {
     fn room(&mut self) -> Box<dyn Arm + '_> {
         let claimable = Claimable::of(self.shared());
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-        Box::new(unsafe { Finding::that_takes_nothing(claimable, self.shared().strategy) })
+        Box::new(unsafe { Finding::that_takes_nothing(claimable, Claimable::strategy) })
     }
 }

@@ -15,7 +15,7 @@ impl<T: Send> Receiver<T> {
     #[inline]
     pub fn recv_in_select(&self) -> impl Choice<Found = Result<T, RecvError>> {
         // SAFETY: the events are in the queue's state, which the receiver keeps alive.
-        unsafe { Finding::new(Next(self), self.state.strategy) }
+        unsafe { Finding::new(Next(self), |next| next.0.state.strategy) }
     }
 }
 
@@ -26,7 +26,7 @@ impl<T: Send> Sender<T> {
     pub fn send_in_select(&self) -> impl Choice<Found = impl SendChoice<T, SendError<T>>> {
         let state = &*self.state;
         // SAFETY: the events are in the queue's state, which the sender keeps alive.
-        let room = unsafe { Finding::new(Claiming { state }, state.strategy) };
+        let room = unsafe { Finding::new(Claiming { state }, |claiming| claiming.state.strategy) };
         Sending::in_claim(room, |claiming, found, value| match found {
             Ok(slot) => {
                 claiming.state.fill(slot, value);
@@ -84,7 +84,7 @@ macro_rules! senders {
             fn room(&mut self) -> Box<dyn Arm + '_> {
                 let room = Room { state: &self.state };
                 // SAFETY: the events are in the queue's state, which the sender keeps alive.
-                Box::new(unsafe { Finding::that_takes_nothing(room, self.state.strategy) })
+                Box::new(unsafe { Finding::that_takes_nothing(room, |room| room.state.strategy) })
             }
         }
     )*};
