@@ -88,7 +88,10 @@ impl<T> Read<T> for One<T> {
     #[inline(always)]
     fn is_plainly_empty(&mut self) -> bool {
         let asks_no_more = self.asked || !self.state().plan.hand_off;
-        let is_empty = asks_no_more && self.end.is_plainly_empty() && !self.state().may_be_closed();
+        // The tail first: what was sent before the end is found before the end.
+        let is_empty = asks_no_more
+            && self.end.is_plainly_empty()
+            && (!self.state().may_be_closed() || mutated!("empty_though_closed"));
         if is_empty {
             self.backoff.found_nothing();
         }

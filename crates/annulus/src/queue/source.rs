@@ -5,6 +5,7 @@ use super::ends::Read;
 use super::kind::Kind;
 use crate::error::{RecvError, TryRecvError};
 use crate::receive::{Receive, Waitable};
+use crate::sync::mutated;
 use crate::wait::{Event, Look, Source, Take, WaitStrategy};
 
 // SAFETY: the events are in the queue state, which the consumer keeps alive.
@@ -14,7 +15,11 @@ unsafe impl<T: Send, K: Kind> Source for Consumer<T, K> {
     }
 
     fn is_ready(&mut self) -> bool {
-        self.look_for(|end| end.has_some().then_some(())) != Err(TryRecvError::Empty)
+        match self.look_for(|end| end.has_some().then_some(())) {
+            Ok(()) => true,
+            Err(TryRecvError::Closed) => !mutated!("end_is_not_ready"),
+            Err(TryRecvError::Empty) => false,
+        }
     }
 
     fn strategy(&self) -> WaitStrategy {

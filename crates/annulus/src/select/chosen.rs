@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::RecvError;
 use crate::receive::Receive;
+use crate::sync::mutated;
 use crate::wait::{Arms, Choice, Finding, Look, Next, Place, wait_for_any};
 
 /// Which arm is chosen, with what it found: `This(first)`, `Other(This(second))` and so on. After the last
@@ -143,7 +144,7 @@ pub(super) fn turn(count: usize) -> usize {
         static TURN: Cell<u64> = const { Cell::new(0) };
     }
     // (Under loom all threads are one, and each execution has to be as the one before.)
-    if cfg!(annulus_loom) {
+    if cfg!(annulus_loom) || mutated!("select_always_in_order") {
         return 0;
     }
     let turn = TURN.with(|turn| {

@@ -223,7 +223,8 @@ impl Place<dyn Arm + '_> {
 
     /// After a look for which a wake-up came, if one is owed.
     fn end_look(&mut self, look: &Look<()>, is_owed: bool) {
-        if is_owed && matches!(look, Look::Found(())) && !self.arm.takes() {
+        let is_used = self.arm.takes() || mutated!("arm_wake_up_kept");
+        if is_owed && matches!(look, Look::Found(())) && !is_used {
             if let Some(seat) = &self.seat {
                 seat.pass_on();
             }

@@ -167,6 +167,27 @@ fn a_value_is_made_only_for_its_arm() {
     drop(receiver);
 }
 
+/// Readers would wait for the value for ever, so the process ends.
+#[test]
+#[cfg(all(unix, not(miri)))]
+fn a_panic_in_a_claim_aborts() {
+    use std::os::unix::process::ExitStatusExt;
+
+    const CHILD: &str = "ANNULUS_SELECT_ABORTS";
+
+    if std::env::var_os(CHILD).is_none() {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        let child = child.args(["--exact", "arms::a_panic_in_a_claim_aborts"]).env(CHILD, "1");
+        let signal = child.output().unwrap().status.signal();
+        assert_eq!(signal, Some(6), "SIGABRT");
+        return;
+    }
+    let (sender, _receiver) = shared::channel::<u64>(1);
+    let no_value = || -> u64 { panic!("no value") };
+    let panics = std::panic::AssertUnwindSafe(|| select!(send(sender, no_value()) -> _ => {}));
+    assert!(std::panic::catch_unwind(panics).is_err());
+}
+
 /// `break`, `continue`, `return` and `?` are those of the function around.
 #[test]
 fn control_flow_leaves_the_arm() {

@@ -4,8 +4,10 @@
 mod support;
 
 mod arms;
+mod readiness;
 mod ready;
 mod threads;
+mod traffic;
 
 use std::time::Duration;
 
