@@ -22,7 +22,7 @@
 //! | a thread | `recv`, `recv_timeout`, … | one system call for all threads that sleep (a futex wake) | nothing; if the strategy spins, a core |
 //! | a task | `recv_async`, `stream`, … (feature `async`) | the call of each task's waker, which is its executor's code | nothing |
 //! | a file descriptor | [`EventNotifier::arm`](#file-descriptors), then `epoll`, `poll` or `io_uring` | one system call for each descriptor that is armed (a `write`) | nothing |
-//! | a thread of its own | `EventLoop`, which calls a handler | as for a thread | as for a thread; an idle timeout wakes it |
+//! | a thread of its own | [`EventLoop`](#event-loops), which calls a handler | as for a thread | as for a thread; an idle timeout wakes it |
 //! | a thread, at several rings | `select!`, `Select` | the call of a waker, which unparks the thread: at most one system call | nothing |
 //!
 //! If nobody waits, a message costs its sender one look in each case, and no system call. After a wake-up,
@@ -177,6 +177,26 @@
 //!   bounded number of steps, and takes no lock of the library.
 //! - *A notifier that is not armed* costs nobody anything.
 //! - *Dropped or disarmed*, it passes a wake-up that it did not use on to another consumer of its queue.
+//!
+//! # Event loops
+//!
+//! An `EventLoop` is a thread that receives from any ring and calls a handler. It waits like any other reader
+//! of its ring, so it costs the other side what a thread costs. While nothing comes, it sleeps without a
+//! timer, and uses no processor time (unless it has an idle callback, which a timer calls). A stop wakes it
+//! at once:
+//!
+//! ```
+//! use annulus::EventLoop;
+//!
+//! let (mut producer, consumer) = annulus::spsc::channel(4);
+//! let event_loop = EventLoop::builder(consumer, 0)
+//!     .name("sum")
+//!     .spawn(|sum, number: i32, _end_of_batch| *sum += number)?;
+//! (1..=100).for_each(|number| producer.send(number).unwrap());
+//! event_loop.stop(); // after the hundred
+//! assert_eq!(event_loop.join().unwrap().context, 5050);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # Timeouts
 //!

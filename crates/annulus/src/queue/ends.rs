@@ -4,6 +4,8 @@ use super::roster::Round;
 use super::state::QueueState;
 use crate::error::Refusal;
 #[cfg(any(feature = "std", feature = "async"))]
+use crate::lane::Number;
+#[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy};
 
@@ -72,6 +74,12 @@ pub(crate) trait Read<T> {
     /// one of them may be faster.
     fn has_some(&mut self) -> bool;
 
+    /// As [`has_some`](Self::has_some), but false where another consumer may be faster.
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn has_more(&mut self) -> bool {
+        self.has_some()
+    }
+
     /// Takes the next message if that takes only the plain steps. Otherwise the caller takes the slow path:
     /// [`try_take`](Self::try_take), [`outlined`](super::outlined::outlined).
     fn take_plainly(&mut self) -> Option<T>;
@@ -116,6 +124,11 @@ pub(crate) trait Read<T> {
 
     /// How many messages lie in all its lanes.
     fn len(&self) -> usize;
+
+    /// For each lane, in the order in which they were made: the next message to be received, and the next to
+    /// be sent.
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn spans(&self) -> impl Iterator<Item = (Number, Number)>;
 }
 
 /// Calls `take` with the number of messages that are left of `count`, until none is left or `take` returns 0.

@@ -7,6 +7,8 @@ use super::roster::Round;
 use super::state::QueueState;
 use crate::hint::unlikely;
 use crate::lane::Lane;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::lane::Number;
 use crate::sync::mutated;
 use crate::wait::ReaderBackoff;
 
@@ -165,6 +167,11 @@ impl<T> Read<T> for One<T> {
 
     fn len(&self) -> usize {
         self.end.node.lane.len()
+    }
+
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn spans(&self) -> impl Iterator<Item = (Number, Number)> {
+        self.state().nodes().map(|node| (node.lane.head(), node.lane.tail()))
     }
 }
 

@@ -1,9 +1,13 @@
 //! Consumers of queues as what one can wait at: [`Source`] and [`Take`].
 
+use alloc::vec::Vec;
+
 use super::Consumer;
 use super::ends::Read;
 use super::kind::Kind;
+use crate::batches::Batches;
 use crate::error::{RecvError, TryRecvError};
+use crate::lane::Number;
 use crate::receive::{Receive, Waitable};
 use crate::sync::mutated;
 use crate::wait::{Event, Look, Source, Take, WaitStrategy};
@@ -49,6 +53,24 @@ unsafe impl<T: Send, K: Kind> Take for Consumer<T, K> {
             }
             Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
         }
+    }
+}
+
+impl<T: Send, K: Kind> Batches for Consumer<T, K> {
+    /// Of each lane. What a producer sends that joins later comes after the mark, also in a lane that was
+    /// there.
+    type Mark = Vec<Number>;
+
+    fn has_more(&mut self) -> bool {
+        self.end.has_more()
+    }
+
+    fn mark(&self) -> Vec<Number> {
+        self.end.spans().map(|(_, tail)| tail).collect()
+    }
+
+    fn has_passed(&self, mark: &Vec<Number>) -> bool {
+        self.end.spans().zip(mark).all(|((head, _), tail)| !head.is_before(*tail))
     }
 }
 

@@ -33,19 +33,12 @@ impl<A: Arm, Rest: Arms> Arms for (Place<A>, Rest) {
 /// Something to receive is there. Nothing is taken.
 pub(crate) struct Ready<S> {
     source: S,
-    takes: bool,
 }
 
 impl<S: Source> Ready<S> {
     /// For whoever may receive nothing after all: a wake-up that came is passed on.
     pub(crate) fn of(source: S) -> Self {
-        Self { source, takes: false }
-    }
-
-    /// For whoever receives at once: a wake-up that came is used.
-    #[allow(dead_code, reason = "for managed threads")]
-    pub(crate) fn to_receive_from(source: S) -> Self {
-        Self { source, takes: true }
+        Self { source }
     }
 }
 
@@ -60,7 +53,7 @@ unsafe impl<S: Source> Arm for Ready<S> {
     }
 
     fn takes(&self) -> bool {
-        self.takes
+        false
     }
 
     fn strategy(&self) -> WaitStrategy {
