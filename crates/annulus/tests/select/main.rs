@@ -1,0 +1,17 @@
+//! `select!` and `Select`: every kind of handle in an arm, order, time, close, lag, and no message lost.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod arms;
+mod readiness;
+mod ready;
+mod threads;
+mod traffic;
+
+use std::time::Duration;
+
+/// Messages of each thread: fewer under Miri.
+const MANY: u64 = if cfg!(miri) { 100 } else { 25_000 };
+
+const MOMENT: Duration = Duration::from_millis(5);
