@@ -149,13 +149,12 @@ fn a_wake_up_for_another_arm_is_passed_on() {
         });
         producer.send(1).unwrap();
         sender.send(2).unwrap();
-        let next = match selects.join().unwrap() {
-            1 => 2,
+        let next = if selects.join().unwrap() == 1 {
+            2
+        } else {
             // It saw only this one.
-            _ => {
-                sender.send(3).unwrap();
-                3
-            }
+            sender.send(3).unwrap();
+            3
         };
         assert_eq!(task.poll_when_woken(), Poll::Ready(Ok(next)));
     });

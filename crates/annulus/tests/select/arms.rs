@@ -7,6 +7,9 @@ use annulus::{LossyRecvError, RecvError, broadcast, event, mpmc, mpsc, select, s
 
 use crate::MOMENT;
 
+/// A ring's name, and what sends to it.
+type Sends<'a> = (&'a str, Box<dyn FnMut() + 'a>);
+
 #[test]
 fn every_receiving_handle_has_an_arm() {
     let (mut lossy, from_lossy) = broadcast::lossy(8);
@@ -23,8 +26,6 @@ fn every_receiving_handle_has_an_arm() {
     let mut in_place = from_events.subscribe();
     let mut by_value = from_events.subscribe();
     let (mut subscriber, mut counted) = (from_lossy.subscribe(), from_lossy.subscribe());
-
-    type Sends<'a> = (&'a str, Box<dyn FnMut() + 'a>);
 
     let mut sends: Vec<Sends<'_>> = vec![
         ("lossy", Box::new(|| lossy.publish(1_u32))),

@@ -1,5 +1,7 @@
 //! `select!` and `Select`: every kind of handle in an arm, order, time, close, lag, and no message lost.
 
+#![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
+
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -140,38 +140,48 @@ fn rings() -> Vec<Ring> {
     let first = from_lossless.subscribe_tracked();
     let second = from_lossless.subscribe().after(&[&first]);
     let lossless_ends = [
-        receives(first, |first| first.try_recv()),
-        receives(second, |second| second.try_recv()),
-        receives(from_lossless.subscribe_group::<2>(), |group| group.try_recv()),
-        receives(from_lossless.subscribe(), |subscriber| subscriber.try_recv()),
+        receives(first, annulus::broadcast::Subscriber::try_recv),
+        receives(second, annulus::broadcast::Subscriber::try_recv),
+        receives(from_lossless.subscribe_group::<2>(), annulus::broadcast::SubscriberGroup::try_recv),
+        receives(from_lossless.subscribe(), annulus::broadcast::Subscriber::try_recv),
     ];
     let lossy_ends = [
-        receives_or_lags(from_lossy.subscribe(), |subscriber| subscriber.try_recv()),
-        receives_or_lags(from_lossy.subscribe_group::<2>(), |group| group.try_recv()),
+        receives_or_lags(from_lossy.subscribe(), annulus::broadcast::Subscriber::try_recv),
+        receives_or_lags(from_lossy.subscribe_group::<2>(), annulus::broadcast::SubscriberGroup::try_recv),
     ];
     let event_ends = [
-        receives(from_events.subscribe(), |subscriber| subscriber.try_recv()),
+        receives(from_events.subscribe(), annulus::event::EventSubscriber::try_recv),
         receives(from_events.subscribe(), |subscriber| subscriber.try_process(|event| *event)),
     ];
     let shared_ends = [receiver.clone(), receiver].map(|receiver| receives(receiver, |end| end.try_recv()));
-    let divided_ends = [from_divided.clone(), from_divided].map(|end| receives(end, |end| end.try_recv()));
-    let both_ends = [from_both.clone(), from_both].map(|end| receives(end, |end| end.try_recv()));
+    let divided_ends =
+        [from_divided.clone(), from_divided].map(|end| receives(end, annulus::queue::Consumer::try_recv));
+    let both_ends =
+        [from_both.clone(), from_both].map(|end| receives(end, annulus::queue::Consumer::try_recv));
     vec![
         Ring::new("lossy", Box::new(AlwaysReady(move || lossy.publish(1_u64))), lossy_ends),
         Ring::new("lossless", publishes(lossless, |publisher| publisher.try_publish(1)), lossless_ends),
         Ring::new(
             "lossless of many",
             publishes(mp_lossless, |publisher| publisher.try_publish(1)),
-            [receives(from_mp_lossless.subscribe(), |subscriber| subscriber.try_recv())],
+            [receives(from_mp_lossless.subscribe(), annulus::broadcast::Subscriber::try_recv)],
         ),
         Ring::new("events", publishes(events, |publisher| publisher.try_send(1)), event_ends),
         Ring::new(
             "events of many",
             publishes(mp_events, |publisher| publisher.try_send(1)),
-            [receives(from_mp_events.subscribe(), |subscriber| subscriber.try_recv())],
+            [receives(from_mp_events.subscribe(), annulus::event::EventSubscriber::try_recv)],
         ),
-        Ring::new("spsc", sends(one, |end| end.try_send(1)), [receives(from_one, |end| end.try_recv())]),
-        Ring::new("mpsc", sends(many, |end| end.try_send(1)), [receives(from_many, |end| end.try_recv())]),
+        Ring::new(
+            "spsc",
+            sends(one, |end| end.try_send(1)),
+            [receives(from_one, annulus::queue::Consumer::try_recv)],
+        ),
+        Ring::new(
+            "mpsc",
+            sends(many, |end| end.try_send(1)),
+            [receives(from_many, annulus::queue::Consumer::try_recv)],
+        ),
         Ring::new("spmc", sends(divided, |end| end.try_send(1)), divided_ends),
         Ring::new("mpmc", sends(both, |end| end.try_send(1)), both_ends),
         Ring::new("shared", sends(sender, |end| end.try_send(1)), shared_ends),

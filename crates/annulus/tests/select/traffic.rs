@@ -97,10 +97,7 @@ fn traffic(time: Duration) {
             if let Some(&number) = waiting.last() {
                 select_biased! {
                     send(back, number) -> sent => { sent.unwrap(); waiting.pop(); }
-                    recv(from_one) -> number => match number {
-                        Ok(number) => waiting.push(number),
-                        Err(_) => { open[0] = false; thread::yield_now(); }
-                    },
+                    recv(from_one) -> number => if let Ok(number) = number { waiting.push(number) } else { open[0] = false; thread::yield_now(); },
                 }
                 continue;
             }
