@@ -10,6 +10,9 @@
 //! | `recv_timeout`, `send_timeout`, … | waits for a limited time |
 //! | `recv_deadline`, `send_deadline`, … | waits until a moment |
 //! | `recv_async`, `send_async`, … | the task waits, not its thread (feature `async`) |
+//! | `select!`, `Select` | waits for the first of several handles |
+//! | `EventNotifier` | a loop that has file descriptors waits for one more (Linux) |
+//! | `EventLoop` | the loop's thread waits, and calls a handler |
 //!
 //! (A lossy ring with one publisher has none of these forms for publishing: its `publish` never waits.)
 //!
@@ -123,8 +126,8 @@
 //!
 //! # Several rings at once
 //!
-//! [`select!`](crate::select!) waits for several handles, of whichever rings, to receive or to send, and
-//! sleeps once for all of them:
+//! `select!` waits for several handles, of whichever rings, to receive or to send, and sleeps once for all of
+//! them:
 //!
 //! ```
 //! # #[cfg(feature = "std")] {
@@ -140,8 +143,8 @@
 //! # }
 //! ```
 //!
-//! [`Select`](crate::Select) does this for a number of handles that is not known in advance. In tasks, use
-//! the `select!` of the executor's library. What it costs:
+//! `Select` does this for a number of handles that is not known in advance. In tasks, use the `select!` of the
+//! executor's library. What it costs:
 //!
 //! - *The sender* pays what it pays for a task that waits: nothing until the select is about to sleep.
 //! - *The select* looks at each handle in turn. Before it sleeps it registers at all of them, and a wake-up
