@@ -141,6 +141,10 @@ pub mod queue;
 #[cfg(any(feature = "std", feature = "async"))]
 mod receive;
 mod ring;
+#[cfg(feature = "std")]
+mod room;
+#[cfg(feature = "std")]
+mod select;
 mod sequence;
 mod shutdown;
 mod sync;
@@ -169,6 +173,12 @@ pub use notifier::{EventNotifier, Readiness};
 pub use queue::{mpmc, mpsc, spmc, spsc};
 #[cfg(any(feature = "std", feature = "async"))]
 pub use receive::{Receive, ReceiveRef, Waitable};
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use room::WaitsForRoom;
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use select::Select;
 pub use shutdown::Shutdown;
 pub use text::{Text, TextTooLong};
 #[cfg(feature = "std")]
@@ -184,6 +194,13 @@ pub mod __private {
     pub use crate::message::padding::{is_plain, no_other_padding, no_padding_after};
     pub use crate::message::wire::{Both, Either, Several, decode, encode};
     pub use bytemuck::NoUninit;
+}
+
+/// What the macro `select!` uses. It is no part of the interface, and may change with each version.
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub mod __select {
+    pub use crate::select::{Choice, Choices, Chosen, Place, Receiving, SendChoice, Until, select};
 }
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.

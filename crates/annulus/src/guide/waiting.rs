@@ -10,6 +10,9 @@
 //! | `recv_timeout`, `send_timeout`, … | waits for a limited time |
 //! | `recv_deadline`, `send_deadline`, … | waits until a moment |
 //! | `recv_async`, `send_async`, … | the task waits, not its thread (feature `async`) |
+//! | `select!`, `Select` | waits for the first of several handles |
+//! | `EventNotifier` | a loop that has file descriptors waits for one more (Linux) |
+//! | `EventLoop` | the loop's thread waits, and calls a handler |
 //!
 //! (A lossy ring with one publisher has none of these forms for publishing: its `publish` never waits.)
 //!
@@ -120,6 +123,33 @@
 //! - *A waker that panics* harms nobody else. Without `std`, a panic of a waker that unwinds ends the
 //!   process.
 //! - Without `std` nothing does the work of both fences, so each publish executes a full fence.
+//!
+//! # Several rings at once
+//!
+//! `select!` waits for several handles, of whichever rings, to receive or to send, and sleeps once for all of
+//! them:
+//!
+//! ```
+//! # #[cfg(feature = "std")] {
+//! use annulus::{broadcast, select, spsc};
+//!
+//! let (mut publisher, subscribable) = broadcast::lossy(8);
+//! let (mut prices, (_customer, mut orders)) = (subscribable.subscribe(), spsc::channel::<u64>(8));
+//! publisher.publish(99.5);
+//! select! {
+//!     recv(prices) -> price => assert_eq!(price, Ok(99.5)),
+//!     recv(orders) -> order => assert!(order.is_err()),
+//! }
+//! # }
+//! ```
+//!
+//! `Select` does this for a number of handles that is not known in advance. In tasks, use the `select!` of the
+//! executor's library. What it costs:
+//!
+//! - *The sender* pays what it pays for a task that waits: nothing until the select is about to sleep.
+//! - *The select* looks at each handle in turn. Before it sleeps it registers at all of them, and a wake-up
+//!   takes it out everywhere. So a select over many rings that sleeps for each message costs more than a
+//!   queue with many producers, which has one place to wait.
 //!
 //! # File descriptors
 //!

@@ -5,7 +5,7 @@ use super::state::QueueState;
 use crate::error::Refusal;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::lane::Number;
-#[cfg(feature = "async")]
+#[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy};
 
@@ -39,7 +39,7 @@ pub(crate) trait Write<T> {
         T: Copy;
 
     /// Where to wait for a free slot.
-    #[cfg(feature = "async")]
+    #[cfg(any(feature = "std", feature = "async"))]
     fn event(&self) -> &Event;
 
     /// Waits for a free slot.
@@ -62,6 +62,13 @@ pub(crate) trait Read<T> {
 
     /// Says that the caller has looked for the next message in vain, and continues to look.
     fn ask(&mut self) {}
+
+    /// Whether a look would find an open queue without messages, if it takes only the plain steps to say so.
+    /// Otherwise false, and the caller looks.
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn is_plainly_empty(&mut self) -> bool {
+        false
+    }
 
     /// Whether a message is there for [`try_take`](Self::try_take). Where other consumers share the lanes,
     /// one of them may be faster.

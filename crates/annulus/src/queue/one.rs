@@ -86,6 +86,20 @@ impl<T> Read<T> for One<T> {
         }
     }
 
+    #[cfg(any(feature = "std", feature = "async"))]
+    #[inline(always)]
+    fn is_plainly_empty(&mut self) -> bool {
+        let asks_no_more = self.asked || !self.state().plan.hand_off;
+        // The tail first: what was sent before the end is found before the end.
+        let is_empty = asks_no_more
+            && self.end.is_plainly_empty()
+            && (!self.state().may_be_closed() || mutated!("empty_though_closed"));
+        if is_empty {
+            self.backoff.found_nothing();
+        }
+        is_empty
+    }
+
     #[inline(always)]
     fn has_some(&mut self) -> bool {
         self.end.known() != 0 || self.look(true)

@@ -9,6 +9,7 @@ use crate::batches::Batches;
 use crate::error::{RecvError, TryRecvError};
 use crate::lane::Number;
 use crate::receive::{Receive, Waitable};
+use crate::sync::mutated;
 use crate::wait::{Event, Look, Source, Take, WaitStrategy};
 
 // SAFETY: the events are in the queue state, which the consumer keeps alive.
@@ -18,7 +19,11 @@ unsafe impl<T: Send, K: Kind> Source for Consumer<T, K> {
     }
 
     fn is_ready(&mut self) -> bool {
-        self.look_for(|end| end.has_some().then_some(())) != Err(TryRecvError::Empty)
+        match self.look_for(|end| end.has_some().then_some(())) {
+            Ok(()) => true,
+            Err(TryRecvError::Closed) => !mutated!("end_is_not_ready"),
+            Err(TryRecvError::Empty) => false,
+        }
     }
 
     fn strategy(&self) -> WaitStrategy {
@@ -30,10 +35,14 @@ unsafe impl<T: Send, K: Kind> Source for Consumer<T, K> {
 unsafe impl<T: Send, K: Kind> Take for Consumer<T, K> {
     type Taken = T;
 
-    #[inline]
+    #[inline(always)]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
         if let Some(value) = self.end.take_plainly() {
             return Look::Found(Ok(value));
+        }
+        // Decision 0072: a select looks at many that are empty.
+        if self.end.is_plainly_empty() {
+            return Look::Nothing;
         }
         // Not outlined: a consumer that a future borrows lies in memory anyway.
         match self.look() {

@@ -83,3 +83,18 @@ impl<T: Send + Sync, M: Mode> Waitable for EventSubscriber<T, M> {}
 impl<T: Clone + Send + Sync, M: Mode> Receive for EventSubscriber<T, M> {
     type Item = T;
 }
+
+/// Until an event is there.
+pub(super) struct There<'s, T: Send + Sync, M: Mode>(pub(super) &'s mut EventSubscriber<T, M>);
+
+impl<T: Send + Sync, M: Mode> Wait for There<'_, T, M> {
+    type Found = Result<(), RecvError>;
+
+    fn event(&self) -> &Event {
+        Wait::event(self.0)
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        self.0.poll()
+    }
+}
