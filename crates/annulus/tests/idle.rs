@@ -2,7 +2,7 @@
 //!
 //! It has a file, and so a process, of its own, because it asks for what the whole process used.
 #![allow(missing_docs, reason = "a test")]
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", not(annulus_loom)))]
 
 mod support;
 
