@@ -123,7 +123,7 @@
 //!
 //! # Several rings at once
 //!
-//! [`select!`](crate::select!) waits for several handles, of whichever rings, to receive or to send, and
+//! `select!` waits for several handles, of whichever rings, to receive or to send, and
 //! sleeps once for all of them:
 //!
 //! ```
@@ -140,7 +140,7 @@
 //! # }
 //! ```
 //!
-//! [`Select`](crate::Select) does this for a number of handles that is not known in advance. In tasks, use
+//! `Select` does this for a number of handles that is not known in advance. In tasks, use
 //! the `select!` of the executor's library. What it costs:
 //!
 //! - *The sender* pays what it pays for a task that waits: nothing until the select is about to sleep.
