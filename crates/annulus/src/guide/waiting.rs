@@ -23,7 +23,7 @@
 //! | a task | `recv_async`, `stream`, … (feature `async`) | the call of each task's waker, which is its executor's code | nothing |
 //! | a file descriptor | [`EventNotifier::arm`](#file-descriptors), then `epoll`, `poll` or `io_uring` | one system call for each descriptor that is armed (a `write`) | nothing |
 //! | a thread of its own | [`EventLoop`](#event-loops), which calls a handler | as for a thread | as for a thread; an idle timeout wakes it |
-//! | a thread, at several rings | `select!`, `Select` | the call of a waker, which unparks the thread: at most one system call | nothing |
+//! | a thread, at several rings | [`select!`, `Select`](#several-rings-at-once) | the call of a waker, which unparks the thread: at most one system call | nothing |
 //!
 //! If nobody waits, a message costs its sender one look in each case, and no system call. After a wake-up,
 //! nothing more is paid until somebody waits again.

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! who wakes                                the thread
-//! U1  word := WOKEN          Release       U2  word: EMPTY → ASLEEP, and sleep while it is that
-//!     it was ASLEEP: wake                  U3  word := EMPTY                         Acquire
+//! F1  word := WOKEN          Release       F2  word: EMPTY → ASLEEP, and sleep while it is that
+//!     it was ASLEEP: wake                  F3  word := EMPTY                         Acquire
 //! ```
 //!
-//! A wake-up that comes before the sleep is kept in the word, so U2 finds it. One that comes late, when the
+//! A wake-up that comes before the sleep is kept in the word, so F2 finds it. One that comes late, when the
 //! thread has gone on to another wait, ends a sleep there too early: whoever waits looks once more.
 
 use core::cell::Cell;
@@ -37,7 +37,7 @@ impl Wake for Parker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // U1. Release: pairs with the Acquire of U3.
+        // F1. Release: pairs with the Acquire of F3.
         if self.word.swap(WOKEN, Ordering::Release) == ASLEEP {
             self.parking.wake_all(&self.word);
         }
@@ -72,11 +72,11 @@ impl Sleeper {
     /// wake-up is seen afterwards.
     pub(super) fn sleep(&self, deadline: Deadline) {
         let Parker { word, parking } = &*self.parker;
-        // U2. Relaxed: U3 sees what the wake-up is for.
+        // F2. Relaxed: F3 sees what the wake-up is for.
         if word.compare_exchange(EMPTY, ASLEEP, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             parking.wait_while(word, ASLEEP, deadline);
         }
-        // U3. Acquire: pairs with the Release of U1, of each wake-up that came.
+        // F3. Acquire: pairs with the Release of F1, of each wake-up that came.
         word.swap(EMPTY, Ordering::Acquire);
     }
 }
