@@ -26,7 +26,7 @@
 //! | a task | `recv_async`, `stream`, … (feature `async`) | the call of each task's waker, which is its executor's code | nothing |
 //! | a file descriptor | [`EventNotifier::arm`](#file-descriptors), then `epoll`, `poll` or `io_uring` | one system call for each descriptor that is armed (a `write`) | nothing |
 //! | a thread of its own | [`EventLoop`](#event-loops), which calls a handler | as for a thread | as for a thread; an idle timeout wakes it |
-//! | a thread, at several rings | `select!`, `Select` | the call of a waker, which unparks the thread: at most one system call | nothing |
+//! | a thread, at several rings | [`select!`, `Select`](#several-rings-at-once) | the call of a waker, which unparks the thread: at most one system call | nothing |
 //!
 //! If nobody waits, a message costs its sender one look in each case, and no system call. After a wake-up,
 //! nothing more is paid until somebody waits again.
@@ -126,8 +126,8 @@
 //!
 //! # Several rings at once
 //!
-//! `select!` waits for several handles, of whichever rings, to receive or to send, and sleeps once for all of
-//! them:
+//! `select!` waits for several handles, of whichever rings, to receive or to send, and
+//! sleeps once for all of them:
 //!
 //! ```
 //! # #[cfg(feature = "std")] {
@@ -143,8 +143,8 @@
 //! # }
 //! ```
 //!
-//! `Select` does this for a number of handles that is not known in advance. In tasks, use the `select!` of the
-//! executor's library. What it costs:
+//! `Select` does this for a number of handles that is not known in advance. In tasks, use
+//! the `select!` of the executor's library. What it costs:
 //!
 //! - *The sender* pays what it pays for a task that waits: nothing until the select is about to sleep.
 //! - *The select* looks at each handle in turn. Before it sleeps it registers at all of them, and a wake-up
