@@ -102,7 +102,7 @@ pub enum Until {
     Passed(Duration),
 }
 
-/// Waits until there is something at one of `arms`, and chooses it. `is_fair`: not always from the first on.
+/// Waits until there is something at one of `arms`, and chooses it. `is_fair`: not always with the first one first.
 // Inlined, with arms that nobody else sees until they wait, so that they need not lie in memory.
 #[inline(always)]
 pub fn select<L: Choices>(mut arms: L, is_fair: bool, until: Until) -> L::Chosen {
@@ -110,7 +110,12 @@ pub fn select<L: Choices>(mut arms: L, is_fair: bool, until: Until) -> L::Chosen
     let (mut index, mut is_again) = (first, false);
     for _ in 0..L::COUNT {
         match arms.look_at(index) {
-            Look::Found(()) => return arms.choose(Some(index)),
+            Look::Found(()) => {
+                if is_fair {
+                    took(index);
+                }
+                return arms.choose(Some(index));
+            }
             Look::Nothing => {}
             Look::Again => is_again = true,
         }
@@ -132,26 +137,54 @@ fn wait<L: Choices>(arms: L, first: usize, until: Until) -> L::Chosen {
     L::risen(seated).choose(index)
 }
 
-/// The arm with which a fair look begins, of so many. Each has its turn after three times as many looks, at
-/// the latest: the multiples of the golden ratio are spread so evenly. If a thread does other looks in
-/// between, now one and now another, they are still spread (a counter would skip the same arms each time).
+/// Once in so many times, on average, a fair look does not begin with the arm that was taken last.
+// Decision 0072: looks in vain become rare.
+const STAYS: u64 = 16;
+
+std::thread_local! {
+    static LOOKS: Looks = const { Looks { looks: Cell::new(0), turns: Cell::new(0), last: Cell::new(0) } };
+}
+
+/// The fair looks of a thread.
+struct Looks {
+    /// Whether it is another arm's turn.
+    looks: Cell<u64>,
+    /// Which one's.
+    turns: Cell<u64>,
+    /// The arm that was taken last.
+    last: Cell<usize>,
+}
+
+/// The next multiple of the golden ratio, as a fraction of 2^64. They are spread so evenly that none of `n`
+/// parts of that is left out for more than `3 n` of them. If a thread does other looks in between, now one
+/// and now another, they are still spread (a counter would skip the same arms each time).
+fn next(multiple: &Cell<u64>) -> u64 {
+    const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+    multiple.set(multiple.get().wrapping_add(STEP));
+    multiple.get()
+}
+
+/// The arm with which a fair look begins, of so many: mostly the one that was taken last, and each in its
+/// turn.
 #[inline]
 pub(super) fn turn(count: usize) -> usize {
-    /// 2^64 divided by the golden ratio.
-    const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-
-    std::thread_local! {
-        static TURN: Cell<u64> = const { Cell::new(0) };
-    }
     // (Under loom all threads are one, and each execution has to be as the one before.)
     if cfg!(annulus_loom) || mutated!("select_always_in_order") {
         return 0;
     }
-    let turn = TURN.with(|turn| {
-        turn.set(turn.get().wrapping_add(STEP));
-        turn.get()
-    });
-    ((u128::from(turn) * count as u128) >> 64) as usize
+    LOOKS.with(|Looks { looks, turns, last }| {
+        let is_due = next(looks) < u64::MAX / STAYS && !mutated!("select_stays_for_good");
+        if last.get() < count && !is_due {
+            return last.get();
+        }
+        ((u128::from(next(turns)) * count as u128) >> 64) as usize
+    })
+}
+
+/// Says which arm was taken by a fair look.
+#[inline]
+pub(super) fn took(index: usize) {
+    LOOKS.with(|looks| looks.last.set(index));
 }
 
 /// An arm that receives, of any handle.

@@ -36,9 +36,10 @@
 /// are free again in its expression, and in those of other arms. `result` is a pattern that always matches.
 /// The expressions may use `?`, `return`, `break` and `continue`.
 ///
-/// *Order.* If several arms are possible, it takes one of them. It begins to look at another arm each time.
-/// In a thread that does no other select in between, each of `n` arms comes first in at least one of `3 * n`
-/// rounds, so an arm that stays possible is taken within so many. [`select_biased!`](crate::select_biased!)
+/// *Order.* If several arms are possible, it takes one of them. It mostly begins to look at the arm that was
+/// taken last, and now and then at another one. In a thread that does no other select in between, each of
+/// `n` arms comes first in at least one of `40 * n` rounds, so an arm that stays possible is taken within so
+/// many. [`select_biased!`](crate::select_biased!)
 /// always looks at the arms as they stand.
 ///
 /// *Waiting.* It waits with the [`WaitStrategy`](crate::WaitStrategy) of the first handle. With
