@@ -102,7 +102,7 @@ pub enum Until {
     Passed(Duration),
 }
 
-/// Waits until there is something at one of `arms`, and chooses it. `is_fair`: not always with the first one first.
+/// Waits until there is something at one of `arms`, and chooses it. `is_fair`: not always the first.
 // Inlined, with arms that nobody else sees until they wait, so that they need not lie in memory.
 #[inline(always)]
 pub fn select<L: Choices>(mut arms: L, is_fair: bool, until: Until) -> L::Chosen {

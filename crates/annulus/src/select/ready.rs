@@ -24,8 +24,8 @@ use crate::wait::{Arm, Arms, Deadline, Event, Look, Place, Ready, Source, WaitSt
 ///
 /// *Order.* With [`new`](Self::new), a look mostly begins with the handle that was returned last, and now and
 /// then with another one. As long as a thread calls nothing but this select, each of `n` handles comes first
-/// in at least one of `40 * n` calls, so a handle that stays ready is returned within so many. With [`new_biased`](Self::new_biased), the handle that was added first
-/// is returned if it is ready.
+/// in at least one of `40 * n` calls, so a handle that stays ready is returned within so many. With
+/// [`new_biased`](Self::new_biased), the handle that was added first is returned if it is ready.
 ///
 /// *Waiting.* It waits with the [`WaitStrategy`] of the first handle, and sleeps once for all of them. It
 /// wakes up for a message that another consumer may also take. Such a wake-up is passed on to another
