@@ -1,0 +1,8 @@
+// errors: 1
+// says: `select!` has no arm that receives or sends
+
+fn main() {
+    annulus::select! {
+        default => {}
+    }
+}
