@@ -121,12 +121,16 @@ pub fn select<L: Choices>(mut arms: L, is_fair: bool, until: Until) -> L::Chosen
         }
         index = if index + 1 == L::COUNT { 0 } else { index + 1 };
     }
-    if matches!(until, Until::Now) && !is_again { arms.choose(None) } else { wait(arms, first, until) }
+    if matches!(until, Until::Now) && !is_again {
+        arms.choose(None)
+    } else {
+        wait(arms, first, is_fair, until)
+    }
 }
 
 #[cold]
 #[inline(never)]
-fn wait<L: Choices>(arms: L, first: usize, until: Until) -> L::Chosen {
+fn wait<L: Choices>(arms: L, first: usize, is_fair: bool, until: Until) -> L::Chosen {
     let deadline = match until {
         Until::Found => None,
         Until::Now => Some(Instant::now()),
@@ -134,6 +138,9 @@ fn wait<L: Choices>(arms: L, first: usize, until: Until) -> L::Chosen {
     };
     let mut seated = arms.seated();
     let index = wait_for_any(&mut seated, first, deadline);
+    if let (Some(index), true) = (index, is_fair) {
+        took(index);
+    }
     L::risen(seated).choose(index)
 }
 
