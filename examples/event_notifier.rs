@@ -54,8 +54,6 @@ fn main() -> std::io::Result<()> {
     }
     assert_eq!((prices, texts.len()), (1000, 10));
     println!("1,000 quotes and {} orders, in one loop", texts.len());
-    for writer in writers {
-        writer.join().unwrap();
-    }
+    assert!(writers.into_iter().all(|writer| writer.join().is_ok()));
     Ok(())
 }
