@@ -18,8 +18,6 @@ pub(crate) struct LaneNode<L> {
     pub(super) lane: L,
     /// The queue state, which an `Arc` holds. [`state_of`](super::share::state_of) knows its type. Constant.
     pub(super) state: NonNull<()>,
-    /// Where its producer sleeps.
-    pub(super) released: Event,
     /// Whether the lane is active: its producer may rely on it that consumers look here. If not, the producer
     /// [activates](super::roster::Roster::activate) the lane.
     pub(super) active: AtomicBool,
@@ -28,6 +26,8 @@ pub(crate) struct LaneNode<L> {
     pub(super) recently_used: AtomicBool,
     /// Its number in the roster. Constant.
     pub(super) index: u32,
+    /// Where its producer sleeps.
+    pub(super) released: Event,
     /// The number of the lane below it on the free list.
     pub(super) link: AtomicU32,
     /// The number of its producer, in the order of joining.
@@ -53,10 +53,10 @@ impl<L> LaneNode<L> {
         Self {
             lane,
             state,
-            released: Event::new(),
             active: AtomicBool::new(false),
             recently_used: AtomicBool::new(false),
             index,
+            released: Event::new(),
             link: AtomicU32::new(END),
             id: AtomicU64::new(id),
             base: AtomicU64::new(plan.first.get()),
