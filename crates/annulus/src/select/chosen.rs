@@ -149,13 +149,13 @@ fn wait<L: Choices>(arms: L, first: usize, is_fair: bool, until: Until) -> L::Ch
 const STAYS: u64 = 16;
 
 std::thread_local! {
-    static LOOKS: Looks = const { Looks { looks: Cell::new(0), turns: Cell::new(0), last: Cell::new(0) } };
+    static LOOKS: Looks = const { Looks { due: Cell::new(0), turns: Cell::new(0), last: Cell::new(0) } };
 }
 
 /// The fair looks of a thread.
 struct Looks {
     /// Whether it is another arm's turn.
-    looks: Cell<u64>,
+    due: Cell<u64>,
     /// Which one's.
     turns: Cell<u64>,
     /// The arm that was taken last.
@@ -179,8 +179,8 @@ pub(super) fn turn(count: usize) -> usize {
     if cfg!(annulus_loom) || mutated!("select_always_in_order") {
         return 0;
     }
-    LOOKS.with(|Looks { looks, turns, last }| {
-        let is_due = next(looks) < u64::MAX / STAYS && !mutated!("select_stays_for_good");
+    LOOKS.with(|Looks { due, turns, last }| {
+        let is_due = next(due) < u64::MAX / STAYS && !mutated!("select_stays_for_good");
         if last.get() < count && !is_due {
             return last.get();
         }
