@@ -38,6 +38,12 @@ impl HandleCount {
         true
     }
 
+    /// How many handles there are. Others may come and go meanwhile.
+    pub(crate) fn count(&self) -> usize {
+        // Relaxed: a number for who asks. Who has learned of a handle in another way counts it.
+        self.count.load(Ordering::Relaxed)
+    }
+
     /// Whether the last handle is gone. Who sees true also sees what all of them did.
     #[inline]
     pub(crate) fn is_zero(&self) -> bool {

@@ -114,6 +114,7 @@ pub mod guide;
 
 mod batch;
 pub mod broadcast;
+pub mod bus;
 mod closer;
 mod error;
 pub mod event;
@@ -145,6 +146,7 @@ mod wait;
 #[cfg(feature = "derive")]
 #[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
 pub use annulus_derive::Message;
+pub use bus::{Bus, TypedBus};
 pub use closer::Closer;
 pub use error::{
     CapacityError, LossyRecvError, LossyTryRecvError, PublishError, RecvError, RegisterError, SendError,

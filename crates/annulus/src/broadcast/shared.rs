@@ -215,6 +215,11 @@ impl<S: Store> Shared<S> {
         self.subscribers.load(Ordering::Relaxed)
     }
 
+    /// How many publishers there are, and how many receiving handles of any kind.
+    pub(super) fn handle_counts(&self) -> (usize, usize) {
+        (self.publishers.count(), self.receivers.count())
+    }
+
     /// Whether it is worth to ask [`is_closed`](Self::is_closed).
     #[inline]
     pub(super) fn may_be_closed(&self) -> bool {

@@ -190,6 +190,11 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
         self.shared.subscriber_count()
     }
 
+    /// How many publishers the ring has, and how many receiving handles of any kind, this one included.
+    pub(crate) fn handle_counts(&self) -> (usize, usize) {
+        self.shared.handle_counts()
+    }
+
     fn lossy(&self) -> Subscriber<T> {
         let frontier = self.shared.ring.frontier(Sequence::FIRST);
         Subscriber::new(self.shared.receiver(), frontier.head)
