@@ -1,7 +1,7 @@
 //! [`Trie`]: a map by name that is never changed: with one entry more or less it is another map, which shares
 //! all but the way to that entry.
 //!
-//! A branch has sixteen children, and each level takes four bits of the hash. Entries whose hashes are equal
+//! A branch has 32 children, and each level takes five bits of the hash. Entries whose hashes are equal
 //! are in one list. To add or to remove one of n entries copies O(log n) branches.
 //!
 //! P. Bagwell, *Ideal Hash Trees*, 2001; without the bitmaps, because a bus has few branches.
@@ -29,7 +29,7 @@ pub(super) enum Trie<E> {
     Branch(Arc<[Trie<E>; WAYS]>),
 }
 
-const BITS: u32 = 4;
+const BITS: u32 = 5;
 const WAYS: usize = 1 << BITS;
 
 /// Which child of a branch `depth` levels down.
@@ -87,7 +87,7 @@ impl<E: Entry> Trie<E> {
     }
 
     /// A branch with nothing but this, whose entries have that hash. (Two hashes that differ do so in one of
-    /// the sixteen levels.)
+    /// the thirteen levels.)
     fn branch(&self, hash: u64, depth: u32) -> Self {
         let mut children = [const { Self::Empty }; WAYS];
         children[way(hash, depth)] = self.clone();
