@@ -54,6 +54,8 @@ fn main() -> std::io::Result<()> {
     }
     assert_eq!((prices, texts.len()), (1000, 10));
     println!("1,000 quotes and {} orders, in one loop", texts.len());
-    writers.into_iter().for_each(|writer| writer.join().unwrap());
+    for writer in writers {
+        writer.join().unwrap();
+    }
     Ok(())
 }

@@ -18,6 +18,7 @@
 //! disruptor  a library with such rings only
 //! guests     programs in other languages
 //! queues     each message reaches one consumer
+//! select     several queues at once
 //! tasks      channels whose ends wait in tasks
 //! ends       producers and consumers of all of these, as `exchange` drives them
 //! ```
@@ -34,6 +35,7 @@ mod lossless;
 mod lossy;
 mod ours;
 mod queues;
+mod select;
 mod shared;
 mod tasks;
 mod tokio;
@@ -56,6 +58,7 @@ pub use queues::{
     CrossfireOne, CrossfireShared, Flume, Kanal, KanalTried, Looking, Queue, Receiver, Rtrb, RtrbCopied,
     RtrbInPlace, Sender, StdSync, StdUnbounded,
 };
+pub use select::{RINGS, Selecting};
 pub use shared::{AnnulusShared, AnnulusSharedBy, PhotonRingShared};
 pub use tasks::{
     AnnulusBroadcastTasks, AnnulusMpmcTasks, AnnulusMpscTasks, AnnulusSharedTasks, AnnulusSpscTasks,
@@ -247,6 +250,21 @@ mod tests {
         works::<Flume>();
         works::<StdSync>();
         works::<StdUnbounded>();
+    }
+
+    #[test]
+    fn all_selects_are_driven_by_the_same_code() {
+        fn works<Q: Selecting<Sender: Sender>>() {
+            let [a, b, c, d] = [(); RINGS].map(|()| Q::queue(4));
+            let (mut senders, mut receivers) = ([a.0, b.0, c.0, d.0], [a.1, b.1, c.1, d.1]);
+            for ring in [2, 0, 3, 1, 1] {
+                assert!(senders[ring].send(7));
+                assert_eq!(Q::select(&mut receivers), (ring, 7));
+            }
+        }
+        works::<AnnulusQueue>();
+        works::<Crossbeam>();
+        works::<Flume>();
     }
 
     #[test]

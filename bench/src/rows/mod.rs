@@ -31,6 +31,7 @@ mod queue_shared;
 mod queue_wake;
 mod quote;
 mod round_trip;
+mod select;
 mod stream;
 mod tasks;
 mod wake_up;
@@ -62,6 +63,7 @@ pub fn all() -> Vec<Row> {
     of(Group::Latency, vec![notifier::row()]);
     of(Group::Latency, latency::rows());
     of(Group::BeyondThreads, tasks::rows());
+    of(Group::BeyondThreads, select::rows().into());
     of(Group::Memory, vec![pool::row()]);
     of(Group::Memory, pool_across::rows().into());
     of(Group::Placement, placement::streams());

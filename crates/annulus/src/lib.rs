@@ -42,7 +42,8 @@
 //! | | | buffers of one size, for bytes that are too large to copy; their 4-byte handles go through a queue | [`pool::BufferPool`] |
 //!
 //! Readers of a broadcast ring can share one read ([`SubscriberGroup`](broadcast::SubscriberGroup)), or
-//! follow each other ([`Subscriber::after`](broadcast::Subscriber::after)). The [guide] helps to choose, and
+//! follow each other ([`Subscriber::after`](broadcast::Subscriber::after)). With `std`, an `EventLoop` is a
+//! thread that receives from any of these rings and calls a handler. The [guide] helps to choose, and
 //! says what follows from the choice.
 //!
 //! # What holds for every ring
@@ -54,7 +55,7 @@
 //!   On a lossless ring nothing is lost, and the error types say so.
 //! - **A message allocates nothing and frees nothing.** No lock is taken to send, to receive, to join or to
 //!   leave. A thread calls the operating system only to sleep, or to wake a sleeper: by a futex on Linux (an
-//!   eventfd, if an event loop sleeps), by a lock and a condition variable elsewhere.
+//!   eventfd, for an `EventNotifier`), by a lock and a condition variable elsewhere.
 //! - **Queues move any `Send` type** and drop each message exactly once. A send that runs at the same time as
 //!   a close either succeeds, or gives its value back.
 //! - **Close is seen.** No handle waits for a peer that is gone. Any ring can be closed from any thread (by
@@ -113,11 +114,16 @@ compile_error!(
 pub mod guide;
 
 mod batch;
+#[cfg(any(feature = "std", feature = "async"))]
+mod batches;
 pub mod broadcast;
 pub mod bus;
 mod closer;
 mod error;
 pub mod event;
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub mod event_loop;
 mod free_list;
 mod handle_count;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
@@ -136,6 +142,10 @@ pub mod queue;
 #[cfg(any(feature = "std", feature = "async"))]
 mod receive;
 mod ring;
+#[cfg(feature = "std")]
+mod room;
+#[cfg(feature = "std")]
+mod select;
 mod sequence;
 mod shutdown;
 mod sync;
@@ -154,6 +164,9 @@ pub use error::{
 };
 #[cfg(feature = "std")]
 pub use error::{PublishTimeoutError, RecvTimeoutError, SendTimeoutError};
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use event_loop::EventLoop;
 pub use message::Message;
 #[cfg(all(target_os = "linux", feature = "std"))]
 #[cfg_attr(docsrs, doc(cfg(all(target_os = "linux", feature = "std"))))]
@@ -161,7 +174,13 @@ pub use notifier::{EventNotifier, Readiness};
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
 #[cfg(any(feature = "std", feature = "async"))]
-pub use receive::{Receive, Waitable};
+pub use receive::{Receive, ReceiveRef, Waitable};
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use room::WaitsForRoom;
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use select::Select;
 pub use shutdown::Shutdown;
 pub use text::{Text, TextTooLong};
 #[cfg(feature = "std")]
@@ -177,6 +196,13 @@ pub mod __private {
     pub use crate::message::padding::{is_plain, no_other_padding, no_padding_after};
     pub use crate::message::wire::{Both, Either, Several, decode, encode};
     pub use bytemuck::NoUninit;
+}
+
+/// What the macro `select!` uses. It is no part of the interface, and may change with each version.
+#[cfg(feature = "std")]
+#[doc(hidden)]
+pub mod __select {
+    pub use crate::select::{Choice, Choices, Chosen, Place, Receiving, SendChoice, Until, select};
 }
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.

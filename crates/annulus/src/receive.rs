@@ -1,5 +1,7 @@
-//! [`Waitable`] and [`Receive`]: the receiving handles of every ring, for code that takes any of them.
+//! [`Waitable`], [`Receive`] and [`ReceiveRef`]: the receiving handles of every ring, for code that takes any
+//! of them.
 
+use crate::batches::{Batches, Lend};
 use crate::wait::{Source, Take};
 
 /// A receiving handle, of whichever ring: something comes at it, and one can wait for that.
@@ -10,7 +12,7 @@ use crate::wait::{Source, Take};
 /// shared queues, stages among them, and `&mut` references to all of these. There are no others: the trait
 /// can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait Waitable: Source {}
+pub trait Waitable: Source + Batches {}
 
 /// A receiving handle whose messages are received by value: each [`Waitable`] one, but of the [subscribers of
 /// events](crate::event::EventSubscriber) only those whose events can be cloned.
@@ -32,8 +34,31 @@ pub trait Receive: Waitable + Take<Taken = <Self as Receive>::Item> {
     type Item;
 }
 
+/// A receiving handle whose messages are read by reference: the [subscribers of
+/// events](crate::event::EventSubscriber). Their events need not be cloned.
+///
+/// ```
+/// use annulus::ReceiveRef;
+///
+/// struct Frame; // can't be cloned
+///
+/// fn shows_frames(_: &impl ReceiveRef<Item = Frame>) {}
+///
+/// let (_publisher, subscribable) = annulus::event::channel(8, || Frame);
+/// shows_frames(&subscribable.subscribe());
+/// ```
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait ReceiveRef: Waitable + Lend<Lent = <Self as ReceiveRef>::Item> {
+    /// What is in the ring.
+    type Item;
+}
+
 impl<S: Waitable> Waitable for &mut S {}
 
 impl<S: Receive> Receive for &mut S {
+    type Item = S::Item;
+}
+
+impl<S: ReceiveRef> ReceiveRef for &mut S {
     type Item = S::Item;
 }

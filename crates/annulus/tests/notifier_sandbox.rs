@@ -1,6 +1,6 @@
 //! A thread to which the system refuses `membarrier` after it made its ring: its notifier loses nothing all
 //! the same.
-#![cfg(all(target_os = "linux", feature = "std", not(miri)))]
+#![cfg(all(target_os = "linux", feature = "std", not(any(miri, annulus_loom))))]
 #![allow(missing_docs, reason = "a test")]
 
 mod support;

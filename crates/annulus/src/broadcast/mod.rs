@@ -41,6 +41,10 @@ mod publish_async;
 mod recovery;
 #[cfg(feature = "async")]
 mod recv_async;
+#[cfg(any(feature = "std", feature = "async"))]
+mod room;
+#[cfg(feature = "std")]
+mod select;
 mod shared;
 mod single;
 mod slot_access;

@@ -473,7 +473,11 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
 
     /// Writes `message` in the slot that was claimed for it, if one was.
     #[inline(always)]
-    fn put_claimed<E: GiveBack<T>>(&self, claimed: Result<Claimed, Refusal>, message: T) -> Result<(), E> {
+    pub(super) fn put_claimed<E: GiveBack<T>>(
+        &self,
+        claimed: Result<Claimed, Refusal>,
+        message: T,
+    ) -> Result<(), E> {
         if_admitted(claimed, message, |Claimed { first, .. }, message| self.put(first, &message))
     }
 

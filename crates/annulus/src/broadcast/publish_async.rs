@@ -1,33 +1,15 @@
 //! Publishing in tasks: the async verbs of the publishers that may have to wait.
 
 use super::handle::{Handle, Publishing};
+use super::room::Room;
 use super::shared::Shared;
 use super::single::Single;
 use super::slot_access::{Claimed, claim_of_one};
 use super::{Lossless, Lossy, MpPublisher, Publisher};
 use crate::error::{PublishError, Refusal};
 use crate::message::Message;
-use crate::ring::{Store, Strided};
-use crate::wait::{Event, Look, Wait, Waiting};
-
-/// The only publisher, until the gate lets its next message pass.
-struct Room<'p, S: Store>(&'p mut Single<S>);
-
-impl<S: Strided> Wait for Room<'_, S> {
-    type Found = Result<(), Refusal>;
-
-    fn event(&self) -> &Event {
-        &self.0.shared.released
-    }
-
-    #[inline]
-    fn poll(&mut self) -> Look<Self::Found> {
-        match self.0.try_admit() {
-            Err(Refusal::Full) => Look::Nothing,
-            result => Look::Found(result),
-        }
-    }
-}
+use crate::ring::Strided;
+use crate::wait::Waiting;
 
 /// Makes sure that the next message may be written. Whoever awaits this writes the message before it waits
 /// for anything else. Never [`Refusal::Full`].

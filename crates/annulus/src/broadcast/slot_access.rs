@@ -95,6 +95,23 @@ enum Obstacle {
     Slot,
 }
 
+impl Obstacle {
+    fn refusal(self) -> Refusal {
+        match self {
+            Self::Closed => Refusal::Closed,
+            Self::Gate | Self::Slot => Refusal::Full,
+        }
+    }
+
+    /// Where to wait until it is out of the way.
+    fn event<S>(self, shared: &Shared<S>) -> &Event {
+        match self {
+            Self::Slot if !mutated!("claim_sleeps_at_the_gate") => &shared.published,
+            _ => &shared.released,
+        }
+    }
+}
+
 /// What a publisher has claimed: the sequences from `first` to before `end`, at least one. Their slots are
 /// free. Not `Copy`: each sequence is to be written once.
 #[derive(Debug, PartialEq, Eq)]
@@ -222,33 +239,71 @@ pub(super) fn claim_after_a_look<S: Strided>(
 /// As [`claim`], of one sequence, but tries once.
 #[inline]
 pub(super) fn claim_now<S: Strided>(shared: &Shared<S>, lossless: bool) -> Result<Claimed, Refusal> {
-    try_claim(shared, 1, lossless).map_err(|obstacle| match obstacle {
-        Obstacle::Closed => Refusal::Closed,
-        Obstacle::Gate | Obstacle::Slot => Refusal::Full,
-    })
+    try_claim(shared, 1, lossless).map_err(Obstacle::refusal)
 }
 
-/// A claim of one sequence, for a task: it waits for the gate if the ring is `lossless`, and for the slot.
-/// Never [`Refusal::Full`].
-#[cfg(feature = "async")]
-pub(super) fn claim_of_one<S: Strided>(
-    shared: &Shared<S>,
-    lossless: bool,
-) -> impl Wait<Found = Result<Claimed, Refusal>> {
+/// A claim of one sequence, for a task or a select: it waits for the gate if the ring is `lossless`, and for
+/// the slot. Never [`Refusal::Full`].
+#[cfg(any(feature = "std", feature = "async"))]
+pub(super) fn claim_of_one<S: Strided>(shared: &Shared<S>, lossless: bool) -> Claim<'_, S> {
     Claim { shared, most: 1, lossless, obstacle: Obstacle::Gate }
 }
 
-/// Whether a claim would find a free slot now; nothing is claimed.
+/// Whether a claim on a lossless ring would find a free slot now; nothing is claimed.
 pub(super) fn has_free_slot<S: Strided>(shared: &Shared<S>) -> Result<(), Refusal> {
-    if shared.is_abandoned() {
-        return Err(Refusal::Closed);
-    }
-    let Some(next) = shared.ring.head().claimable() else { return Err(Refusal::Closed) };
-    let open = next < shared.gate.limit() || next < shared.gate.look(next);
-    if open && shared.ring.is_left(next) { Ok(()) } else { Err(Refusal::Full) }
+    look_for_claim(shared).map_err(Obstacle::refusal)
 }
 
-struct Claim<'a, S> {
+/// As [`has_free_slot`], and says what is in the way.
+fn look_for_claim<S: Strided>(shared: &Shared<S>) -> Result<(), Obstacle> {
+    if shared.is_abandoned() {
+        return Err(Obstacle::Closed);
+    }
+    let Some(next) = shared.ring.head().claimable() else { return Err(Obstacle::Closed) };
+    if next >= shared.gate.limit() && next >= shared.gate.look(next) && !mutated!("room_without_gate") {
+        return Err(Obstacle::Gate);
+    }
+    if shared.ring.is_left(next) { Ok(()) } else { Err(Obstacle::Slot) }
+}
+
+/// Until a claim would find a free slot, or the ring is closed.
+#[cfg(feature = "std")]
+pub(super) struct Claimable<'a, S> {
+    shared: &'a Shared<S>,
+    obstacle: Obstacle,
+}
+
+#[cfg(feature = "std")]
+impl<'a, S> Claimable<'a, S> {
+    pub(super) fn of(shared: &'a Shared<S>) -> Self {
+        Self { shared, obstacle: Obstacle::Gate }
+    }
+
+    pub(super) fn strategy(&self) -> WaitStrategy {
+        self.shared.strategy
+    }
+}
+
+#[cfg(feature = "std")]
+impl<S: Strided> Wait for Claimable<'_, S> {
+    type Found = ();
+
+    fn event(&self) -> &Event {
+        self.obstacle.event(self.shared)
+    }
+
+    fn poll(&mut self) -> Look<()> {
+        match look_for_claim(self.shared) {
+            Ok(()) | Err(Obstacle::Closed) => Look::Found(()),
+            Err(obstacle) => {
+                self.obstacle = obstacle;
+                Look::Nothing
+            }
+        }
+    }
+}
+
+pub(super) struct Claim<'a, S> {
     shared: &'a Shared<S>,
     most: u64,
     lossless: bool,
@@ -256,14 +311,18 @@ struct Claim<'a, S> {
     obstacle: Obstacle,
 }
 
+#[cfg(feature = "std")]
+impl<S> Claim<'_, S> {
+    pub(super) fn strategy(&self) -> WaitStrategy {
+        self.shared.strategy
+    }
+}
+
 impl<S: Strided> Wait for Claim<'_, S> {
     type Found = Result<Claimed, Refusal>;
 
     fn event(&self) -> &Event {
-        match self.obstacle {
-            Obstacle::Slot if !mutated!("claim_sleeps_at_the_gate") => &self.shared.published,
-            _ => &self.shared.released,
-        }
+        self.obstacle.event(self.shared)
     }
 
     fn poll(&mut self) -> Look<Self::Found> {

@@ -2,10 +2,12 @@
 
 use super::subscriber::Subscriber;
 use super::{Mode, SubscriberGroup, Unstaged};
+use crate::batches::Batches;
 use crate::error::RecvError;
 use crate::message::Message;
 use crate::receive::{Receive, Waitable};
-use crate::sequence::Stamp;
+use crate::sequence::{Sequence, Stamp};
+use crate::sync::mutated;
 use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
 
 // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
@@ -41,6 +43,32 @@ unsafe impl<T: Message, M: Mode> Take for Subscriber<T, M> {
     }
 }
 
+impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
+    type Mark = Sequence;
+
+    fn has_more(&mut self) -> bool {
+        if mutated!("look_ahead_processes") {
+            self.begin();
+        }
+        let cursor = self.cursor;
+        M::admits(self.shared.role_mut().0, cursor)
+            && cursor >= M::floor(self.seat())
+            && self.shared.ring.stamp(cursor) == Stamp::done(cursor)
+    }
+
+    fn mark(&self) -> Sequence {
+        self.end()
+    }
+
+    fn has_passed(&self, mark: &Sequence) -> bool {
+        self.cursor >= *mark
+    }
+
+    fn lost(&self) -> u64 {
+        self.total_lagged()
+    }
+}
+
 impl<T: Message, M: Mode> Waitable for Subscriber<T, M> {}
 
 impl<T: Message, M: Mode> Receive for Subscriber<T, M> {
@@ -72,6 +100,27 @@ unsafe impl<T: Message, const N: usize, M: Unstaged> Take for SubscriberGroup<T,
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
         self.someone_is_aligned();
         self.lead.poll_recv()
+    }
+}
+
+/// Of all aligned members.
+impl<T: Message, const N: usize, M: Unstaged> Batches for SubscriberGroup<T, N, M> {
+    type Mark = Sequence;
+
+    fn has_more(&mut self) -> bool {
+        self.lead.has_more()
+    }
+
+    fn mark(&self) -> Sequence {
+        self.lead.mark()
+    }
+
+    fn has_passed(&self, mark: &Sequence) -> bool {
+        self.lead.has_passed(mark)
+    }
+
+    fn lost(&self) -> u64 {
+        self.lead.lost()
     }
 }
 

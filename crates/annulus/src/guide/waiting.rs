@@ -10,6 +10,9 @@
 //! | `recv_timeout`, `send_timeout`, … | waits for a limited time |
 //! | `recv_deadline`, `send_deadline`, … | waits until a moment |
 //! | `recv_async`, `send_async`, … | the task waits, not its thread (feature `async`) |
+//! | `select!`, `Select` | waits for the first of several handles |
+//! | `EventNotifier` | a loop that has file descriptors waits for one more (Linux) |
+//! | `EventLoop` | the loop's thread waits, and calls a handler |
 //!
 //! (A lossy ring with one publisher has none of these forms for publishing: its `publish` never waits.)
 //!
@@ -22,7 +25,7 @@
 //! | a thread | `recv`, `recv_timeout`, … | one system call for all threads that sleep (a futex wake) | nothing; if the strategy spins, a core |
 //! | a task | `recv_async`, `stream`, … (feature `async`) | the call of each task's waker, which is its executor's code | nothing |
 //! | a file descriptor | [`EventNotifier::arm`](#file-descriptors), then `epoll`, `poll` or `io_uring` | one system call for each descriptor that is armed (a `write`) | nothing |
-//! | a thread of its own | `EventLoop`, which calls a handler | as for a thread | as for a thread; an idle timeout wakes it |
+//! | a thread of its own | [`EventLoop`](#event-loops), which calls a handler | as for a thread | as for a thread; an idle timeout wakes it |
 //! | a thread, at several rings | `select!`, `Select` | the call of a waker, which unparks the thread: at most one system call | nothing |
 //!
 //! If nobody waits, a message costs its sender one look in each case, and no system call. After a wake-up,
@@ -121,6 +124,33 @@
 //!   process.
 //! - Without `std` nothing does the work of both fences, so each publish executes a full fence.
 //!
+//! # Several rings at once
+//!
+//! `select!` waits for several handles, of whichever rings, to receive or to send, and sleeps once for all of
+//! them:
+//!
+//! ```
+//! # #[cfg(feature = "std")] {
+//! use annulus::{broadcast, select, spsc};
+//!
+//! let (mut publisher, subscribable) = broadcast::lossy(8);
+//! let (mut prices, (_customer, mut orders)) = (subscribable.subscribe(), spsc::channel::<u64>(8));
+//! publisher.publish(99.5);
+//! select! {
+//!     recv(prices) -> price => assert_eq!(price, Ok(99.5)),
+//!     recv(orders) -> order => assert!(order.is_err()),
+//! }
+//! # }
+//! ```
+//!
+//! `Select` does this for a number of handles that is not known in advance. In tasks, use the `select!` of the
+//! executor's library. What it costs:
+//!
+//! - *The sender* pays what it pays for a task that waits: nothing until the select is about to sleep.
+//! - *The select* looks at each handle in turn. Before it sleeps it registers at all of them, and a wake-up
+//!   takes it out everywhere. So a select over many rings that sleeps for each message costs more than a
+//!   queue with many producers, which has one place to wait.
+//!
 //! # File descriptors
 //!
 //! On Linux, `EventNotifier` brings any receiving handle into a loop that waits for file descriptors:
@@ -150,6 +180,26 @@
 //!   bounded number of steps, and takes no lock of the library.
 //! - *A notifier that is not armed* costs nobody anything.
 //! - *Dropped or disarmed*, it passes a wake-up that it did not use on to another consumer of its queue.
+//!
+//! # Event loops
+//!
+//! An `EventLoop` is a thread that receives from any ring and calls a handler. It waits like any other reader
+//! of its ring, so it costs the other side what a thread costs. While nothing comes, it sleeps without a
+//! timer, and uses no processor time (unless it has an idle callback, which a timer calls). A stop wakes it
+//! at once:
+//!
+//! ```
+//! use annulus::EventLoop;
+//!
+//! let (mut producer, consumer) = annulus::spsc::channel(4);
+//! let event_loop = EventLoop::builder(consumer, 0)
+//!     .name("sum")
+//!     .spawn(|sum, number: i32, _end_of_batch| *sum += number)?;
+//! (1..=100).for_each(|number| producer.send(number).unwrap());
+//! event_loop.stop(); // after the hundred
+//! assert_eq!(event_loop.join().unwrap().context, 5050);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # Timeouts
 //!

@@ -197,11 +197,22 @@ impl<T> ClaimedLane<T> {
 
     /// How many messages are claimed by writers and not by readers. A snapshot, never above the capacity.
     pub(crate) fn len(&self) -> usize {
-        // In this order: the tail is never before the head. Acquire: as in `stamped::claim`.
-        let head = self.slots.head.load(Ordering::Acquire);
-        let tail = self.tail.load(Ordering::Acquire);
-        let tail = if self.slots.is_over(tail) { tail.back(OVER) } else { tail };
+        // In this order: the tail is never before the head.
+        let head = self.head();
         // More, where readers went on between the two.
-        tail.since(head).min(self.capacity() as u64) as usize
+        self.tail().since(head).min(self.capacity() as u64) as usize
+    }
+
+    /// The next message to be claimed by a reader.
+    pub(crate) fn head(&self) -> Number {
+        // Acquire: as in `stamped::claim`.
+        self.slots.head.load(Ordering::Acquire)
+    }
+
+    /// The next message to be claimed by a writer, or the end.
+    pub(crate) fn tail(&self) -> Number {
+        // Acquire: as in `stamped::claim`.
+        let tail = self.tail.load(Ordering::Acquire);
+        if self.slots.is_over(tail) { tail.back(OVER) } else { tail }
     }
 }

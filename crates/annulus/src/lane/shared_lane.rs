@@ -138,6 +138,12 @@ impl<T> SharedLane<T> {
         Number::new(self.left_at.load(Ordering::Relaxed))
     }
 
+    /// The next message to be claimed, and the next to be sent. O(log capacity).
+    #[cfg(any(feature = "std", feature = "async"))]
+    pub(crate) fn unclaimed(&self) -> (Number, Number) {
+        self.slots.unclaimed()
+    }
+
     /// How many messages wait to be claimed. A snapshot, never above the capacity. O(log capacity).
     pub(crate) fn len(&self) -> usize {
         self.slots.len()

@@ -253,6 +253,12 @@ impl<T> Stamped<T> {
     /// How many messages wait to be claimed. A snapshot, never above the capacity. O(log capacity): nobody
     /// stores a count of what is written, so this looks for the first slot that is not full.
     pub(super) fn len(&self) -> usize {
+        let (head, tail) = self.unclaimed();
+        tail.since(head) as usize
+    }
+
+    /// The head, and the first message from there on that is not written. As costly as [`len`](Self::len).
+    pub(super) fn unclaimed(&self) -> (Number, Number) {
         // Acquire: as in `claim`.
         let head = self.head.load(Ordering::Acquire);
         // Decision 0044: no stored count.
@@ -262,7 +268,7 @@ impl<T> Stamped<T> {
             let middle = low.midpoint(high);
             if was_sent(middle) { low = middle + 1 } else { high = middle }
         }
-        low as usize
+        (head, head.plus(low))
     }
 
     /// Whether `counter` is where it was moved to end it.

@@ -10,6 +10,8 @@ use super::roster::Round;
 use super::share::LaneShare;
 use super::state::QueueState;
 use super::thinning::Thinning;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::lane::Number;
 use crate::lane::SharedLane;
 use crate::sync::mutated;
 
@@ -140,6 +142,11 @@ impl<T> Read<T> for Claimer<T> {
         here(self).or_else(|| self.search(here)).is_some()
     }
 
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn has_more(&mut self) -> bool {
+        mutated!("batch_of_many_readers") && self.has_some()
+    }
+
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
         self.take_next_here()
@@ -230,6 +237,11 @@ impl<T> Read<T> for Claimer<T> {
 
     fn len(&self) -> usize {
         self.state().nodes().map(|node| node.lane.len()).sum()
+    }
+
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn spans(&self) -> impl Iterator<Item = (Number, Number)> {
+        self.state().nodes().map(|node| node.lane.unclaimed())
     }
 }
 

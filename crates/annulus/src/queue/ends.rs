@@ -3,7 +3,9 @@
 use super::roster::Round;
 use super::state::QueueState;
 use crate::error::Refusal;
-#[cfg(feature = "async")]
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::lane::Number;
+#[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy};
 
@@ -37,7 +39,7 @@ pub(crate) trait Write<T> {
         T: Copy;
 
     /// Where to wait for a free slot.
-    #[cfg(feature = "async")]
+    #[cfg(any(feature = "std", feature = "async"))]
     fn event(&self) -> &Event;
 
     /// Waits for a free slot.
@@ -61,9 +63,22 @@ pub(crate) trait Read<T> {
     /// Says that the caller has looked for the next message in vain, and continues to look.
     fn ask(&mut self) {}
 
+    /// Whether a look would find an open queue without messages, if it takes only the plain steps to say so.
+    /// Otherwise false, and the caller looks.
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn is_plainly_empty(&mut self) -> bool {
+        false
+    }
+
     /// Whether a message is there for [`try_take`](Self::try_take). Where other consumers share the lanes,
     /// one of them may be faster.
     fn has_some(&mut self) -> bool;
+
+    /// As [`has_some`](Self::has_some), but false where another consumer may be faster.
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn has_more(&mut self) -> bool {
+        self.has_some()
+    }
 
     /// Takes the next message if that takes only the plain steps. Otherwise the caller takes the slow path:
     /// [`try_take`](Self::try_take), [`outlined`](super::outlined::outlined).
@@ -109,6 +124,11 @@ pub(crate) trait Read<T> {
 
     /// How many messages lie in all its lanes.
     fn len(&self) -> usize;
+
+    /// For each lane, in the order in which they were made: the next message to be received, and the next to
+    /// be sent.
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn spans(&self) -> impl Iterator<Item = (Number, Number)>;
 }
 
 /// Calls `take` with the number of messages that are left of `count`, until none is left or `take` returns 0.

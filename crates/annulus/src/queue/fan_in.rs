@@ -198,6 +198,11 @@ impl<T> Read<T> for FanIn<T> {
     fn len(&self) -> usize {
         self.state().nodes().map(|node| node.lane.len()).sum()
     }
+
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn spans(&self) -> impl Iterator<Item = (Number, Number)> {
+        self.state().nodes().map(|node| (node.lane.head(), node.lane.tail()))
+    }
 }
 
 impl<T> Drop for FanIn<T> {

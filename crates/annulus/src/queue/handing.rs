@@ -7,7 +7,7 @@ use super::write::WriteEnd;
 use crate::error::Refusal;
 use crate::hint::unlikely;
 use crate::lane::Lane;
-#[cfg(feature = "async")]
+#[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy};
 
@@ -59,7 +59,7 @@ impl<T: Send> Write<T> for Handing<T> {
         self.end.send_some(values)
     }
 
-    #[cfg(feature = "async")]
+    #[cfg(any(feature = "std", feature = "async"))]
     fn event(&self) -> &Event {
         self.end.event()
     }

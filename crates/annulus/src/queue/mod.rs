@@ -27,6 +27,8 @@ mod claim;
 mod consumer;
 mod ends;
 mod fan_in;
+#[cfg(any(feature = "std", feature = "async"))]
+mod free_slot;
 mod full;
 mod handing;
 mod iter;
@@ -43,6 +45,8 @@ mod producer;
 mod read;
 mod reservation;
 mod roster;
+#[cfg(feature = "std")]
+mod select;
 mod share;
 pub mod shared;
 mod shared_write;

@@ -7,6 +7,8 @@ use super::roster::Round;
 use super::state::QueueState;
 use crate::hint::unlikely;
 use crate::lane::Lane;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::lane::Number;
 use crate::sync::mutated;
 use crate::wait::ReaderBackoff;
 
@@ -84,6 +86,20 @@ impl<T> Read<T> for One<T> {
         }
     }
 
+    #[cfg(any(feature = "std", feature = "async"))]
+    #[inline(always)]
+    fn is_plainly_empty(&mut self) -> bool {
+        let asks_no_more = self.asked || !self.state().plan.hand_off;
+        // The tail first: what was sent before the end is found before the end.
+        let is_empty = asks_no_more
+            && self.end.is_plainly_empty()
+            && (!self.state().may_be_closed() || mutated!("empty_though_closed"));
+        if is_empty {
+            self.backoff.found_nothing();
+        }
+        is_empty
+    }
+
     #[inline(always)]
     fn has_some(&mut self) -> bool {
         self.end.known() != 0 || self.look(true)
@@ -151,6 +167,11 @@ impl<T> Read<T> for One<T> {
 
     fn len(&self) -> usize {
         self.end.node.lane.len()
+    }
+
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn spans(&self) -> impl Iterator<Item = (Number, Number)> {
+        self.state().nodes().map(|node| (node.lane.head(), node.lane.tail()))
     }
 }
 

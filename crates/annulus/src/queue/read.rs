@@ -95,6 +95,13 @@ impl<T> ReadEnd<T> {
         there != 0
     }
 
+    /// Whether no message is known to be there, and none has come (L5), to a lane whose end is not decided.
+    #[cfg(any(feature = "std", feature = "async"))]
+    #[inline(always)]
+    pub(super) fn is_plainly_empty(&self) -> bool {
+        self.end.is_none() && self.limit == self.head.number && self.lane().tail() == self.limit
+    }
+
     /// The caller is about to take the messages that it knows of. Returns before which message a caller that
     /// takes them one by one must look again.
     #[inline(always)]

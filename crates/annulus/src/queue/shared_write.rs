@@ -9,7 +9,7 @@ use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::{Claimed, Number, SharedLane};
 use crate::sync::mutated;
-#[cfg(feature = "async")]
+#[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 
@@ -157,7 +157,7 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
         }
     }
 
-    #[cfg(feature = "async")]
+    #[cfg(any(feature = "std", feature = "async"))]
     fn event(&self) -> &Event {
         &self.node.released
     }

@@ -1,10 +1,15 @@
 //! Consumers of queues as what one can wait at: [`Source`] and [`Take`].
 
+use alloc::vec::Vec;
+
 use super::Consumer;
 use super::ends::Read;
 use super::kind::Kind;
+use crate::batches::Batches;
 use crate::error::{RecvError, TryRecvError};
+use crate::lane::Number;
 use crate::receive::{Receive, Waitable};
+use crate::sync::mutated;
 use crate::wait::{Event, Look, Source, Take, WaitStrategy};
 
 // SAFETY: the events are in the queue state, which the consumer keeps alive.
@@ -14,7 +19,11 @@ unsafe impl<T: Send, K: Kind> Source for Consumer<T, K> {
     }
 
     fn is_ready(&mut self) -> bool {
-        self.look_for(|end| end.has_some().then_some(())) != Err(TryRecvError::Empty)
+        match self.look_for(|end| end.has_some().then_some(())) {
+            Ok(()) => true,
+            Err(TryRecvError::Closed) => !mutated!("end_is_not_ready"),
+            Err(TryRecvError::Empty) => false,
+        }
     }
 
     fn strategy(&self) -> WaitStrategy {
@@ -26,10 +35,14 @@ unsafe impl<T: Send, K: Kind> Source for Consumer<T, K> {
 unsafe impl<T: Send, K: Kind> Take for Consumer<T, K> {
     type Taken = T;
 
-    #[inline]
+    #[inline(always)]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
         if let Some(value) = self.end.take_plainly() {
             return Look::Found(Ok(value));
+        }
+        // Decision 0072: a select looks at many that are empty.
+        if self.end.is_plainly_empty() {
+            return Look::Nothing;
         }
         // Not outlined: a consumer that a future borrows lies in memory anyway.
         match self.look() {
@@ -40,6 +53,24 @@ unsafe impl<T: Send, K: Kind> Take for Consumer<T, K> {
             }
             Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
         }
+    }
+}
+
+impl<T: Send, K: Kind> Batches for Consumer<T, K> {
+    /// Of each lane. What a producer sends that joins later comes after the mark, also in a lane that was
+    /// there.
+    type Mark = Vec<Number>;
+
+    fn has_more(&mut self) -> bool {
+        self.end.has_more()
+    }
+
+    fn mark(&self) -> Vec<Number> {
+        self.end.spans().map(|(_, tail)| tail).collect()
+    }
+
+    fn has_passed(&self, mark: &Vec<Number>) -> bool {
+        self.end.spans().zip(mark).all(|((head, _), tail)| !head.is_before(*tail))
     }
 }
 

@@ -1,15 +1,15 @@
 //! Queues in tasks: the async verbs of producers and consumers.
 
 use core::future::Future;
-use core::marker::PhantomData;
 
 use futures_core::FusedStream;
 
 use super::ends::Write;
+use super::free_slot::FreeSlot;
 use super::kind::Kind;
 use super::{Consumer, Producer};
-use crate::error::{RecvError, Refusal, SendError};
-use crate::wait::{Event, Look, Streaming, Wait, Waiting};
+use crate::error::{RecvError, SendError};
+use crate::wait::{Streaming, Waiting};
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Send, K: Kind> Consumer<T, K> {
@@ -116,33 +116,11 @@ impl<T: Send, K: Kind> Producer<T, K> {
         let Err(value) = self.end.send_plainly(value) else {
             return Ok(());
         };
-        let free_slot = FreeSlot::<_, T>(&mut self.end, PhantomData);
         // SAFETY: the events are in the queue state, which the producer keeps alive.
-        if unsafe { Waiting::new(free_slot) }.await.is_err() {
+        if unsafe { Waiting::new(FreeSlot::of(&mut self.end)) }.await.is_err() {
             return Err(SendError(value));
         }
         // SAFETY: a slot is free, and stays so: nothing came between.
         unsafe { self.end.send(value) }.map_err(SendError)
-    }
-}
-
-/// Until a producer's end has a free slot.
-struct FreeSlot<'p, W, T>(&'p mut W, PhantomData<fn() -> T>);
-
-impl<W: Write<T>, T> Wait for FreeSlot<'_, W, T> {
-    type Found = Result<(), Refusal>;
-
-    fn event(&self) -> &Event {
-        self.0.event()
-    }
-
-    fn poll(&mut self) -> Look<Self::Found> {
-        if self.0.state().is_closed() {
-            Look::Found(Err(Refusal::Closed))
-        } else if self.0.has_free_slot() {
-            Look::Found(Ok(()))
-        } else {
-            Look::Nothing
-        }
     }
 }

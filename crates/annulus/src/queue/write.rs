@@ -24,7 +24,7 @@ use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::{Lane, Number, Position};
 use crate::sync::{Ordering, mutated};
-#[cfg(feature = "async")]
+#[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 
@@ -421,7 +421,7 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         if self.publish(count) { count } else { 0 }
     }
 
-    #[cfg(feature = "async")]
+    #[cfg(any(feature = "std", feature = "async"))]
     fn event(&self) -> &Event {
         &self.node.released
     }

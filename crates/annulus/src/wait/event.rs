@@ -219,16 +219,32 @@ impl Event {
 
     /// N4 and N5, or N6 and N7, for all who sleep.
     fn wake_all(&self) {
-        let sleepers = self.count_wake_up(THREAD);
-        if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
-            self.parking.wake_all(&self.word);
-        }
+        let sleepers = self.wake_threads();
         if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") {
             let is_any = self.tasks.wake_all();
             if self.tasks.are_away(is_any) {
                 self.take_down_tasks();
             }
         }
+    }
+
+    /// As [`notify`](Self::notify), for threads only: none of an executor's code runs.
+    #[cfg(feature = "std")]
+    pub(crate) fn notify_threads(&self) {
+        if self.may_have_sleepers() {
+            // As in `wake`.
+            self.fence();
+            self.wake_threads();
+        }
+    }
+
+    /// N4 and N5, for all threads that sleep. Returns the word before.
+    fn wake_threads(&self) -> u32 {
+        let sleepers = self.count_wake_up(THREAD);
+        if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
+            self.parking.wake_all(&self.word);
+        }
+        sleepers
     }
 
     /// N6 and N7 for tasks, after wake-ups that found none.
@@ -369,7 +385,6 @@ impl Event {
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
     use super::*;
-    #[cfg(feature = "async")]
     use crate::wait::waiters::MANY_IN_VAIN;
     use std::time::{Duration, Instant};
 

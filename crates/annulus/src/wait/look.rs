@@ -1,6 +1,7 @@
 //! [`Look`]: what a poll found.
 
 /// What a poll found.
+#[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) enum Look<F> {
     /// What is waited for.
     Found(F),

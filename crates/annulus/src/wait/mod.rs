@@ -1,5 +1,9 @@
 //! How a thread waits for another: spinning, and sleeping at no cost to the one who wakes.
 
+#[cfg(feature = "std")]
+mod any;
+#[cfg(feature = "std")]
+mod arms;
 mod deadline;
 #[cfg(any(feature = "std", feature = "async"))]
 mod event;
@@ -14,9 +18,13 @@ mod give_way;
 mod look;
 #[cfg(any(feature = "std", feature = "async"))]
 mod park;
+#[cfg(feature = "std")]
+mod parker;
 mod reader_backoff;
 #[cfg(any(feature = "std", feature = "async"))]
 mod seat;
+#[cfg(feature = "std")]
+mod sending;
 #[cfg(any(feature = "std", feature = "async"))]
 mod source;
 mod spin;
@@ -28,6 +36,16 @@ mod until;
 mod waiters;
 mod writer_backoff;
 
+#[cfg(feature = "std")]
+pub use any::Place;
+#[cfg(feature = "std")]
+pub(crate) use any::{Arm, Arms, wait_for_any};
+#[cfg(feature = "std")]
+pub use arms::Choice;
+#[cfg(feature = "std")]
+pub(crate) use arms::Finding;
+#[cfg(feature = "std")]
+pub(crate) use arms::Ready;
 pub(crate) use deadline::Deadline;
 pub(crate) use event::Event;
 #[cfg(feature = "std")]
@@ -37,6 +55,10 @@ pub(crate) use look::Look;
 pub(crate) use reader_backoff::ReaderBackoff;
 #[cfg(all(target_os = "linux", feature = "std"))]
 pub(crate) use seat::Seat;
+#[cfg(feature = "std")]
+pub use sending::SendChoice;
+#[cfg(feature = "std")]
+pub(crate) use sending::Sending;
 #[cfg(any(feature = "std", feature = "async"))]
 pub(crate) use source::{Next, Source, Take};
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};

@@ -64,6 +64,14 @@ impl Seat {
         self.event().register_task()
     }
 
+    /// Wakes another waiter in place of this one, which was woken alone and does not use that.
+    #[inline]
+    pub(super) fn pass_on(&self) {
+        if !mutated!("wake_up_kept") {
+            self.event().notify_some(1);
+        }
+    }
+
     /// Gives the place back. True where the seat had a wake-up for itself. The caller then uses it, or passes
     /// it on by [`Event::notify_some`].
     #[cfg(all(target_os = "linux", feature = "std"))]
@@ -86,8 +94,8 @@ impl Drop for Seat {
     fn drop(&mut self) {
         // The waker is dropped last: its destructor is an executor's code, which may panic.
         let (ended, _waker) = self.leave();
-        if ended == Ended::WokenAlone && !mutated!("wake_up_kept") {
-            self.event().notify_some(1);
+        if ended == Ended::WokenAlone {
+            self.pass_on();
         }
     }
 }

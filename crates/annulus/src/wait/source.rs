@@ -37,7 +37,7 @@ pub(crate) unsafe trait Take: Source {
 }
 
 // SAFETY: a handle that is borrowed lives as long as the borrow.
-unsafe impl<S: Source> Source for &mut S {
+unsafe impl<S: Source + ?Sized> Source for &mut S {
     fn event(&self) -> &Event {
         (**self).event()
     }
@@ -55,7 +55,7 @@ unsafe impl<S: Source> Source for &mut S {
 unsafe impl<S: Take> Take for &mut S {
     type Taken = S::Taken;
 
-    #[inline]
+    #[inline(always)]
     fn poll_recv(&mut self) -> Look<Result<S::Taken, RecvError>> {
         (**self).poll_recv()
     }
@@ -71,7 +71,7 @@ impl<S: Take> Wait for Next<S> {
         self.0.event()
     }
 
-    #[inline]
+    #[inline(always)]
     fn poll(&mut self) -> Look<Self::Found> {
         self.0.poll_recv()
     }

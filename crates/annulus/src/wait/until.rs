@@ -92,7 +92,7 @@ fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
 /// How often who is told to look again does so after its deadline: about a millisecond at most. Beside a
 /// publisher at full speed a subscriber of a ring of 64 slots was lapped 64 times one after the other, once
 /// in a million receives.
-const LAST_LOOKS: u32 = 1_000;
+pub(super) const LAST_LOOKS: u32 = 1_000;
 
 /// What is there once the time has passed. Where a poll says that something may be there it is asked again,
 /// as often as it takes, within reason.

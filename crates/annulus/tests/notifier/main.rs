@@ -1,5 +1,5 @@
 //! Notifiers in real event loops: by `epoll`, by `poll`, and in tokio's.
-#![cfg(all(target_os = "linux", feature = "std", not(miri)))]
+#![cfg(all(target_os = "linux", feature = "std", not(any(miri, annulus_loom))))]
 #![allow(missing_docs, reason = "a test")]
 #![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
 

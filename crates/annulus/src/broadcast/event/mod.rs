@@ -10,12 +10,16 @@
 //! recv          by value: clones, one by one and as iterators
 //! source        subscribers as what one can wait at
 //! tasks         the async verbs
+//! source        subscribers as what one can wait at
+//! select        what a select does with them
 //! ```
 
 mod mp_publisher;
 mod publisher;
 mod recv;
 pub(in crate::broadcast) mod reset;
+#[cfg(feature = "std")]
+mod select;
 mod send;
 #[cfg(any(feature = "std", feature = "async"))]
 mod source;

@@ -103,7 +103,11 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
 
     /// Replaces the next event by `value`, if that was admitted.
     #[inline(always)]
-    fn put_value<E: GiveBack<T>>(&mut self, admitted: Result<(), Refusal>, value: T) -> Result<(), E> {
+    pub(super) fn put_value<E: GiveBack<T>>(
+        &mut self,
+        admitted: Result<(), Refusal>,
+        value: T,
+    ) -> Result<(), E> {
         if_admitted(admitted, value, |(), value| drop(self.put(|event| replace(event, value))))
     }
 }

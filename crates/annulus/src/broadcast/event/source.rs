@@ -1,9 +1,13 @@
 //! Subscribers of events as what one can wait at: [`Source`], and [`Take`] where events can be cloned.
 
+use core::ops::ControlFlow;
+
 use super::EventSubscriber;
+use crate::batches::{Batches, Lend};
 use crate::broadcast::mode::Mode;
 use crate::error::{RecvError, TryRecvError};
-use crate::receive::{Receive, Waitable};
+use crate::receive::{Receive, ReceiveRef, Waitable};
+use crate::sequence::Sequence;
 use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
 
 // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
@@ -35,8 +39,62 @@ unsafe impl<T: Clone + Send + Sync, M: Mode> Take for EventSubscriber<T, M> {
     }
 }
 
+impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
+    type Mark = Sequence;
+
+    fn has_more(&mut self) -> bool {
+        self.there(1) > 0
+    }
+
+    fn mark(&self) -> Sequence {
+        M::end(self.shared.role(), self.shared.ring.end(self.cursor))
+    }
+
+    fn has_passed(&self, mark: &Sequence) -> bool {
+        self.cursor >= *mark
+    }
+}
+
+impl<T: Send + Sync, M: Mode> Lend for EventSubscriber<T, M> {
+    type Lent = T;
+
+    fn lend(
+        &mut self,
+        most: usize,
+        look: impl FnMut(&T, bool) -> ControlFlow<()>,
+    ) -> Look<Result<(), RecvError>> {
+        match self.poll_next() {
+            Ok(()) => {
+                self.process_while(most, look);
+                Look::Found(Ok(()))
+            }
+            Err(TryRecvError::Empty) => Look::Nothing,
+            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
+        }
+    }
+}
+
+impl<T: Send + Sync, M: Mode> ReceiveRef for EventSubscriber<T, M> {
+    type Item = T;
+}
+
 impl<T: Send + Sync, M: Mode> Waitable for EventSubscriber<T, M> {}
 
 impl<T: Clone + Send + Sync, M: Mode> Receive for EventSubscriber<T, M> {
     type Item = T;
+}
+
+/// Until an event is there.
+pub(super) struct There<'s, T: Send + Sync, M: Mode>(pub(super) &'s mut EventSubscriber<T, M>);
+
+impl<T: Send + Sync, M: Mode> Wait for There<'_, T, M> {
+    type Found = Result<(), RecvError>;
+
+    fn event(&self) -> &Event {
+        Wait::event(self.0)
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        self.0.poll()
+    }
 }

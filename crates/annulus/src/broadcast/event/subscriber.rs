@@ -3,7 +3,7 @@
 //! Its cursor in the gate moves on only when it is done with an event, so nobody changes what it reads.
 
 use core::fmt;
-use core::ops::Deref;
+use core::ops::{ControlFlow, Deref};
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
@@ -38,7 +38,7 @@ use crate::wait::{Event, Look, Wait, WaitStrategy};
 pub struct EventSubscriber<T, M: Mode = Lossless> {
     pub(super) shared: Handle<Owned<T>, M::Seat>,
     /// The next sequence to process.
-    cursor: Sequence,
+    pub(super) cursor: Sequence,
     /// Where it began.
     start: Sequence,
 }
@@ -385,7 +385,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 
     /// Whether the event at the cursor is there.
     #[inline]
-    fn poll_next(&mut self) -> Result<(), TryRecvError> {
+    pub(super) fn poll_next(&mut self) -> Result<(), TryRecvError> {
         let cursor = self.cursor;
         let admitted = M::admits(self.shared.role_mut().0, cursor);
         let shared = &self.shared;
@@ -408,16 +408,31 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 
     /// Hands up to `most` events to `look`, the first of which is there.
     fn process_there(&mut self, most: usize, mut look: impl FnMut(&T, bool)) -> usize {
+        self.process_while(most, |event, end_of_batch| {
+            look(event, end_of_batch);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// As [`process_there`](Self::process_there), until `look` breaks it off. The event at which it does so
+    /// counts as processed.
+    pub(super) fn process_while(
+        &mut self,
+        most: usize,
+        mut look: impl FnMut(&T, bool) -> ControlFlow<()>,
+    ) -> usize {
         let count = self.there(most);
         let mut passing = Passing { subscriber: self, count: 0 };
         for left in (0..count).rev() {
-            look(passing.next(), left == 0);
+            if look(passing.next(), left == 0).is_break() {
+                break;
+            }
         }
-        count
+        passing.count as usize
     }
 
     /// How many events from the cursor on are there, up to `most`.
-    fn there(&self, most: usize) -> usize {
+    pub(super) fn there(&self, most: usize) -> usize {
         let most = most.min(self.capacity());
         let end = M::end(self.shared.role(), self.cursor.plus(most as u64));
         let most = end.since(self.cursor) as usize;

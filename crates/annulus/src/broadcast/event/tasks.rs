@@ -6,11 +6,12 @@ use futures_core::FusedStream;
 
 use super::reset::Reset;
 use super::send::replace;
+use super::source::There;
 use super::{EventPublisher, EventSubscriber, MpEventPublisher};
 use crate::broadcast::mode::Mode;
 use crate::broadcast::publish_async::{admitted, claimed};
 use crate::error::{PublishError, RecvError, Refusal, if_admitted};
-use crate::wait::{Event, Look, Streaming, Wait, Waiting};
+use crate::wait::{Streaming, Waiting};
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
 impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
@@ -128,21 +129,6 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     #[must_use = "a stream does nothing until it is polled"]
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
         Streaming::messages_of(self)
-    }
-}
-
-/// Until an event is there.
-struct There<'s, T: Send + Sync, M: Mode>(&'s mut EventSubscriber<T, M>);
-
-impl<T: Send + Sync, M: Mode> Wait for There<'_, T, M> {
-    type Found = Result<(), RecvError>;
-
-    fn event(&self) -> &Event {
-        self.0.event()
-    }
-
-    fn poll(&mut self) -> Look<Self::Found> {
-        self.0.poll()
     }
 }
 

@@ -70,6 +70,8 @@ mod sender;
 
 mod builder;
 mod iter;
+#[cfg(feature = "std")]
+mod select;
 #[cfg(any(feature = "std", feature = "async"))]
 mod source;
 mod state;

@@ -1,7 +1,9 @@
 //! Receivers of shared queues as what one can wait at: [`Source`] and [`Take`].
 
 use super::Receiver;
+use crate::batches::Batches;
 use crate::error::{RecvError, TryRecvError};
+use crate::lane::Number;
 use crate::receive::{Receive, Waitable};
 use crate::wait::{Event, Look, Source, Take, WaitStrategy};
 
@@ -34,6 +36,23 @@ macro_rules! receivers {
                     Err(TryRecvError::Empty) => Look::Nothing,
                     Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
                 }
+            }
+        }
+
+        impl<T: Send> Batches for $($borrowed)* Receiver<T> {
+            type Mark = Number;
+
+            /// Another receiver may be faster.
+            fn has_more(&mut self) -> bool {
+                false
+            }
+
+            fn mark(&self) -> Number {
+                self.state.lane.tail()
+            }
+
+            fn has_passed(&self, mark: &Number) -> bool {
+                !self.state.lane.head().is_before(*mark)
             }
         }
 

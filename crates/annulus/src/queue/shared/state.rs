@@ -111,11 +111,16 @@ impl<T> State<T> {
     ) -> Result<(), (Refusal, T)> {
         match self.wait_for_free_slot(strategy, deadline) {
             Ok(slot) => {
-                self.announce(slot.write(value));
+                self.fill(slot, value);
                 Ok(())
             }
             Err(refusal) => Err((refusal, value)),
         }
+    }
+
+    /// Sends `value` in a slot that was claimed for it.
+    pub(super) fn fill(&self, slot: FreeSlot<'_, T>, value: T) {
+        self.announce(slot.write(value));
     }
 
     /// Claims a slot for one message, once one is free.

@@ -1,0 +1,79 @@
+//! [`Batches`]: where a batch of a receiving handle ends, and what was sent before a moment. [`Lend`]:
+//! batches by reference. For those who receive in the place of a user: event loops.
+
+use core::ops::ControlFlow;
+
+use crate::error::RecvError;
+use crate::wait::{Look, Source};
+
+/// What a handle knows of the messages that it has not received yet.
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only threads receive in the place of others"))]
+pub(crate) trait Batches: Source {
+    /// Where the messages end that were sent before a moment.
+    type Mark;
+
+    /// Whether another message is there, which only this handle can take. So a receive finds that message, or
+    /// after a lag a later one. Where other handles may take it, this is false. It takes nothing, and unlike
+    /// [`is_ready`](Source::is_ready) it is not the beginning of a receive.
+    fn has_more(&mut self) -> bool;
+
+    /// The end of the messages whose sending happens before this call. Allocates at most a word for each
+    /// lane.
+    fn mark(&self) -> Self::Mark;
+
+    /// Whether no message from before `mark` is left: this handle has received or lost them, or others have
+    /// received them. If not, the next one is there, or is being written.
+    fn has_passed(&self, mark: &Self::Mark) -> bool;
+
+    /// How many messages the handle has lost since it was made.
+    fn lost(&self) -> u64 {
+        0
+    }
+}
+
+/// A handle whose messages can be read in place.
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "as above"))]
+pub(crate) trait Lend: Batches {
+    /// What is in the place.
+    type Lent;
+
+    /// Hands up to `most` messages that are there to `look`, one after the other, until it breaks that off.
+    /// The flag is true for the last one of those that were there.
+    fn lend(
+        &mut self,
+        most: usize,
+        look: impl FnMut(&Self::Lent, bool) -> ControlFlow<()>,
+    ) -> Look<Result<(), RecvError>>;
+}
+
+impl<S: Batches> Batches for &mut S {
+    type Mark = S::Mark;
+
+    fn has_more(&mut self) -> bool {
+        (**self).has_more()
+    }
+
+    fn mark(&self) -> S::Mark {
+        (**self).mark()
+    }
+
+    fn has_passed(&self, mark: &S::Mark) -> bool {
+        (**self).has_passed(mark)
+    }
+
+    fn lost(&self) -> u64 {
+        (**self).lost()
+    }
+}
+
+impl<S: Lend> Lend for &mut S {
+    type Lent = S::Lent;
+
+    fn lend(
+        &mut self,
+        most: usize,
+        look: impl FnMut(&S::Lent, bool) -> ControlFlow<()>,
+    ) -> Look<Result<(), RecvError>> {
+        (**self).lend(most, look)
+    }
+}

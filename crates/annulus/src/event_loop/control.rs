@@ -1,0 +1,168 @@
+//! [`Control`]: asks a thread that receives to stop, and wakes it if it sleeps in its ring.
+//!
+//! The thread sleeps where every reader of its ring sleeps: at the ring's event. So it needs no sleep of its
+//! own, and a message wakes it as it wakes any other reader. Who asks it to stop must notify that event. But
+//! the event is gone when the handle is, so the thread lends it, under a lock:
+//!
+//! ```text
+//! who stops                               the thread
+//! U1  asked := DRAIN or NOW   Release     U3  lend the event it is about to sleep at   (lock)
+//! U2  notify the lent event   (lock)      S1  to S3 of the event; S3 looks at asked: U4, Acquire
+//!                                         S4  of the event
+//!                                         U5  lend nothing, before the handle goes     (lock)
+//! ```
+//!
+//! *Why no stop is slept through.* If U3 comes before U2, U2 finds the event: U1 is its store that matters
+//! (N1), and U4 its second look (`wait/event.rs`). If U2 comes before U3, the lock orders U1 before U4.
+//!
+//! The lock is taken by who stops, and by the thread when it sleeps for the first time, where its event
+//! changes (in a stage), and at its end. Under it, nobody runs others' code: only threads are woken, not
+//! tasks.
+
+use core::ptr::NonNull;
+#[cfg(not(annulus_loom))]
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+#[cfg(annulus_loom)]
+use loom::sync::Mutex;
+
+use crate::sync::{AtomicU32, Ordering, mutated, ordering};
+use crate::wait::Event;
+
+/// How a thread is asked to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stop {
+    /// After what was sent before.
+    Drained = 1,
+    /// After the message that it is handling.
+    Now = 2,
+}
+
+/// What the thread and those who stop it share.
+// Decision 0074: an event that is lent, and no second place to sleep.
+pub(super) struct Control {
+    /// 0, or a [`Stop`]. It only grows.
+    asked: AtomicU32,
+    lent: Mutex<Option<Lent>>,
+}
+
+/// An event that lives until it is taken back.
+struct Lent(NonNull<Event>);
+
+// SAFETY: it stands for a shared reference to an event, which is `Sync`.
+unsafe impl Send for Lent {}
+
+impl Control {
+    pub(super) fn new() -> Self {
+        Self { asked: AtomicU32::new(0), lent: Mutex::new(None) }
+    }
+
+    /// U1 and U2.
+    pub(super) fn stop(&self, stop: Stop) {
+        // Release: pairs with the Acquire of U4: what the caller did before comes before the drain.
+        self.asked.fetch_max(stop as u32, ordering!(Release unless "stop_relaxed"));
+        if mutated!("stop_wakes_nobody") {
+            return;
+        }
+        self.with_lent(|lent| {
+            if let Some(Lent(event)) = lent {
+                // SAFETY: it is lent, and the lock is held, so it is not taken back meanwhile.
+                unsafe { event.as_ref() }.notify_threads();
+            }
+        });
+    }
+
+    /// U4.
+    #[inline]
+    pub(super) fn asked(&self) -> Option<Stop> {
+        // Acquire: pairs with the Release of U1.
+        match self.asked.load(Ordering::Acquire) {
+            0 => None,
+            1 => Some(Stop::Drained),
+            _ => Some(Stop::Now),
+        }
+    }
+
+    /// U3 and U5.
+    fn lend(&self, event: Option<NonNull<Event>>) {
+        self.with_lent(|lent| *lent = event.map(Lent));
+    }
+
+    fn with_lent(&self, change: impl FnOnce(&mut Option<Lent>)) {
+        // Nothing panics under the lock.
+        change(&mut self.lent.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// The thread's side: what it lends, it takes back when this is dropped.
+pub(super) struct Lending<'c> {
+    control: &'c Control,
+    /// What is lent.
+    event: Option<NonNull<Event>>,
+}
+
+impl<'c> Lending<'c> {
+    pub(super) fn new(control: &'c Control) -> Self {
+        Self { control, event: None }
+    }
+
+    /// U3: the thread may be about to sleep at `event`.
+    ///
+    /// # Safety
+    ///
+    /// The event lives, and stays where it is, until this is dropped.
+    pub(super) unsafe fn lend(&mut self, event: NonNull<Event>) {
+        if self.event != Some(event) {
+            self.event = Some(event);
+            self.control.lend(self.event);
+        }
+    }
+}
+
+impl Drop for Lending<'_> {
+    fn drop(&mut self) {
+        // U5.
+        if self.event.is_some() && !mutated!("event_lent_for_good") {
+            self.control.lend(None);
+        }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    /// Nobody notifies an event that may be gone.
+    #[test]
+    fn what_is_lent_is_taken_back() {
+        let (control, first, second) = (Control::new(), Event::new(), Event::new());
+        let is_lent = || {
+            let mut is_lent = None;
+            control.with_lent(|lent| is_lent = lent.as_ref().map(|lent| lent.0));
+            is_lent
+        };
+        let mut lending = Lending::new(&control);
+        assert_eq!(is_lent(), None);
+        for event in [&first, &second, &second] {
+            // SAFETY: they live longer.
+            unsafe { lending.lend(NonNull::from(event)) };
+            assert_eq!(is_lent(), Some(NonNull::from(event)));
+        }
+        let ticket = second.register();
+        control.stop(Stop::Drained);
+        assert!(!second.has_sleepers());
+        second.sleep(ticket, None); // would hang
+        drop(lending);
+        assert_eq!(is_lent(), None);
+    }
+
+    #[test]
+    fn a_stop_only_grows() {
+        let control = Control::new();
+        assert_eq!(control.asked(), None);
+        control.stop(Stop::Now);
+        control.stop(Stop::Drained);
+        assert_eq!(control.asked(), Some(Stop::Now));
+    }
+}

@@ -1,0 +1,125 @@
+//! How a batch comes from a handle to a handler: [`ByValue`] and [`ByRef`].
+
+use core::ops::ControlFlow;
+
+use super::control::{Control, Stop};
+use crate::batches::Batches;
+use crate::error::RecvError;
+use crate::receive::{Receive, ReceiveRef};
+use crate::sync::mutated;
+use crate::wait::Look;
+
+/// Hands messages of a `R` to a handler, with a `C`.
+pub(super) trait Feed<R: Batches, C> {
+    /// Hands out what is there, up to the end of the batch. It returns early if somebody asks to stop.
+    fn feed(
+        &mut self,
+        receiver: &mut R,
+        context: &mut C,
+        turn: &mut Turn<'_, R::Mark>,
+    ) -> Look<Result<(), RecvError>>;
+}
+
+/// What was handed out, and what ends a batch.
+pub(super) struct Turn<'c, M> {
+    control: &'c Control,
+    /// The longest batch.
+    most: usize,
+    /// How many messages the batch may still have: `most` if none was begun.
+    left: usize,
+    /// Once the thread drains: where that ends.
+    pub(super) mark: Option<M>,
+    /// How many messages were handed out.
+    pub(super) messages: u64,
+}
+
+impl<'c, M> Turn<'c, M> {
+    pub(super) fn new(control: &'c Control, most: usize) -> Self {
+        Self { control, most, left: most, mark: None, messages: 0 }
+    }
+
+    pub(super) fn control(&self) -> &'c Control {
+        self.control
+    }
+
+    /// A message was handed out.
+    #[inline]
+    fn handed_out(&mut self, end_of_batch: bool) -> ControlFlow<()> {
+        self.messages += 1;
+        self.left = if end_of_batch { self.most } else { self.left - 1 };
+        match self.control.asked() {
+            Some(Stop::Now) if !mutated!("stop_after_the_batch") => ControlFlow::Break(()),
+            // The mark is taken now. The batch goes on afterwards.
+            Some(Stop::Drained) if self.mark.is_none() => {
+                if mutated!("stop_begins_a_batch") {
+                    self.left = self.most;
+                }
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Whether the thread drains, and all messages before the mark are gone.
+    #[inline]
+    fn has_passed_its_mark<R: Batches<Mark = M>>(&self, receiver: &R) -> bool {
+        self.mark.as_ref().is_some_and(|mark| receiver.has_passed(mark))
+    }
+
+    /// Whether the drain is over. A handler that was told that another message comes gets it, also if what it
+    /// was told of was lost meanwhile.
+    pub(super) fn is_drained<R: Batches<Mark = M>>(&self, receiver: &R) -> bool {
+        let is_open = self.left != self.most && !mutated!("drain_leaves_a_batch");
+        (self.has_passed_its_mark(receiver) && !is_open) || mutated!("stop_drains_nothing")
+    }
+}
+
+/// Each message by value.
+pub(super) struct ByValue<H>(pub(super) H);
+
+impl<R: Receive, C, H: FnMut(&mut C, R::Item, bool)> Feed<R, C> for ByValue<H> {
+    #[inline]
+    fn feed(
+        &mut self,
+        receiver: &mut R,
+        context: &mut C,
+        turn: &mut Turn<'_, R::Mark>,
+    ) -> Look<Result<(), RecvError>> {
+        let mut look = receiver.poll_recv();
+        while let Look::Found(Ok(message)) = look {
+            // Decision 0074: a look ahead, which takes nothing. It comes before the call, so a message that
+            // comes while the handler runs begins another batch.
+            let is_last = turn.has_passed_its_mark(receiver) && !mutated!("drain_ends_no_batch");
+            let is_full = turn.left == 1 && !mutated!("batch_without_end");
+            let end_of_batch = is_full || is_last || !receiver.has_more();
+            (self.0)(context, message, end_of_batch);
+            if turn.handed_out(end_of_batch).is_break() || end_of_batch {
+                return Look::Found(Ok(()));
+            }
+            look = receiver.poll_recv();
+        }
+        match look {
+            Look::Found(Err(error)) => Look::Found(Err(error)),
+            Look::Nothing => Look::Nothing,
+            _ => Look::Again,
+        }
+    }
+}
+
+/// Each message by reference.
+pub(super) struct ByRef<H>(pub(super) H);
+
+impl<R: ReceiveRef, C, H: FnMut(&mut C, &R::Item, bool)> Feed<R, C> for ByRef<H> {
+    #[inline]
+    fn feed(
+        &mut self,
+        receiver: &mut R,
+        context: &mut C,
+        turn: &mut Turn<'_, R::Mark>,
+    ) -> Look<Result<(), RecvError>> {
+        receiver.lend(turn.left, |message, end_of_batch| {
+            (self.0)(context, message, end_of_batch);
+            turn.handed_out(end_of_batch)
+        })
+    }
+}

@@ -1,0 +1,247 @@
+//! [`EventLoop`] and [`Stopper`]: the handles of a loop's thread.
+
+use alloc::sync::Arc;
+use core::fmt;
+#[cfg(not(annulus_loom))]
+use std::thread::JoinHandle;
+
+#[cfg(annulus_loom)]
+use loom::thread::JoinHandle;
+
+use super::control::{Control, Stop};
+use crate::sync::mutated;
+
+/// A thread that receives from a ring, and calls a handler for each message. The [module](super) describes
+/// it.
+///
+/// It is made by [`EventLoop::builder`]. `C` is the handler's context, which [`join`](Self::join) gives back.
+///
+/// If it is dropped, it stops the thread like [`stop`](Self::stop), and does not wait for it. (Waiting could
+/// last for ever: a handler may wait for the thread that drops this.) The process may then end before the
+/// thread does. To be sure that all messages were handled, [`join`](Self::join) it.
+#[must_use = "a loop that is dropped is stopped; `detach` lets it go on"]
+pub struct EventLoop<C> {
+    stopper: Stopper,
+    /// `None` once it is joined or detached. The thread returns `None` if it did not begin.
+    thread: Option<JoinHandle<Option<Finished<C>>>>,
+}
+
+/// What an event loop leaves behind: [`EventLoop::join`] returns it.
+///
+/// ```
+/// use annulus::EventLoop;
+///
+/// let (mut publisher, subscribable) = annulus::broadcast::lossy(4);
+/// let subscriber = subscribable.subscribe();
+/// (0..10).for_each(|number| publisher.publish(number)); // 6 more than fit
+/// drop(publisher);
+/// let event_loop = EventLoop::builder(subscriber, 0).spawn(|sum, number: i32, _| *sum += number)?;
+/// let finished = event_loop.join().unwrap();
+/// assert_eq!((finished.messages, finished.lost), (4, 6));
+/// assert_eq!(finished.context, 6 + 7 + 8 + 9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finished<C> {
+    /// The context.
+    pub context: C,
+    /// How many messages the handler got.
+    pub messages: u64,
+    /// How many messages were lost, because the loop fell behind. Always 0 on a ring that loses none. What
+    /// the receiver lost before it got to the loop does not count, if the receiver knew of it.
+    pub lost: u64,
+}
+
+impl<C> EventLoop<C> {
+    pub(super) fn new(stopper: Stopper, thread: JoinHandle<Option<Finished<C>>>) -> Self {
+        Self { stopper, thread: Some(thread) }
+    }
+
+    /// Asks the thread to end after the messages that were sent before this call. Wakes it if it sleeps. Does
+    /// not wait for it: [`join`](Self::join) does.
+    ///
+    /// - *Before this call*: also by another thread, if this thread knows of it (because it joined that
+    ///   thread, for example). Others may send on: their messages do not keep the loop from its end.
+    /// - *After this call*: the handler also gets what is sent until the loop sees the request, after the
+    ///   message that it is handling. With [`spawn_ref`](super::Builder::spawn_ref) it gets the rest of a
+    ///   batch, too. Later messages are dropped with the receiver, if nobody else receives them.
+    /// - *A message that another thread is still writing* may count as sent. Then the loop waits for it (it
+    ///   spins), so that it can receive the messages behind it.
+    /// - *Behind other stages*, what counts is what they have processed. So stop the loops of a pipeline one
+    ///   after the other, and [`join`](Self::join) each before you stop the next one.
+    ///
+    /// It takes a lock for a moment, and calls the operating system if the thread sleeps, so it is not for
+    /// signal handlers.
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossless(8);
+    /// let parse = subscribable.subscribe_tracked();
+    /// let store = subscribable.subscribe().after(&[&parse]);
+    /// let parse = EventLoop::builder(parse, ()).spawn(|(), _: u64, _| { /* … */ })?;
+    /// let store = EventLoop::builder(store, 0).spawn(|sum, number: u64, _| *sum += number)?;
+    /// publisher.publish_batch(&[1, 2, 3]).unwrap();
+    ///
+    /// parse.stop();
+    /// assert_eq!(parse.join().unwrap().messages, 3);
+    /// store.stop();
+    /// assert_eq!(store.join().unwrap().context, 6);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stop(&self) {
+        self.stopper.stop();
+    }
+
+    /// Asks the thread to end after the message that it is handling. Wakes it if it sleeps. Does not wait for
+    /// it: [`join`](Self::join) does. It also breaks off what [`stop`](Self::stop) has begun.
+    ///
+    /// Messages that were not handled are dropped with the receiver, if nobody else receives them. If the
+    /// thread was woken for one that another consumer can take, that one is woken in its place.
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    ///
+    /// let (producer, consumer) = annulus::mpmc::channel::<u64>(8);
+    /// let event_loop = EventLoop::builder(consumer, ()).spawn(|(), _, _| ())?;
+    /// event_loop.stop_now(); // wakes it
+    /// assert_eq!(event_loop.join().unwrap().messages, 0);
+    /// assert!(producer.is_closed(), "its consumer was the last one");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn stop_now(&self) {
+        self.stopper.stop_now();
+    }
+
+    /// A handle that stops the thread. It may be cloned and sent anywhere. For one that the handler can have,
+    /// see [`Builder::stopper`](super::Builder::stopper).
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+
+    /// Whether the thread has come to its end. If so, [`join`](Self::join) does not wait, and it stays so.
+    #[cfg(not(annulus_loom))]
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    /// Waits for the end of the thread, and returns what it leaves behind. It does not stop the thread: that
+    /// ends when it is [stopped](Self::stop), or when its ring is closed. The receiver is dropped before this
+    /// returns.
+    ///
+    /// Don't call it from the handler, which would wait for itself.
+    ///
+    /// # Errors
+    ///
+    /// The panic of the handler or of the idle callback, as the standard library's
+    /// [`join`](std::thread::JoinHandle::join) returns it. The context is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    ///
+    /// let (mut producer, consumer) = annulus::spsc::channel(4);
+    /// let event_loop = EventLoop::builder(consumer, ()).spawn(|(), number: i32, _| assert!(number > 0))?;
+    /// producer.send(-1).unwrap();
+    /// assert!(event_loop.join().is_err());
+    /// assert!(producer.send(1).is_err(), "nobody receives any more");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn join(mut self) -> std::thread::Result<Finished<C>> {
+        let Some(thread) = self.thread.take() else { unreachable!("it was joined") };
+        thread.join().map(|finished| match finished {
+            Some(finished) => finished,
+            None => unreachable!("it began"),
+        })
+    }
+
+    /// Lets the thread go on without this handle. It ends when its ring is closed, or when a
+    /// [`Stopper`] stops it. Nobody learns of a panic, or gets the context.
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    ///
+    /// let (mut producer, consumer) = annulus::spsc::channel(4);
+    /// let (mut answers, mut answer) = annulus::spsc::channel(4);
+    /// let handler = move |(): &mut (), number: i32, _| answers.send(-number).unwrap();
+    /// EventLoop::builder(consumer, ()).spawn(handler)?.detach();
+    /// producer.send(5).unwrap();
+    /// assert_eq!(answer.recv(), Ok(-5));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn detach(mut self) {
+        if !mutated!("detached_loop_stops") {
+            self.thread = None;
+        }
+    }
+}
+
+impl<C> Drop for EventLoop<C> {
+    fn drop(&mut self) {
+        if self.thread.is_some() && !mutated!("dropped_loop_goes_on") {
+            self.stop();
+        }
+    }
+}
+
+impl<C> fmt::Debug for EventLoop<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventLoop").field("stopper", &self.stopper).finish_non_exhaustive()
+    }
+}
+
+/// Stops an [`EventLoop`], from any thread, and from its handler; made by
+/// [`Builder::stopper`](super::Builder::stopper) and [`EventLoop::stopper`].
+///
+/// Its clones stop the same loop. Any number of threads may do so at once, also beside the loop's end: a
+/// `stop_now` counts more than a `stop`, whichever comes first. Dropping it stops nothing. When the loop has
+/// ended, it does nothing.
+///
+/// ```
+/// use annulus::EventLoop;
+///
+/// let (mut producer, consumer) = annulus::spsc::channel(4);
+/// let builder = EventLoop::builder(consumer, 0);
+/// let stopper = builder.stopper();
+/// let event_loop = builder.spawn(move |sum, number: i32, _| {
+///     *sum += number;
+///     if number == 2 {
+///         stopper.stop_now();
+///     }
+/// })?;
+/// (1..=3).for_each(|number| drop(producer.send(number)));
+/// assert_eq!(event_loop.join().unwrap().context, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Stopper {
+    pub(super) control: Arc<Control>,
+}
+
+impl Stopper {
+    /// As [`EventLoop::stop`].
+    pub fn stop(&self) {
+        self.control.stop(Stop::Drained);
+    }
+
+    /// As [`EventLoop::stop_now`].
+    pub fn stop_now(&self) {
+        self.control.stop(Stop::Now);
+    }
+
+    /// Whether somebody has asked the loop to stop. It may still be at work.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.control.asked().is_some()
+    }
+}
+
+impl fmt::Debug for Stopper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stopper").field("stopped", &self.is_stopped()).finish()
+    }
+}

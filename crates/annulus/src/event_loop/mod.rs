@@ -1,0 +1,60 @@
+//! A thread that receives from any ring and calls a handler: [`EventLoop`].
+//!
+//! ```
+//! use annulus::EventLoop;
+//!
+//! let (mut producer, consumer) = annulus::spsc::channel(64);
+//! let event_loop = EventLoop::builder(consumer, Vec::new())
+//!     .name("orders")
+//!     .spawn(|orders, order: u64, _end_of_batch| orders.push(order))?;
+//!
+//! producer.send(1).unwrap();
+//! producer.send(2).unwrap();
+//! event_loop.stop(); // after the two
+//! let finished = event_loop.join().unwrap();
+//! assert_eq!(finished.context, [1, 2]);
+//! assert_eq!(finished.messages, 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Batches
+//!
+//! The handler gets a flag with each message: whether it is the last one of its *batch*. Use it for what is
+//! done better once for many messages: write to a file, send a packet, commit.
+//!
+//! - A batch ends with the last message that is there when the flag is made. If the flag is false, another
+//!   message is there, and the handler gets it next. (After a lag, it gets a later one.)
+//! - A batch ends after [`max_batch`](Builder::max_batch) messages, however fast the other side is.
+//! - If several consumers share a queue, another one may take the next message at any time. So in
+//!   [`spmc`](crate::spmc), [`mpmc`](crate::mpmc) and [`queue::shared`](crate::queue::shared) each message is
+//!   a batch, and the flag is always true.
+//! - [`stop_now`](EventLoop::stop_now) breaks a batch off.
+//!
+//! # The end
+//!
+//! | what happens | messages that were sent | [`join`](EventLoop::join) |
+//! | --- | --- | --- |
+//! | the ring is closed (also by [`Shutdown`](crate::Shutdown)), or the other side is gone | the handler gets all of them | `Ok` |
+//! | [`stop`](EventLoop::stop) | the handler gets those that were sent before | `Ok` |
+//! | [`stop_now`](EventLoop::stop_now) | are dropped, if nobody else receives them | `Ok` |
+//! | the handler or the callback panics | are dropped, if nobody else receives them | `Err`: the panic |
+//! | the [`EventLoop`] is dropped | as `stop` | |
+//! | [`detach`](EventLoop::detach) | the thread goes on until its ring is closed | |
+//!
+//! In each case the thread drops its receiver, so the other side is told: publishers no longer wait for it,
+//! and the queue of a last consumer is closed.
+//!
+//! # What it costs
+//!
+//! A message costs what it costs in a loop over `recv`, and one load that asks whether to stop. The thread
+//! waits like any other reader of its ring: it sleeps without a timer, unless there is an [idle
+//! callback](Builder::on_idle), and a stop wakes it at once.
+
+mod builder;
+mod control;
+mod feed;
+mod handle;
+mod run;
+
+pub use builder::{Builder, SpawnError};
+pub use handle::{EventLoop, Finished, Stopper};

@@ -1,0 +1,203 @@
+//! [`Run`]: what the thread of an event loop does.
+//!
+//! It hands out batches as long as there are some. If nothing is there, it waits like any reader of the ring,
+//! by [`wait_until`], and what it waits for is a message, the end of the ring, or a stop.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::ptr::NonNull;
+use std::time::{Duration, Instant};
+
+use super::Finished;
+use super::control::{Control, Lending, Stop};
+use super::feed::{Feed, Turn};
+use crate::batches::Batches;
+use crate::sync::mutated;
+use crate::wait::{Event, Look, Source, Wait, WaitStrategy, wait_until};
+
+/// What is called if nothing came for some time.
+pub(super) struct Idle<C> {
+    pub(super) timeout: Duration,
+    pub(super) callback: Box<dyn FnMut(&mut C) + Send>,
+}
+
+/// An event loop that is about to begin.
+pub(super) struct Run<R, C, F> {
+    pub(super) receiver: R,
+    pub(super) context: C,
+    pub(super) feed: F,
+    pub(super) idle: Option<Idle<C>>,
+    pub(super) strategy: WaitStrategy,
+    pub(super) most: usize,
+    pub(super) control: Arc<Control>,
+}
+
+/// How a thread waits for a message that another one is writing, or for others to receive it: soon.
+const SOON: WaitStrategy = WaitStrategy::BackoffSpin;
+
+impl<R: Source + Batches, C, F: Feed<R, C>> Run<R, C, F> {
+    /// Receives until the ring is closed, or somebody asks to stop.
+    pub(super) fn run(mut self) -> Finished<C> {
+        let lost_before = if mutated!("lost_before_counts") { 0 } else { self.receiver.lost() };
+        let control = Arc::clone(&self.control);
+        let turn = Turn::new(&control, self.most);
+        // Dropped before `self`, also by a panic: the receiver keeps the lent event alive.
+        let mut serving = Serving { turn, lending: Lending::new(&control), run: &mut self };
+        serving.serve();
+        let messages = serving.turn.messages;
+        drop(serving);
+        let lost = self.receiver.lost() - lost_before;
+        let Self { receiver, context, .. } = self;
+        // Before the thread ends: who joins it finds the other side told.
+        drop(receiver);
+        Finished { context, messages, lost }
+    }
+}
+
+/// An event loop at work.
+struct Serving<'r, R: Batches, C, F> {
+    turn: Turn<'r, R::Mark>,
+    lending: Lending<'r>,
+    run: &'r mut Run<R, C, F>,
+}
+
+impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
+    fn serve(&mut self) {
+        loop {
+            match self.turn.control().asked() {
+                None => {}
+                Some(Stop::Drained) => return self.drain(),
+                Some(Stop::Now) => return self.pass_on(),
+            }
+            match self.feed() {
+                Look::Found(Ok(())) | Look::Again => {}
+                Look::Found(Err(_closed)) => return,
+                Look::Nothing => self.wait(),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn feed(&mut self) -> Look<Result<(), crate::error::RecvError>> {
+        let Run { receiver, context, feed, .. } = &mut *self.run;
+        feed.feed(receiver, context, &mut self.turn)
+    }
+
+    /// Waits for something to do. Calls back if nothing came in time.
+    fn wait(&mut self) {
+        let Run { receiver, context, idle, strategy, .. } = &mut *self.run;
+        let idle = if mutated!("idle_never_calls") { &mut None } else { idle };
+        let deadline = idle.as_ref().and_then(|idle| Instant::now().checked_add(idle.timeout));
+        let mut next = Next { receiver, control: self.turn.control(), lending: &mut self.lending };
+        let found = wait_until(&mut next, *strategy, deadline);
+        if let (None, Some(idle)) = (found, idle) {
+            (idle.callback)(context);
+        }
+    }
+
+    /// Hands out what was sent before this call, and the rest of the last batch.
+    fn drain(&mut self) {
+        self.turn.mark = Some(self.run.receiver.mark());
+        loop {
+            if self.turn.control().asked() == Some(Stop::Now) {
+                return self.pass_on();
+            }
+            if self.turn.is_drained(&self.run.receiver) {
+                return;
+            }
+            match self.feed() {
+                Look::Found(Ok(())) | Look::Again => {}
+                Look::Found(Err(_closed)) => return,
+                Look::Nothing => {
+                    wait_until(&mut Rest { receiver: &mut self.run.receiver, turn: &self.turn }, SOON, None);
+                }
+            }
+        }
+    }
+
+    /// The thread may have been woken for a message in the place of another reader, and does not take it.
+    fn pass_on(&mut self) {
+        if !mutated!("stop_keeps_the_wake_up") {
+            self.run.receiver.event().notify_some(1);
+        }
+    }
+}
+
+/// The next message, the end, or a stop.
+struct Next<'r, 'c, R> {
+    receiver: &'r mut R,
+    control: &'c Control,
+    lending: &'r mut Lending<'c>,
+}
+
+impl<R: Source> Wait for Next<'_, '_, R> {
+    type Found = ();
+
+    fn event(&self) -> &Event {
+        self.receiver.event()
+    }
+
+    fn poll(&mut self) -> Look<()> {
+        if self.control.asked().is_some() || self.receiver.is_ready() {
+            return Look::Found(());
+        }
+        let event = NonNull::from(self.receiver.event());
+        // SAFETY: it lives as long as the receiver (`Source`), which is dropped after the lending.
+        unsafe { self.lending.lend(event) };
+        // If the thread is about to sleep, it has lent the event before it registered there: after a look
+        // that changed the event, `wait_until` begins anew.
+        if mutated!("loop_never_sleeps") { Look::Again } else { Look::Nothing }
+    }
+}
+
+/// The next message from before the mark, or that there is none any more.
+struct Rest<'r, 'c, R: Batches> {
+    receiver: &'r mut R,
+    turn: &'r Turn<'c, R::Mark>,
+}
+
+impl<R: Source + Batches> Wait for Rest<'_, '_, R> {
+    type Found = ();
+
+    fn event(&self) -> &Event {
+        self.receiver.event()
+    }
+
+    fn poll(&mut self) -> Look<()> {
+        let is_there = self.receiver.is_ready()
+            || self.turn.is_drained(self.receiver)
+            || self.turn.control().asked() == Some(Stop::Now);
+        if is_there { Look::Found(()) } else { Look::Nothing }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    use crate::event_loop::feed::ByValue;
+
+    /// What was to come after the first message of a batch is lost, with all that was sent before the stop.
+    /// So the handler gets a later message.
+    #[test]
+    fn a_drain_ends_with_a_batch() {
+        let (mut publisher, subscribable) = crate::broadcast::lossy(2);
+        let mut receiver = subscribable.subscribe();
+        let control = Control::new();
+        let mut turn = Turn::new(&control, 8);
+        let (mut seen, mut feed) =
+            (Vec::new(), ByValue(|seen: &mut Vec<_>, number, end| seen.push((number, end))));
+        publisher.publish(0);
+        publisher.publish(1);
+        control.stop(Stop::Drained);
+        assert_eq!(feed.feed(&mut receiver, &mut seen, &mut turn), Look::Found(Ok(())));
+        turn.mark = Some(receiver.mark());
+        (2..5).for_each(|number| publisher.publish(number));
+        assert!(!turn.is_drained(&receiver));
+        while !turn.is_drained(&receiver) {
+            assert_ne!(feed.feed(&mut receiver, &mut seen, &mut turn), Look::Nothing);
+        }
+        assert_eq!(seen, [(0, false), (3, true)]);
+    }
+}

@@ -1,0 +1,10 @@
+//! Waiting for several handles at once.
+
+mod chosen;
+mod macros;
+mod ready;
+
+pub use chosen::{Choices, Chosen, Receiving, Until, select};
+pub use ready::Select;
+
+pub use crate::wait::{Choice, Place, SendChoice};

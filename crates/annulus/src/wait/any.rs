@@ -1,0 +1,233 @@
+//! [`wait_for_any`]: one thread waits at several places, for what comes first at any of them.
+//!
+//! It does what `wait_until` does at one place. It looks at all arms, in turn, and spins. Then it takes a
+//! [seat](Seat) at the event of each arm, registers the waker of its thread at all of them, looks at all once
+//! more, and sleeps once.
+//!
+//! *Why no wake-up is lost.* At each arm it is the argument of `event.rs`: whoever brings something there
+//! comes after the registration, and wakes the thread, or before it, and then the second look sees what it
+//! brought.
+//!
+//! *Where a wake-up goes.* A seat that is woken in place of any other has a wake-up that belongs to a
+//! message. Before each look at an arm its seat is disarmed, so the look uses the wake-up. When an arm is
+//! chosen, the seats of the others are dropped, and pass on what they have. An arm that [takes
+//! nothing](Arm::takes) passes on its own wake-up, too.
+
+use core::ptr::NonNull;
+use core::task::Waker;
+use std::time::Instant;
+
+use super::deadline::{Deadline, has_passed};
+use super::fence::nap;
+use super::look::Look;
+use super::parker::Sleeper;
+use super::seat::Seat;
+use super::spin::{Spin, Turn};
+use super::until::LAST_LOOKS;
+use super::waiters::Ended;
+use super::{Event, WaitStrategy};
+use crate::sync::mutated;
+
+/// One of the things that a thread waits for.
+///
+/// # Safety
+///
+/// Each event that [`event`](Self::event) returns lives, and stays where it is, as long as the arm lives,
+/// wherever the arm is moved to.
+pub(crate) unsafe trait Arm {
+    /// Where it waits. Only a look changes it. Whoever makes [`look`](Self::look) succeed calls
+    /// [`Event::notify`] on it, or its like, *after* the store that `look` looks for.
+    fn event(&self) -> &Event;
+
+    /// Looks whether it is there. The arm keeps what it found. No look follows one that found something.
+    fn look(&mut self) -> Look<()>;
+
+    /// Whether a look that finds a message (or a free slot) takes it. Otherwise others who wait for it have
+    /// to be woken.
+    fn takes(&self) -> bool {
+        true
+    }
+
+    /// How to wait, where this is the first arm.
+    fn strategy(&self) -> WaitStrategy;
+}
+
+/// An arm, and where it waits.
+pub struct Place<A: ?Sized> {
+    // Before the arm: it is dropped first, and the arm keeps its event alive.
+    seat: Option<Seat>,
+    /// The arm. Nobody replaces it while the place has a seat.
+    arm: A,
+}
+
+/// Some arms, by number.
+pub(crate) trait Arms {
+    /// How many: at least one.
+    fn count(&self) -> usize;
+
+    /// The arm of that number.
+    fn at(&mut self, index: usize) -> &mut Place<dyn Arm + '_>;
+}
+
+/// Waits until there is something at one of `arms`, and returns its number; `None` once `deadline` has passed
+/// and a last look found nothing. It looks at the arms from `first` on.
+// Decision 0072: seats and one sleep.
+#[cold]
+#[inline(never)]
+pub(crate) fn wait_for_any(arms: &mut dyn Arms, first: usize, deadline: Deadline) -> Option<usize> {
+    let arms = Seated(arms);
+    let mut spin = Spin::new(arms.0.at(0).arm.strategy());
+    loop {
+        let look = arms.0.look_at_all(first);
+        if let Look::Found(index) = look {
+            spin.end(arms.0.at(0).arm.event());
+            return Some(index);
+        }
+        if has_passed(deadline) {
+            return last_look(arms.0, first);
+        }
+        if matches!(look, Look::Nothing) && spin.turn(arms.0.at(0).arm.event()) == Turn::Sleep {
+            let found = sleep(arms.0, first, deadline);
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+}
+
+/// Arms that get up at the end, whichever it is.
+struct Seated<'a>(&'a mut dyn Arms);
+
+impl Drop for Seated<'_> {
+    fn drop(&mut self) {
+        (0..self.0.count()).for_each(|index| self.0.at(index).seat = None);
+    }
+}
+
+impl dyn Arms + '_ {
+    /// The numbers of the arms in the order of looks.
+    fn order(&self, first: usize) -> impl Iterator<Item = usize> + use<> {
+        (first..self.count()).chain(0..first)
+    }
+
+    /// Looks at one arm after the other, until there is something.
+    fn look_at_all(&mut self, first: usize) -> Look<usize> {
+        let mut is_again = false;
+        for index in self.order(first) {
+            match self.at(index).look() {
+                Look::Found(()) => return Look::Found(index),
+                Look::Nothing => {}
+                Look::Again => is_again = true,
+            }
+        }
+        if is_again { Look::Again } else { Look::Nothing }
+    }
+}
+
+/// Registers at all arms, looks at all of them once more, and sleeps until somebody wakes the thread, or
+/// `deadline` passes. Returns what the second look found.
+fn sleep(arms: &mut dyn Arms, first: usize, deadline: Deadline) -> Option<usize> {
+    Sleeper::with(|sleeper| {
+        let mut is_fenced = true;
+        let count = if mutated!("any_registers_one_only") { 1 } else { arms.count() };
+        for index in 0..count {
+            is_fenced &= arms.at(index).register(sleeper.waker());
+        }
+        let mut is_again = false;
+        if !mutated!("any_no_second_look") {
+            for index in arms.order(first) {
+                match arms.at(index).second_look() {
+                    Look::Found(()) => return Some(index),
+                    Look::Nothing => {}
+                    Look::Again => is_again = true,
+                }
+            }
+        }
+        if !is_again {
+            let begun = Instant::now();
+            sleeper.sleep(if is_fenced { deadline } else { nap(deadline) });
+            arms.at(0).arm.event().give_way_hint().slept(begun);
+        }
+        None
+    })
+}
+
+/// What is there once the time has passed.
+fn last_look(arms: &mut dyn Arms, first: usize) -> Option<usize> {
+    for _ in 0..LAST_LOOKS {
+        match arms.look_at_all(first) {
+            Look::Found(index) => return Some(index),
+            Look::Nothing => break,
+            Look::Again => {}
+        }
+    }
+    None
+}
+
+impl<A> Place<A> {
+    /// A place for `arm`, without a seat.
+    pub(crate) fn new(arm: A) -> Self {
+        Self { seat: None, arm }
+    }
+
+    /// The arm, which waits no more.
+    pub(crate) fn into_arm(self) -> A {
+        self.arm
+    }
+}
+
+impl Place<dyn Arm + '_> {
+    /// One look, which uses a wake-up that came.
+    fn look(&mut self) -> Look<()> {
+        let is_owed = self.disarm();
+        let look = self.arm.look();
+        self.end_look(&look, is_owed);
+        look
+    }
+
+    /// From now on `waker` is woken. False where a wake-up may be missed all the same.
+    fn register(&mut self, waker: &Waker) -> bool {
+        let event = NonNull::from(self.arm.event());
+        let is_elsewhere = self.seat.as_ref().is_some_and(|seat| !seat.is_at(event));
+        if is_elsewhere {
+            self.seat = None;
+        }
+        // SAFETY: the event lives as long as the arm (`Arm`), and the seat is dropped before the arm.
+        self.seat.get_or_insert_with(|| unsafe { Seat::at(event) }).register(waker)
+    }
+
+    /// The look after [`register`](Self::register), which must not disarm the seat.
+    fn second_look(&mut self) -> Look<()> {
+        let look = self.arm.look();
+        if matches!(look, Look::Found(())) {
+            // If a wake-up came meanwhile, this is what it was for.
+            let is_owed = self.disarm();
+            self.end_look(&look, is_owed);
+            return look;
+        }
+        let event = NonNull::from(self.arm.event());
+        // Where the look changed what is waited for, it has to be registered for that.
+        if self.seat.as_ref().is_some_and(|seat| !seat.is_at(event)) { Look::Again } else { look }
+    }
+
+    /// From now on nobody wakes the thread for this arm. Returns whether there was a wake-up in place of any
+    /// other.
+    fn disarm(&mut self) -> bool {
+        let Some(seat) = &mut self.seat else { return false };
+        let ended = seat.disarm();
+        if ended == Ended::Abandoned {
+            self.seat = None;
+        }
+        ended == Ended::WokenAlone
+    }
+
+    /// After a look for which a wake-up came, if one is owed.
+    fn end_look(&mut self, look: &Look<()>, is_owed: bool) {
+        let is_used = self.arm.takes() || mutated!("arm_wake_up_kept");
+        if is_owed && matches!(look, Look::Found(())) && !is_used {
+            if let Some(seat) = &self.seat {
+                seat.pass_on();
+            }
+        }
+    }
+}

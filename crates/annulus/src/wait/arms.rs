@@ -1,0 +1,197 @@
+//! What arms are made of: something to receive, or whatever a [`Wait`] looks for. And lists of arms:
+//! `(Place<A>, (Place<B>, ()))`.
+
+use super::any::{Arm, Arms, Place};
+use super::look::Look;
+use super::{Event, Source, Wait, WaitStrategy};
+
+/// The end of a list.
+impl Arms for () {
+    fn count(&self) -> usize {
+        0
+    }
+
+    fn at(&mut self, _: usize) -> &mut Place<dyn Arm + '_> {
+        unreachable!("there are not so many arms")
+    }
+}
+
+/// An arm before others.
+impl<A: Arm, Rest: Arms> Arms for (Place<A>, Rest) {
+    fn count(&self) -> usize {
+        1 + self.1.count()
+    }
+
+    fn at(&mut self, index: usize) -> &mut Place<dyn Arm + '_> {
+        match index.checked_sub(1) {
+            None => &mut self.0,
+            Some(index) => self.1.at(index),
+        }
+    }
+}
+
+/// Something to receive is there. Nothing is taken.
+pub(crate) struct Ready<S> {
+    source: S,
+}
+
+impl<S: Source> Ready<S> {
+    /// For whoever may receive nothing after all: a wake-up that came is passed on.
+    pub(crate) fn of(source: S) -> Self {
+        Self { source }
+    }
+}
+
+// SAFETY: that is what a `Source` promises.
+unsafe impl<S: Source> Arm for Ready<S> {
+    fn event(&self) -> &Event {
+        self.source.event()
+    }
+
+    fn look(&mut self) -> Look<()> {
+        if self.source.is_ready() { Look::Found(()) } else { Look::Nothing }
+    }
+
+    fn takes(&self) -> bool {
+        false
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.source.strategy()
+    }
+}
+
+/// An arm of `select!`, which gives away what it found.
+#[must_use = "an arm does nothing by itself"]
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait Choice: Arm {
+    /// What it finds.
+    type Found;
+
+    /// What it found.
+    ///
+    /// # Panics
+    ///
+    /// If it found nothing.
+    fn found(self) -> Self::Found;
+}
+
+/// What the looks of a [`Wait`] find.
+pub(crate) struct Finding<W, F> {
+    waiter: W,
+    strategy: fn(&W) -> WaitStrategy,
+    found: Option<F>,
+    takes: bool,
+}
+
+impl<W: Wait<Found = F>, F> Finding<W, F> {
+    /// `strategy`: only called where there is nothing.
+    ///
+    /// # Safety
+    ///
+    /// Each event that the waiter returns lives, and stays where it is, as long as the waiter lives, wherever
+    /// the waiter is moved to.
+    #[inline]
+    pub(crate) unsafe fn new(waiter: W, strategy: fn(&W) -> WaitStrategy) -> Self {
+        Self { waiter, strategy, found: None, takes: true }
+    }
+
+    /// As [`new`](Self::new), of a waiter whose looks take nothing.
+    ///
+    /// # Safety
+    ///
+    /// That of [`new`](Self::new).
+    pub(crate) unsafe fn that_takes_nothing(waiter: W, strategy: fn(&W) -> WaitStrategy) -> Self {
+        Self { waiter, strategy, found: None, takes: false }
+    }
+
+    /// Who has found it, and what was found.
+    #[inline]
+    pub(super) fn take_both(self) -> (W, F) {
+        (self.waiter, self.found.expect("a look has found it"))
+    }
+}
+
+// SAFETY: the promise of `new`.
+unsafe impl<W: Wait<Found = F>, F> Arm for Finding<W, F> {
+    fn event(&self) -> &Event {
+        self.waiter.event()
+    }
+
+    #[inline(always)]
+    fn look(&mut self) -> Look<()> {
+        match self.waiter.poll() {
+            Look::Found(found) => {
+                self.found = Some(found);
+                Look::Found(())
+            }
+            Look::Nothing => Look::Nothing,
+            Look::Again => Look::Again,
+        }
+    }
+
+    fn takes(&self) -> bool {
+        self.takes
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        (self.strategy)(&self.waiter)
+    }
+}
+
+impl<W: Wait<Found = F>, F> Choice for Finding<W, F> {
+    type Found = F;
+
+    #[inline(always)]
+    fn found(self) -> F {
+        self.take_both().1
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use super::super::wait_for_any;
+    use super::*;
+    use crate::queue::{Consumer, spsc};
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_millis(5)
+    }
+
+    fn ready_one(
+        left: &mut Consumer<u32, spsc::Spsc>,
+        right: &mut Consumer<u32, spsc::Spsc>,
+        first: usize,
+        deadline: Option<Instant>,
+    ) -> Option<usize> {
+        let arms = (Place::new(Ready::of(right)), ());
+        wait_for_any(&mut (Place::new(Ready::of(left)), arms), first, deadline)
+    }
+
+    #[test]
+    fn it_looks_from_the_first_on_and_gives_up_in_time() {
+        let [(mut a, mut left), (mut b, mut right)] = [spsc::channel(4), spsc::channel(4)];
+        assert_eq!(ready_one(&mut left, &mut right, 0, Some(soon())), None);
+        b.send(1).unwrap();
+        assert_eq!(ready_one(&mut left, &mut right, 0, None), Some(1));
+        a.send(1).unwrap();
+        assert_eq!([0, 1].map(|first| ready_one(&mut left, &mut right, first, None)), [Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn a_sleeper_is_woken_by_either() {
+        let [(mut a, mut left), (mut b, mut right)] = [spsc::channel(4), spsc::channel(4)];
+        for index in [0, 1, 1, 0, 0, 1] {
+            thread::scope(|scope| {
+                let reader = scope.spawn(|| ready_one(&mut left, &mut right, 0, None));
+                thread::sleep(Duration::from_millis(2));
+                [&mut a, &mut b][index].send(1).unwrap();
+                assert_eq!(reader.join().unwrap(), Some(index));
+            });
+            [&mut left, &mut right][index].recv().unwrap();
+        }
+    }
+}

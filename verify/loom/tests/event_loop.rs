@@ -1,0 +1,19 @@
+//! Event loops that spin, without the fence of those who wake sleepers: a stop brings along what was sent
+//! before it.
+#![cfg(annulus_loom)]
+
+use annulus::{EventLoop, spsc};
+use annulus_loom::{SPIN, check_up_to};
+
+#[test]
+fn a_stop_comes_after_what_was_sent() {
+    check_up_to(2, || {
+        let (mut producer, consumer) = spsc::channel(1);
+        let builder = EventLoop::builder(consumer, 0).wait_strategy(SPIN);
+        let event_loop = builder.spawn(|sum, number: u64, _| *sum += number).unwrap();
+        assert!(producer.try_send(5).is_ok());
+        event_loop.stop();
+        assert_eq!(event_loop.join().unwrap().context, 5);
+        drop(producer);
+    });
+}

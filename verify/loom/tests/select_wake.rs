@@ -1,0 +1,201 @@
+//! `select!`: one sleep for several rings. A lost wake-up leaves a thread asleep, which loom reports as a
+//! deadlock.
+#![cfg(annulus_loom)]
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use annulus::queue::shared;
+use annulus::{RecvError, Select, broadcast, select, select_biased, spsc};
+use annulus_loom::{BLOCK, check, check_up_to};
+use loom::sync::{Condvar, Mutex};
+use loom::thread;
+
+/// What a task's waker tells.
+#[derive(Default)]
+struct Signal {
+    is_woken: Mutex<bool>,
+    woken: Condvar,
+}
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        *self.is_woken.lock().unwrap() = true;
+        self.woken.notify_one();
+    }
+}
+
+impl Signal {
+    fn wait(&self) {
+        let mut is_woken = self.is_woken.lock().unwrap();
+        while !*is_woken {
+            is_woken = self.woken.wait(is_woken).unwrap();
+        }
+        *is_woken = false;
+    }
+}
+
+/// Each of two producers sends once, and lives on: only these messages can wake the thread.
+#[test]
+fn either_of_two_rings_wakes() {
+    check_up_to(2, || {
+        let [mut first, mut second] =
+            [(); 2].map(|()| spsc::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap());
+        let [mut left, mut right] = [first.1, second.1];
+        let reader = thread::spawn(move || {
+            let mut received = [0; 2];
+            for _ in 0..2 {
+                select_biased! {
+                    recv(left) -> message => received[0] += message.unwrap(),
+                    recv(right) -> message => received[1] += message.unwrap(),
+                }
+            }
+            received
+        });
+        first.0.send(7).unwrap();
+        second.0.send(8).unwrap();
+        assert_eq!(reader.join().unwrap(), [7, 8]);
+        drop((first.0, second.0));
+    });
+}
+
+/// Only the second of two rings gets a message.
+#[test]
+fn the_second_ring_wakes() {
+    check(|| {
+        let (mut producers, mut consumers): (Vec<_>, Vec<_>) =
+            (0..2).map(|_| spsc::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap()).unzip();
+        let reader = thread::spawn(move || {
+            let [first, second] = &mut consumers[..] else { unreachable!() };
+            select! {
+                recv(first) -> _ => 0,
+                recv(second) -> message => message.unwrap(),
+            }
+        });
+        producers[1].send(7).unwrap();
+        assert_eq!(reader.join().unwrap(), 7);
+        drop(producers);
+    });
+}
+
+/// A close of either wakes, too.
+#[test]
+fn a_close_wakes() {
+    check(|| {
+        let (_producer, mut consumer) = spsc::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap();
+        let (publisher, subscribable) = broadcast::lossy::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let reader = thread::spawn(move || {
+            select! {
+                recv(consumer) -> message => message,
+                recv(subscriber) -> message => message,
+            }
+        });
+        drop(publisher);
+        assert_eq!(reader.join().unwrap(), Err(RecvError));
+    });
+}
+
+/// A task beside a select.
+struct Task<'r> {
+    future: Pin<Box<dyn Future<Output = Result<u64, RecvError>> + 'r>>,
+    signal: Arc<Signal>,
+}
+
+impl<'r> Task<'r> {
+    fn of(receiver: &'r shared::Receiver<u64>) -> Self {
+        Self { future: Box::pin(receiver.recv_async()), signal: Arc::default() }
+    }
+
+    fn poll(&mut self) -> Poll<Result<u64, RecvError>> {
+        let waker = Waker::from(Arc::clone(&self.signal));
+        self.future.as_mut().poll(&mut Context::from_waker(&waker))
+    }
+
+    /// Waits for a wake-up, and looks.
+    fn poll_when_woken(&mut self) -> Poll<Result<u64, RecvError>> {
+        self.signal.wait();
+        self.poll()
+    }
+}
+
+/// A task that waits, and has just had its turn: whoever waits behind it is woken first.
+fn waiting_task<'r>(sender: &shared::Sender<u64>, receiver: &'r shared::Receiver<u64>) -> Task<'r> {
+    let [mut first, mut second] = [Task::of(receiver), Task::of(receiver)];
+    assert!(first.poll().is_pending() && second.poll().is_pending());
+    sender.send(0).unwrap();
+    assert_eq!(first.poll_when_woken(), Poll::Ready(Ok(0)));
+    drop(second);
+    first = Task::of(receiver);
+    assert!(first.poll().is_pending());
+    first
+}
+
+/// A select is woken in place of a task, and takes a message of another ring: it passes the wake-up on.
+#[test]
+fn a_wake_up_for_another_arm_is_passed_on() {
+    check(|| {
+        let (sender, receiver) = shared::Builder::new(2).wait_strategy(BLOCK).build::<u64>().unwrap();
+        let (mut producer, mut consumer) = spsc::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap();
+        let mut task = waiting_task(&sender, &receiver);
+        let mine = receiver.clone();
+        let selects = thread::spawn(move || {
+            select_biased! {
+                recv(consumer) -> message => message.unwrap(),
+                recv(mine) -> message => message.unwrap(),
+            }
+        });
+        producer.send(1).unwrap();
+        sender.send(2).unwrap();
+        let next = if selects.join().unwrap() == 1 {
+            2
+        } else {
+            // It saw only this one.
+            sender.send(3).unwrap();
+            3
+        };
+        assert_eq!(task.poll_when_woken(), Poll::Ready(Ok(next)));
+    });
+}
+
+/// `Select` takes nothing: the message that it was woken for reaches a task that waits, too.
+#[test]
+fn who_takes_nothing_passes_its_wake_up_on() {
+    check(|| {
+        let (sender, receiver) = shared::Builder::new(2).wait_strategy(BLOCK).build::<u64>().unwrap();
+        let mut task = waiting_task(&sender, &receiver);
+        let mut mine = receiver.clone();
+        let looks = thread::spawn(move || {
+            let mut select = Select::new();
+            select.recv(&mut mine);
+            select.ready()
+        });
+        sender.send(2).unwrap();
+        assert_eq!(task.poll_when_woken(), Poll::Ready(Ok(2)));
+        // For a select that came late.
+        sender.close();
+        assert_eq!(looks.join().unwrap(), 0);
+    });
+}
+
+/// A slot that becomes free wakes a send.
+#[test]
+fn a_free_slot_wakes() {
+    check_up_to(2, || {
+        let (sender, receiver) = shared::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap();
+        let (_producer, mut consumer) = spsc::Builder::new(1).wait_strategy(BLOCK).build::<u64>().unwrap();
+        sender.send(1).unwrap();
+        let writer = thread::spawn(move || {
+            select! {
+                recv(consumer) -> _ => unreachable!("nobody sends there"),
+                send(sender, 2) -> sent => sent.unwrap(),
+            }
+            sender
+        });
+        assert_eq!(receiver.recv_by(BLOCK), Ok(1));
+        let _sender = writer.join().unwrap();
+        assert_eq!(receiver.try_recv(), Ok(2));
+    });
+}
