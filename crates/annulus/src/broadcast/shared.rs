@@ -215,9 +215,14 @@ impl<S: Store> Shared<S> {
         self.subscribers.load(Ordering::Relaxed)
     }
 
-    /// How many publishers there are, and how many receiving handles of any kind.
-    pub(super) fn handle_counts(&self) -> (usize, usize) {
-        (self.publishers.count(), self.receivers.count())
+    /// How many publishers there are.
+    pub(super) fn publisher_count(&self) -> usize {
+        self.publishers.count()
+    }
+
+    /// The receiving handles of any kind.
+    pub(super) fn receivers(&self) -> &HandleCount {
+        &self.receivers
     }
 
     /// Whether it is worth to ask [`is_closed`](Self::is_closed).

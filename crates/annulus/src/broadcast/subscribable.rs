@@ -5,6 +5,7 @@ use core::fmt;
 use super::handle::{Handle, Inviting};
 use super::{DependencyBarrier, Lossless, Lossy, Mode, Staged, Subscriber, SubscriberGroup};
 use crate::Closer;
+use crate::handle_count::HandleCount;
 use crate::message::Message;
 use crate::ring::Copied;
 use crate::sequence::Sequence;
@@ -190,9 +191,15 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
         self.shared.subscriber_count()
     }
 
-    /// How many publishers the ring has, and how many receiving handles of any kind, this one included.
-    pub(crate) fn handle_counts(&self) -> (usize, usize) {
-        self.shared.handle_counts()
+    /// How many publishers the ring has.
+    pub(crate) fn publisher_count(&self) -> usize {
+        self.shared.publisher_count()
+    }
+
+    /// The ring's receiving handles of any kind, this one included.
+    #[inline]
+    pub(crate) fn receivers(&self) -> &HandleCount {
+        self.shared.receivers()
     }
 
     fn lossy(&self) -> Subscriber<T> {

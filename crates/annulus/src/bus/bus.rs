@@ -8,6 +8,7 @@ use core::marker::PhantomData;
 use super::error::{RemoveError, TopicError};
 use super::info::TopicInfo;
 use super::kind::Kind;
+use super::publisher::TopicPublisher;
 use super::topic_builder::TopicBuilder;
 use super::topics::Topics;
 use crate::broadcast::{Builder, Lossy, Subscribable, Subscriber};
@@ -93,7 +94,7 @@ impl<T: Message, K: Kind> Bus<T, K> {
     /// The message names the topic.
     #[must_use]
     #[track_caller]
-    pub fn publisher(&self, topic: &str) -> K::Publisher<T> {
+    pub fn publisher(&self, topic: &str) -> TopicPublisher<T, K> {
         self.try_publisher(topic).unwrap_or_else(|error| refuse("publisher", &error))
     }
 
@@ -112,7 +113,7 @@ impl<T: Message, K: Kind> Bus<T, K> {
     /// # Errors
     ///
     /// Those of [`TopicBuilder::publisher`].
-    pub fn try_publisher(&self, topic: &str) -> Result<K::Publisher<T>, TopicError> {
+    pub fn try_publisher(&self, topic: &str) -> Result<TopicPublisher<T, K>, TopicError> {
         self.topic(topic).publisher()
     }
 

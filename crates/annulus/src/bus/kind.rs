@@ -1,13 +1,10 @@
 //! [`Kind`]: what sort of ring a topic has, as a type, so that each topic's handles have the verbs of their
 //! ring.
 
-use alloc::sync::Arc;
 use core::fmt;
 use core::marker::PhantomData;
 
 use super::place::Place;
-use super::publisher::TopicPublisher;
-use super::topic::Topic;
 use crate::broadcast::{
     Builder, Lossless, Lossy, MpPublisher, Publisher, Subscribable, Subscriber, Unstaged,
 };
@@ -16,12 +13,12 @@ use crate::message::Message;
 
 /// The kind of ring that a topic has: [`Lossy`], [`Lossless`], [`Many<Lossy>`](Many) or `Many<Lossless>`.
 ///
-/// | kind | ring | `publisher` returns |
+/// | kind | ring | its [`TopicPublisher`](super::TopicPublisher) |
 /// | --- | --- | --- |
-/// | `Lossy` | [`broadcast::lossy`](fn@crate::broadcast::lossy) | a [`TopicPublisher`], one at a time |
-/// | `Lossless` | [`broadcast::lossless`](fn@crate::broadcast::lossless) | a [`TopicPublisher`], one at a time |
-/// | `Many<Lossy>` | [`broadcast::mp_lossy`](crate::broadcast::mp_lossy) | an [`MpPublisher`], any number |
-/// | `Many<Lossless>` | [`broadcast::mp_lossless`](crate::broadcast::mp_lossless) | an [`MpPublisher`], any number |
+/// | `Lossy` | [`broadcast::lossy`](fn@crate::broadcast::lossy) | one at a time, a [`Publisher`] |
+/// | `Lossless` | [`broadcast::lossless`](fn@crate::broadcast::lossless) | one at a time, a [`Publisher`] |
+/// | `Many<Lossy>` | [`broadcast::mp_lossy`](crate::broadcast::mp_lossy) | any number, each an [`MpPublisher`] |
+/// | `Many<Lossless>` | [`broadcast::mp_lossless`](crate::broadcast::mp_lossless) | any number, each an [`MpPublisher`] |
 ///
 /// There are no other kinds: the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
@@ -29,13 +26,22 @@ pub trait Kind: MakeTopic<MadeMode = Self::Mode> {
     /// Who waits for whom in the ring.
     type Mode: Unstaged + Ring;
 
-    /// The writing end.
-    type Publisher<T: Message>: Send;
+    /// The writing end of the ring.
+    type Writer<T: Message>: Send;
 
-    /// A publisher of `topic`, in which this place is; `None` if it is taken.
+    /// The writing end of which this is the place; `None` if it is taken.
     #[doc(hidden)]
-    #[allow(private_interfaces, reason = "nobody outside has a place or a topic")]
-    fn publisher<T: Message>(place: &Self::Place<T>, topic: &Arc<Topic>) -> Option<Self::Publisher<T>>;
+    #[allow(private_interfaces, reason = "nobody outside has a place")]
+    fn take<T: Message>(place: &Self::Place<T>) -> Option<Self::Writer<T>>;
+
+    /// Gives a writing end back, that was taken from this place.
+    ///
+    /// # Safety
+    ///
+    /// It is given back for the first time.
+    #[doc(hidden)]
+    #[allow(private_interfaces, reason = "as above")]
+    unsafe fn give_back<T: Message>(place: &Self::Place<T>, writer: Self::Writer<T>);
 }
 
 /// The kind of topics with many publishers, which share one order. `M` is [`Lossy`] or [`Lossless`].
@@ -143,21 +149,32 @@ impl Ring for Lossless {
 
 impl<M: Ring> Kind for M {
     type Mode = M;
-    type Publisher<T: Message> = TopicPublisher<T, M>;
+    type Writer<T: Message> = Publisher<T, M>;
 
     #[allow(private_interfaces, reason = "as above")]
-    fn publisher<T: Message>(place: &Self::Place<T>, topic: &Arc<Topic>) -> Option<TopicPublisher<T, M>> {
-        Some(TopicPublisher::new(place.take()?, Arc::clone(topic)))
+    fn take<T: Message>(place: &Self::Place<T>) -> Option<Publisher<T, M>> {
+        place.take()
+    }
+
+    #[allow(private_interfaces, reason = "as above")]
+    unsafe fn give_back<T: Message>(place: &Self::Place<T>, writer: Publisher<T, M>) {
+        // SAFETY: the caller's promise.
+        unsafe { place.give_back(writer) };
     }
 }
 
 impl<M: Ring> Kind for Many<M> {
     type Mode = M;
-    type Publisher<T: Message> = MpPublisher<T, M>;
+    type Writer<T: Message> = MpPublisher<T, M>;
 
     #[allow(private_interfaces, reason = "as above")]
-    fn publisher<T: Message>(place: &Self::Place<T>, _: &Arc<Topic>) -> Option<MpPublisher<T, M>> {
+    fn take<T: Message>(place: &Self::Place<T>) -> Option<MpPublisher<T, M>> {
         Some(place.clone())
+    }
+
+    #[allow(private_interfaces, reason = "as above")]
+    unsafe fn give_back<T: Message>(_: &Self::Place<T>, writer: MpPublisher<T, M>) {
+        drop(writer);
     }
 }
 

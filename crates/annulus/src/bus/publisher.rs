@@ -5,23 +5,27 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
-use super::kind::{Ends, Ring};
+use super::kind::{Ends, Kind, Many, Ring};
 use super::topic::Topic;
-use crate::broadcast::{Lossy, Publisher};
+use crate::broadcast::{Lossy, Subscribable};
 use crate::message::Message;
 
-/// The publisher of a topic of a [`Bus`](super::Bus) or a [`TypedBus`](super::TypedBus): a
-/// [`Publisher`], with all its verbs.
+/// A publisher of a topic of a [`Bus`](super::Bus) or a [`TypedBus`](super::TypedBus): a
+/// [`Publisher`](crate::broadcast::Publisher) or an [`MpPublisher`](crate::broadcast::MpPublisher), with all
+/// its verbs. The [kind](Kind) of the topic decides which.
 ///
-/// There is one at a time. When it is dropped (also by a panic of its thread), the topic stays open, and the
-/// publisher goes back to the bus. The next [`publisher`](super::Bus::publisher) of that topic goes on with
-/// the next message, and subscribers notice nothing. Once the bus is gone, a drop closes the topic.
+/// A topic with one publisher has one of these at a time. When it is dropped (also by a panic of its thread),
+/// the topic stays open, and the publisher goes back to the bus. The next
+/// [`publisher`](super::Bus::publisher) of that topic goes on with the next message, and subscribers notice
+/// nothing. A topic with many publishers has any number of these, which can be cloned. Such a topic stays
+/// open without any of them, too. Once the bus is gone, the last drop closes the topic.
 ///
-/// [`close`](Publisher::close) ends the topic: subscribers receive what was published, then `Closed`.
+/// `close` ends the topic: subscribers receive what was published, then `Closed`.
 /// [`Bus::remove`](super::Bus::remove) then makes room for a new topic of that name.
 ///
-/// If it is forgotten ([`mem::forget`](core::mem::forget)), the topic stays taken until somebody closes and
-/// removes it.
+/// If it is forgotten ([`mem::forget`](core::mem::forget)), the topic stays in use until somebody closes it.
+/// A publisher that is moved out of it (by [`mem::replace`](core::mem::replace), or as a clone of the
+/// `MpPublisher` inside) does not count as a handle of the topic.
 ///
 /// ```
 /// let bus = annulus::bus::Bus::<u64>::new(64);
@@ -32,18 +36,21 @@ use crate::message::Message;
 /// bus.publisher("prices").publish(2);
 /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2]);
 /// ```
-#[allow(private_bounds, reason = "the modes of a bus")]
-pub struct TopicPublisher<T: Message, M: Ring = Lossy> {
+pub struct TopicPublisher<T: Message, K: Kind = Lossy> {
     /// Taken from the topic's place, until the drop.
-    publisher: ManuallyDrop<Publisher<T, M>>,
+    writer: ManuallyDrop<K::Writer<T>>,
     topic: Arc<Topic>,
+    /// Counts as a handle of the topic. Dropped last.
+    holds: Subscribable<T, K::Mode>,
 }
 
-#[allow(private_bounds, reason = "the modes of a bus")]
-impl<T: Message, M: Ring> TopicPublisher<T, M> {
-    /// With what was taken from the place in `topic`, which has ends of these types.
-    pub(super) fn new(publisher: Publisher<T, M>, topic: Arc<Topic>) -> Self {
-        Self { publisher: ManuallyDrop::new(publisher), topic }
+impl<T: Message, K: Kind> TopicPublisher<T, K> {
+    /// What is there to take from the ends of `topic`.
+    pub(super) fn take(ends: &Ends<T, K>, topic: &Arc<Topic>) -> Option<Self> {
+        // First the count, then the publisher: see `topic.rs`.
+        let holds = ends.subscribable.clone();
+        let writer = ManuallyDrop::new(K::take(&ends.place)?);
+        Some(Self { writer, topic: Arc::clone(topic), holds })
     }
 
     /// The topic's name.
@@ -53,38 +60,46 @@ impl<T: Message, M: Ring> TopicPublisher<T, M> {
     }
 }
 
-impl<T: Message, M: Ring> Deref for TopicPublisher<T, M> {
-    type Target = Publisher<T, M>;
+impl<T: Message, K: Kind> Deref for TopicPublisher<T, K> {
+    type Target = K::Writer<T>;
 
     #[inline]
-    fn deref(&self) -> &Publisher<T, M> {
-        &self.publisher
+    fn deref(&self) -> &K::Writer<T> {
+        &self.writer
     }
 }
 
-impl<T: Message, M: Ring> DerefMut for TopicPublisher<T, M> {
+impl<T: Message, K: Kind> DerefMut for TopicPublisher<T, K> {
     #[inline]
-    fn deref_mut(&mut self) -> &mut Publisher<T, M> {
-        &mut self.publisher
+    fn deref_mut(&mut self) -> &mut K::Writer<T> {
+        &mut self.writer
     }
 }
 
-impl<T: Message, M: Ring> Drop for TopicPublisher<T, M> {
+/// Another publisher of the same topic.
+impl<T: Message, M: Ring> Clone for TopicPublisher<T, Many<M>> {
+    fn clone(&self) -> Self {
+        let (holds, topic) = (self.holds.clone(), Arc::clone(&self.topic));
+        Self { writer: self.writer.clone(), topic, holds }
+    }
+}
+
+impl<T: Message, K: Kind> Drop for TopicPublisher<T, K> {
     fn drop(&mut self) {
         // SAFETY: this is the drop: nobody uses the field afterwards.
-        let publisher = unsafe { ManuallyDrop::take(&mut self.publisher) };
-        if let Some(ends) = self.topic.ends::<Ends<T, M>>() {
-            // SAFETY: the publisher was taken from this place, and is given back once.
-            unsafe { ends.place.give_back(publisher) };
+        let writer = unsafe { ManuallyDrop::take(&mut self.writer) };
+        if let Some(ends) = self.topic.ends::<Ends<T, K>>() {
+            // SAFETY: it was taken from this place, and is given back once.
+            unsafe { K::give_back(&ends.place, writer) };
         }
     }
 }
 
-impl<T: Message, M: Ring> fmt::Debug for TopicPublisher<T, M> {
+impl<T: Message, K: Kind> fmt::Debug for TopicPublisher<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TopicPublisher")
             .field("topic", &self.topic())
-            .field("published", &self.published())
+            .field("closed", &self.holds.is_closed())
             .finish_non_exhaustive()
     }
 }

@@ -1,19 +1,20 @@
 //! [`Topic`]: a name, the ends of a ring that stay in the bus, and whether the topic was removed.
 //!
 //! A topic is removed only while nobody has a handle of it, or when it is closed. A look-up that hands out a
-//! handle may run at the same time:
+//! handle may run at the same time. The ring counts its receiving handles, and that count decides. (A
+//! publisher of a bus has a receiving handle beside it, so it counts, too.)
 //!
 //! ```text
-//! hand out                                   remove
-//!     make a handle (it counts itself)       U2  handed: load              Acquire
-//! U1  handed + 1                Release          does anybody have a handle? then: no
-//!     removed? drop the handle, and          U3  handed: n → n, removed    Relaxed
+//! hand out                                    remove
+//! I7  count + 1: a new handle    Relaxed      I9  count: 1 → 1, sealed      Relaxed
+//! I8  count: is it sealed?       Relaxed          (the 1 is the topic's own; more? then: no)
+//!     then drop the handle, and
 //!     look for a new topic
 //! ```
 //!
-//! *Why no handle is handed out of a removed topic.* If U1 comes before U3, U3 succeeds only on the value
-//! that U1 left, or on one after it. A U2 has read that value, so it sees the handle's count. If U1 comes
-//! after U3, it reads the mark.
+//! *Why no handle is handed out of a removed topic.* All three are accesses to one word, whose changes have
+//! one order. If I7 comes before I9, I9 finds the handle in the count. If it comes after, I8 reads a value
+//! that is sealed, because nothing takes a seal off.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -24,7 +25,6 @@ use super::trie::Entry;
 use crate::broadcast::Builder;
 use crate::error::CapacityError;
 use crate::message::Message;
-use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 
 /// A topic, as it is in the bus.
 pub(super) struct Topic<E: ?Sized = dyn AnyEnds> {
@@ -32,16 +32,8 @@ pub(super) struct Topic<E: ?Sized = dyn AnyEnds> {
     hash: u64,
     /// The type of `ends`.
     ends_type: TypeId,
-    /// How often a handle was handed out, times two; and in the lowest bit, whether the topic was removed.
-    handed: AtomicU64,
     ends: E,
 }
-
-/// In `handed`: the topic was removed, and hands out nothing any more.
-const REMOVED: u64 = 1;
-
-/// In `handed`: one handle more.
-const HANDED: u64 = 2;
 
 /// The ends of a ring of any message and any kind.
 pub(super) trait AnyEnds: Send + Sync {
@@ -57,6 +49,11 @@ pub(super) trait AnyEnds: Send + Sync {
     fn subscribers(&self) -> usize;
 
     fn holders(&self) -> Holders;
+
+    /// As [`Topic::remove`].
+    fn remove(&self) -> Result<(), Kept>;
+
+    fn is_removed(&self) -> bool;
 }
 
 /// Who has handles of a topic.
@@ -97,9 +94,25 @@ impl<T: Message, K: Kind> AnyEnds for Ends<T, K> {
     }
 
     fn holders(&self) -> Holders {
-        let (publishers, receivers) = self.subscribable.handle_counts();
-        // One receiver is the topic's own.
-        Holders { publishers: K::publishers(&self.place, publishers), receivers: receivers - 1 }
+        let publishers = K::publishers(&self.place, self.subscribable.publisher_count());
+        // One is the topic's own, and each publisher has one.
+        let receivers = self.subscribable.receivers().count().saturating_sub(1 + publishers);
+        Holders { publishers, receivers }
+    }
+
+    fn remove(&self) -> Result<(), Kept> {
+        let only = if self.is_closed() { None } else { Some(1) };
+        if only.is_some() && K::publishers(&self.place, self.subscribable.publisher_count()) > 0 {
+            return Err(Kept::Held(self.holders()));
+        }
+        self.subscribable.receivers().seal(only).map_err(|count| match count {
+            Some(_) => Kept::Held(self.holders()),
+            None => Kept::Removed,
+        })
+    }
+
+    fn is_removed(&self) -> bool {
+        self.subscribable.receivers().is_sealed()
     }
 }
 
@@ -111,8 +124,7 @@ impl Topic {
         builder: Builder,
     ) -> Result<Arc<Self>, CapacityError> {
         let ends: Ends<T, K> = K::make(builder)?;
-        let (ends_type, handed) = (TypeId::of::<Ends<T, K>>(), AtomicU64::new(0));
-        Ok(Arc::new(Topic { name: name.into(), hash, ends_type, handed, ends }))
+        Ok(Arc::new(Topic { name: name.into(), hash, ends_type: TypeId::of::<Ends<T, K>>(), ends }))
     }
 
     /// Its ends, if they are of this type.
@@ -128,45 +140,22 @@ impl Topic {
         &self.ends
     }
 
-    /// U1: `handle`, which is a new handle of this topic; `None` if the topic was removed.
-    #[inline]
-    pub(super) fn hand_out<H>(&self, handle: H) -> Option<H> {
-        // Release: pairs with U2, which then sees the handle's count.
-        let handed = self.handed.fetch_add(HANDED, ordering!(Release unless "topic_handed_relaxed"));
-        (handed & REMOVED == 0 || mutated!("topic_removed_unseen")).then_some(handle)
-    }
-
     /// Whether it was removed.
     pub(super) fn is_removed(&self) -> bool {
-        // Relaxed: nothing is read by it.
-        self.handed.load(Ordering::Relaxed) & REMOVED != 0
+        self.ends.is_removed()
     }
 
     /// From now on it hands out nothing, if it is closed, or nobody has a handle of it.
     pub(super) fn remove(&self) -> Result<(), Kept> {
-        // U2. Acquire: pairs with U1.
-        let mut handed = self.handed.load(Ordering::Acquire);
-        loop {
-            if handed & REMOVED != 0 {
-                return Err(Kept::Removed);
-            }
-            let holders = self.ends.holders();
-            if holders != (Holders { publishers: 0, receivers: 0 }) && !self.ends.is_closed() {
-                return Err(Kept::Held(holders));
-            }
-            // U3. Relaxed: it is the value that U2 read; where it fails, it is another U2.
-            let order = (Ordering::Relaxed, Ordering::Acquire);
-            let marked = if mutated!("topic_removed_blindly") {
-                self.handed.fetch_or(REMOVED, Ordering::Relaxed);
-                Ok(handed)
-            } else {
-                self.handed.compare_exchange(handed, handed | REMOVED, order.0, order.1)
-            };
-            match marked {
-                Ok(_) => return Ok(()),
-                Err(now) => handed = now,
-            }
-        }
+        self.ends.remove()
+    }
+}
+
+impl<T: Message, K: Kind> Ends<T, K> {
+    /// `handle`, which is a new handle of this topic (I7); `None` if the topic was removed (I8).
+    #[inline]
+    pub(super) fn hand_out<H>(&self, handle: H) -> Option<H> {
+        (!self.subscribable.receivers().is_sealed()).then_some(handle)
     }
 }
 

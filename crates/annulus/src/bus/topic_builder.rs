@@ -6,6 +6,7 @@ use core::marker::PhantomData;
 use super::Lossless;
 use super::error::TopicError;
 use super::kind::{Ends, Kind, MakeTopic, Many, Ring};
+use super::publisher::TopicPublisher;
 use super::topics::{Request, Topics};
 use crate::broadcast::{Builder, Lossy, Subscribable, Subscriber};
 use crate::message::Message;
@@ -102,14 +103,13 @@ impl<'b, T: Message, K: Kind> TopicBuilder<'b, T, K> {
     /// [`Closed`](TopicError::Closed): the topic is closed. [`Kind`](TopicError::Kind),
     /// [`Type`](TopicError::Type), [`Capacity`](TopicError::Capacity): the topic is there, and is not as
     /// requested. [`Ring`](TopicError::Ring): the topic is not there, and can't be made.
-    pub fn publisher(self) -> Result<K::Publisher<T>, TopicError> {
+    pub fn publisher(self) -> Result<TopicPublisher<T, K>, TopicError> {
         self.topics.get::<T, K, _>(self.request, |ends, topic| {
             let topic_name = || self.request.name.into();
             if ends.subscribable.is_closed() {
                 return Err(TopicError::Closed { topic: topic_name() });
             }
-            let handle = K::publisher(&ends.place, topic);
-            handle.ok_or_else(|| TopicError::Taken { topic: topic_name() })
+            TopicPublisher::take(ends, topic).ok_or_else(|| TopicError::Taken { topic: topic_name() })
         })
     }
 

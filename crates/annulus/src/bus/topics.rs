@@ -20,6 +20,7 @@ use crate::message::Message;
 
 /// All topics.
 pub(super) struct Topics {
+    // Decision 0075: replaced as a whole.
     map: Versions<Trie<Arc<Topic>>>,
     /// Of the hash.
     seed: u64,
@@ -60,7 +61,7 @@ impl Topics {
                 if request.capacity.is_some_and(|capacity| capacity != ends.capacity()) {
                     return (!topic.is_removed()).then(|| Err(request.other_capacity(ends.capacity())));
                 }
-                topic.hand_out(hand_out(ends, topic))
+                ends.hand_out(hand_out(ends, topic))
             });
             if let Some(found) = found {
                 return found;

@@ -9,6 +9,7 @@ use super::bus::refuse;
 use super::error::{RemoveError, TopicError};
 use super::info::TopicInfo;
 use super::kind::Kind;
+use super::publisher::TopicPublisher;
 use super::topic_builder::TopicBuilder;
 use super::topics::Topics;
 use crate::broadcast::{Builder, Lossy, Subscribable, Subscriber};
@@ -60,7 +61,7 @@ impl<K: Kind> TypedBus<K> {
     /// Where [`try_publisher`](Self::try_publisher) returns an error. The message names the topic.
     #[must_use]
     #[track_caller]
-    pub fn publisher<T: Message>(&self, topic: &str) -> K::Publisher<T> {
+    pub fn publisher<T: Message>(&self, topic: &str) -> TopicPublisher<T, K> {
         self.try_publisher(topic).unwrap_or_else(|error| refuse("publisher", &error))
     }
 
@@ -69,7 +70,7 @@ impl<K: Kind> TypedBus<K> {
     /// # Errors
     ///
     /// Those of [`TopicBuilder::publisher`].
-    pub fn try_publisher<T: Message>(&self, topic: &str) -> Result<K::Publisher<T>, TopicError> {
+    pub fn try_publisher<T: Message>(&self, topic: &str) -> Result<TopicPublisher<T, K>, TopicError> {
         self.topic(topic).publisher()
     }
 

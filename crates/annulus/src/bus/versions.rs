@@ -6,21 +6,21 @@
 //!
 //! ```text
 //! borrow                                       replace
-//! V1  word: count + 1           Acquire        V4  cell of the new value, from the free list
-//!     read the cell                            V5  word: its number, count 0      AcqRel
-//! give back                                    V6  old cell: owed + count         AcqRel
-//! V2  word: count − 1, if it is                    (owed is 0 now? free the value)
+//! I1  word: count + 1           Acquire        I4  cell of the new value, from the free list
+//!     read the cell                            I5  word: its number, count 0      AcqRel
+//! give back                                    I6  old cell: owed + count         AcqRel
+//! I2  word: count − 1, if it is                    (owed is 0 now? free the value)
 //!     still that cell           Release
-//! V3  otherwise owed − 1        AcqRel
+//! I3  otherwise owed − 1        AcqRel
 //!     (owed is 0 now? free the value)
 //! ```
 //!
-//! *Who frees.* After V5 nobody borrows the old cell any more. Each one that still does gives it back by V3,
-//! and V6 adds all of them. The sum is 0 when V6 and the last V3 have been, and not before: without V6 it is
-//! below 0 after a V3, and with V6 it is the number of those that are still to come. So exactly one thread
+//! *Who frees.* After I5 nobody borrows the old cell any more. Each one that still does gives it back by I3,
+//! and I6 adds all of them. The sum is 0 when I6 and the last I3 have been, and not before: without I6 it is
+//! below 0 after a I3, and with I6 it is the number of those that are still to come. So exactly one thread
 //! sees 0, and frees.
 //!
-//! *Why V2 may trust the number.* A cell that is borrowed is not freed, so it is not used again. If the word
+//! *Why I2 may trust the number.* A cell that is borrowed is not freed, so it is not used again. If the word
 //! names it, it is the same value.
 //!
 //! The count is split in two as in A. Williams, *C++ Concurrency in Action*, 2nd ed., 2019, 7.2.4; there the
@@ -50,7 +50,7 @@ struct Page<V> {
 
 struct Cell<V> {
     value: UnsafeCell<Option<V>>,
-    /// How many have still to give it back (V6), less how many have done so (V3). Wraps below 0.
+    /// How many have still to give it back (I6), less how many have done so (I3). Wraps below 0.
     owed: AtomicU64,
     /// Of the free list.
     link: AtomicU32,
@@ -82,10 +82,10 @@ impl<V> Versions<V> {
         versions
     }
 
-    /// V1: the current version, which lives until it is given back. Never waits.
+    /// I1: the current version, which lives until it is given back. Never waits.
     #[inline]
     pub(super) fn borrow(&self) -> Borrowed<'_, V> {
-        // Acquire: pairs with V5, so the value is seen. (The count takes 32 bits, and has one for each thread
+        // Acquire: pairs with I5, so the value is seen. (The count takes 32 bits, and has one for each thread
         // that is in a look-up.)
         let word = self.word.fetch_add(1, ordering!(Acquire unless "versions_borrow_relaxed"));
         Borrowed { versions: self, cell: self.cell(cell_of(word)), index: cell_of(word) }
@@ -102,7 +102,7 @@ impl<V> Versions<V> {
         &page.cells[index]
     }
 
-    /// V4: a cell without a value, for the caller alone.
+    /// I4: a cell without a value, for the caller alone.
     fn pop(&self) -> u32 {
         let mut seen = self.free.look_to_pop();
         loop {
@@ -152,7 +152,7 @@ impl<V> Versions<V> {
     /// Nobody borrows the value of this cell any more, and nobody will.
     #[cold]
     fn free(&self, index: u32) {
-        // SAFETY: by V3 and V6, the caller is the only one that has the cell.
+        // SAFETY: by I3 and I6, the caller is the only one that has the cell.
         let value = unsafe { self.cell(index).take() };
         self.push(index);
         // Last: it may take long, and run code of a waker.
@@ -187,9 +187,9 @@ impl<V> Cell<V> {
         self.value.with_mut(|place| unsafe { (*place).take() })
     }
 
-    /// V3 and V6: adds to what is owed. Whether that makes it 0.
+    /// I3 and I6: adds to what is owed. Whether that makes it 0.
     fn settles(&self, change: u64) -> bool {
-        // AcqRel: pairs with all others here. What was read before a V3, or a V2 that V5 saw, comes before
+        // AcqRel: pairs with all others here. What was read before a I3, or a I2 that I5 saw, comes before
         // the value is freed.
         let order = if mutated!("versions_owed_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
         self.owed.fetch_add(change, order).wrapping_add(change) == 0
@@ -209,7 +209,7 @@ impl<V> Borrowed<'_, V> {
     #[inline]
     pub(super) fn look<R>(&self, look: impl FnOnce(&V) -> R) -> R {
         self.cell.value.with(|value| {
-            // SAFETY: the cell has had its value since before V5 (V1 sees that), and keeps it until the
+            // SAFETY: the cell has had its value since before I5 (I1 sees that), and keeps it until the
             // borrow is given back.
             look(unsafe { (*value).as_ref().unwrap_unchecked() })
         })
@@ -224,14 +224,14 @@ impl<V> Borrowed<'_, V> {
         // Relaxed: only the number counts.
         let mut word = versions.word.load(Ordering::Relaxed);
         while cell_of(word) == index || mutated!("versions_replaced_blindly") {
-            // V5. Release: pairs with V1, which sees the value. Acquire: pairs with V2, so that what was read
+            // I5. Release: pairs with I1, which sees the value. Acquire: pairs with I2, so that what was read
             // before it comes before the value is freed.
             let order =
                 if mutated!("versions_replace_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
             let new = u64::from(mine) << 32;
             match versions.word.compare_exchange_weak(word, new, order, Ordering::Relaxed) {
                 Ok(_) => {
-                    // V6. (This borrow is among those that owe.)
+                    // I6. (This borrow is among those that owe.)
                     if cell.settles(count_of(word)) || mutated!("versions_freed_at_once") {
                         versions.free(index);
                     }
@@ -254,14 +254,14 @@ impl<V> Drop for Borrowed<'_, V> {
         // Relaxed, here and where it fails: only the number counts.
         let mut word = versions.word.load(Ordering::Relaxed);
         while cell_of(word) == index {
-            // V2. Release: pairs with V5.
+            // I2. Release: pairs with I5.
             let order = ordering!(Release unless "versions_return_relaxed");
             match versions.word.compare_exchange_weak(word, word - 1, order, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => word = now,
             }
         }
-        // V3.
+        // I3.
         if cell.settles(u64::MAX) {
             versions.free(index);
         }
