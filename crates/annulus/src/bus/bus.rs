@@ -8,6 +8,8 @@ use core::marker::PhantomData;
 use super::error::{RemoveError, TopicError};
 use super::info::TopicInfo;
 use super::kind::Kind;
+use super::matching::MatchingSubscriber;
+use super::pattern::{Pattern, PatternError};
 use super::publisher::TopicPublisher;
 use super::topic_builder::TopicBuilder;
 use super::topics::Topics;
@@ -148,6 +150,31 @@ impl<T: Message, K: Kind> Bus<T, K> {
     #[track_caller]
     pub fn subscribable(&self, topic: &str) -> Subscribable<T, K::Mode> {
         self.topic(topic).subscribable().unwrap_or_else(|error| refuse("subscribable", &error))
+    }
+
+    /// One subscriber of all topics whose names match `pattern`, those that are made later included: see
+    /// [`MatchingSubscriber`].
+    ///
+    /// A pattern has segments between dots, as names have. `*` stands for one segment. `**` at the end stands
+    /// for one or more segments. All else stands for itself. Allocates; takes O(n) for n topics.
+    ///
+    /// ```
+    /// use annulus::bus::{Bus, PatternError};
+    ///
+    /// let bus = Bus::<u64>::new(64);
+    /// let mut quotes = bus.subscribe_matching("quotes.*").unwrap();
+    /// bus.publisher("quotes.EURUSD").publish(1); // a topic that was not there
+    /// assert_eq!(quotes.try_recv(), Ok(("quotes.EURUSD", 1)));
+    ///
+    /// let error = bus.subscribe_matching("quotes.EUR*").unwrap_err();
+    /// assert_eq!(error, PatternError::PartOfSegment { pattern: "quotes.EUR*".into() });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError`]: this is no pattern. It names the pattern.
+    pub fn subscribe_matching(&self, pattern: &str) -> Result<MatchingSubscriber<T>, PatternError> {
+        Ok(self.topics.watch(Pattern::new(pattern)?))
     }
 
     /// A topic with settings of its own: see [`TopicBuilder`].

@@ -4,6 +4,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
+use super::inbox::AnySubscriber;
 use super::place::Place;
 use crate::broadcast::{
     Builder, Lossless, Lossy, MpPublisher, Publisher, Subscribable, Subscriber, Unstaged,
@@ -107,6 +108,8 @@ pub(super) trait Ring: Unstaged {
     ) -> Result<(MpPublisher<T, Self>, Subscribable<T, Self>), CapacityError>;
 
     fn subscribe<T: Message>(subscribable: &Subscribable<T, Self>) -> Subscriber<T, Self>;
+
+    fn any<T: Message>(subscriber: Subscriber<T, Self>) -> AnySubscriber<T>;
 }
 
 impl Ring for Lossy {
@@ -123,6 +126,10 @@ impl Ring for Lossy {
 
     fn subscribe<T: Message>(subscribable: &Subscribable<T>) -> Subscriber<T> {
         subscribable.subscribe()
+    }
+
+    fn any<T: Message>(subscriber: Subscriber<T>) -> AnySubscriber<T> {
+        AnySubscriber::Lossy(subscriber)
     }
 }
 
@@ -144,6 +151,10 @@ impl Ring for Lossless {
 
     fn subscribe<T: Message>(subscribable: &Subscribable<T, Self>) -> Subscriber<T, Self> {
         subscribable.subscribe()
+    }
+
+    fn any<T: Message>(subscriber: Subscriber<T, Self>) -> AnySubscriber<T> {
+        AnySubscriber::Lossless(subscriber)
     }
 }
 

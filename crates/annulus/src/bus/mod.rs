@@ -45,8 +45,11 @@
 #[expect(clippy::module_inception, reason = "it is the bus")]
 mod bus;
 mod error;
+mod inbox;
 mod info;
 mod kind;
+mod matching;
+mod pattern;
 mod place;
 mod publisher;
 mod topic;
@@ -60,6 +63,8 @@ pub use bus::Bus;
 pub use error::{RemoveError, TopicError};
 pub use info::TopicInfo;
 pub use kind::{Kind, Many, TopicKind};
+pub use matching::{MatchingError, MatchingSubscriber};
+pub use pattern::PatternError;
 pub use publisher::TopicPublisher;
 pub use topic_builder::TopicBuilder;
 pub use typed::TypedBus;

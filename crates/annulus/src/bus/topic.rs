@@ -18,9 +18,9 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-use core::any::{TypeId, type_name};
+use core::any::{Any, TypeId, type_name};
 
-use super::kind::{Ends, Kind, MakeTopic, TopicKind};
+use super::kind::{Ends, Kind, MakeTopic, Ring, TopicKind};
 use super::trie::Entry;
 use crate::broadcast::Builder;
 use crate::error::CapacityError;
@@ -54,6 +54,9 @@ pub(super) trait AnyEnds: Send + Sync {
     fn remove(&self) -> Result<(), Kept>;
 
     fn is_removed(&self) -> bool;
+
+    /// A new subscriber, in an [`AnySubscriber`](super::inbox::AnySubscriber).
+    fn subscribe(&self) -> Box<dyn Any + Send>;
 }
 
 /// Who has handles of a topic.
@@ -113,6 +116,10 @@ impl<T: Message, K: Kind> AnyEnds for Ends<T, K> {
 
     fn is_removed(&self) -> bool {
         self.subscribable.receivers().is_sealed()
+    }
+
+    fn subscribe(&self) -> Box<dyn Any + Send> {
+        Box::new(Ring::any(Ring::subscribe(&self.subscribable)))
     }
 }
 

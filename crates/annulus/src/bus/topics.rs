@@ -4,14 +4,19 @@
 //! [version](super::versions). To make or to remove a topic puts another version in its place.
 
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::any::type_name;
+use core::any::{Any, type_name};
+use core::ptr;
 
 use super::error::{RemoveError, TopicError};
+use super::inbox::{Inbox, Watcher, subscriber_for};
 use super::info::TopicInfo;
 use super::kind::{Ends, Kind, MakeTopic};
+use super::matching::MatchingSubscriber;
+use super::pattern::Pattern;
 use super::topic::{AnyEnds, Kept, Topic};
 use super::trie::{Entry, Trie, hash};
 use super::versions::Versions;
@@ -21,9 +26,16 @@ use crate::message::Message;
 /// All topics.
 pub(super) struct Topics {
     // Decision 0075: replaced as a whole.
-    map: Versions<Trie<Arc<Topic>>>,
+    map: Versions<Map>,
     /// Of the hash.
     seed: u64,
+}
+
+/// What a version holds.
+struct Map {
+    topics: Trie<Arc<Topic>>,
+    /// Who is told of new topics.
+    watchers: Arc<Vec<Arc<dyn Watcher>>>,
 }
 
 /// A look-up of one topic.
@@ -38,7 +50,8 @@ pub(super) struct Request<'n> {
 
 impl Topics {
     pub(super) fn new() -> Self {
-        Self { map: Versions::new(Trie::Empty), seed: seed() }
+        let map = Map { topics: Trie::Empty, watchers: Arc::default() };
+        Self { map: Versions::new(map), seed: seed() }
     }
 
     /// A handle of a topic, which is made if it is not there: `hand_out` makes the handle from the topic's
@@ -53,8 +66,8 @@ impl Topics {
         let mut made = None;
         loop {
             let current = self.map.borrow();
-            let found = current.look(|topics| {
-                let topic = topics.find(request.name, hash)?;
+            let found = current.look(|map| {
+                let topic = map.topics.find(request.name, hash)?;
                 let Some(ends) = topic.ends::<Ends<T, K>>() else {
                     return (!topic.is_removed()).then(|| Err(mismatch::<T, K>(topic)));
                 };
@@ -71,26 +84,30 @@ impl Topics {
                 Some(topic) => topic,
                 None => request.make::<T, K>(hash)?,
             };
-            let with = current.look(|topics| topics.with(Arc::clone(&topic)));
+            // Before anybody can publish.
+            let joining = current.look(|map| map.joining(&topic));
+            let with = current.look(|map| map.with_topics(map.topics.with(Arc::clone(&topic))));
             if current.replace(with).is_err() {
                 made = Some(topic);
+                continue;
+            }
+            for (watcher, subscriber) in joining {
+                watcher.join(request.name, subscriber);
             }
         }
     }
 
     /// Whether there is a topic of that name.
     pub(super) fn contains(&self, name: &str) -> bool {
-        let find = |topics: &Trie<Arc<Topic>>| {
-            topics.find(name, hash(name, self.seed)).is_some_and(|topic| !topic.is_removed())
-        };
-        self.map.borrow().look(find)
+        let hash = hash(name, self.seed);
+        self.map.borrow().look(|map| map.topics.find(name, hash).is_some_and(|topic| !topic.is_removed()))
     }
 
     /// What is to be said of each topic, in the order of their names.
     pub(super) fn all(&self) -> Vec<TopicInfo> {
         let mut all = Vec::new();
-        self.map.borrow().look(|topics| {
-            topics.each(&mut |topic| {
+        self.map.borrow().look(|map| {
+            map.topics.each(&mut |topic| {
                 if !topic.is_removed() {
                     all.push(TopicInfo::of(topic));
                 }
@@ -104,7 +121,7 @@ impl Topics {
     pub(super) fn remove(&self, name: &str) -> Result<(), RemoveError> {
         let hash = hash(name, self.seed);
         let unknown = || RemoveError::Unknown { topic: name.to_owned() };
-        let found = self.map.borrow().look(|topics| topics.find(name, hash).cloned());
+        let found = self.map.borrow().look(|map| map.topics.find(name, hash).cloned());
         let topic = found.ok_or_else(unknown)?;
         match topic.remove() {
             Ok(()) => {}
@@ -117,17 +134,80 @@ impl Topics {
         loop {
             let current = self.map.borrow();
             // Somebody may have put a new topic in its place meanwhile.
-            let is_there = |topics: &Trie<Arc<Topic>>| {
-                topics.find(name, hash).is_some_and(|there| Arc::ptr_eq(there, &topic))
-            };
+            let is_there =
+                |map: &Map| map.topics.find(name, hash).is_some_and(|there| Arc::ptr_eq(there, &topic));
             if !current.look(is_there) {
                 return Ok(());
             }
-            let without = current.look(|topics| topics.without(name, hash));
+            let without = current.look(|map| map.with_topics(map.topics.without(name, hash)));
             if current.replace(without).is_ok() {
                 return Ok(());
             }
         }
+    }
+}
+
+impl Topics {
+    /// A subscriber of all topics that match, and of those that come.
+    pub(super) fn watch<T: Message>(self: &Arc<Self>, pattern: Pattern) -> MatchingSubscriber<T> {
+        let inbox = Arc::new(Inbox::<T>::new(pattern));
+        loop {
+            let current = self.map.borrow();
+            let mut joined = Vec::new();
+            let watched = current.look(|map| {
+                map.topics.each(&mut |topic| {
+                    let subscriber = subscriber_for(&*inbox, topic);
+                    // If it was removed, a topic that takes its place will come.
+                    if let Some(subscriber) = subscriber.filter(|_| !topic.is_removed()) {
+                        joined.push((Arc::clone(topic), subscriber));
+                    }
+                });
+                let others = map.watchers.iter().map(Arc::clone);
+                let this: Arc<dyn Watcher> = Arc::<Inbox<T>>::clone(&inbox);
+                Map { topics: map.topics.clone(), watchers: Arc::new(others.chain([this]).collect()) }
+            });
+            if current.replace(watched).is_ok() {
+                joined.sort_unstable_by(|(a, _), (b, _)| Entry::name(a).cmp(Entry::name(b)));
+                let of_type = joined.into_iter().filter_map(|(topic, subscriber)| {
+                    Some((Entry::name(&topic).to_owned(), *subscriber.downcast().ok()?))
+                });
+                return MatchingSubscriber::new(inbox, self, of_type.collect());
+            }
+        }
+    }
+
+    /// Tells `watcher` nothing any more.
+    pub(super) fn forget(&self, watcher: &dyn Watcher) {
+        loop {
+            let current = self.map.borrow();
+            let unwatched = current.look(|map| {
+                let others = map.watchers.iter().filter(|other| !ptr::addr_eq(Arc::as_ptr(other), watcher));
+                Map { topics: map.topics.clone(), watchers: Arc::new(others.map(Arc::clone).collect()) }
+            });
+            if current.replace(unwatched).is_ok() {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Topics {
+    fn drop(&mut self) {
+        self.map.borrow().look(|map| map.watchers.iter().for_each(|watcher| watcher.end()));
+    }
+}
+
+impl Map {
+    /// These topics, for the same watchers.
+    fn with_topics(&self, topics: Trie<Arc<Topic>>) -> Self {
+        Self { topics, watchers: Arc::clone(&self.watchers) }
+    }
+
+    /// A subscriber of a new topic for each watcher that it matches.
+    fn joining(&self, topic: &Topic) -> Vec<(Arc<dyn Watcher>, Box<dyn Any + Send>)> {
+        let join =
+            |watcher: &Arc<dyn Watcher>| Some((Arc::clone(watcher), subscriber_for(&**watcher, topic)?));
+        self.watchers.iter().filter_map(join).collect()
     }
 }
 

@@ -9,6 +9,8 @@ use super::bus::refuse;
 use super::error::{RemoveError, TopicError};
 use super::info::TopicInfo;
 use super::kind::Kind;
+use super::matching::MatchingSubscriber;
+use super::pattern::{Pattern, PatternError};
 use super::publisher::TopicPublisher;
 use super::topic_builder::TopicBuilder;
 use super::topics::Topics;
@@ -103,6 +105,19 @@ impl<K: Kind> TypedBus<K> {
     #[track_caller]
     pub fn subscribable<T: Message>(&self, topic: &str) -> Subscribable<T, K::Mode> {
         self.topic(topic).subscribable().unwrap_or_else(|error| refuse("subscribable", &error))
+    }
+
+    /// As [`Bus::subscribe_matching`](super::Bus::subscribe_matching), for those topics of which the messages
+    /// are of type `T`. Topics of other types are left out.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError`]: this is no pattern. It names the pattern.
+    pub fn subscribe_matching<T: Message>(
+        &self,
+        pattern: &str,
+    ) -> Result<MatchingSubscriber<T>, PatternError> {
+        Ok(self.topics.watch(Pattern::new(pattern)?))
     }
 
     /// As [`Bus::topic`](super::Bus::topic).

@@ -3,5 +3,6 @@
 #[path = "../support/hang.rs"]
 mod hang;
 mod model;
+mod patterns;
 mod threads;
 mod topics;
