@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use annulus::bus::{Bus, RemoveError, TopicError, TopicInfo};
+use annulus::bus::{Bus, MatchingError, RemoveError, TopicError, TopicInfo};
 use annulus::{LossyTryRecvError, broadcast};
 use annulus_loom::{check, check_up_to};
 use loom::thread;
@@ -159,5 +159,64 @@ fn two_take_one_publisher() {
         let received: Vec<_> = subscriber.try_iter().collect();
         assert_eq!(received, (0..published).collect::<Vec<_>>());
         assert!(published > 0);
+    });
+}
+
+/// A topic is made and published to by two threads: who receives from all that match gets the first message.
+#[test]
+fn a_new_topic_joins_with_its_first_message() {
+    check_up_to(2, || {
+        let bus = bus();
+        let mut matching = bus.subscribe_matching("*").unwrap();
+        let other = thread::spawn({
+            let bus = Arc::clone(&bus);
+            move || drop(bus.subscribe("a"))
+        });
+        bus.publisher("a").publish(7);
+        let seen_early = matching.try_recv().is_ok();
+        other.join().unwrap();
+        assert!(seen_early || matching.try_recv() == Ok(("a", 7)));
+        assert_eq!(matching.try_recv(), Err(MatchingError::Empty));
+    });
+}
+
+/// A topic is made while somebody begins to receive from all that match.
+#[test]
+fn a_pattern_beside_a_new_topic() {
+    check_up_to(2, || {
+        let bus = bus();
+        let other = thread::spawn({
+            let bus = Arc::clone(&bus);
+            move || bus.publisher("a")
+        });
+        let mut matching = bus.subscribe_matching("*").unwrap();
+        let _ = matching.try_recv();
+        other.join().unwrap().publish(7);
+        assert_eq!(matching.try_recv(), Ok(("a", 7)));
+        assert_eq!(matching.try_recv(), Err(MatchingError::Empty));
+    });
+}
+
+/// The bus ends while somebody looks: a topic that was made before is received first.
+#[test]
+fn the_end_of_a_bus_comes_last() {
+    check_up_to(2, || {
+        let bus = bus();
+        let mut matching = bus.subscribe_matching("*").unwrap();
+        let other = thread::spawn(move || {
+            bus.publisher("a").publish(7);
+            drop(bus);
+        });
+        let mut received = Vec::new();
+        loop {
+            match matching.try_recv() {
+                Ok((_, number)) => received.push(number),
+                Err(MatchingError::Empty) => thread::yield_now(),
+                Err(MatchingError::Closed) => break,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert_eq!(received, [7]);
+        other.join().unwrap();
     });
 }

@@ -61,6 +61,12 @@ impl Builder {
         Self { capacity, headroom: 0, strategy: WaitStrategy::default(), first: 0 }
     }
 
+    /// How handles wait where a verb does not say.
+    #[cfg(feature = "std")]
+    pub(crate) fn strategy(&self) -> WaitStrategy {
+        self.strategy
+    }
+
     /// The same with another capacity.
     pub(crate) fn with_capacity(self, capacity: usize) -> Self {
         Self { capacity, ..self }

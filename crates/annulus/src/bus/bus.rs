@@ -174,7 +174,7 @@ impl<T: Message, K: Kind> Bus<T, K> {
     ///
     /// [`PatternError`]: this is no pattern. It names the pattern.
     pub fn subscribe_matching(&self, pattern: &str) -> Result<MatchingSubscriber<T>, PatternError> {
-        Ok(self.topics.watch(Pattern::new(pattern)?))
+        Ok(MatchingSubscriber::new(&self.topics, Pattern::new(pattern)?, self.builder))
     }
 
     /// A topic with settings of its own: see [`TopicBuilder`].

@@ -10,19 +10,12 @@ use alloc::vec::Vec;
 use core::any::Any;
 use core::ptr;
 
-use super::Lossless;
+use super::any_subscriber::AnySubscriber;
 use super::pattern::Pattern;
 use super::topic::{AnyEnds, Topic};
-use crate::broadcast::Subscriber;
 use crate::message::Message;
-use crate::sync::{AtomicBool, AtomicPtr, Ordering};
+use crate::sync::{AtomicBool, AtomicPtr, Ordering, mutated, ordering};
 use crate::wait::Event;
-
-/// A subscriber of a topic of either mode.
-pub(super) enum AnySubscriber<T: Message> {
-    Lossy(Subscriber<T>),
-    Lossless(Subscriber<T, Lossless>),
-}
 
 /// Somebody who is told of new topics.
 pub(super) trait Watcher: Send + Sync {
@@ -49,6 +42,9 @@ pub(super) struct Inbox<T: Message> {
 struct Node<T: Message> {
     joined: Joined<T>,
     below: *mut Self,
+    /// For loom, which can't watch what is in the box.
+    #[cfg(annulus_loom)]
+    watched: crate::sync::UnsafeCell<()>,
 }
 
 /// A subscriber, with the name of its topic.
@@ -80,11 +76,14 @@ impl<T: Message> Inbox<T> {
     /// Takes all that came, the oldest first.
     pub(super) fn take(&self) -> Vec<Joined<T>> {
         // Acquire: pairs with the Release in `join`.
-        let mut node = self.top.swap(ptr::null_mut(), Ordering::Acquire);
+        let mut node = self.top.swap(ptr::null_mut(), ordering!(Acquire unless "matching_take_relaxed"));
         let mut taken = Vec::new();
         while !node.is_null() {
             // SAFETY: from `into_raw` in `join`, and whoever takes the stack has all nodes of it alone.
-            let Node { joined, below } = *unsafe { Box::from_raw(node) };
+            let node_taken = *unsafe { Box::from_raw(node) };
+            #[cfg(annulus_loom)]
+            node_taken.watched.with_mut(|_| ());
+            let Node { joined, below, .. } = node_taken;
             taken.push(joined);
             node = below;
         }
@@ -102,25 +101,31 @@ impl<T: Message> Watcher for Inbox<T> {
         let Ok(subscriber) = subscriber.downcast::<AnySubscriber<T>>() else { return };
         // Relaxed, here and where it fails: the node below is not looked at.
         let below = self.top.load(Ordering::Relaxed);
-        let node = Box::into_raw(Box::new(Node { joined: (name.into(), *subscriber), below }));
+        let node = Box::into_raw(Box::new(Node {
+            joined: (name.into(), *subscriber),
+            below,
+            #[cfg(annulus_loom)]
+            watched: crate::sync::UnsafeCell::new(()),
+        }));
         // Release: pairs with the Acquire in `take`.
-        // SAFETY: nobody else has the node before the exchange succeeds.
-        while let Err(now) = self.top.compare_exchange_weak(
-            unsafe { (*node).below },
-            node,
-            Ordering::Release,
-            Ordering::Relaxed,
-        ) {
-            // SAFETY: as above.
+        let order = ordering!(Release unless "matching_join_relaxed");
+        let mut seen = below;
+        while let Err(now) = self.top.compare_exchange_weak(seen, node, order, Ordering::Relaxed) {
+            // SAFETY: nobody else has the node before the exchange succeeds.
             unsafe { (*node).below = now };
+            seen = now;
         }
-        self.event.notify();
+        if !mutated!("matching_wakes_nobody") {
+            self.event.notify();
+        }
     }
 
     fn end(&self) {
         // Release: pairs with the Acquire in `is_over`.
         self.over.store(true, Ordering::Release);
-        self.event.notify();
+        if !mutated!("matching_end_wakes_nobody") {
+            self.event.notify();
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::inbox::AnySubscriber;
+use super::any_subscriber::AnySubscriber;
 use super::place::Place;
 use crate::broadcast::{
     Builder, Lossless, Lossy, MpPublisher, Publisher, Subscribable, Subscriber, Unstaged,

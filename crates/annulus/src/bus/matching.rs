@@ -8,14 +8,17 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::inbox::{AnySubscriber, Inbox, Joined, Watcher};
+use super::any_subscriber::AnySubscriber;
+use super::inbox::{Inbox, Joined, Watcher};
+use super::pattern::Pattern;
 use super::topics::Topics;
-use crate::error::{LossyTryRecvError, TryRecvError};
+use crate::broadcast::Builder;
+use crate::error::LossyTryRecvError;
 #[cfg(feature = "std")]
 use crate::error::{RecvError, RecvTimeoutError};
 use crate::message::Message;
 #[cfg(feature = "std")]
-use crate::wait::{Arm, Arms, Deadline, Event, Look, Place, Source, WaitStrategy, wait_for_any};
+use crate::wait::{Arm, Arms, Deadline, Event, Look, Place, WaitStrategy, wait_for_any};
 
 /// Receives from all topics whose names match a pattern, those that are made later included; made by
 /// [`Bus::subscribe_matching`](super::Bus::subscribe_matching).
@@ -115,44 +118,40 @@ struct Topic<T: Message> {
     subscriber: AnySubscriber<T>,
 }
 
-impl<T: Message> Topic<T> {
-    fn try_recv(&mut self) -> Result<T, LossyTryRecvError> {
-        match &mut self.subscriber {
-            AnySubscriber::Lossy(subscriber) => subscriber.try_recv(),
-            AnySubscriber::Lossless(subscriber) => subscriber.try_recv().map_err(TryRecvError::into),
-        }
-    }
-
-    fn total_lagged(&self) -> u64 {
-        match &self.subscriber {
-            AnySubscriber::Lossy(subscriber) => subscriber.total_lagged(),
-            AnySubscriber::Lossless(subscriber) => subscriber.total_lagged(),
-        }
-    }
-}
-
 /// New topics, as something to wait for.
 struct Arrivals<T: Message> {
     inbox: Arc<Inbox<T>>,
     /// Whether the end of the bus was seen.
     is_over: bool,
+    #[cfg(feature = "std")]
+    strategy: WaitStrategy,
 }
 
 impl<T: Message> MatchingSubscriber<T> {
-    pub(super) fn new(inbox: Arc<Inbox<T>>, topics: &Arc<Topics>, joined: Vec<Joined<T>>) -> Self {
+    /// For the topics of this pattern; it waits as `builder` says.
+    pub(super) fn new(topics: &Arc<Topics>, pattern: Pattern, builder: Builder) -> Self {
+        #[cfg(not(feature = "std"))]
+        let _ = builder;
+        let (inbox, joined) = topics.watch(pattern);
         let mut matching = Self {
             members: Vec::new(),
             turn: 0,
             lagged: 0,
-            inbox: Arrivals { inbox, is_over: false },
+            inbox: Arrivals {
+                inbox,
+                is_over: false,
+                #[cfg(feature = "std")]
+                strategy: builder.strategy(),
+            },
             topics: Arc::downgrade(topics),
         };
-        joined.into_iter().for_each(|joined| matching.join(joined));
+        matching.join_all(joined);
         matching
     }
 
-    fn join(&mut self, (name, subscriber): Joined<T>) {
-        self.members.push(Member::new(Topic { name, subscriber }));
+    fn join_all(&mut self, joined: Vec<Joined<T>>) {
+        let members = joined.into_iter().map(|(name, subscriber)| Member::new(Topic { name, subscriber }));
+        self.members.extend(members);
     }
 
     /// Receives the next message of any of the topics if one is there, with the name of its topic. Never
@@ -177,7 +176,7 @@ impl<T: Message> MatchingSubscriber<T> {
     /// How many messages were lost, of all topics together.
     #[must_use]
     pub fn total_lagged(&self) -> u64 {
-        self.lagged + self.members.iter().map(|member| member.arm().total_lagged()).sum::<u64>()
+        self.lagged + self.members.iter().map(|member| member.arm().subscriber.total_lagged()).sum::<u64>()
     }
 
     /// The names of the topics that it receives from now. Topics that joined since the last receive are not
@@ -198,7 +197,7 @@ impl<T: Message> MatchingSubscriber<T> {
         // After that look, so that nothing comes any more if the bus is gone.
         if self.inbox.inbox.has_some() {
             let joined = self.inbox.inbox.take();
-            joined.into_iter().for_each(|joined| self.join(joined));
+            self.join_all(joined);
         }
         self.inbox.is_over = is_over;
         let mut left = self.members.len();
@@ -206,12 +205,12 @@ impl<T: Message> MatchingSubscriber<T> {
             left -= 1;
             let index = if self.turn < self.members.len() { self.turn } else { 0 };
             self.turn = index + 1;
-            match self.members[index].arm_mut().try_recv() {
+            match self.members[index].arm_mut().subscriber.try_recv() {
                 Ok(message) => return Found::Message(index, message),
                 Err(LossyTryRecvError::Lagged { skipped }) => return Found::Lag(index, skipped),
                 Err(LossyTryRecvError::Empty) => {}
                 Err(LossyTryRecvError::Closed) => {
-                    self.lagged += self.members.remove(index).arm().total_lagged();
+                    self.lagged += self.members.remove(index).arm().subscriber.total_lagged();
                     self.turn = index;
                 }
             }
@@ -232,7 +231,7 @@ enum Found<T> {
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 impl<T: Message> MatchingSubscriber<T> {
     /// Receives the next message of any of the topics, with the name of its topic. Waits for it by the
-    /// [`WaitStrategy`] of the first topic that it has, and sleeps once for all. After a lag it goes on;
+    /// [`WaitStrategy`] that the bus was made with, and sleeps once for all. After a lag it goes on;
     /// [`total_lagged`](Self::total_lagged) counts what was lost.
     ///
     /// ```
@@ -256,10 +255,8 @@ impl<T: Message> MatchingSubscriber<T> {
     ///
     /// [`RecvError`]: the bus is gone, nobody publishes to any of the topics, and nothing is left.
     pub fn recv(&mut self) -> Result<(&str, T), RecvError> {
-        match self.receive(None) {
-            Some(Some((index, message))) => Ok((&self.members[index].arm().name, message)),
-            _ => Err(RecvError),
-        }
+        let (index, message) = self.receive(None).map_err(|_| RecvError)?;
+        Ok((&self.members[index].arm().name, message))
     }
 
     /// As [`recv`](Self::recv), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -270,32 +267,28 @@ impl<T: Message> MatchingSubscriber<T> {
     /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
     /// for [`recv`](Self::recv).
     pub fn recv_timeout(&mut self, timeout: Duration) -> Result<(&str, T), RecvTimeoutError> {
-        match self.receive(Instant::now().checked_add(timeout)) {
-            Some(Some((index, message))) => Ok((&self.members[index].arm().name, message)),
-            Some(None) => Err(RecvTimeoutError::Closed),
-            None => Err(RecvTimeoutError::Timeout),
-        }
+        let (index, message) = self.receive(Instant::now().checked_add(timeout))?;
+        Ok((&self.members[index].arm().name, message))
     }
 
-    /// The next message and the number of its member, or the end; `None` once `deadline` has passed.
-    fn receive(&mut self, deadline: Deadline) -> Option<Option<(usize, T)>> {
+    /// The next message and the number of its member; [`Timeout`](RecvTimeoutError::Timeout) once `deadline`
+    /// has passed.
+    fn receive(&mut self, deadline: Deadline) -> Result<(usize, T), RecvTimeoutError> {
         loop {
             match self.next() {
-                Found::Message(index, message) => return Some(Some((index, message))),
-                Found::End => return Some(None),
+                Found::Message(index, message) => return Ok((index, message)),
+                Found::End => return Err(RecvTimeoutError::Closed),
                 Found::Lag(..) => {}
                 Found::Nothing => {
-                    let first = self.turn;
                     let mut arms = All { members: &mut self.members, inbox: Place::new(&mut self.inbox) };
-                    let first = if first < arms.count() { first } else { 0 };
-                    wait_for_any(&mut arms, first, deadline)?;
+                    wait_for_any(&mut arms, 0, deadline).ok_or(RecvTimeoutError::Timeout)?;
                 }
             }
         }
     }
 }
 
-/// All that is waited for: the topics, and new ones.
+/// All that is waited for: new topics, then those that are there.
 #[cfg(feature = "std")]
 struct All<'m, T: Message> {
     members: &'m mut Vec<Member<T>>,
@@ -309,19 +302,9 @@ impl<T: Message> Arms for All<'_, T> {
     }
 
     fn at(&mut self, index: usize) -> &mut Place<dyn Arm + '_> {
-        match self.members.get_mut(index) {
-            Some(member) => member,
+        match index.checked_sub(1) {
+            Some(index) => &mut self.members[index],
             None => &mut self.inbox,
-        }
-    }
-}
-
-#[cfg(feature = "std")]
-impl<T: Message> Topic<T> {
-    fn source(&self) -> &dyn Source {
-        match &self.subscriber {
-            AnySubscriber::Lossy(subscriber) => subscriber,
-            AnySubscriber::Lossless(subscriber) => subscriber,
         }
     }
 }
@@ -330,19 +313,15 @@ impl<T: Message> Topic<T> {
 #[cfg(feature = "std")]
 unsafe impl<T: Message> Arm for Topic<T> {
     fn event(&self) -> &Event {
-        self.source().event()
+        self.subscriber.event()
     }
 
     fn look(&mut self) -> Look<()> {
-        let is_ready = match &mut self.subscriber {
-            AnySubscriber::Lossy(subscriber) => subscriber.is_ready(),
-            AnySubscriber::Lossless(subscriber) => subscriber.is_ready(),
-        };
-        if is_ready { Look::Found(()) } else { Look::Nothing }
+        self.subscriber.look()
     }
 
     fn strategy(&self) -> WaitStrategy {
-        self.source().strategy()
+        unreachable!("new topics are the first that is waited for")
     }
 }
 
@@ -359,7 +338,7 @@ unsafe impl<T: Message> Arm for &mut Arrivals<T> {
     }
 
     fn strategy(&self) -> WaitStrategy {
-        WaitStrategy::default()
+        self.strategy
     }
 }
 

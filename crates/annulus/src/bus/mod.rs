@@ -19,6 +19,9 @@
 //! assert_eq!(subscriber.try_recv(), Ok(100));
 //! ```
 //!
+//! One handle can receive from all topics whose names match a pattern: see
+//! [`subscribe_matching`](Bus::subscribe_matching).
+//!
 //! # How long a topic lives
 //!
 //! | what happens | the topic | its subscribers |
@@ -42,6 +45,7 @@
 //! somebody else. What stays is one cell of 40 bytes for each thread that ever was in a look-up at the same
 //! time as others, in groups of eight, until the bus is gone.
 
+mod any_subscriber;
 #[expect(clippy::module_inception, reason = "it is the bus")]
 mod bus;
 mod error;

@@ -61,7 +61,6 @@ impl Pattern {
         let mut names = name.split('.');
         for segment in self.0.split('.') {
             match (segment, names.next()) {
-                (_, None) => return false,
                 ("**", Some(_)) => return true,
                 ("*", Some(_)) => {}
                 (segment, Some(name)) if segment == name => {}

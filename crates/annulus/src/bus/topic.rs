@@ -55,7 +55,7 @@ pub(super) trait AnyEnds: Send + Sync {
 
     fn is_removed(&self) -> bool;
 
-    /// A new subscriber, in an [`AnySubscriber`](super::inbox::AnySubscriber).
+    /// A new subscriber, in an [`AnySubscriber`](super::any_subscriber::AnySubscriber).
     fn subscribe(&self) -> Box<dyn Any + Send>;
 }
 

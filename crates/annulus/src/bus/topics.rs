@@ -12,16 +12,16 @@ use core::any::{Any, type_name};
 use core::ptr;
 
 use super::error::{RemoveError, TopicError};
-use super::inbox::{Inbox, Watcher, subscriber_for};
+use super::inbox::{Inbox, Joined, Watcher, subscriber_for};
 use super::info::TopicInfo;
 use super::kind::{Ends, Kind, MakeTopic};
-use super::matching::MatchingSubscriber;
 use super::pattern::Pattern;
 use super::topic::{AnyEnds, Kept, Topic};
 use super::trie::{Entry, Trie, hash};
 use super::versions::Versions;
 use crate::broadcast::Builder;
 use crate::message::Message;
+use crate::sync::mutated;
 
 /// All topics.
 pub(super) struct Topics {
@@ -85,11 +85,14 @@ impl Topics {
                 None => request.make::<T, K>(hash)?,
             };
             // Before anybody can publish.
-            let joining = current.look(|map| map.joining(&topic));
+            let mut joining = current.look(|map| map.joining(&topic));
             let with = current.look(|map| map.with_topics(map.topics.with(Arc::clone(&topic))));
             if current.replace(with).is_err() {
                 made = Some(topic);
                 continue;
+            }
+            if mutated!("matching_joins_late") {
+                joining = current.look(|map| map.joining(&topic));
             }
             for (watcher, subscriber) in joining {
                 watcher.join(request.name, subscriber);
@@ -148,8 +151,8 @@ impl Topics {
 }
 
 impl Topics {
-    /// A subscriber of all topics that match, and of those that come.
-    pub(super) fn watch<T: Message>(self: &Arc<Self>, pattern: Pattern) -> MatchingSubscriber<T> {
+    /// Subscribers of all topics that match, and an inbox through which those of new topics come.
+    pub(super) fn watch<T: Message>(&self, pattern: Pattern) -> (Arc<Inbox<T>>, Vec<Joined<T>>) {
         let inbox = Arc::new(Inbox::<T>::new(pattern));
         loop {
             let current = self.map.borrow();
@@ -171,7 +174,8 @@ impl Topics {
                 let of_type = joined.into_iter().filter_map(|(topic, subscriber)| {
                     Some((Entry::name(&topic).to_owned(), *subscriber.downcast().ok()?))
                 });
-                return MatchingSubscriber::new(inbox, self, of_type.collect());
+                let joined = of_type.collect();
+                return (inbox, joined);
             }
         }
     }

@@ -117,7 +117,7 @@ impl<K: Kind> TypedBus<K> {
         &self,
         pattern: &str,
     ) -> Result<MatchingSubscriber<T>, PatternError> {
-        Ok(self.topics.watch(Pattern::new(pattern)?))
+        Ok(MatchingSubscriber::new(&self.topics, Pattern::new(pattern)?, self.builder))
     }
 
     /// As [`Bus::topic`](super::Bus::topic).

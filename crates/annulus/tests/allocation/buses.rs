@@ -13,17 +13,22 @@ fn a_hit_allocates_nothing() {
         drop((bus.topic("many").mp_lossy().publisher().unwrap(), bus.contains(name)));
         drop((typed.publisher::<u64>(name), typed.subscribe::<u64>(name)));
     };
-    names.iter().for_each(|name| look_up(name));
-    assert_eq!(allocations(|| names.iter().for_each(|name| look_up(name))), 0);
+    let look_all_up = || {
+        for name in &names {
+            look_up(name);
+        }
+    };
+    look_all_up();
+    assert_eq!(allocations(look_all_up), 0);
 }
 
 #[test]
 fn a_removed_topic_gives_its_memory_back() {
     let bus = Bus::<u64>::new(1024);
     // What stays is made by the first of these.
+    let mut round = 0;
     gives_back("topics of names that never come again", || {
-        static ROUND: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-        let round = ROUND.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        round += 1;
         for number in 0..50 {
             let name = format!("{round:03}/{number:03}");
             bus.publisher(&name).publish(number);

@@ -1,7 +1,6 @@
 //! Look-ups, new topics and removals at the same time.
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use annulus::bus::{Bus, Lossless, RemoveError, TopicError};
@@ -14,34 +13,35 @@ const ROUNDS: u64 = if cfg!(miri) { 8 } else { 5_000 };
 fn a_topic_is_made_once() {
     let bus = Bus::<u64>::new(8);
     let barrier = Barrier::new(THREADS);
-    let taken = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for _ in 0..THREADS {
-            scope.spawn(|| {
-                for round in 0..ROUNDS / 4 {
-                    let name = format!("topic {round}");
-                    barrier.wait();
-                    let mut subscriber = bus.subscribe(&name);
-                    let publisher = match bus.try_publisher(&name) {
-                        Ok(publisher) => Some(publisher),
-                        Err(error) => {
-                            assert_eq!(error, TopicError::Taken { topic: name.clone() });
-                            None
-                        }
-                    };
-                    barrier.wait();
-                    if let Some(mut publisher) = publisher {
-                        taken.fetch_add(1, Ordering::Relaxed);
-                        publisher.publish(round);
-                        publisher.close();
+    let taken: u64 = thread::scope(|scope| {
+        let takes = || {
+            let mut taken = 0;
+            for round in 0..ROUNDS / 4 {
+                let name = format!("topic {round}");
+                barrier.wait();
+                let mut subscriber = bus.subscribe(&name);
+                let publisher = match bus.try_publisher(&name) {
+                    Ok(publisher) => Some(publisher),
+                    Err(error) => {
+                        assert_eq!(error, TopicError::Taken { topic: name.clone() });
+                        None
                     }
-                    assert_eq!(subscriber.recv(), Ok(round));
-                    assert!(subscriber.recv().is_err());
+                };
+                barrier.wait();
+                if let Some(mut publisher) = publisher {
+                    taken += 1;
+                    publisher.publish(round);
+                    publisher.close();
                 }
-            });
-        }
+                assert_eq!(subscriber.recv(), Ok(round));
+                assert!(subscriber.recv().is_err());
+            }
+            taken
+        };
+        let threads = [(); THREADS].map(|()| scope.spawn(takes));
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
-    assert_eq!(taken.into_inner() as u64, ROUNDS / 4, "one publisher each");
+    assert_eq!(taken, ROUNDS / 4, "one publisher each");
     assert_eq!(bus.topics().len() as u64, ROUNDS / 4);
 }
 
@@ -80,32 +80,33 @@ fn a_publisher_goes_around() {
 #[test]
 fn a_removal_never_takes_what_is_held() {
     let bus = Bus::<u64>::new(8);
-    let removed = AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for thread in 0..THREADS {
-            let (bus, removed) = (&bus, &removed);
-            scope.spawn(move || {
-                for round in 0..ROUNDS {
-                    match (round + thread as u64) % 2 {
-                        0 => {
-                            let subscriber = bus.subscribe("name");
-                            assert!(!subscriber.is_closed(), "nobody closes it");
-                            if let Ok(mut publisher) = bus.try_publisher("name") {
-                                publisher.publish(round);
-                            }
-                            assert!(!subscriber.is_closed(), "it is held");
+    let removed: u64 = thread::scope(|scope| {
+        let bus = &bus;
+        let work = move |thread| {
+            let mut removed = 0;
+            for round in 0..ROUNDS {
+                match (round + thread) % 2 {
+                    0 => {
+                        let subscriber = bus.subscribe("name");
+                        assert!(!subscriber.is_closed(), "nobody closes it");
+                        if let Ok(mut publisher) = bus.try_publisher("name") {
+                            publisher.publish(round);
                         }
-                        _ => match bus.remove("name") {
-                            Ok(()) => drop(removed.fetch_add(1, Ordering::Relaxed)),
-                            Err(RemoveError::Unknown { .. } | RemoveError::InUse { .. }) => {}
-                            Err(error) => panic!("{error}"),
-                        },
+                        assert!(!subscriber.is_closed(), "it is held");
                     }
+                    _ => match bus.remove("name") {
+                        Ok(()) => removed += 1,
+                        Err(RemoveError::Unknown { .. } | RemoveError::InUse { .. }) => {}
+                        Err(error) => panic!("{error}"),
+                    },
                 }
-            });
-        }
+            }
+            removed
+        };
+        let threads: Vec<_> = (0..THREADS as u64).map(|thread| scope.spawn(move || work(thread))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
-    assert!(removed.into_inner() > 0);
+    assert!(removed > 0);
 }
 
 /// Look-ups of one topic beside others that come and go.
