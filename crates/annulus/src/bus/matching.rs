@@ -33,7 +33,11 @@ use crate::wait::{Arm, Arms, Deadline, Event, Look, Place, WaitStrategy, wait_fo
 /// *The end.* A topic that is closed is left once its messages are received. `Closed` comes when the bus is
 /// gone, and nobody publishes to any of the topics, and all messages are received.
 ///
-/// Receiving allocates nothing, except when topics have joined since the last receive.
+/// Receiving allocates nothing, except when topics have joined since the last receive. A handle that never
+/// receives keeps a subscriber of each topic that was made meanwhile, and so the ring of that topic, even if
+/// the topic was closed and removed. Drop a handle that nobody needs. If it is forgotten
+/// ([`mem::forget`](core::mem::forget)), lossless topics wait for it, and these rings stay until the bus is
+/// gone.
 ///
 /// ```
 /// let bus = annulus::bus::Bus::<u64>::new(64);

@@ -3,7 +3,10 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use annulus::broadcast::Builder;
-use annulus::bus::{Bus, Lossless, Lossy, Many, RemoveError, TopicError, TopicKind, TypedBus};
+use annulus::bus::{
+    Bus, Lossless, Lossy, Many, MatchingSubscriber, RemoveError, TopicError, TopicKind, TopicPublisher,
+    TypedBus,
+};
 use annulus::{CapacityError, LossyTryRecvError, TryRecvError};
 
 /// What a panic says.
@@ -195,6 +198,31 @@ fn types_of_a_typed_bus_are_told_apart() {
     assert!(kind.publisher::<u64>("a").publish(1).is_ok());
     drop((kind.subscribe::<u64>("a"), kind.subscribable::<u64>("a")));
     assert!(format!("{bus:?} {kind:?} {:?}", bus.topic::<u8>("z")).contains("MpLossless"));
+}
+
+/// Handles go where those of a ring go.
+#[test]
+fn handles_go_to_other_threads() {
+    const fn is_shared<T: Send + Sync>() {}
+    const fn is_sent<T: Send>() {}
+    is_shared::<Bus<u64, Lossless>>();
+    is_shared::<TypedBus>();
+    is_shared::<TopicPublisher<u64, Many<Lossy>>>();
+    is_sent::<TopicPublisher<u64, Lossless>>();
+    is_sent::<MatchingSubscriber<u64>>();
+}
+
+/// A clone of a publisher counts as one more.
+#[test]
+fn publishers_of_many_are_cloned() {
+    let bus = Bus::<u64, Many<Lossy>>::with(Builder::new(8));
+    let first = bus.publisher("a");
+    let second = first.clone();
+    assert_eq!(bus.topics()[0].publishers, 2);
+    drop(first);
+    assert!(matches!(bus.remove("a"), Err(RemoveError::InUse { publishers: 1, receivers: 0, .. })));
+    drop(second);
+    assert_eq!(bus.remove("a"), Ok(()));
 }
 
 #[test]
