@@ -132,7 +132,9 @@ fn each_topic_has_the_kind_that_it_was_made_with() {
     let many =
         [bus.topic("b").mp_lossy().publisher().unwrap(), bus.topic("b").mp_lossy().publisher().unwrap()];
     let mut all = bus.topic("b").mp_lossy().subscribe().unwrap();
-    many.iter().for_each(|publisher| publisher.publish(1));
+    for publisher in &many {
+        publisher.publish(1);
+    }
     assert_eq!(all.try_iter().count(), 2);
     assert!(bus.topic("c").mp_lossless().capacity(2).publisher().unwrap().try_publish(1).is_ok());
     drop(bus.topic("d").of_kind::<Lossless>().headroom(1).publisher().unwrap());
