@@ -1,34 +1,34 @@
-//! Four topics, each with a ring, a publisher and a subscriber of its own. What counts is what was
-//! *received*: a publisher that nobody keeps up with publishes fast, and moves nothing.
+//! Four topics of a bus, each with a publisher and a subscriber that find it by its name. What counts is what
+//! was *received*: a publisher that nobody keeps up with publishes fast, and moves nothing.
 //!
 //! `cargo run --release -p annulus --example market_data`
 
 use std::thread;
 use std::time::Instant;
 
+use annulus::Bus;
 use bytemuck::NoUninit;
 
 const TOPICS: [&str; 4] = ["EURUSD", "GBPUSD", "USDJPY", "AUDUSD"];
 const QUOTES: u64 = 500_000;
-/// Quotes come in packets. After each, a publisher lets others have the core.
+/// After so many quotes, a publisher lets others have the core.
 const PACKET: u64 = 512;
-/// Slots of a ring. A subscriber that is off its core for longer than these last loses some quotes.
+/// A subscriber that is off its core for longer than these slots last loses some quotes.
 const CAPACITY: usize = 16_384;
 
 #[derive(Clone, Copy, NoUninit)]
 #[repr(C)]
 struct Quote {
     number: u64,
-    /// In hundred-thousandths.
     bid: u64,
     ask: u64,
 }
 
 fn main() {
     let begun = Instant::now();
+    let bus = Bus::<Quote>::new(CAPACITY);
     let topics = TOPICS.map(|topic| {
-        let (mut publisher, subscribable) = annulus::broadcast::lossy::<Quote>(CAPACITY);
-        let mut subscriber = subscribable.subscribe();
+        let (mut subscriber, mut publisher) = (bus.subscribe(topic), bus.publisher(topic));
         thread::spawn(move || {
             for number in 0..QUOTES {
                 let bid = 100_000 + number % 1_000;
@@ -37,9 +37,9 @@ fn main() {
                     thread::yield_now();
                 }
             }
+            publisher.close(); // a drop would leave the topic open
         });
         let reader = thread::spawn(move || {
-            // Goes on after a loss, and ends when the publisher is gone.
             while let Ok(quote) = subscriber.recv() {
                 assert_eq!(quote.number + 1, subscriber.cursor(), "in order");
                 assert!(quote.ask - quote.bid == quote.number % 20, "and whole");

@@ -6,6 +6,7 @@
 //! What is received is checked by `assert!(a == b)` (`assert_eq!` takes the address of both, and so stores
 //! both, for each message), in batches by [`Check`](crate::messages::Check).
 
+mod bus;
 mod entries;
 mod events;
 mod fan_out;
@@ -46,6 +47,7 @@ pub fn all() -> Vec<Row> {
     of(Group::BroadcastOneThread, vec![group::row(), many_publishers::on_one_thread()]);
     of(Group::BroadcastOneThread, vec![quote::on_one_thread()]);
     of(Group::BroadcastOneThread, fan_out::rows().into());
+    of(Group::BroadcastOneThread, vec![bus::row()]);
     of(Group::BroadcastAcross, vec![live::row(), many_publishers::at_once(), quote::market_data()]);
     of(Group::Lossless, lossless::rows().into());
     of(Group::Lossless, events::rows().into());

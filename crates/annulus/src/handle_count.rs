@@ -2,9 +2,13 @@
 
 use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated, ordering};
 
+/// In the count: nobody may join any more who has no handle.
+const SEALED: usize = 1 << (usize::BITS - 1);
+
 /// The handles of one side, and whether the last of them is gone. That never changes back: a handle is made
 /// only from another one of its side.
 pub(crate) struct HandleCount {
+    /// How many handles; and [`SEALED`].
     count: AtomicUsize,
     is_gone: AtomicBool,
 }
@@ -24,7 +28,7 @@ impl HandleCount {
     /// One handle less. Says whether it was the last.
     pub(crate) fn remove(&self) -> bool {
         // Release: pairs with the fence below, for what this handle did before.
-        if self.count.fetch_sub(1, ordering!(Release unless "handles_left_relaxed")) != 1
+        if self.count.fetch_sub(1, ordering!(Release unless "handles_left_relaxed")) & !SEALED != 1
             && !mutated!("handles_gone_with_the_first")
         {
             return false;
@@ -36,6 +40,44 @@ impl HandleCount {
         // Release: pairs with the Acquire in `is_zero`; the last message comes before it.
         self.is_gone.store(true, ordering!(Release unless "close_relaxed"));
         true
+    }
+
+    /// How many handles there are. Others may come and go meanwhile.
+    pub(crate) fn count(&self) -> usize {
+        // Relaxed: a number for who asks.
+        self.count.load(Ordering::Relaxed) & !SEALED
+    }
+
+    /// I9: seals the count, if there are `expected` handles, or if that is `None`. Otherwise says how many
+    /// there are; `None` if it was sealed before.
+    pub(crate) fn seal(&self, expected: Option<usize>) -> Result<(), Option<usize>> {
+        // Relaxed, here and below: all is decided by the order of changes of this one word.
+        let mut count = self.count.load(Ordering::Relaxed);
+        loop {
+            if count & SEALED != 0 {
+                return Err(None);
+            }
+            if expected.is_some_and(|expected| expected != count) {
+                return Err(Some(count));
+            }
+            if mutated!("topic_sealed_blindly") {
+                self.count.fetch_or(SEALED, Ordering::Relaxed);
+                return Ok(());
+            }
+            let sealed = count | SEALED;
+            match self.count.compare_exchange_weak(count, sealed, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Ok(()),
+                Err(now) => count = now,
+            }
+        }
+    }
+
+    /// I8: whether the count was sealed. Who has added a handle (I7) and then sees false has a handle that I9
+    /// counts.
+    #[inline]
+    pub(crate) fn is_sealed(&self) -> bool {
+        // Relaxed: the handle was added to the same word before.
+        self.count.load(Ordering::Relaxed) & SEALED != 0 && !mutated!("topic_sealed_unseen")
     }
 
     /// Whether the last handle is gone. Who sees true also sees what all of them did.

@@ -39,6 +39,7 @@
 //! | one | many, each message to one | a queue; consumers claim messages from one ring | [`spmc::channel`] |
 //! | many | many, each message to one | a queue; each producer has a ring of its own | [`mpmc::channel`] |
 //! | many | many, each message to one | a queue with one ring, one order and one bound; handles are shared or cloned freely | [`queue::shared::channel`] |
+//! | one or many | many, each sees all | broadcast rings by name, made on first use | [`Bus`], [`TypedBus`] |
 //! | | | buffers of one size, for bytes that are too large to copy; their 4-byte handles go through a queue | [`pool::BufferPool`] |
 //!
 //! Readers of a broadcast ring can share one read ([`SubscriberGroup`](broadcast::SubscriberGroup)), or
@@ -73,6 +74,7 @@
 //! | lossless subscribers, subscribers of events, their clones, and members of a group that [pause](broadcast::SubscriberGroup::pause) on a lossless ring | a place for the cursor, unless one is free |
 //! | stages, [`subscribe_tracked`](broadcast::Subscribable::subscribe_tracked), [`DependencyBarrier`](broadcast::DependencyBarrier) | their progress |
 //! | a [`SubscriberGroup`](broadcast::SubscriberGroup) | its members |
+//! | the first handle of a topic of a [`Bus`] or a [`TypedBus`] | the ring, and its place among the topics |
 //! | producers of [`mpsc`] and [`mpmc`] | a ring, unless one is free, and what the queue keeps for each ring |
 //!
 //! The allocator may take locks of its own. `tests/allocation/joins.rs` checks this table.
@@ -117,6 +119,7 @@ mod batch;
 #[cfg(any(feature = "std", feature = "async"))]
 mod batches;
 pub mod broadcast;
+pub mod bus;
 mod closer;
 mod error;
 pub mod event;
@@ -155,6 +158,7 @@ mod wait;
 #[cfg(feature = "derive")]
 #[cfg_attr(docsrs, doc(cfg(feature = "derive")))]
 pub use annulus_derive::Message;
+pub use bus::{Bus, TypedBus};
 pub use closer::Closer;
 pub use error::{
     CapacityError, LossyRecvError, LossyTryRecvError, PublishError, RecvError, RegisterError, SendError,

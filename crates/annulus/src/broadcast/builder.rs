@@ -61,6 +61,17 @@ impl Builder {
         Self { capacity, headroom: 0, strategy: WaitStrategy::default(), first: 0 }
     }
 
+    /// How handles wait where a verb does not say.
+    #[cfg(feature = "std")]
+    pub(crate) fn strategy(&self) -> WaitStrategy {
+        self.strategy
+    }
+
+    /// The same with another capacity.
+    pub(crate) fn with_capacity(self, capacity: usize) -> Self {
+        Self { capacity, ..self }
+    }
+
     /// How many slots of a lossless ring are kept free of messages that a subscriber still needs. 0 by
     /// default; must be smaller than the capacity.
     ///

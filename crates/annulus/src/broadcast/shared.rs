@@ -215,6 +215,16 @@ impl<S: Store> Shared<S> {
         self.subscribers.load(Ordering::Relaxed)
     }
 
+    /// How many publishers there are.
+    pub(super) fn publisher_count(&self) -> usize {
+        self.publishers.count()
+    }
+
+    /// The receiving handles of any kind.
+    pub(super) fn receivers(&self) -> &HandleCount {
+        &self.receivers
+    }
+
     /// Whether it is worth to ask [`is_closed`](Self::is_closed).
     #[inline]
     pub(super) fn may_be_closed(&self) -> bool {

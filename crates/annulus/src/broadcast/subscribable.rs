@@ -5,6 +5,7 @@ use core::fmt;
 use super::handle::{Handle, Inviting};
 use super::{DependencyBarrier, Lossless, Lossy, Mode, Staged, Subscriber, SubscriberGroup};
 use crate::Closer;
+use crate::handle_count::HandleCount;
 use crate::message::Message;
 use crate::ring::Copied;
 use crate::sequence::Sequence;
@@ -188,6 +189,17 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.shared.subscriber_count()
+    }
+
+    /// How many publishers the ring has.
+    pub(crate) fn publisher_count(&self) -> usize {
+        self.shared.publisher_count()
+    }
+
+    /// The ring's receiving handles of any kind, this one included.
+    #[inline]
+    pub(crate) fn receivers(&self) -> &HandleCount {
+        self.shared.receivers()
     }
 
     fn lossy(&self) -> Subscriber<T> {

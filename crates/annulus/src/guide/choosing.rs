@@ -18,6 +18,9 @@
 //! constructor of a broadcast or event ring, or one of the queues for many producers. A ring for one writer
 //! is faster, and the compiler checks that there is only one.
 //!
+//! **Do the threads find their rings by name?** Then take a [bus](crate::bus). It makes each ring when
+//! somebody first asks for it, and hands out the ring's own handles.
+//!
 //! Here prices go to every strategy, and the orders of all strategies go to one gateway:
 //!
 //! ```

@@ -2,6 +2,7 @@
 //! a ring may need memory: `joins.rs` says which verbs do.
 
 mod broadcast;
+mod buses;
 mod counting;
 mod events;
 #[path = "../support/hang.rs"]

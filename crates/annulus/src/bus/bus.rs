@@ -1,0 +1,250 @@
+//! [`Bus`]: topics by name, all with messages of one type.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::error::{RemoveError, TopicError};
+use super::info::TopicInfo;
+use super::kind::Kind;
+use super::matching::MatchingSubscriber;
+use super::pattern::{Pattern, PatternError};
+use super::publisher::TopicPublisher;
+use super::topic_builder::TopicBuilder;
+use super::topics::Topics;
+use crate::broadcast::{Builder, Lossy, Subscribable, Subscriber};
+use crate::message::Message;
+
+/// Topics by name, all with messages of type `T`. A topic is made when somebody first asks for it.
+///
+/// `K` is the [kind](Kind) of the topics of which nobody says otherwise. [`topic`](Self::topic) chooses
+/// another kind, or another capacity, for one topic.
+///
+/// A bus is shared by reference, or cloned: the clones have the same topics. The
+/// [module](crate::bus) says how long a topic lives, and what a look-up costs.
+///
+/// ```
+/// use annulus::bus::Bus;
+///
+/// let bus = Bus::<u64>::new(1024);
+/// let mut subscriber = bus.subscribe("quotes.EURUSD");
+/// let feed = std::thread::spawn({
+///     let bus = bus.clone();
+///     move || {
+///         let mut publisher = bus.publisher("quotes.EURUSD");
+///         (1..=3).for_each(|price| publisher.publish(price));
+///         publisher.close(); // ends the topic; a drop would leave it open
+///     }
+/// });
+/// assert_eq!(subscriber.iter().collect::<Vec<_>>(), [1, 2, 3]);
+/// feed.join().unwrap();
+/// bus.remove("quotes.EURUSD").unwrap();
+/// ```
+#[doc(alias = "Photon")]
+pub struct Bus<T, K: Kind = Lossy> {
+    topics: Arc<Topics>,
+    builder: Builder,
+    types: PhantomData<fn() -> (T, K)>,
+}
+
+impl<T: Message> Bus<T> {
+    /// A bus whose topics are lossy rings of `capacity` slots with one publisher each, if nobody says
+    /// otherwise. The capacity is checked when a topic is made.
+    ///
+    /// ```
+    /// use annulus::bus::Bus;
+    ///
+    /// let bus = Bus::<u64>::new(1);
+    /// assert!(bus.try_subscribe("prices").unwrap_err().to_string().contains("capacity 1 is too small"));
+    /// ```
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self::with(Builder::new(capacity))
+    }
+}
+
+impl<T: Message, K: Kind> Bus<T, K> {
+    /// A bus whose topics are rings of kind `K`, made by `builder`, if nobody says otherwise.
+    ///
+    /// ```
+    /// use annulus::WaitStrategy;
+    /// use annulus::broadcast::Builder;
+    /// use annulus::bus::{Bus, Lossless, Many};
+    ///
+    /// let rings = Builder::new(64).wait_strategy(WaitStrategy::YieldSpin);
+    /// let bus = Bus::<u64, Many<Lossless>>::with(rings);
+    /// let mut subscriber = bus.subscribe("orders");
+    /// let publishers = [bus.publisher("orders"), bus.publisher("orders")];
+    /// for publisher in publishers {
+    ///     publisher.publish(1)?;
+    /// }
+    /// assert_eq!(subscriber.try_iter().count(), 2);
+    /// # Ok::<(), annulus::PublishError<u64>>(())
+    /// ```
+    #[must_use]
+    pub fn with(builder: Builder) -> Self {
+        Self { topics: Arc::new(Topics::new()), builder, types: PhantomData }
+    }
+
+    /// The publisher of a topic, which is made if it is not there. If the kind has many publishers, another
+    /// one of them.
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_publisher`](Self::try_publisher) returns an error: for one, if somebody has the publisher.
+    /// The message names the topic.
+    #[must_use]
+    #[track_caller]
+    pub fn publisher(&self, topic: &str) -> TopicPublisher<T, K> {
+        self.try_publisher(topic).unwrap_or_else(|error| refuse("publisher", &error))
+    }
+
+    /// The publisher of a topic, as [`publisher`](Self::publisher).
+    ///
+    /// ```
+    /// use annulus::bus::{Bus, TopicError};
+    ///
+    /// let bus = Bus::<u64>::new(64);
+    /// let publisher = bus.publisher("prices");
+    /// assert_eq!(bus.try_publisher("prices").unwrap_err(), TopicError::Taken { topic: "prices".into() });
+    /// drop(publisher);
+    /// assert!(bus.try_publisher("prices").is_ok(), "it was given back");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TopicBuilder::publisher`].
+    pub fn try_publisher(&self, topic: &str) -> Result<TopicPublisher<T, K>, TopicError> {
+        self.topic(topic).publisher()
+    }
+
+    /// A subscriber of a topic, which is made if it is not there, for the messages that are published from
+    /// now on.
+    ///
+    /// # Panics
+    ///
+    /// Where [`try_subscribe`](Self::try_subscribe) returns an error. The message names the topic.
+    #[must_use]
+    #[track_caller]
+    pub fn subscribe(&self, topic: &str) -> Subscriber<T, K::Mode> {
+        self.try_subscribe(topic).unwrap_or_else(|error| refuse("subscribe", &error))
+    }
+
+    /// A subscriber of a topic, as [`subscribe`](Self::subscribe).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TopicBuilder::subscribe`].
+    pub fn try_subscribe(&self, topic: &str) -> Result<Subscriber<T, K::Mode>, TopicError> {
+        self.topic(topic).subscribe()
+    }
+
+    /// What makes subscribers of a topic, which is made if it is not there. Its holder needs no further
+    /// look-ups.
+    ///
+    /// # Panics
+    ///
+    /// Where [`TopicBuilder::subscribable`] returns an error. The message names the topic.
+    #[must_use]
+    #[track_caller]
+    pub fn subscribable(&self, topic: &str) -> Subscribable<T, K::Mode> {
+        self.topic(topic).subscribable().unwrap_or_else(|error| refuse("subscribable", &error))
+    }
+
+    /// One subscriber of all topics whose names match `pattern`, those that are made later included: see
+    /// [`MatchingSubscriber`].
+    ///
+    /// A pattern has segments between dots, as names have. `*` stands for one segment. `**` at the end stands
+    /// for one or more segments. All else stands for itself. Allocates; takes O(n) for n topics.
+    ///
+    /// ```
+    /// use annulus::bus::{Bus, PatternError};
+    ///
+    /// let bus = Bus::<u64>::new(64);
+    /// let mut quotes = bus.subscribe_matching("quotes.*").unwrap();
+    /// bus.publisher("quotes.EURUSD").publish(1); // a topic that was not there
+    /// assert_eq!(quotes.try_recv(), Ok(("quotes.EURUSD", 1)));
+    ///
+    /// let error = bus.subscribe_matching("quotes.EUR*").unwrap_err();
+    /// assert_eq!(error, PatternError::PartOfSegment { pattern: "quotes.EUR*".into() });
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError`]: this is no pattern. It names the pattern.
+    pub fn subscribe_matching(&self, pattern: &str) -> Result<MatchingSubscriber<T>, PatternError> {
+        Ok(MatchingSubscriber::new(&self.topics, Pattern::new(pattern)?, self.builder))
+    }
+
+    /// A topic with settings of its own: see [`TopicBuilder`].
+    pub fn topic<'b>(&'b self, topic: &'b str) -> TopicBuilder<'b, T, K> {
+        TopicBuilder::new(&self.topics, topic, self.builder)
+    }
+
+    /// Whether there is a topic of that name, open or closed. Makes none.
+    #[must_use]
+    pub fn contains(&self, topic: &str) -> bool {
+        self.topics.contains(topic)
+    }
+
+    /// All topics, in the order of their names. Others may come and go meanwhile. Allocates.
+    ///
+    /// ```
+    /// let bus = annulus::bus::Bus::<u64>::new(64);
+    /// let subscriber = bus.subscribe("orders");
+    /// let publisher = bus.topic("fills").lossless().publisher().unwrap();
+    /// let topics = bus.topics();
+    /// assert_eq!((topics[0].name.as_str(), topics[0].publishers, topics[0].subscribers), ("fills", 1, 0));
+    /// assert_eq!((topics[1].name.as_str(), topics[1].publishers, topics[1].subscribers), ("orders", 0, 1));
+    /// ```
+    #[must_use]
+    pub fn topics(&self) -> Vec<TopicInfo> {
+        self.topics.all()
+    }
+
+    /// Removes a topic that is closed, or of which nobody has a handle. Its memory is given back once the
+    /// last handle is gone. The next look-up of that name makes a new topic.
+    ///
+    /// A look-up of that topic at the same time gets a handle of it, and then this returns an error; or it
+    /// gets a handle of a new topic.
+    ///
+    /// ```
+    /// use annulus::bus::{Bus, RemoveError};
+    ///
+    /// let bus = Bus::<u64>::new(64);
+    /// let subscriber = bus.subscribe("prices");
+    /// let error = bus.remove("prices").unwrap_err();
+    /// assert_eq!(error, RemoveError::InUse { topic: "prices".into(), publishers: 0, receivers: 1 });
+    /// drop(subscriber);
+    /// assert_eq!(bus.remove("prices"), Ok(()));
+    /// assert!(!bus.contains("prices"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Unknown`](RemoveError::Unknown): there is no such topic. [`InUse`](RemoveError::InUse): the topic is
+    /// open, and somebody has a handle of it.
+    pub fn remove(&self, topic: &str) -> Result<(), RemoveError> {
+        self.topics.remove(topic)
+    }
+}
+
+/// The panic of a verb that returns no error.
+#[cold]
+#[track_caller]
+pub(super) fn refuse<H>(verb: &str, error: &TopicError) -> H {
+    panic!("annulus: {verb} of a bus: {error}")
+}
+
+impl<T, K: Kind> Clone for Bus<T, K> {
+    fn clone(&self) -> Self {
+        Self { topics: Arc::clone(&self.topics), builder: self.builder, types: PhantomData }
+    }
+}
+
+impl<T: Message, K: Kind> fmt::Debug for Bus<T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bus").field("topics", &self.topics()).finish_non_exhaustive()
+    }
+}

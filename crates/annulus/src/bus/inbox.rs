@@ -1,0 +1,141 @@
+//! [`Inbox`]: through which new topics come to whoever receives from all that match a pattern.
+//!
+//! Whoever makes a topic makes a subscriber of it for each inbox that is known to the version of the map
+//! which it replaces, and puts it there once the topic is in the map. So the subscriber is older than the
+//! topic's first message. The subscribers are a stack, which is taken as a whole.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::any::Any;
+use core::ptr;
+
+use super::any_subscriber::AnySubscriber;
+use super::pattern::Pattern;
+use super::topic::{AnyEnds, Topic};
+use crate::message::Message;
+use crate::sync::{AtomicBool, AtomicPtr, Ordering, mutated, ordering};
+use crate::wait::Event;
+
+/// Somebody who is told of new topics.
+pub(super) trait Watcher: Send + Sync {
+    /// Where it keeps what comes, for the owner.
+    fn pattern(&self) -> &Pattern;
+
+    /// `subscriber` is of topic `name`; nothing is done if it is not of the type that is wanted.
+    fn join(&self, name: &str, subscriber: Box<dyn Any + Send>);
+
+    /// The bus is gone: no topics come any more.
+    fn end(&self);
+}
+
+/// What comes, for one who receives messages of type `T`.
+pub(super) struct Inbox<T: Message> {
+    pattern: Pattern,
+    top: AtomicPtr<Node<T>>,
+    over: AtomicBool,
+    /// Where the owner sleeps.
+    pub(super) event: Event,
+}
+
+/// One that came. The node belongs to the stack, then to the owner.
+struct Node<T: Message> {
+    joined: Joined<T>,
+    below: *mut Self,
+    /// For loom, which can't watch what is in the box.
+    #[cfg(annulus_loom)]
+    watched: crate::sync::UnsafeCell<()>,
+}
+
+/// A subscriber, with the name of its topic.
+pub(super) type Joined<T> = (String, AnySubscriber<T>);
+
+/// A subscriber of any topic, for [`Watcher::join`]: an [`AnySubscriber`].
+pub(super) fn subscriber_for(watcher: &dyn Watcher, topic: &Topic) -> Option<Box<dyn Any + Send>> {
+    watcher.pattern().matches(topic.name()).then(|| AnyEnds::subscribe(topic.any_ends()))
+}
+
+impl<T: Message> Inbox<T> {
+    pub(super) fn new(pattern: Pattern) -> Self {
+        let top = AtomicPtr::new(ptr::null_mut());
+        Self { pattern, top, over: AtomicBool::new(false), event: Event::new() }
+    }
+
+    /// Whether something came.
+    pub(super) fn has_some(&self) -> bool {
+        // Relaxed: `take` orders it.
+        !self.top.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Whether the bus is gone. All that came before is in the stack.
+    pub(super) fn is_over(&self) -> bool {
+        // Acquire: pairs with the Release in `end`.
+        self.over.load(Ordering::Acquire)
+    }
+
+    /// Takes all that came, the oldest first.
+    pub(super) fn take(&self) -> Vec<Joined<T>> {
+        // Acquire: pairs with the Release in `join`.
+        let mut node = self.top.swap(ptr::null_mut(), ordering!(Acquire unless "matching_take_relaxed"));
+        let mut taken = Vec::new();
+        while !node.is_null() {
+            // SAFETY: from `into_raw` in `join`, and whoever takes the stack has all nodes of it alone.
+            let node_taken = *unsafe { Box::from_raw(node) };
+            #[cfg(annulus_loom)]
+            node_taken.watched.with_mut(|_| ());
+            let Node { joined, below, .. } = node_taken;
+            taken.push(joined);
+            node = below;
+        }
+        taken.reverse();
+        taken
+    }
+}
+
+impl<T: Message> Watcher for Inbox<T> {
+    fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    fn join(&self, name: &str, subscriber: Box<dyn Any + Send>) {
+        let Ok(subscriber) = subscriber.downcast::<AnySubscriber<T>>() else { return };
+        // Relaxed, here and where it fails: the node below is not looked at.
+        let below = self.top.load(Ordering::Relaxed);
+        let node = Box::into_raw(Box::new(Node {
+            joined: (name.into(), *subscriber),
+            below,
+            #[cfg(annulus_loom)]
+            watched: crate::sync::UnsafeCell::new(()),
+        }));
+        // Release: pairs with the Acquire in `take`.
+        let order = ordering!(Release unless "matching_join_relaxed");
+        let mut seen = below;
+        while let Err(now) = self.top.compare_exchange_weak(seen, node, order, Ordering::Relaxed) {
+            // SAFETY: nobody else has the node before the exchange succeeds.
+            unsafe { (*node).below = now };
+            seen = now;
+        }
+        if !mutated!("matching_wakes_nobody") {
+            self.event.notify();
+        }
+    }
+
+    fn end(&self) {
+        // Release: pairs with the Acquire in `is_over`.
+        self.over.store(true, Ordering::Release);
+        if !mutated!("matching_end_wakes_nobody") {
+            self.event.notify();
+        }
+    }
+}
+
+// SAFETY: the nodes go from thread to thread, and what is in them is `Send`.
+unsafe impl<T: Message> Send for Inbox<T> {}
+// SAFETY: as above; all else is atomic.
+unsafe impl<T: Message> Sync for Inbox<T> {}
+
+impl<T: Message> Drop for Inbox<T> {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}

@@ -1,0 +1,185 @@
+//! [`Topic`]: a name, the ends of a ring that stay in the bus, and whether the topic was removed.
+//!
+//! A topic is removed only while nobody has a handle of it, or when it is closed. A look-up that hands out a
+//! handle may run at the same time. The ring counts its receiving handles, and that count decides. (A
+//! publisher of a bus has a receiving handle beside it, so it counts, too.)
+//!
+//! ```text
+//! hand out                                    remove
+//! I7  count + 1: a new handle    Relaxed      I9  count: 1 → 1, sealed      Relaxed
+//! I8  count: is it sealed?       Relaxed          (the 1 is the topic's own; more? then: no)
+//!     then drop the handle, and
+//!     look for a new topic
+//! ```
+//!
+//! *Why no handle is handed out of a removed topic.* All three are accesses to one word, whose changes have
+//! one order. If I7 comes before I9, I9 finds the handle in the count. If it comes after, I8 reads a value
+//! that is sealed, because nothing takes a seal off.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::any::{Any, TypeId, type_name};
+
+use super::kind::{Ends, Kind, MakeTopic, Ring, TopicKind};
+use super::trie::Entry;
+use crate::broadcast::Builder;
+use crate::error::CapacityError;
+use crate::message::Message;
+
+/// A topic, as it is in the bus.
+pub(super) struct Topic<E: ?Sized = dyn AnyEnds> {
+    name: Box<str>,
+    hash: u64,
+    /// The type of `ends`.
+    ends_type: TypeId,
+    ends: E,
+}
+
+/// The ends of a ring of any message and any kind.
+pub(super) trait AnyEnds: Send + Sync {
+    fn kind(&self) -> TopicKind;
+
+    /// The type of the messages, and its name.
+    fn message(&self) -> (TypeId, &'static str);
+
+    fn capacity(&self) -> usize;
+
+    fn is_closed(&self) -> bool;
+
+    fn subscribers(&self) -> usize;
+
+    fn holders(&self) -> Holders;
+
+    /// As [`Topic::remove`].
+    fn remove(&self) -> Result<(), Kept>;
+
+    fn is_removed(&self) -> bool;
+
+    /// A new subscriber, in an [`AnySubscriber`](super::any_subscriber::AnySubscriber).
+    fn subscribe(&self) -> Box<dyn Any + Send>;
+}
+
+/// Who has handles of a topic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Holders {
+    pub(super) publishers: usize,
+    /// Subscribers, and what makes subscribers.
+    pub(super) receivers: usize,
+}
+
+/// Why a topic was not removed.
+pub(super) enum Kept {
+    /// Somebody has handles of it.
+    Held(Holders),
+    /// It was removed before.
+    Removed,
+}
+
+impl<T: Message, K: Kind> AnyEnds for Ends<T, K> {
+    fn kind(&self) -> TopicKind {
+        <K as MakeTopic>::KIND
+    }
+
+    fn message(&self) -> (TypeId, &'static str) {
+        (TypeId::of::<T>(), type_name::<T>())
+    }
+
+    fn capacity(&self) -> usize {
+        self.subscribable.capacity()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.subscribable.is_closed()
+    }
+
+    fn subscribers(&self) -> usize {
+        self.subscribable.subscriber_count()
+    }
+
+    fn holders(&self) -> Holders {
+        let publishers = K::publishers(&self.place, self.subscribable.publisher_count());
+        // One is the topic's own, and each publisher has one.
+        let receivers = self.subscribable.receivers().count().saturating_sub(1 + publishers);
+        Holders { publishers, receivers }
+    }
+
+    fn remove(&self) -> Result<(), Kept> {
+        let only = if self.is_closed() { None } else { Some(1) };
+        if only.is_some() && K::publishers(&self.place, self.subscribable.publisher_count()) > 0 {
+            return Err(Kept::Held(self.holders()));
+        }
+        self.subscribable.receivers().seal(only).map_err(|count| match count {
+            Some(_) => Kept::Held(self.holders()),
+            None => Kept::Removed,
+        })
+    }
+
+    fn is_removed(&self) -> bool {
+        self.subscribable.receivers().is_sealed()
+    }
+
+    fn subscribe(&self) -> Box<dyn Any + Send> {
+        Box::new(Ring::any(Ring::subscribe(&self.subscribable)))
+    }
+}
+
+impl Topic {
+    /// A topic with a ring of its own, which nobody knows yet.
+    pub(super) fn make<T: Message, K: Kind>(
+        name: &str,
+        hash: u64,
+        builder: Builder,
+    ) -> Result<Arc<Self>, CapacityError> {
+        let ends: Ends<T, K> = K::make(builder)?;
+        Ok(Arc::new(Topic { name: name.into(), hash, ends_type: TypeId::of::<Ends<T, K>>(), ends }))
+    }
+
+    /// Its ends, if they are of this type.
+    #[inline]
+    pub(super) fn ends<E: 'static>(&self) -> Option<&E> {
+        // As `Any` does it, without a call by a table.
+        // SAFETY: `make` stores the type of the ends, and nothing changes it.
+        (self.ends_type == TypeId::of::<E>()).then(|| unsafe { &*(&raw const self.ends).cast() })
+    }
+
+    /// Its ends, whatever they are of.
+    pub(super) fn any_ends(&self) -> &dyn AnyEnds {
+        &self.ends
+    }
+
+    /// Whether it was removed.
+    pub(super) fn is_removed(&self) -> bool {
+        self.ends.is_removed()
+    }
+
+    /// From now on it hands out nothing, if it is closed, or nobody has a handle of it.
+    pub(super) fn remove(&self) -> Result<(), Kept> {
+        self.ends.remove()
+    }
+}
+
+impl<T: Message, K: Kind> Ends<T, K> {
+    /// `handle`, which is a new handle of this topic (I7); `None` if the topic was removed (I8).
+    #[inline]
+    pub(super) fn hand_out<H>(&self, handle: H) -> Option<H> {
+        (!self.subscribable.receivers().is_sealed()).then_some(handle)
+    }
+}
+
+impl<E: ?Sized> Topic<E> {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Entry for Arc<Topic> {
+    #[inline]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    #[inline]
+    fn hash(&self) -> u64 {
+        self.hash
+    }
+}

@@ -1,0 +1,144 @@
+//! [`TopicBuilder`]: a topic with settings of its own.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::Lossless;
+use super::error::TopicError;
+use super::kind::{Ends, Kind, MakeTopic, Many, Ring};
+use super::publisher::TopicPublisher;
+use super::topics::{Request, Topics};
+use crate::broadcast::{Builder, Lossy, Subscribable, Subscriber};
+use crate::message::Message;
+use crate::wait::WaitStrategy;
+
+/// Asks a bus for handles of one topic, and says how the topic is to be made if it is not there; made by
+/// [`Bus::topic`](super::Bus::topic) and [`TypedBus::topic`](super::TypedBus::topic). It begins with the
+/// settings of the bus.
+///
+/// Of a topic that is there, the kind must be the one that is requested here. So must the capacity, if
+/// [`capacity`](Self::capacity) is called. The headroom and the wait strategy of such a topic stay as they
+/// are.
+///
+/// ```
+/// use annulus::bus::{Bus, TopicError, TopicKind};
+///
+/// let bus = Bus::<u64>::new(1024);
+/// let mut orders = bus.topic("orders").lossless().capacity(2).publisher()?;
+/// let mut subscriber = bus.topic("orders").lossless().subscribe()?;
+/// orders.publish(1).unwrap();
+/// orders.publish(2).unwrap();
+/// assert!(orders.try_publish(3).is_err(), "it waits for its subscriber");
+/// assert_eq!(subscriber.recv(), Ok(1));
+///
+/// // Who asks for another kind is told.
+/// let error = bus.try_subscribe("orders").unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "topic \"orders\" is lossless, with one publisher, and was requested to be lossy, with one publisher"
+/// );
+/// # Ok::<(), TopicError>(())
+/// ```
+#[must_use = "a topic is made when a handle of it is requested"]
+pub struct TopicBuilder<'b, T, K: Kind = Lossy> {
+    topics: &'b Topics,
+    request: Request<'b>,
+    types: PhantomData<fn() -> (T, K)>,
+}
+
+impl<'b, T: Message, K: Kind> TopicBuilder<'b, T, K> {
+    pub(super) fn new(topics: &'b Topics, name: &'b str, builder: Builder) -> Self {
+        Self { topics, request: Request { name, builder, capacity: None }, types: PhantomData }
+    }
+
+    /// One publisher, which waits for nobody.
+    pub fn lossy(self) -> TopicBuilder<'b, T, Lossy> {
+        self.of_kind()
+    }
+
+    /// One publisher, which waits for the slowest subscriber.
+    pub fn lossless(self) -> TopicBuilder<'b, T, Lossless> {
+        self.of_kind()
+    }
+
+    /// Many publishers, which wait for no subscriber.
+    pub fn mp_lossy(self) -> TopicBuilder<'b, T, Many<Lossy>> {
+        self.of_kind()
+    }
+
+    /// Many publishers, which wait for the slowest subscriber.
+    pub fn mp_lossless(self) -> TopicBuilder<'b, T, Many<Lossless>> {
+        self.of_kind()
+    }
+
+    /// The topic is of kind `L`: for code that has the kind as a type parameter.
+    pub fn of_kind<L: Kind>(self) -> TopicBuilder<'b, T, L> {
+        TopicBuilder { topics: self.topics, request: self.request, types: PhantomData }
+    }
+
+    /// How many messages the ring holds: from 2 up, and never rounded.
+    pub fn capacity(mut self, capacity: usize) -> Self {
+        self.request.builder = self.request.builder.with_capacity(capacity);
+        self.request.capacity = Some(capacity);
+        self
+    }
+
+    /// As [`Builder::headroom`], for a lossless topic.
+    pub fn headroom(mut self, slots: usize) -> Self {
+        self.request.builder = self.request.builder.headroom(slots);
+        self
+    }
+
+    /// How the ring's handles wait where a verb does not say.
+    pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
+        self.request.builder = self.request.builder.wait_strategy(strategy);
+        self
+    }
+
+    /// A publisher of the topic.
+    ///
+    /// # Errors
+    ///
+    /// [`Taken`](TopicError::Taken): the topic has one publisher at a time, and somebody has it.
+    /// [`Closed`](TopicError::Closed): the topic is closed. [`Kind`](TopicError::Kind),
+    /// [`Type`](TopicError::Type), [`Capacity`](TopicError::Capacity): the topic is there, and is not as
+    /// requested. [`Ring`](TopicError::Ring): the topic is not there, and can't be made.
+    pub fn publisher(self) -> Result<TopicPublisher<T, K>, TopicError> {
+        self.topics.get::<T, K, _>(self.request, |ends, topic| {
+            let topic_name = || self.request.name.into();
+            if ends.subscribable.is_closed() {
+                return Err(TopicError::Closed { topic: topic_name() });
+            }
+            TopicPublisher::take(ends, topic).ok_or_else(|| TopicError::Taken { topic: topic_name() })
+        })
+    }
+
+    /// A subscriber for the messages that are published from now on. If the topic is closed, it gets `Closed`
+    /// at once.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`publisher`](Self::publisher), but for `Taken` and `Closed`.
+    pub fn subscribe(self) -> Result<Subscriber<T, K::Mode>, TopicError> {
+        self.topics.get(self.request, |ends: &Ends<T, K>, _| Ok(Ring::subscribe(&ends.subscribable)))
+    }
+
+    /// What makes subscribers of the topic, without further look-ups. While it is there, the topic is in use.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`subscribe`](Self::subscribe).
+    pub fn subscribable(self) -> Result<Subscribable<T, K::Mode>, TopicError> {
+        self.topics.get(self.request, |ends: &Ends<T, K>, _| Ok(ends.subscribable.clone()))
+    }
+}
+
+impl<T, K: Kind> fmt::Debug for TopicBuilder<'_, T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TopicBuilder")
+            .field("topic", &self.request.name)
+            .field("kind", &<K as MakeTopic>::KIND)
+            .field("builder", &self.request.builder)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,257 @@
+//! [`Topics`]: the topics of a bus by name, which all its handles share.
+//!
+//! The map is a [trie](super::trie) that is never changed. A look-up borrows the current
+//! [version](super::versions). To make or to remove a topic puts another version in its place.
+
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::any::{Any, type_name};
+use core::ptr;
+
+use super::error::{RemoveError, TopicError};
+use super::inbox::{Inbox, Joined, Watcher, subscriber_for};
+use super::info::TopicInfo;
+use super::kind::{Ends, Kind, MakeTopic};
+use super::pattern::Pattern;
+use super::topic::{AnyEnds, Kept, Topic};
+use super::trie::{Entry, Trie, hash};
+use super::versions::Versions;
+use crate::broadcast::Builder;
+use crate::message::Message;
+use crate::sync::mutated;
+
+/// All topics.
+pub(super) struct Topics {
+    // Decision 0075: replaced as a whole.
+    map: Versions<Map>,
+    /// Of the hash.
+    seed: u64,
+}
+
+/// What a version holds.
+struct Map {
+    topics: Trie<Arc<Topic>>,
+    /// Who is told of new topics.
+    watchers: Arc<Vec<Arc<dyn Watcher>>>,
+}
+
+/// A look-up of one topic.
+#[derive(Clone, Copy)]
+pub(super) struct Request<'n> {
+    pub(super) name: &'n str,
+    /// What a new topic's ring is made by.
+    pub(super) builder: Builder,
+    /// The capacity that the topic must have.
+    pub(super) capacity: Option<usize>,
+}
+
+impl Topics {
+    pub(super) fn new() -> Self {
+        let map = Map { topics: Trie::Empty, watchers: Arc::default() };
+        Self { map: Versions::new(map), seed: seed() }
+    }
+
+    /// A handle of a topic, which is made if it is not there: `hand_out` makes the handle from the topic's
+    /// ends. On a hit it allocates nothing, and waits for nobody.
+    #[inline]
+    pub(super) fn get<T: Message, K: Kind, H>(
+        &self,
+        request: Request<'_>,
+        hand_out: impl Fn(&Ends<T, K>, &Arc<Topic>) -> Result<H, TopicError>,
+    ) -> Result<H, TopicError> {
+        let hash = hash(request.name, self.seed);
+        let mut made = None;
+        loop {
+            let current = self.map.borrow();
+            let found = current.look(|map| {
+                let topic = map.topics.find(request.name, hash)?;
+                let Some(ends) = topic.ends::<Ends<T, K>>() else {
+                    return (!topic.is_removed()).then(|| Err(mismatch::<T, K>(topic)));
+                };
+                if request.capacity.is_some_and(|capacity| capacity != ends.capacity()) {
+                    return (!topic.is_removed()).then(|| Err(request.other_capacity(ends.capacity())));
+                }
+                ends.hand_out(hand_out(ends, topic))
+            });
+            if let Some(found) = found {
+                return found;
+            }
+            // It is not there, or was removed and will be gone soon.
+            let topic = match made.take() {
+                Some(topic) => topic,
+                None => request.make::<T, K>(hash)?,
+            };
+            // Before anybody can publish.
+            let mut joining = current.look(|map| map.joining(&topic));
+            let with = current.look(|map| map.with_topics(map.topics.with(Arc::clone(&topic))));
+            if current.replace(with).is_err() {
+                made = Some(topic);
+                continue;
+            }
+            if mutated!("matching_joins_late") {
+                joining = current.look(|map| map.joining(&topic));
+            }
+            for (watcher, subscriber) in joining {
+                watcher.join(request.name, subscriber);
+            }
+        }
+    }
+
+    /// Whether there is a topic of that name.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        let hash = hash(name, self.seed);
+        self.map.borrow().look(|map| map.topics.find(name, hash).is_some_and(|topic| !topic.is_removed()))
+    }
+
+    /// What is to be said of each topic, in the order of their names.
+    pub(super) fn all(&self) -> Vec<TopicInfo> {
+        let mut all = Vec::new();
+        self.map.borrow().look(|map| {
+            map.topics.each(&mut |topic| {
+                if !topic.is_removed() {
+                    all.push(TopicInfo::of(topic));
+                }
+            });
+        });
+        all.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+
+    /// Removes a topic that is closed, or of which nobody has a handle.
+    pub(super) fn remove(&self, name: &str) -> Result<(), RemoveError> {
+        let hash = hash(name, self.seed);
+        let unknown = || RemoveError::Unknown { topic: name.to_owned() };
+        let found = self.map.borrow().look(|map| map.topics.find(name, hash).cloned());
+        let topic = found.ok_or_else(unknown)?;
+        match topic.remove() {
+            Ok(()) => {}
+            Err(Kept::Removed) => return Err(unknown()),
+            Err(Kept::Held(holders)) => {
+                let (publishers, receivers) = (holders.publishers, holders.receivers);
+                return Err(RemoveError::InUse { topic: name.to_owned(), publishers, receivers });
+            }
+        }
+        loop {
+            let current = self.map.borrow();
+            // Somebody may have put a new topic in its place meanwhile.
+            let is_there =
+                |map: &Map| map.topics.find(name, hash).is_some_and(|there| Arc::ptr_eq(there, &topic));
+            if !current.look(is_there) {
+                return Ok(());
+            }
+            let without = current.look(|map| map.with_topics(map.topics.without(name, hash)));
+            if current.replace(without).is_ok() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Topics {
+    /// Subscribers of all topics that match, and an inbox through which those of new topics come.
+    pub(super) fn watch<T: Message>(&self, pattern: Pattern) -> (Arc<Inbox<T>>, Vec<Joined<T>>) {
+        let inbox = Arc::new(Inbox::<T>::new(pattern));
+        loop {
+            let current = self.map.borrow();
+            let mut joined = Vec::new();
+            let watched = current.look(|map| {
+                map.topics.each(&mut |topic| {
+                    let subscriber = subscriber_for(&*inbox, topic);
+                    // If it was removed, a topic that takes its place will come.
+                    if let Some(subscriber) = subscriber.filter(|_| !topic.is_removed()) {
+                        joined.push((Arc::clone(topic), subscriber));
+                    }
+                });
+                let others = map.watchers.iter().map(Arc::clone);
+                let this: Arc<dyn Watcher> = Arc::<Inbox<T>>::clone(&inbox);
+                Map { topics: map.topics.clone(), watchers: Arc::new(others.chain([this]).collect()) }
+            });
+            if current.replace(watched).is_ok() {
+                joined.sort_unstable_by(|(a, _), (b, _)| Entry::name(a).cmp(Entry::name(b)));
+                let of_type = joined.into_iter().filter_map(|(topic, subscriber)| {
+                    Some((Entry::name(&topic).to_owned(), *subscriber.downcast().ok()?))
+                });
+                let joined = of_type.collect();
+                return (inbox, joined);
+            }
+        }
+    }
+
+    /// Tells `watcher` nothing any more.
+    pub(super) fn forget(&self, watcher: &dyn Watcher) {
+        loop {
+            let current = self.map.borrow();
+            let unwatched = current.look(|map| {
+                let others = map.watchers.iter().filter(|other| !ptr::addr_eq(Arc::as_ptr(other), watcher));
+                Map { topics: map.topics.clone(), watchers: Arc::new(others.map(Arc::clone).collect()) }
+            });
+            if current.replace(unwatched).is_ok() {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Topics {
+    fn drop(&mut self) {
+        self.map.borrow().look(|map| map.watchers.iter().for_each(|watcher| watcher.end()));
+    }
+}
+
+impl Map {
+    /// These topics, for the same watchers.
+    fn with_topics(&self, topics: Trie<Arc<Topic>>) -> Self {
+        Self { topics, watchers: Arc::clone(&self.watchers) }
+    }
+
+    /// A subscriber of a new topic for each watcher that it matches.
+    fn joining(&self, topic: &Topic) -> Vec<(Arc<dyn Watcher>, Box<dyn Any + Send>)> {
+        let join =
+            |watcher: &Arc<dyn Watcher>| Some((Arc::clone(watcher), subscriber_for(&**watcher, topic)?));
+        self.watchers.iter().filter_map(join).collect()
+    }
+}
+
+impl Request<'_> {
+    #[cold]
+    fn make<T: Message, K: Kind>(self, hash: u64) -> Result<Arc<Topic>, TopicError> {
+        Topic::make::<T, K>(self.name, hash, self.builder)
+            .map_err(|error| TopicError::Ring { topic: self.topic(), error })
+    }
+
+    #[cold]
+    fn other_capacity(self, has: usize) -> TopicError {
+        TopicError::Capacity { topic: self.topic(), has, requested: self.capacity.unwrap_or(has) }
+    }
+
+    fn topic(self) -> String {
+        self.name.to_owned()
+    }
+}
+
+/// What is wrong where the ends are of other types.
+#[cold]
+fn mismatch<T: Message, K: Kind>(topic: &Arc<Topic>) -> TopicError {
+    let (ends, topic) = (topic.any_ends(), Entry::name(topic).to_owned());
+    let (has, requested) = (ends.message(), type_name::<T>());
+    if has.0 == core::any::TypeId::of::<T>() {
+        TopicError::Kind { topic, has: ends.kind(), requested: <K as MakeTopic>::KIND }
+    } else {
+        TopicError::Type { topic, has: has.1, requested }
+    }
+}
+
+/// What the hash begins with: a random number, where the system has one.
+fn seed() -> u64 {
+    #[cfg(feature = "std")]
+    {
+        use core::hash::BuildHasher;
+
+        std::hash::RandomState::new().hash_one(0)
+    }
+    #[cfg(not(feature = "std"))]
+    0x243F_6A88_85A3_08D3
+}

@@ -1,0 +1,257 @@
+//! [`Trie`]: a map by name that is never changed: with one entry more or less it is another map, which shares
+//! all but the way to that entry.
+//!
+//! A branch has 32 children, and each level takes five bits of the hash. Entries whose hashes are equal
+//! are in one list. To add or to remove one of n entries copies O(log n) branches.
+//!
+//! P. Bagwell, *Ideal Hash Trees*, 2001; without the bitmaps, because a bus has few branches.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::mem;
+
+/// What is found by a name.
+pub(super) trait Entry: Clone {
+    fn name(&self) -> &str;
+
+    /// The hash of the name. A trie never asks how it is made.
+    fn hash(&self) -> u64;
+}
+
+/// Entries, each with another name.
+#[derive(Clone)]
+pub(super) enum Trie<E> {
+    Empty,
+    One(E),
+    /// More than one, all with the same hash.
+    Same(Arc<Vec<E>>),
+    /// At least two entries in all.
+    Branch(Arc<[Trie<E>; WAYS]>),
+}
+
+const BITS: u32 = 5;
+const WAYS: usize = 1 << BITS;
+
+/// Which child of a branch `depth` levels down.
+#[inline]
+fn way(hash: u64, depth: u32) -> usize {
+    (hash >> (BITS * depth)) as usize % WAYS
+}
+
+impl<E: Entry> Trie<E> {
+    /// The entry of that name.
+    #[inline]
+    pub(super) fn find(&self, name: &str, hash: u64) -> Option<&E> {
+        let (mut trie, mut rest) = (self, hash);
+        loop {
+            match trie {
+                Self::Empty => return None,
+                Self::One(entry) => {
+                    return (entry.hash() == hash && entry.name() == name).then_some(entry);
+                }
+                Self::Same(entries) => return entries.iter().find(|entry| entry.name() == name),
+                Self::Branch(children) => {
+                    trie = &children[rest as usize % WAYS];
+                    rest >>= BITS;
+                }
+            }
+        }
+    }
+
+    /// With this entry, in the place of any other of its name.
+    pub(super) fn with(&self, entry: E) -> Self {
+        self.with_below(entry, 0)
+    }
+
+    fn with_below(&self, entry: E, depth: u32) -> Self {
+        let hash = entry.hash();
+        match self {
+            Self::Empty => Self::One(entry),
+            Self::One(other) if other.name() == entry.name() => Self::One(entry),
+            Self::One(other) if other.hash() == hash => Self::Same(Arc::new([other.clone(), entry].into())),
+            Self::One(other) => self.branch(other.hash(), depth).with_below(entry, depth),
+            Self::Same(entries) if entries[0].hash() != hash => {
+                self.branch(entries[0].hash(), depth).with_below(entry, depth)
+            }
+            Self::Same(entries) => {
+                let others = entries.iter().filter(|other| other.name() != entry.name()).cloned();
+                Self::Same(Arc::new(others.chain([entry.clone()]).collect()))
+            }
+            Self::Branch(children) => {
+                let mut children = (**children).clone();
+                let child = &mut children[way(hash, depth)];
+                *child = child.with_below(entry, depth + 1);
+                Self::Branch(Arc::new(children))
+            }
+        }
+    }
+
+    /// A branch with nothing but this, whose entries have that hash. (Two hashes that differ do so in one of
+    /// the thirteen levels.)
+    fn branch(&self, hash: u64, depth: u32) -> Self {
+        let mut children = [const { Self::Empty }; WAYS];
+        children[way(hash, depth)] = self.clone();
+        Self::Branch(Arc::new(children))
+    }
+
+    /// Without the entry of that name.
+    pub(super) fn without(&self, name: &str, hash: u64) -> Self {
+        self.without_below(name, hash, 0)
+    }
+
+    fn without_below(&self, name: &str, hash: u64, depth: u32) -> Self {
+        match self {
+            Self::Empty => Self::Empty,
+            Self::One(entry) if entry.name() == name => Self::Empty,
+            Self::One(_) => self.clone(),
+            Self::Same(entries) => {
+                let mut left: Vec<_> = entries.iter().filter(|entry| entry.name() != name).cloned().collect();
+                if left.len() > 1 {
+                    Self::Same(Arc::new(left))
+                } else {
+                    left.pop().map_or(Self::Empty, Self::One)
+                }
+            }
+            Self::Branch(children) => {
+                let mut children = (**children).clone();
+                let child = &mut children[way(hash, depth)];
+                *child = child.without_below(name, hash, depth + 1);
+                Self::shrunk(children)
+            }
+        }
+    }
+
+    /// A branch with these children; or what is in it, if that needs no branch.
+    fn shrunk(mut children: [Self; WAYS]) -> Self {
+        let mut there = children.iter_mut().filter(|child| !matches!(child, Self::Empty));
+        match (there.next(), there.next()) {
+            (None, _) => Self::Empty,
+            (Some(only), None) if !matches!(only, Self::Branch(_)) => mem::replace(only, Self::Empty),
+            _ => Self::Branch(Arc::new(children)),
+        }
+    }
+
+    /// Shows each entry, in no particular order.
+    pub(super) fn each<'t>(&'t self, show: &mut dyn FnMut(&'t E)) {
+        match self {
+            Self::Empty => {}
+            Self::One(entry) => show(entry),
+            Self::Same(entries) => entries.iter().for_each(show),
+            Self::Branch(children) => children.iter().for_each(|child| child.each(show)),
+        }
+    }
+}
+
+/// The hash of a name: words of eight bytes, each multiplied to 128 bits whose halves are folded together.
+///
+/// The multiplication is that of Wang Yi's wyhash. Whoever does not know `seed` can't easily make names that
+/// collide; it is no cryptographic hash.
+#[inline]
+pub(super) fn hash(name: &str, seed: u64) -> u64 {
+    let mut words = name.as_bytes().chunks_exact(8);
+    // The length where the tail has no byte, so that names which differ in a zero byte differ here.
+    let mut hash = seed ^ (name.len() as u64) << 56;
+    for word in &mut words {
+        let word = word.try_into().map_or(0, u64::from_le_bytes);
+        hash = folded(hash ^ word);
+    }
+    let rest = words.remainder();
+    folded(hash ^ tail(rest))
+}
+
+/// Up to seven bytes as a number.
+#[inline]
+fn tail(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+#[inline]
+fn folded(word: u64) -> u64 {
+    // The golden ratio's fraction; odd.
+    let product = u128::from(word) * u128::from(0x9E37_79B9_7F4A_7C15_u64);
+    (product >> 64) as u64 ^ product as u64
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::string::{String, ToString};
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Word(String, u64, u32);
+
+    impl Entry for Word {
+        fn name(&self) -> &str {
+            &self.0
+        }
+
+        fn hash(&self) -> u64 {
+            self.1
+        }
+    }
+
+    /// Miri is slow at strings.
+    const NAMES: u8 = if cfg!(miri) { 12 } else { 40 };
+    const STEPS: usize = if cfg!(miri) { 15 } else { 120 };
+
+    /// A hash with collisions, and with equal beginnings.
+    fn poor(name: u8) -> u64 {
+        match name % 4 {
+            0 => 7,
+            1 => 7 | u64::from(name) << 60,
+            2 => u64::from(name),
+            _ => u64::from(name % 16) << 32,
+        }
+    }
+
+    fn all(trie: &Trie<Word>) -> HashMap<String, u32> {
+        let mut all = HashMap::new();
+        trie.each(&mut |word| assert!(all.insert(word.0.clone(), word.2).is_none(), "twice"));
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 500 }))]
+        #[test]
+        fn does_what_a_hash_map_does(steps in prop::collection::vec((any::<bool>(), 0_u8..NAMES), 0..STEPS)) {
+            let (mut trie, mut model) = (Trie::Empty, HashMap::new());
+            for (number, (adds, name)) in steps.into_iter().enumerate() {
+                let (before, was) = (trie.clone(), model.clone());
+                let (text, hash) = (name.to_string(), poor(name));
+                if adds {
+                    trie = trie.with(Word(text.clone(), hash, number as u32));
+                    model.insert(text, number as u32);
+                } else {
+                    trie = trie.without(&text, hash);
+                    model.remove(&text);
+                }
+                prop_assert_eq!(all(&before), was, "the one before is as it was");
+                prop_assert_eq!(all(&trie), model.clone());
+                for name in 0..NAMES {
+                    let found = trie.find(&name.to_string(), poor(name)).map(|word| word.2);
+                    prop_assert_eq!(found, model.get(&name.to_string()).copied());
+                }
+                prop_assert_eq!(matches!(trie, Trie::Empty), model.is_empty());
+                prop_assert_eq!(matches!(trie, Trie::One(_)), model.len() == 1, "no branch is left behind");
+            }
+        }
+    }
+
+    #[test]
+    fn names_have_hashes_of_their_own() {
+        for seed in [0, 1, u64::MAX] {
+            let mut seen = HashMap::new();
+            for length in 0..if cfg!(miri) { 10 } else { 20 } {
+                for byte in (0..=b'z').step_by(if cfg!(miri) { 40 } else { 1 }) {
+                    let name = String::from_utf8([byte].repeat(length)).unwrap();
+                    let other = seen.insert(hash(&name, seed), name.clone());
+                    assert!(other.is_none_or(|other| other == name));
+                }
+            }
+        }
+    }
+}

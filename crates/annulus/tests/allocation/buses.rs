@@ -1,0 +1,54 @@
+//! Look-ups by name.
+
+use annulus::bus::{Bus, TypedBus};
+
+use super::counting::{allocations, gives_back};
+
+#[test]
+fn a_hit_allocates_nothing() {
+    let (bus, typed) = (Bus::<u64>::new(8), TypedBus::new(8));
+    let names: Vec<_> = (0..200).map(|number| format!("topic number {number}")).collect();
+    let look_up = |name: &str| {
+        drop((bus.publisher(name), bus.subscribe(name), bus.subscribable(name)));
+        drop((bus.topic("many").mp_lossy().publisher().unwrap(), bus.contains(name)));
+        drop((typed.publisher::<u64>(name), typed.subscribe::<u64>(name)));
+    };
+    let look_all_up = || {
+        for name in &names {
+            look_up(name);
+        }
+    };
+    look_all_up();
+    assert_eq!(allocations(look_all_up), 0);
+}
+
+#[test]
+fn a_removed_topic_gives_its_memory_back() {
+    let bus = Bus::<u64>::new(1024);
+    // What stays is made by the first of these.
+    let mut round = 0;
+    gives_back("topics of names that never come again", || {
+        round += 1;
+        for number in 0..50 {
+            let name = format!("{round:03}/{number:03}");
+            bus.publisher(&name).publish(number);
+            drop(bus.subscribe(&name));
+        }
+        for number in 0..50 {
+            bus.remove(&format!("{round:03}/{number:03}")).unwrap();
+        }
+    });
+    gives_back("a topic that is held while it is removed", || {
+        let (publisher, subscriber) = (bus.publisher("held"), bus.subscribe("held"));
+        publisher.close();
+        bus.remove("held").unwrap();
+        drop((publisher, subscriber));
+    });
+    gives_back("a bus", || {
+        let bus = Bus::<u64>::new(8);
+        let subscribers: Vec<_> = (0..100).map(|number| bus.subscribe(&number.to_string())).collect();
+        let publisher = bus.publisher("7");
+        drop(bus);
+        drop((subscribers, publisher));
+    });
+}

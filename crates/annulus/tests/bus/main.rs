@@ -1,0 +1,8 @@
+//! Buses: what each verb promises, against a model, and beside other threads.
+
+#[path = "../support/hang.rs"]
+mod hang;
+mod model;
+mod patterns;
+mod threads;
+mod topics;

@@ -1,0 +1,255 @@
+//! Topics from the first look-up to the removal.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use annulus::broadcast::Builder;
+use annulus::bus::{
+    Bus, Lossless, Lossy, Many, MatchingSubscriber, RemoveError, TopicError, TopicKind, TopicPublisher,
+    TypedBus,
+};
+use annulus::{CapacityError, LossyTryRecvError, TryRecvError};
+
+/// What a panic says.
+fn panic_of(action: impl FnOnce()) -> String {
+    let panic = catch_unwind(AssertUnwindSafe(action)).unwrap_err();
+    panic.downcast_ref::<String>().unwrap().clone()
+}
+
+#[test]
+fn a_taken_publisher_is_named() {
+    let bus = Bus::<u64>::new(8);
+    let publisher = bus.publisher("prices");
+    assert_eq!(publisher.topic(), "prices");
+    assert_eq!(bus.try_publisher("prices").unwrap_err(), TopicError::Taken { topic: "prices".into() });
+    let text = panic_of(|| drop(bus.publisher("prices")));
+    assert!(text.contains("publisher of a bus: topic \"prices\" has a publisher already"), "{text}");
+    drop(publisher);
+    drop(bus.publisher("prices"));
+}
+
+#[test]
+fn subscribers_go_on_with_the_next_publisher() {
+    let bus = Bus::<u64>::new(8);
+    let mut subscriber = bus.subscribe("prices");
+    let mut received = Vec::new();
+    for number in 0..100 {
+        bus.publisher("prices").publish(number);
+        received.extend(subscriber.try_iter());
+        assert_eq!(subscriber.try_recv(), Err(LossyTryRecvError::Empty));
+    }
+    assert_eq!(received, (0..100).collect::<Vec<_>>());
+    assert_eq!(bus.publisher("prices").published(), 100);
+}
+
+#[test]
+fn a_panic_gives_the_publisher_back() {
+    let bus = Bus::<u64>::new(8);
+    let mut subscriber = bus.subscribe("prices");
+    let text = panic_of(|| {
+        let mut publisher = bus.publisher("prices");
+        publisher.publish(1);
+        std::panic::panic_any("on purpose".to_owned());
+    });
+    assert_eq!(text, "on purpose");
+    bus.publisher("prices").publish(2);
+    assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn a_closed_topic_is_removed_and_made_anew() {
+    let bus = Bus::<u64>::new(8);
+    let mut old = bus.subscribe("prices");
+    let mut publisher = bus.publisher("prices");
+    publisher.publish(1);
+    publisher.close();
+    let closed = TopicError::Closed { topic: "prices".into() };
+    assert_eq!(bus.try_publisher("prices").unwrap_err(), closed, "whoever has the publisher");
+    assert_eq!(bus.subscribe("prices").try_recv(), Err(LossyTryRecvError::Closed));
+    assert!(bus.topics()[0].is_closed);
+    assert_eq!(bus.remove("prices"), Ok(()));
+    assert_eq!(bus.remove("prices"), Err(RemoveError::Unknown { topic: "prices".into() }));
+
+    let (mut new, mut next) = (bus.subscribe("prices"), bus.publisher("prices"));
+    next.publish(2);
+    drop(publisher);
+    next.publish(3);
+    assert_eq!(new.try_iter().collect::<Vec<_>>(), [2, 3]);
+    assert_eq!((old.try_recv(), old.try_recv()), (Ok(1), Err(LossyTryRecvError::Closed)));
+}
+
+#[test]
+fn a_topic_in_use_is_not_removed() {
+    let bus = Bus::<u64>::new(8);
+    let in_use =
+        |publishers, receivers| Err(RemoveError::InUse { topic: "prices".into(), publishers, receivers });
+    let publisher = bus.publisher("prices");
+    assert_eq!(bus.remove("prices"), in_use(1, 0));
+    let subscriber = bus.subscribe("prices");
+    let subscribable = bus.subscribable("prices");
+    assert_eq!(bus.remove("prices"), in_use(1, 2));
+    drop(publisher);
+    assert_eq!(bus.remove("prices"), in_use(0, 2));
+    drop(subscriber);
+    assert_eq!(bus.remove("prices"), in_use(0, 1));
+    drop(subscribable);
+    assert_eq!(bus.remove("prices"), Ok(()));
+
+    let many = Bus::<u64, Many<Lossy>>::with(Builder::new(8));
+    let publishers = (many.publisher("prices"), many.publisher("prices"));
+    assert_eq!(many.remove("prices"), in_use(2, 0));
+    drop(publishers);
+    assert_eq!(many.remove("prices"), Ok(()));
+}
+
+#[test]
+fn the_end_of_the_bus_closes_what_nobody_publishes() {
+    let bus = Bus::<u64>::new(8);
+    let (mut idle, mut busy) = (bus.subscribe("idle"), bus.subscribe("busy"));
+    bus.publisher("idle").publish(1);
+    let mut publisher = bus.publisher("busy");
+    let other = bus.clone();
+    drop(bus);
+    assert_eq!(idle.try_recv(), Ok(1));
+    assert_eq!(idle.try_recv(), Err(LossyTryRecvError::Empty));
+    drop(other);
+    assert_eq!(idle.try_recv(), Err(LossyTryRecvError::Closed));
+    publisher.publish(2);
+    assert_eq!((busy.try_recv(), busy.try_recv()), (Ok(2), Err(LossyTryRecvError::Empty)));
+    drop(publisher);
+    assert_eq!(busy.try_recv(), Err(LossyTryRecvError::Closed));
+}
+
+#[test]
+fn each_topic_has_the_kind_that_it_was_made_with() {
+    let bus = Bus::<u64>::new(4);
+    let mut lossless = bus.topic("a").lossless().publisher().unwrap();
+    let mut slow = bus.topic("a").lossless().subscribe().unwrap();
+    (0..4).for_each(|number| lossless.publish(number).unwrap());
+    assert!(lossless.try_publish(4).is_err());
+    assert_eq!(slow.try_iter().sum::<u64>(), 6);
+    assert_eq!(slow.try_recv(), Err(TryRecvError::Empty));
+
+    let many =
+        [bus.topic("b").mp_lossy().publisher().unwrap(), bus.topic("b").mp_lossy().publisher().unwrap()];
+    let mut all = bus.topic("b").mp_lossy().subscribe().unwrap();
+    for publisher in &many {
+        publisher.publish(1);
+    }
+    assert_eq!(all.try_iter().count(), 2);
+    assert!(bus.topic("c").mp_lossless().capacity(2).publisher().unwrap().try_publish(1).is_ok());
+    drop(bus.topic("d").of_kind::<Lossless>().headroom(1).publisher().unwrap());
+
+    let kinds: Vec<_> =
+        bus.topics().into_iter().map(|topic| (topic.name, topic.kind, topic.capacity)).collect();
+    assert_eq!(
+        kinds,
+        [
+            ("a".to_owned(), TopicKind::Lossless, 4),
+            ("b".to_owned(), TopicKind::MpLossy, 4),
+            ("c".to_owned(), TopicKind::MpLossless, 2),
+            ("d".to_owned(), TopicKind::Lossless, 4)
+        ]
+    );
+    let error = bus.topic("a").mp_lossy().subscribe().unwrap_err();
+    let (has, requested) = (TopicKind::Lossless, TopicKind::MpLossy);
+    assert_eq!(error, TopicError::Kind { topic: "a".into(), has, requested });
+    assert_eq!(
+        error.to_string(),
+        "topic \"a\" is lossless, with one publisher, and was requested to be lossy, with many publishers"
+    );
+    let error = bus.topic("b").mp_lossy().capacity(5).publisher().unwrap_err();
+    assert_eq!(error, TopicError::Capacity { topic: "b".into(), has: 4, requested: 5 });
+    assert_eq!(error.to_string(), "topic \"b\" has a capacity of 4, and 5 was requested");
+}
+
+#[test]
+fn what_cannot_be_made_is_named() {
+    let bus = Bus::<u64>::new(1);
+    let error = CapacityError::TooSmall { capacity: 1, minimum: 2 };
+    assert_eq!(bus.try_subscribe("x").unwrap_err(), TopicError::Ring { topic: "x".into(), error });
+    let text = panic_of(|| drop(bus.subscribable("x")));
+    assert!(text.contains("topic \"x\" can't be made: capacity 1 is too small"), "{text}");
+    let text = panic_of(|| drop(bus.subscribe("x")));
+    assert!(text.contains("subscribe of a bus"), "{text}");
+    assert!(bus.topics().is_empty() && !bus.contains("x"), "nothing was made");
+    let error = bus.topic("x").capacity(4).headroom(1).publisher().unwrap_err();
+    assert!(error.to_string().contains("headroom of 1"), "{error}");
+    assert!(std::error::Error::source(&error).is_some());
+}
+
+#[test]
+fn types_of_a_typed_bus_are_told_apart() {
+    let bus = TypedBus::new(8);
+    let mut numbers = bus.subscribe::<u64>("a");
+    let mut pairs = bus.subscribe::<[u32; 2]>("b");
+    bus.publisher::<u64>("a").publish(7);
+    bus.publisher::<[u32; 2]>("b").publish([1, 2]);
+    assert_eq!((numbers.try_recv(), pairs.try_recv()), (Ok(7), Ok([1, 2])));
+    let error = bus.try_subscribe::<[u32; 2]>("a").unwrap_err();
+    let (has, requested) = ("u64", "[u32; 2]");
+    assert_eq!(error, TopicError::Type { topic: "a".into(), has, requested });
+    let text = panic_of(|| drop(bus.publisher::<i8>("b")));
+    assert!(text.contains("topic \"b\" has messages of type [u32; 2], and i8 was requested"), "{text}");
+    assert_eq!(bus.topics().iter().map(|topic| topic.message).collect::<Vec<_>>(), ["u64", "[u32; 2]"]);
+    assert!(bus.contains("a") && !bus.contains("c"));
+    let other = bus.clone();
+    drop((numbers, pairs));
+    assert_eq!((other.remove("a"), bus.contains("a")), (Ok(()), false));
+    assert!(bus.try_subscribe::<[u32; 2]>("a").is_ok(), "a new topic has a type of its own");
+    let kind = TypedBus::<Many<Lossless>>::with(Builder::new(4));
+    assert!(kind.publisher::<u64>("a").publish(1).is_ok());
+    drop((kind.subscribe::<u64>("a"), kind.subscribable::<u64>("a")));
+    assert!(format!("{bus:?} {kind:?} {:?}", bus.topic::<u8>("z")).contains("MpLossless"));
+}
+
+/// Handles go where those of a ring go.
+#[test]
+fn handles_go_to_other_threads() {
+    const fn is_shared<T: Send + Sync>() {}
+    const fn is_sent<T: Send>() {}
+    is_shared::<Bus<u64, Lossless>>();
+    is_shared::<TypedBus>();
+    is_shared::<TopicPublisher<u64, Many<Lossy>>>();
+    is_sent::<TopicPublisher<u64, Lossless>>();
+    is_sent::<MatchingSubscriber<u64>>();
+}
+
+/// A clone of a publisher counts as one more.
+#[test]
+fn publishers_of_many_are_cloned() {
+    let bus = Bus::<u64, Many<Lossy>>::with(Builder::new(8));
+    let first = bus.publisher("a");
+    let second = first.clone();
+    assert_eq!(bus.topics()[0].publishers, 2);
+    drop(first);
+    assert!(matches!(bus.remove("a"), Err(RemoveError::InUse { publishers: 1, receivers: 0, .. })));
+    drop(second);
+    assert_eq!(bus.remove("a"), Ok(()));
+}
+
+#[test]
+fn names_may_be_anything() {
+    let bus = Bus::<u64>::new(4);
+    let long = "x".repeat(1000);
+    let names = ["", " ", "\0", "\0\0", "ü", "a\nb", long.as_str()];
+    let mut subscribers = names.map(|name| bus.subscribe(name));
+    for (number, name) in names.into_iter().enumerate() {
+        bus.publisher(name).publish(number as u64);
+    }
+    for (number, subscriber) in subscribers.iter_mut().enumerate() {
+        assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [number as u64]);
+    }
+    assert_eq!(format!("{:?}", bus.publisher("ü")), "TopicPublisher { topic: \"ü\", closed: false, .. }");
+}
+
+#[test]
+fn a_forgotten_publisher_is_freed_by_a_close() {
+    let bus = Bus::<u64>::new(4);
+    // Kept, where Miri looks for what is lost.
+    let publisher = std::mem::ManuallyDrop::new(bus.publisher("a"));
+    assert!(bus.remove("a").is_err());
+    bus.subscribable("a").closer().close();
+    assert_eq!(bus.remove("a"), Ok(()));
+    drop(bus.publisher("a"));
+    drop(std::mem::ManuallyDrop::into_inner(publisher));
+}

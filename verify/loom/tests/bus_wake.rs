@@ -1,0 +1,35 @@
+//! Patterns of a bus: who sleeps for all topics that match wakes for a new one, and for the end. A lost
+//! wake-up leaves a thread asleep, which loom reports as a deadlock.
+#![cfg(annulus_loom)]
+
+use annulus::broadcast::Builder;
+use annulus::bus::Bus;
+use annulus_loom::{BLOCK, check_up_to};
+use loom::thread;
+
+/// Nothing but the new topic wakes the sleeper: its publisher, and the bus, live on.
+#[test]
+fn a_new_topic_wakes() {
+    check_up_to(2, || {
+        let bus = Bus::<u64>::with(Builder::new(2).wait_strategy(BLOCK));
+        let mut matching = bus.subscribe_matching("*").unwrap();
+        let reader = thread::spawn(move || (matching.recv().map(|(_, number)| number), matching));
+        let mut publisher = bus.publisher("a");
+        publisher.publish(7);
+        assert_eq!(reader.join().unwrap().0, Ok(7));
+        drop(publisher);
+    });
+}
+
+/// The bus goes, without a topic.
+#[test]
+fn the_end_of_the_bus_wakes() {
+    check_up_to(2, || {
+        let bus = Bus::<u64>::with(Builder::new(2).wait_strategy(BLOCK));
+        let mut matching = bus.subscribe_matching("*").unwrap();
+        // It comes back, because loom does not see that the last of an `Arc` comes after the others.
+        let reader = thread::spawn(move || (matching.recv().is_err(), matching));
+        drop(bus);
+        assert!(reader.join().unwrap().0);
+    });
+}
