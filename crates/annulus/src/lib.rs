@@ -139,6 +139,9 @@ mod sequence;
 mod shutdown;
 mod sync;
 mod text;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub mod topology;
 mod unwind;
 mod wait;
 

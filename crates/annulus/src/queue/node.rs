@@ -81,6 +81,9 @@ pub(crate) trait QueueLane: Sized {
 
     /// Whether nothing lies in it, for a consumer of it.
     fn is_quiet(&self) -> bool;
+
+    /// How many messages lie in it.
+    fn count(&self) -> u64;
 }
 
 impl<T> QueueLane for Lane<T> {
@@ -92,6 +95,10 @@ impl<T> QueueLane for Lane<T> {
     fn is_quiet(&self) -> bool {
         self.tail() == self.head()
     }
+
+    fn count(&self) -> u64 {
+        self.len() as u64
+    }
 }
 
 impl<T> QueueLane for SharedLane<T> {
@@ -101,5 +108,9 @@ impl<T> QueueLane for SharedLane<T> {
 
     fn is_quiet(&self) -> bool {
         self.is_empty()
+    }
+
+    fn count(&self) -> u64 {
+        self.len() as u64
     }
 }
