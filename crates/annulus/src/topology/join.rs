@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::port::{BoxInlet, BoxOutlet, Inlet, Outlet};
 use super::runner::MOST;
 use crate::error::{RecvError, TryPublishError};
+use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
 /// Pairs: the first message of one with the first of the other, and so on.
@@ -109,7 +110,9 @@ impl<T> Collect<T> {
 impl<T: Send> Inlet<T> for Collect<T> {
     fn receive(&mut self, batch: &mut Vec<T>, _: usize, strategy: WaitStrategy) -> Result<(), RecvError> {
         self.inlets[self.next].receive(batch, 1, strategy)?;
-        self.next = (self.next + 1) % self.inlets.len();
+        if !mutated!("collect_stays") {
+            self.next = (self.next + 1) % self.inlets.len();
+        }
         Ok(())
     }
 }
