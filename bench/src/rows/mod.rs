@@ -18,6 +18,7 @@ mod many_publishers;
 mod notifier;
 mod one_thread;
 mod page;
+mod pipeline;
 mod placement;
 mod pool;
 mod pool_across;
@@ -60,6 +61,7 @@ pub fn all() -> Vec<Row> {
     of(Group::Latency, vec![notifier::row()]);
     of(Group::Latency, latency::rows());
     of(Group::BeyondThreads, tasks::rows());
+    of(Group::Pipelines, pipeline::rows().into());
     of(Group::Memory, vec![pool::row()]);
     of(Group::Memory, pool_across::rows().into());
     of(Group::Placement, placement::streams());

@@ -6,13 +6,14 @@ use alloc::vec::Vec;
 
 use super::graph::Node;
 use super::input::{Input, Slot};
+use super::pipeline::Pipeline;
 use super::plan::{Pending, Plan, Settings, SharedPlan};
 use super::source::Existing;
 use super::stages::Stages;
 use crate::Receive;
 use crate::wait::WaitStrategy;
 
-/// Settings of a pipeline, and the verbs that begin it; made by [`Pipeline::builder`](super::Pipeline::builder).
+/// Settings of a pipeline, and the verbs that begin it; made by [`Pipeline::builder`].
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a pipeline begins with `input` or `source`"]
 pub struct Builder {
@@ -21,25 +22,28 @@ pub struct Builder {
     stack_bytes: Option<usize>,
 }
 
-impl Builder {
-    pub(super) fn new() -> Self {
-        Self { capacity: 1024, strategy: WaitStrategy::default(), stack_bytes: None }
+impl Pipeline {
+    /// Settings for a new pipeline.
+    pub fn builder() -> Builder {
+        Builder { capacity: 1024, strategy: WaitStrategy::default(), stack_bytes: None }
     }
+}
 
+impl Builder {
     /// How many slots each ring of the pipeline has: 1,024 by default. A queue needs 1 at least, a branch 2.
     /// [`Stages::capacity`] changes it on the way.
     pub fn capacity(self, capacity: usize) -> Self {
         Self { capacity, ..self }
     }
 
-    /// How the threads of the pipeline wait, and those at its input and its outputs. [`Stages::wait_strategy`]
-    /// changes it on the way.
+    /// How the threads of the pipeline wait, and those at its input and its outputs.
+    /// [`Stages::wait_strategy`] changes it on the way.
     pub fn wait_strategy(self, strategy: WaitStrategy) -> Self {
         Self { strategy, ..self }
     }
 
     /// How much stack each thread of the pipeline has, in bytes. Without this setting it is the default of
-    /// [`std::thread`].
+    /// [`std::thread`]. [`Stages::stack_bytes`] changes it on the way.
     pub fn stack_bytes(self, bytes: usize) -> Self {
         Self { stack_bytes: Some(bytes), ..self }
     }
@@ -54,11 +58,11 @@ impl Builder {
         (Input::new(slot), Stages::of_writers(plan, settings, writers))
     }
 
-    /// Begins a pipeline with a receiving handle that is there already: a subscriber, a consumer, or any other
-    /// that is [`Receive`].
+    /// Begins a pipeline with a receiving handle that is there already: a subscriber, a consumer, or any
+    /// other that is [`Receive`].
     ///
     /// The first stage receives from it. The pipeline ends when the handle's ring is closed and nothing is
-    /// left, or by a [`shutdown`](super::Pipeline::shutdown), which leaves in the ring what is there.
+    /// left, or by a [`shutdown`](Pipeline::shutdown), which leaves in the ring what is there.
     ///
     /// # Examples
     ///
@@ -87,8 +91,7 @@ impl Builder {
     }
 
     fn begin(self) -> (SharedPlan, Settings) {
-        let plan = SharedPlan::new();
-        plan.lock().stack_bytes = self.stack_bytes;
-        (plan, Settings { capacity: self.capacity, strategy: self.strategy })
+        let Self { capacity, strategy, stack_bytes } = self;
+        (SharedPlan::new(), Settings { capacity, strategy, stack_bytes })
     }
 }

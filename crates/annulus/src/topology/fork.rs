@@ -6,13 +6,155 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::error::BuildError;
-use super::join::{Side, Zip};
+use super::graph::RingKind;
+use super::join::{Copies, Side, Zip};
 use super::link::{EndKind, InStep, Merged, OneForOne};
 use super::pipeline::Pipeline;
-use super::plan::{Mistake, SharedPlan};
+use super::plan::{Mistake, NOWHERE, SharedPlan};
 use super::sink::Sunk;
 use super::stages::Stages;
+use crate::message::Message;
 use crate::queue::Consumer;
+use crate::spsc::Spsc;
+
+impl<T: Send + 'static, K: EndKind> Stages<T, K> {
+    /// Branches in two: each branch gets every message. `left` and `right` add to their branch, and end it or
+    /// return its end.
+    ///
+    /// The messages are copied into one lossless broadcast ring, which both branches read. Nothing is missed:
+    /// a branch has its place in the ring before the first message. Messages that are no
+    /// [`Message`](trait@Message) are [cloned](Self::fork_cloned).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let ((evens, texts), pipeline) = stages
+    ///     .fork(|s| s.filter_map(|n| (n % 2 == 0).then_some(n)), |s| s.then(|n| n.to_string()))
+    ///     .build();
+    /// (1..=3).for_each(|n| input.publish(n).unwrap());
+    /// drop(input);
+    /// assert_eq!(evens.into_iter().collect::<Vec<_>>(), [2]);
+    /// assert_eq!(texts.into_iter().collect::<Vec<_>>(), ["1", "2", "3"]);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn fork<A: End, B: End>(
+        self,
+        left: impl FnOnce(Stages<T>) -> A,
+        right: impl FnOnce(Stages<T>) -> B,
+    ) -> Fork<(A, B), K::Behind>
+    where
+        T: Message,
+    {
+        let plan = self.plan.clone();
+        let mut branches = self.copies(2, false).into_iter();
+        let (Some(first), Some(second)) = (branches.next(), branches.next()) else {
+            unreachable!("there are two");
+        };
+        Fork::new(plan, (left(first), right(second)))
+    }
+
+    /// Two branches of one stage each, for the shape of a diamond: short for [`fork`](Self::fork) and
+    /// [`then`](Self::then).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (mut output, pipeline) =
+    ///     stages.fan_out(|x| x + 1, |x| x * 10).then_b(|x| x + 5).zip().then(|(a, b)| a + b).build();
+    /// input.publish(4).unwrap();
+    /// assert_eq!(output.recv(), Ok(5 + 45));
+    /// # drop(input);
+    /// # pipeline.join().unwrap();
+    /// ```
+    pub fn fan_out<A: Send + 'static, B: Send + 'static>(
+        self,
+        a: impl FnMut(T) -> A + Send + 'static,
+        b: impl FnMut(T) -> B + Send + 'static,
+    ) -> Fork<(Stages<A>, Stages<B>), K::Behind>
+    where
+        T: Message,
+    {
+        self.fork(|stages| stages.then(a), |stages| stages.then(b))
+    }
+
+    /// As [`fork`](Self::fork), with `count` branches of one type. `add` gets the number of the branch, from
+    /// 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<usize>();
+    /// let (outputs, pipeline) = stages.branches(3, |i, s| s.then(move |x| x * i)).build();
+    /// input.publish(7).unwrap();
+    /// drop(input);
+    /// let all: Vec<usize> = outputs.into_iter().flatten().collect();
+    /// assert_eq!(all, [0, 7, 14]);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn branches<E: End>(
+        self,
+        count: usize,
+        mut add: impl FnMut(usize, Stages<T>) -> E,
+    ) -> Fork<Vec<E>, K::Behind>
+    where
+        T: Message,
+    {
+        let plan = self.plan.clone();
+        let count = plan.lock().at_least_one(count, "branch");
+        let branches = self.copies(count, false).into_iter().enumerate();
+        Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
+    }
+
+    /// As [`branches`](Self::branches), for messages of any type that can be cloned: each branch has a queue
+    /// of its own, and the stage before makes a clone for each branch but the last.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<String>();
+    /// let (outputs, pipeline) = stages.fork_cloned(2, |_, s| s.then(|text| text.len())).build();
+    /// input.publish("four".to_owned()).unwrap();
+    /// drop(input);
+    /// assert_eq!(outputs.into_iter().flatten().collect::<Vec<_>>(), [4, 4]);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn fork_cloned<E: End>(
+        self,
+        count: usize,
+        mut add: impl FnMut(usize, Stages<T>) -> E,
+    ) -> Fork<Vec<E>, K::Behind>
+    where
+        T: Clone,
+    {
+        let (plan, settings) = (self.plan.clone(), self.settings);
+        let writer = self.into_single(true);
+        let mut locked = plan.lock();
+        let count = locked.at_least_one(count, "branch");
+        let queues: Vec<_> = (0..count)
+            .map(|_| locked.new_queue::<T, Spsc>(&[writer.from], NOWHERE, RingKind::Spsc, settings))
+            .collect();
+        let (mut outlets, mut branches) = (Vec::new(), Vec::new());
+        for queue in queues {
+            outlets.extend(queue.outlets);
+            let inlet = Box::new(queue.inlet);
+            branches.push(Stages::of_inlet(plan.clone(), settings, inlet, queue.edges, None));
+        }
+        (writer.give)(&mut locked, Box::new(Copies::new(outlets)));
+        drop(locked);
+        let branches = branches.into_iter().enumerate();
+        Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
+    }
+}
 
 /// What a branch may end in: an end from which messages come ([`Stages`]), a [`Sunk`] one, or branches
 /// ([`Fork`]). There are no others: the trait can't be implemented outside this crate.
@@ -190,8 +332,8 @@ where
     ///
     /// If a stage of one branch panics, what the other branch has made of later messages is dropped.
     ///
-    /// A branch that drops, adds or reorders messages can't be zipped. Its pairs would not belong together, and
-    /// the other branch could fill all rings while this one has nothing to show for it:
+    /// A branch that drops, adds or reorders messages can't be zipped. Its pairs would not belong together,
+    /// and the other branch could fill all rings while this one has nothing to show for it:
     ///
     /// ```compile_fail,E0277
     /// let (input, stages) = annulus::topology::Pipeline::builder().input::<u64>();
@@ -225,8 +367,8 @@ where
 }
 
 impl<T: Send + 'static, K: EndKind, L: EndKind, P> Fork<(Stages<T, K>, Stages<T, L>), P> {
-    /// Joins the two branches in one order: all messages of both, each as soon as it is there. Messages of one
-    /// branch stay in order.
+    /// Joins the two branches in one order: all messages of both, each as soon as it is there. Messages of
+    /// one branch stay in order.
     ///
     /// # Examples
     ///

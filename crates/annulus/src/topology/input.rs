@@ -4,21 +4,30 @@ use alloc::sync::Arc;
 use core::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use super::port::BoxOutlet;
+use super::port::{BoxOutlet, CountedProducer, Outlet};
 use crate::error::{PublishError, TryPublishError};
 
 /// Where messages go into a pipeline; made by [`Builder::input`](super::Builder::input).
 ///
 /// Until the pipeline is built, each message is given back. When the input is dropped, the pipeline works on
 /// what it has, and ends. An input may move to another thread.
-pub struct Input<T> {
-    slot: Slot<T>,
-    outlet: Option<BoxOutlet<T>>,
+pub struct Input<T: Send> {
+    way: Way<T>,
 }
 
-impl<T> Input<T> {
+/// Where an input's messages go.
+enum Way<T: Send> {
+    /// Not built yet, as far as the input knows.
+    Unbuilt(Slot<T>),
+    /// The most frequent one is here itself, so that a loop that publishes has no indirect call, and keeps
+    /// the producer in registers (decision 0002).
+    Queue(CountedProducer<T>),
+    Other(BoxOutlet<T>),
+}
+
+impl<T: Send + 'static> Input<T> {
     pub(super) fn new(slot: Slot<T>) -> Self {
-        Self { slot, outlet: None }
+        Self { way: Way::Unbuilt(slot) }
     }
 
     /// Sends `message` into the pipeline. Waits for room, as the pipeline's
@@ -26,8 +35,8 @@ impl<T> Input<T> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the message back: the pipeline is not built yet, or was shut down or aborted, or
-    /// the stages at its input are gone (they panicked, or nobody receives what they send).
+    /// [`PublishError`] gives the message back: the pipeline is not built yet, or was shut down or aborted,
+    /// or the stages at its input are gone (they panicked, or nobody receives what they send).
     ///
     /// # Examples
     ///
@@ -45,9 +54,19 @@ impl<T> Input<T> {
     #[doc(alias = "send")]
     #[inline]
     pub fn publish(&mut self, message: T) -> Result<(), PublishError<T>> {
-        match self.outlet() {
-            Some(outlet) => outlet.send(message, None).map_err(PublishError),
-            None => Err(PublishError(message)),
+        if let Way::Queue(producer) = &mut self.way {
+            return producer.send(message, None).map_err(PublishError);
+        }
+        self.publish_otherwise(message)
+    }
+
+    #[inline(never)]
+    fn publish_otherwise(&mut self, message: T) -> Result<(), PublishError<T>> {
+        self.connect();
+        match &mut self.way {
+            Way::Unbuilt(_) => Err(PublishError(message)),
+            Way::Queue(producer) => producer.send(message, None).map_err(PublishError),
+            Way::Other(outlet) => outlet.send(message, None).map_err(PublishError),
         }
     }
 
@@ -59,30 +78,37 @@ impl<T> Input<T> {
     /// [`Full`](TryPublishError::Full): there is no room. [`Closed`](TryPublishError::Closed): as
     /// [`publish`](Self::publish). Both give the message back.
     #[doc(alias = "try_send")]
-    #[inline]
     pub fn try_publish(&mut self, message: T) -> Result<(), TryPublishError<T>> {
-        match self.outlet() {
-            Some(outlet) => outlet.try_send(message),
-            None => Err(TryPublishError::Closed(message)),
+        self.connect();
+        match &mut self.way {
+            Way::Unbuilt(_) => Err(TryPublishError::Closed(message)),
+            Way::Queue(producer) => producer.try_send(message),
+            Way::Other(outlet) => outlet.try_send(message),
         }
     }
 
     /// Whether a [`publish`](Self::publish) would fail now. Until the pipeline is built it would.
     #[must_use]
     pub fn is_closed(&mut self) -> bool {
-        self.outlet().is_none_or(|outlet| outlet.is_closed())
+        self.connect();
+        match &self.way {
+            Way::Unbuilt(_) => true,
+            Way::Queue(producer) => producer.is_closed(),
+            Way::Other(outlet) => outlet.is_closed(),
+        }
     }
 
-    #[inline]
-    fn outlet(&mut self) -> Option<&mut BoxOutlet<T>> {
-        if self.outlet.is_none() {
-            self.outlet = self.slot.take();
+    /// Takes what the build has left.
+    fn connect(&mut self) {
+        if let Way::Unbuilt(slot) = &self.way {
+            if let Some(outlet) = slot.take() {
+                self.way = outlet.into_producer().map_or_else(Way::Other, Way::Queue);
+            }
         }
-        self.outlet.as_mut()
     }
 }
 
-impl<T> fmt::Debug for Input<T> {
+impl<T: Send> fmt::Debug for Input<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Input").finish_non_exhaustive()
     }
@@ -100,7 +126,6 @@ impl<T> Slot<T> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(outlet);
     }
 
-    #[cold]
     fn take(&self) -> Option<BoxOutlet<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

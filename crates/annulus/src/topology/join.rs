@@ -1,8 +1,9 @@
 //! Joins and parallel stages: one inlet or outlet that is made of several.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::port::{BoxInlet, BoxOutlet, Inlet, Outlet};
+use super::port::{BoxInlet, BoxOutlet, Inlet, Outlet, no_producer};
 use super::runner::MOST;
 use crate::error::{RecvError, TryPublishError};
 use crate::sync::mutated;
@@ -72,7 +73,9 @@ impl<T> Deal<T> {
     }
 }
 
-impl<T: Send> Outlet<T> for Deal<T> {
+impl<T: Send + 'static> Outlet<T> for Deal<T> {
+    no_producer!(T);
+
     fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
         self.next().send(message, strategy)?;
         self.went();
@@ -128,7 +131,9 @@ impl<T> Copies<T> {
     }
 }
 
-impl<T: Send + Clone> Outlet<T> for Copies<T> {
+impl<T: Send + Clone + 'static> Outlet<T> for Copies<T> {
+    no_producer!(T);
+
     fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
         self.outlets.retain(|outlet| !outlet.is_closed());
         let Some((last, others)) = self.outlets.split_last_mut() else { return Err(message) };

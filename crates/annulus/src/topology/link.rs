@@ -79,6 +79,9 @@ pub(super) trait Link: InPlace {
         strategy: WaitStrategy,
         writers: usize,
     ) -> Result<(Vec<Producer<T, Self>>, Consumer<T, Self>), CapacityError>;
+
+    /// The same producer, where this kind is [`Spsc`].
+    fn into_spsc<T: Send>(producer: Producer<T, Self>) -> Result<Producer<T, Spsc>, Producer<T, Self>>;
 }
 
 impl Link for Spsc {
@@ -92,6 +95,10 @@ impl Link for Spsc {
         debug_assert_eq!(writers, 1, "an end of this kind has one writer");
         let (producer, consumer) = Builder::new(capacity).wait_strategy(strategy).build()?;
         Ok((alloc::vec![producer], consumer))
+    }
+
+    fn into_spsc<T: Send>(producer: Producer<T, Self>) -> Result<Producer<T, Spsc>, Producer<T, Self>> {
+        Ok(producer)
     }
 }
 
@@ -112,5 +119,9 @@ impl Link for Mpsc {
             })?);
         }
         Ok((producers, consumer))
+    }
+
+    fn into_spsc<T: Send>(producer: Producer<T, Self>) -> Result<Producer<T, Spsc>, Producer<T, Self>> {
+        Err(producer)
     }
 }

@@ -9,7 +9,6 @@ use core::time::Duration;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use super::builder::Builder;
 use super::counters::Work;
 use super::error::{BuildError, JoinError, StagePanic};
 use super::graph::{Graph, Node};
@@ -26,16 +25,16 @@ use crate::sync::mutated;
 /// | what happens | what is lost |
 /// | --- | --- |
 /// | The input is dropped, the source is closed, or [`shutdown`](Self::shutdown) | nothing: each stage works on what it has, and ends |
-/// | An output is dropped | what is on its way there. Stages whose results nobody receives any more end at their next message |
-/// | A stage panics | the message, what is queued in front of the stage, and what it was working on. The results that it had go on, and the stages behind it drain. A stage in front of it ends at its next message, unless it has another branch to send to |
+/// | An output is dropped | what is on its way there. Stages in front of it end at their next message, unless they have another branch to send to |
+/// | A stage panics | the message, what is queued in front of the stage, and what it had received. The results that it had go on, and the stages behind it drain. Stages in front of it end as above |
 /// | [`abort`](Self::abort) | what is in the pipeline. What has reached an output can still be received |
 ///
-/// Nobody waits for a stage that is gone. Every thread ends once the input is dropped or closed. (A thread that is in a stage's
-/// function ends when the function returns. A thread that waits for room in an output that nobody reads goes
-/// on waiting: drop the output, or abort.)
+/// Nobody waits for a stage that is gone. Every thread ends once the input is dropped or closed. (A thread
+/// that is in a stage's function ends when the function returns. A thread that waits for room in an output
+/// that nobody reads goes on waiting: drop the output, or abort.)
 ///
-/// If the `Pipeline` is dropped, its threads go on, and end as above. So a panic is then seen only as an early
-/// end.
+/// If the `Pipeline` is dropped, its threads go on, and end as above. So a panic is then seen only as an
+/// early end.
 #[must_use = "`join` says whether a stage panicked"]
 pub struct Pipeline {
     graph: Graph,
@@ -53,11 +52,6 @@ struct Thread {
 }
 
 impl Pipeline {
-    /// Settings for a new pipeline.
-    pub fn builder() -> Builder {
-        Builder::new()
-    }
-
     /// Starts the threads of `plan`, or none.
     pub(super) fn start(plan: &SharedPlan) -> Result<Self, BuildError> {
         let plan = mem::replace(&mut *plan.lock(), Plan::new());
@@ -77,7 +71,7 @@ impl Pipeline {
         let mut pipeline = Self { graph, counters, threads: Vec::new(), shared, begun: Instant::now() };
         for job in jobs {
             let stage = job.stage;
-            if let Err(error) = pipeline.spawn(job, stack_bytes) {
+            if let Err(error) = pipeline.spawn(job, stack_bytes[stage]) {
                 // The recipes that are left are dropped with their rings; the threads see these closed.
                 pipeline.abort();
                 let stage = pipeline.graph.name(Node::Stage(stage));
@@ -115,7 +109,7 @@ impl Pipeline {
     /// Ends the pipeline when it has worked on what was sent before: the input is closed, and each stage
     /// drains. Messages are given back from now on. Does not wait; [`join`](Self::join) does.
     ///
-    /// A [source](Builder::source) is left where it is, within about 10 ms.
+    /// A [source](super::Builder::source) is left where it is, within about 10 ms.
     ///
     /// # Examples
     ///
@@ -204,8 +198,8 @@ impl Pipeline {
         &self.graph
     }
 
-    /// What has passed each stage and each edge so far. O(stages + edges²), and costs the stages nothing: they
-    /// count anyway, once for each batch.
+    /// What has passed each stage and each edge so far. O(stages + edges²), and costs the stages nothing:
+    /// they count anyway, once for each batch.
     ///
     /// # Examples
     ///

@@ -58,7 +58,8 @@ pub(super) struct Plan {
     /// The first mistake.
     pub(super) mistake: Option<Mistake>,
     pub(super) outputs: usize,
-    pub(super) stack_bytes: Option<usize>,
+    /// How much stack the threads of each stage have.
+    pub(super) stack_bytes: Vec<Option<usize>>,
     rings: usize,
 }
 
@@ -72,7 +73,7 @@ impl Plan {
             shared: Arc::default(),
             mistake: None,
             outputs: 0,
-            stack_bytes: None,
+            stack_bytes: Vec::new(),
             rings: 0,
         }
     }
@@ -82,10 +83,11 @@ impl Plan {
     }
 
     /// Adds a stage that does `what`.
-    pub(super) fn add_stage(&mut self, what: &str, threads: usize, strategy: WaitStrategy) -> usize {
+    pub(super) fn add_stage(&mut self, what: &str, threads: usize, settings: Settings) -> usize {
         let index = self.graph.stages.len();
         let name = alloc::format!("{what} {index}");
-        self.graph.stages.push(StageInfo { name, threads, strategy });
+        self.graph.stages.push(StageInfo { name, threads, strategy: settings.strategy });
+        self.stack_bytes.push(settings.stack_bytes);
         index
     }
 
@@ -207,6 +209,7 @@ pub(super) struct NewQueue<T: Send, K: Link> {
 pub(super) struct Settings {
     pub(super) capacity: usize,
     pub(super) strategy: WaitStrategy,
+    pub(super) stack_bytes: Option<usize>,
 }
 
 impl Plan {

@@ -8,17 +8,18 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::counters::{Received, Sent};
+use super::link::Link;
 use crate::broadcast::{Lossless, Lossy, Mode, Publisher, Subscriber};
 use crate::error::{PublishError, RecvError, SendError, TryPublishError, TrySendError};
 use crate::message::Message;
-use crate::queue::{Consumer, InPlace, Kind, Producer, shared};
+use crate::queue::{Consumer, Kind, Producer, shared, spsc};
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
 /// Where a stage receives its messages.
 pub(super) trait Inlet<T>: Send {
-    /// Waits for a message by `strategy`, and appends it to `batch` with those behind it: no more than `most`,
-    /// which is not 0.
+    /// Waits for a message by `strategy`, and appends it to `batch` with those behind it: no more than
+    /// `most`, which is not 0.
     fn receive(&mut self, batch: &mut Vec<T>, most: usize, strategy: WaitStrategy) -> Result<(), RecvError>;
 }
 
@@ -31,13 +32,30 @@ pub(super) trait Outlet<T>: Send {
     /// Sends `message` if there is room.
     fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>>;
 
-    /// Sends all of `batch`, in order, and leaves it empty. If the ring is closed, it drops what was not sent,
-    /// and returns false.
+    /// Sends all of `batch`, in order, and leaves it empty. If the ring is closed, it drops what was not
+    /// sent, and returns false.
     fn send_all(&mut self, batch: &mut Vec<T>, strategy: WaitStrategy) -> bool;
 
     /// Whether a send would fail.
     fn is_closed(&self) -> bool;
+
+    /// The producer that it is, where it is one.
+    fn into_producer(self: Box<Self>) -> Result<CountedProducer<T>, BoxOutlet<T>>
+    where
+        T: Send;
 }
+
+/// What is no producer of such a queue.
+macro_rules! no_producer {
+    ($T:ty) => {
+        fn into_producer(
+            self: Box<Self>,
+        ) -> Result<$crate::topology::port::CountedProducer<$T>, BoxOutlet<$T>> {
+            Err(self)
+        }
+    };
+}
+pub(super) use no_producer;
 
 /// A handle, and what it has counted.
 pub(super) struct Counted<H, C> {
@@ -45,16 +63,16 @@ pub(super) struct Counted<H, C> {
     pub(super) counters: Arc<C>,
 }
 
+/// The producer of a queue with one.
+pub(super) type CountedProducer<T> = Counted<spsc::Producer<T>, Sent>;
+
 pub(super) type BoxInlet<T> = Box<dyn Inlet<T>>;
 pub(super) type BoxOutlet<T> = Box<dyn Outlet<T>>;
 
 impl<T: Send, K: Kind> Inlet<T> for Counted<Consumer<T, K>, Received> {
     fn receive(&mut self, batch: &mut Vec<T>, most: usize, strategy: WaitStrategy) -> Result<(), RecvError> {
-        let mut count = self.handle.consume_up_to(most, |message| batch.push(message));
-        if count == 0 {
-            batch.push(self.handle.recv_by(strategy)?);
-            count = 1 + self.handle.consume_up_to(most - 1, |message| batch.push(message));
-        }
+        batch.push(self.handle.recv_by(strategy)?);
+        let count = 1 + self.handle.consume_up_to(most - 1, |message| batch.push(message));
         self.counters.received.add(count as u64);
         Ok(())
     }
@@ -75,7 +93,7 @@ impl<T: Message, M: Mode> Inlet<T> for Counted<Subscriber<T, M>, Received> {
     }
 }
 
-impl<T: Send, K: InPlace> Outlet<T> for Counted<Producer<T, K>, Sent> {
+impl<T: Send + 'static, K: Link> Outlet<T> for Counted<Producer<T, K>, Sent> {
     #[inline]
     fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
         let sent = match strategy {
@@ -114,6 +132,14 @@ impl<T: Send, K: InPlace> Outlet<T> for Counted<Producer<T, K>, Sent> {
     fn is_closed(&self) -> bool {
         self.handle.is_closed()
     }
+
+    fn into_producer(self: Box<Self>) -> Result<CountedProducer<T>, BoxOutlet<T>> {
+        let Self { handle, counters } = *self;
+        match K::into_spsc(handle) {
+            Ok(handle) => Ok(Counted { handle, counters }),
+            Err(handle) => Err(Box::new(Self { handle, counters })),
+        }
+    }
 }
 
 impl<T: Send> Inlet<T> for Counted<shared::Receiver<T>, Received> {
@@ -125,7 +151,9 @@ impl<T: Send> Inlet<T> for Counted<shared::Receiver<T>, Received> {
     }
 }
 
-impl<T: Send> Outlet<T> for Counted<shared::Sender<T>, Sent> {
+impl<T: Send + 'static> Outlet<T> for Counted<shared::Sender<T>, Sent> {
+    no_producer!(T);
+
     fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
         let sent = match strategy {
             None => self.handle.send(message),
@@ -162,6 +190,8 @@ pub(super) struct Publishing<P> {
 }
 
 impl<T: Message> Outlet<T> for Publishing<Publisher<T, Lossless>> {
+    no_producer!(T);
+
     fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
         let sent = match strategy {
             None => self.publisher.publish(message),
@@ -189,6 +219,8 @@ impl<T: Message> Outlet<T> for Publishing<Publisher<T, Lossless>> {
 
 /// A publisher of a lossy ring waits for nobody. Here, a ring that nobody reads counts as closed.
 impl<T: Message> Outlet<T> for Publishing<Publisher<T, Lossy>> {
+    no_producer!(T);
+
     fn send(&mut self, message: T, _: Option<WaitStrategy>) -> Result<(), T> {
         if self.is_closed() {
             return Err(message);

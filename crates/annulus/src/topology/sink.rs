@@ -1,12 +1,13 @@
 //! [`Sunk`]: an end of a pipeline that nothing comes out of.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::error::BuildError;
 use super::pipeline::Pipeline;
 use super::plan::SharedPlan;
-use super::port::Outlet;
+use super::port::{BoxOutlet, Outlet, no_producer};
 use crate::error::TryPublishError;
 use crate::wait::WaitStrategy;
 
@@ -58,6 +59,8 @@ impl fmt::Debug for Sunk {
 pub(super) struct Nothing;
 
 impl Outlet<()> for Nothing {
+    no_producer!(());
+
     fn send(&mut self, (): (), _: Option<WaitStrategy>) -> Result<(), ()> {
         Ok(())
     }

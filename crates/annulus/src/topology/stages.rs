@@ -6,9 +6,8 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::error::BuildError;
-use super::fork::{End, Fork};
 use super::graph::{Node, RingKind};
-use super::join::{Collect, Copies, Deal};
+use super::join::{Collect, Deal};
 use super::link::{EndKind, Free, InStep, Link, Merged};
 use super::pipeline::Pipeline;
 use super::plan::{Job, NOWHERE, Pending, Plan, Settings, SharedPlan};
@@ -223,7 +222,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         let writer = self.into_single(true);
         let mut locked = plan.lock();
         let threads = locked.at_least_one(threads, "thread of a parallel stage");
-        let stage = locked.add_stage("parallel", threads, settings.strategy);
+        let stage = locked.add_stage("parallel", threads, settings);
         let node = Node::Stage(stage);
         let (mut outlets, mut inlets, mut edges) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..threads {
@@ -267,148 +266,11 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         let writers = self.into_writers();
         let mut locked = plan.lock();
         let threads = locked.at_least_one(threads, "thread of a parallel stage");
-        let stage = locked.add_stage("unordered", threads, settings.strategy);
+        let stage = locked.add_stage("unordered", threads, settings);
         let inlets = locked.shared_queue(writers, Node::Stage(stage), threads, settings);
         drop(locked);
         let workers = inlets.into_iter().map(|inlet| waiting(stage, inlet, mapping(f.clone()))).collect();
         Stages { last: Some(stage), ..Stages::of_writers(plan, settings, workers) }
-    }
-
-    /// Branches in two: each branch gets every message. `left` and `right` add to their branch, and end it or
-    /// return its end.
-    ///
-    /// The messages are copied into one lossless broadcast ring, which both branches read. Nothing is missed:
-    /// a branch has its place in the ring before the first message. Messages that are no
-    /// [`Message`](trait@Message) are [cloned](Self::fork_cloned).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::topology::Pipeline;
-    ///
-    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
-    /// let ((evens, texts), pipeline) = stages
-    ///     .fork(|s| s.filter_map(|n| (n % 2 == 0).then_some(n)), |s| s.then(|n| n.to_string()))
-    ///     .build();
-    /// (1..=3).for_each(|n| input.publish(n).unwrap());
-    /// drop(input);
-    /// assert_eq!(evens.into_iter().collect::<Vec<_>>(), [2]);
-    /// assert_eq!(texts.into_iter().collect::<Vec<_>>(), ["1", "2", "3"]);
-    /// pipeline.join().unwrap();
-    /// ```
-    pub fn fork<A: End, B: End>(
-        self,
-        left: impl FnOnce(Stages<T>) -> A,
-        right: impl FnOnce(Stages<T>) -> B,
-    ) -> Fork<(A, B), K::Behind>
-    where
-        T: Message,
-    {
-        let plan = self.plan.clone();
-        let mut branches = self.copies(2, false).into_iter();
-        let (Some(first), Some(second)) = (branches.next(), branches.next()) else {
-            unreachable!("there are two");
-        };
-        Fork::new(plan, (left(first), right(second)))
-    }
-
-    /// Two branches of one stage each, for the shape of a diamond: short for [`fork`](Self::fork) and
-    /// [`then`](Self::then).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::topology::Pipeline;
-    ///
-    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
-    /// let (mut output, pipeline) =
-    ///     stages.fan_out(|x| x + 1, |x| x * 10).then_b(|x| x + 5).zip().then(|(a, b)| a + b).build();
-    /// input.publish(4).unwrap();
-    /// assert_eq!(output.recv(), Ok(5 + 45));
-    /// # drop(input);
-    /// # pipeline.join().unwrap();
-    /// ```
-    pub fn fan_out<A: Send + 'static, B: Send + 'static>(
-        self,
-        a: impl FnMut(T) -> A + Send + 'static,
-        b: impl FnMut(T) -> B + Send + 'static,
-    ) -> Fork<(Stages<A>, Stages<B>), K::Behind>
-    where
-        T: Message,
-    {
-        self.fork(|stages| stages.then(a), |stages| stages.then(b))
-    }
-
-    /// As [`fork`](Self::fork), with `count` branches of one type. `add` gets the number of the branch, from
-    /// 0.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::topology::Pipeline;
-    ///
-    /// let (mut input, stages) = Pipeline::builder().input::<usize>();
-    /// let (outputs, pipeline) = stages.branches(3, |i, s| s.then(move |x| x * i)).build();
-    /// input.publish(7).unwrap();
-    /// drop(input);
-    /// let all: Vec<usize> = outputs.into_iter().flatten().collect();
-    /// assert_eq!(all, [0, 7, 14]);
-    /// pipeline.join().unwrap();
-    /// ```
-    pub fn branches<E: End>(
-        self,
-        count: usize,
-        mut add: impl FnMut(usize, Stages<T>) -> E,
-    ) -> Fork<Vec<E>, K::Behind>
-    where
-        T: Message,
-    {
-        let plan = self.plan.clone();
-        let count = plan.lock().at_least_one(count, "branch");
-        let branches = self.copies(count, false).into_iter().enumerate();
-        Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
-    }
-
-    /// As [`branches`](Self::branches), for messages of any type that can be cloned: each branch has a queue
-    /// of its own, and the stage before makes a clone for each branch but the last.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use annulus::topology::Pipeline;
-    ///
-    /// let (mut input, stages) = Pipeline::builder().input::<String>();
-    /// let (outputs, pipeline) = stages.fork_cloned(2, |_, s| s.then(|text| text.len())).build();
-    /// input.publish("four".to_owned()).unwrap();
-    /// drop(input);
-    /// assert_eq!(outputs.into_iter().flatten().collect::<Vec<_>>(), [4, 4]);
-    /// pipeline.join().unwrap();
-    /// ```
-    pub fn fork_cloned<E: End>(
-        self,
-        count: usize,
-        mut add: impl FnMut(usize, Stages<T>) -> E,
-    ) -> Fork<Vec<E>, K::Behind>
-    where
-        T: Clone,
-    {
-        let (plan, settings) = (self.plan.clone(), self.settings);
-        let writer = self.into_single(true);
-        let mut locked = plan.lock();
-        let count = locked.at_least_one(count, "branch");
-        let queues: Vec<_> = (0..count)
-            .map(|_| locked.new_queue::<T, Spsc>(&[writer.from], NOWHERE, RingKind::Spsc, settings))
-            .collect();
-        let (mut outlets, mut branches) = (Vec::new(), Vec::new());
-        for queue in queues {
-            outlets.extend(queue.outlets);
-            let inlet = Box::new(queue.inlet);
-            branches.push(Stages::of_inlet(plan.clone(), settings, inlet, queue.edges, None));
-        }
-        (writer.give)(&mut locked, Box::new(Copies::new(outlets)));
-        drop(locked);
-        let branches = branches.into_iter().enumerate();
-        Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
     }
 
     /// Lets the stages before go on when those behind are too slow: from here to the next stage, messages go
@@ -454,6 +316,12 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// The stages behind this place wait by `strategy`.
     pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
         self.settings.strategy = strategy;
+        self
+    }
+
+    /// The threads of the stages behind this place have `bytes` of stack.
+    pub fn stack_bytes(mut self, bytes: usize) -> Self {
+        self.settings.stack_bytes = Some(bytes);
         self
     }
 
@@ -526,7 +394,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// Adds a stage, and the ring that leads to it.
     fn reader(self, what: &str, strategy: WaitStrategy) -> (SharedPlan, usize, BoxInlet<T>) {
         let mut locked = self.plan.lock();
-        let stage = locked.add_stage(what, 1, strategy);
+        let stage = locked.add_stage(what, 1, Settings { strategy, ..self.settings });
         let (inlet, edges) = self.upstream.into_inlet::<K::Queue>(&mut locked, self.settings);
         locked.lead(&edges, Node::Stage(stage));
         drop(locked);
@@ -548,7 +416,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
 
     /// The only one who waits for a ring. Where there are others, or it is the input and `no_input` is asked
     /// for, a stage is added that passes messages on.
-    fn into_single(self, no_input: bool) -> Pending<T> {
+    pub(super) fn into_single(self, no_input: bool) -> Pending<T> {
         match self.upstream {
             Upstream::Writers(mut writers)
                 if writers.len() == 1 && !(no_input && writers[0].from == Node::Input) =>
@@ -566,7 +434,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     }
 
     /// Ends that each get every message.
-    fn copies<Q: EndKind>(self, count: usize, is_lossy: bool) -> Vec<Stages<T, Q>>
+    pub(super) fn copies<Q: EndKind>(self, count: usize, is_lossy: bool) -> Vec<Stages<T, Q>>
     where
         T: Message,
     {

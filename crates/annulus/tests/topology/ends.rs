@@ -131,21 +131,19 @@ fn an_abort_drops_what_is_queued() {
     let (begun, wait) = channel();
     let (go_on, gate) = channel::<()>();
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
-    let (output, pipeline) = stages
-        .then(move |x| {
+    let pipeline = stages
+        .sink(move |x| {
             begun.send(x).unwrap();
+            // If it works on another one, it finds the gate closed, and panics.
             gate.recv().unwrap();
-            x
         })
         .build();
     (0..50).for_each(|x| input.publish(x).unwrap());
     assert_eq!(wait.recv(), Ok(0));
     pipeline.abort();
     go_on.send(()).unwrap();
-    // If it works on another one, it finds the gate closed, and panics.
     drop(go_on);
     pipeline.join().unwrap();
-    assert!(output.into_iter().count() <= 1);
 }
 
 /// A slow stage does not keep its results back until it has worked on a whole batch.
