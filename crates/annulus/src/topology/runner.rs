@@ -37,6 +37,7 @@ const SHORT: usize = 8;
 const TIMED: u64 = 8;
 
 /// What all threads of a pipeline share.
+// Decision 0076: closing is the only signal.
 #[derive(Default)]
 pub(super) struct Shared {
     /// Closes all rings at once.
