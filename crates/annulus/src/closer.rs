@@ -12,6 +12,7 @@ pub(crate) trait Close: Send + Sync {
     fn is_closed(&self) -> bool;
 
     /// How many messages lie in it, for a queue.
+    #[cfg_attr(any(not(feature = "std"), annulus_loom), allow(dead_code, reason = "for pipelines"))]
     fn waiting(&self) -> Option<u64> {
         None
     }
