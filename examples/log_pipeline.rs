@@ -3,7 +3,6 @@
 //!
 //! `cargo run --release -p annulus --example log_pipeline`
 
-use std::fmt::Write;
 use std::sync::mpsc::channel;
 use std::thread;
 
@@ -39,7 +38,7 @@ fn main() {
             |s| {
                 let batches = s.then_batch(move |lines, bytes: &mut Vec<usize>| {
                     text.clear();
-                    lines.iter().for_each(|line| writeln!(text, "{line:?}").expect("a string grows"));
+                    text.extend(lines.iter().map(|line| format!("{line:?}\n")));
                     bytes.push(lines.len()); // stands for a write to the disk
                 });
                 batches.named("write").sink(move |lines| disk.send(lines).expect("main waits"))
@@ -48,12 +47,13 @@ fn main() {
         )
         .build();
     let errors = errors.into_iter().count();
-    let batches: Vec<usize> = written.iter().collect();
-    workers.into_iter().for_each(|worker| worker.join().unwrap());
+    let batches: Vec<usize> = written.iter().collect(); // ends with the sink
+    for worker in workers {
+        worker.join().unwrap();
+    }
     let lost: u64 = pipeline.statistics().edges.iter().map(|edge| edge.lost).sum();
     pipeline.join().expect("no stage panicked");
-    println!("{} lines in {} batches, {errors} errors seen", batches.iter().sum::<usize>(), batches.len());
-    println!("the watch lost {lost} lines");
+    println!("{} batches; {errors} errors seen; the watch lost {lost} lines", batches.len());
     assert_eq!(batches.iter().sum::<usize>(), (WORKERS * LINES) as usize);
     assert!(errors <= 20);
 }

@@ -37,7 +37,7 @@ fn main() {
     let (mut input, stages) = Pipeline::builder().capacity(64).input::<i64>();
     let (output, pipeline) =
         stages.then(|x| if x == 7 { panic!("seven is not allowed") } else { x }).named("check").build();
-    (5..9).for_each(|number| drop(input.publish(number))); // given back once the stage is gone
+    let _ = (5..9).try_for_each(|number| input.publish(number)); // given back once the stage is gone
     drop(input);
     assert_eq!(output.into_iter().collect::<Vec<_>>(), [5, 6]);
     let error = pipeline.join().expect_err("a stage panicked");

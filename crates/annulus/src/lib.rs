@@ -41,7 +41,7 @@
 //! | many | many, each message to one | a queue with one ring, one order and one bound; handles are shared or cloned freely | [`queue::shared::channel`] |
 //! | | | buffers of one size, for bytes that are too large to copy; their 4-byte handles go through a queue | [`pool::BufferPool`] |
 //!
-//! A [`topology::Pipeline`] chooses the rings between its stages by itself, and has their threads.
+//! A `topology::Pipeline` (with `std`) chooses the rings between its stages by itself, and has their threads.
 //!
 //! Readers of a broadcast ring can share one read ([`SubscriberGroup`](broadcast::SubscriberGroup)), or
 //! follow each other ([`Subscriber::after`](broadcast::Subscriber::after)). The [guide] helps to choose, and

@@ -41,7 +41,7 @@
 //! worker.join().unwrap();
 //! ```
 //!
-//! A [`Pipeline`](crate::topology::Pipeline) is such a chain, with branches and joins, and makes the threads
+//! A `topology::Pipeline` is such a chain, with branches and joins, and makes the threads
 //! and the rings.
 //!
 //! # Closing a ring early
