@@ -48,7 +48,12 @@ impl<A: Send, B: Send> Inlet<(A, B)> for Zip<A, B> {
         let count = most.min(self.left.waiting.len()).min(self.right.waiting.len());
         let (left, right) = (&mut self.left.waiting, &mut self.right.waiting);
         let start = (left.len() - count, right.len() - count);
-        batch.extend(left.drain(start.0..).rev().zip(right.drain(start.1..).rev()));
+        let left = left.drain(start.0..).rev();
+        if mutated!("zip_crosses") {
+            batch.extend(left.zip(right.drain(start.1..)));
+            return Ok(());
+        }
+        batch.extend(left.zip(right.drain(start.1..).rev()));
         Ok(())
     }
 }

@@ -17,6 +17,7 @@ use super::sink::{Nothing, Sunk};
 use crate::message::Message;
 use crate::queue::{Consumer, InPlace};
 use crate::spsc::Spsc;
+use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
 /// An end of a pipeline that is being built: messages of type `T` come out of it. Each verb adds a stage or a
@@ -419,7 +420,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     pub(super) fn into_single(self, no_input: bool) -> Pending<T> {
         match self.upstream {
             Upstream::Writers(mut writers)
-                if writers.len() == 1 && !(no_input && writers[0].from == Node::Input) =>
+                if writers.len() == 1
+                    && !(no_input && writers[0].from == Node::Input && !mutated!("input_deals")) =>
             {
                 writers.remove(0)
             }

@@ -5,8 +5,8 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use annulus::RecvError;
-use annulus::topology::Pipeline;
+use annulus::topology::{Pipeline, Stages};
+use annulus::{RecvError, spsc};
 
 /// A panic that prints nothing.
 fn quiet_panic(message: &'static str) -> ! {
@@ -192,5 +192,36 @@ fn shutdown_and_join_as_the_input_lives() {
     assert_eq!(input.publish(7).unwrap_err().into_inner(), 7);
     let out: Vec<_> = output.into_iter().collect();
     assert_eq!(out, (0..50).map(|x| x * 2 + 1).collect::<Vec<_>>());
+    pipeline.join().unwrap();
+}
+
+/// What an input has accepted comes out, also if it did so beside a shutdown, whatever is behind it.
+#[test]
+fn what_is_accepted_beside_a_shutdown_comes_out() {
+    let rounds = if cfg!(miri) { 1 } else { 300 };
+    for round in 0..rounds {
+        comes_out(round, 1, |stages| stages.then(|x| x).build());
+        comes_out(round, 1, |stages| stages.then_parallel(3, |x| x).build());
+        comes_out(round, 1, |stages| stages.fan_out(|x| x, |x| x).zip().then(|(x, _)| x).build());
+        let both = |stages: Stages<u64>| stages.fork_cloned(2, |_, stages| stages.then(|x| x)).merge();
+        comes_out(round, 2, |stages| both(stages).then(|x| x).build());
+    }
+}
+
+/// Each message comes out so many times.
+fn comes_out(round: u64, times: u64, build: impl FnOnce(Stages<u64>) -> (spsc::Consumer<u64>, Pipeline)) {
+    let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
+    let (output, pipeline) = build(stages);
+    let reader = thread::spawn(move || output.into_iter().count() as u64);
+    let sender = thread::spawn(move || {
+        let mut sent = 0;
+        while input.publish(sent).is_ok() {
+            sent += 1;
+        }
+        sent
+    });
+    thread::sleep(Duration::from_micros(50 + round % 100));
+    pipeline.shutdown();
+    assert_eq!(reader.join().unwrap(), times * sender.join().unwrap());
     pipeline.join().unwrap();
 }
