@@ -191,12 +191,12 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
         1 => (1..3usize).prop_map(Part::Unordered),
         1 => (in_step(), in_step()).prop_map(|(left, right)| Part::Zip(left, right)),
     ];
-    let part = leaf.prop_recursive(3, 8, 2, |part| {
+    let part = leaf.prop_recursive(if cfg!(miri) { 1 } else { 3 }, 8, 2, |part| {
         let branch = prop::collection::vec(part, 0..3);
         (branch.clone(), branch, any::<bool>())
             .prop_map(|(a, b, cloned)| if cloned { Part::Cloned(a, b) } else { Part::Merge(a, b) })
     });
-    prop::collection::vec(part, 0..4)
+    prop::collection::vec(part, 0..if cfg!(miri) { 2 } else { 4 })
 }
 
 /// How a run ends, beside a panic: what happens before the message of this number is sent.
@@ -272,8 +272,8 @@ fn loses_nothing(run: Run, parts: &[Part]) {
     }
 }
 
-const CASES: u32 = if cfg!(miri) { 3 } else { 48 };
-const MESSAGES: u64 = if cfg!(miri) { 12 } else { 300 };
+const CASES: u32 = if cfg!(miri) { 2 } else { 48 };
+const MESSAGES: u64 = if cfg!(miri) { 6 } else { 300 };
 
 fn at() -> impl Strategy<Value = usize> {
     0..MESSAGES as usize

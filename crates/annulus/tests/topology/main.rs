@@ -1,5 +1,5 @@
 //! Pipelines: what comes out, how they end, and what is left.
-#![cfg(feature = "std")]
+#![cfg(all(feature = "std", not(annulus_loom)))]
 
 #[path = "../support/hang.rs"]
 mod hang;
