@@ -70,8 +70,7 @@ impl<T: Send + 'static> Input<T> {
         }
     }
 
-    /// Sends `message` into the pipeline if there is room. Does not wait, with one exception: in front of a
-    /// [parallel](super::Stages::then_parallel) stage or of clones it is the stage before that waits.
+    /// Sends `message` into the pipeline if there is room. Never waits.
     ///
     /// # Errors
     ///

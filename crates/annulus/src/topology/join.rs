@@ -87,10 +87,9 @@ impl<T: Send + 'static> Outlet<T> for Deal<T> {
         Ok(())
     }
 
+    /// Only an input tries, and no input sends into several rings: decision 0076.
     fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>> {
-        self.next().try_send(message)?;
-        self.went();
-        Ok(())
+        self.send(message, None).map_err(TryPublishError::Closed)
     }
 
     fn send_all(&mut self, batch: &mut Vec<T>, strategy: WaitStrategy) -> bool {
@@ -153,21 +152,9 @@ impl<T: Send + Clone + 'static> Outlet<T> for Copies<T> {
         }
     }
 
-    /// Waits for room in the rings of the others, once there is room in the first: a message that some have
-    /// and some do not can't be given back.
+    /// Only an input tries, and no input sends into several rings: decision 0076.
     fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>> {
-        self.outlets.retain(|outlet| !outlet.is_closed());
-        let Some((first, others)) = self.outlets.split_first_mut() else {
-            return Err(TryPublishError::Closed(message));
-        };
-        if others.is_empty() {
-            return first.try_send(message);
-        }
-        first.try_send(message.clone())?;
-        for outlet in others {
-            let _ = outlet.send(message.clone(), None);
-        }
-        Ok(())
+        self.send(message, None).map_err(TryPublishError::Closed)
     }
 
     fn send_all(&mut self, batch: &mut Vec<T>, strategy: WaitStrategy) -> bool {
