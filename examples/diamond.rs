@@ -2,56 +2,57 @@
 //! done.
 //!
 //! ```text
-//!                ┌─► journal ───┐
-//!  publisher ────┤              ├──► execute
-//!                └─► replicate ─┘
+//!            ┌─► journal ───┐
+//!  input ────┤              ├──► execute
+//!            └─► replicate ─┘
 //! ```
 //!
+//! The branches read one ring, and the last stage gets a pair for each order. (Stages of one broadcast ring
+//! that follow each other, without a copy in between, are made by `Subscriber::after`.)
+//!
 //! `cargo run --release -p annulus --example diamond`
-#![expect(clippy::disallowed_types, reason = "no model of the library needs to see these flags")]
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::thread;
+use annulus::topology::Pipeline;
 
-const ORDERS: usize = 200_000;
+const ORDERS: u64 = 200_000;
+
+/// What a branch has done, for which order.
+#[derive(Clone, Copy, Debug)]
+struct Done {
+    order: u64,
+    at: u64,
+}
+
+/// A stage that writes each order to its own list.
+fn writes() -> impl FnMut(u64) -> Done {
+    let mut written = Vec::new();
+    move |order| {
+        written.push(order);
+        Done { order, at: written.len() as u64 - 1 }
+    }
+}
 
 fn main() {
-    let (mut publisher, subscribable) = annulus::broadcast::lossless::<usize>(1024);
-    // The graph is made before the first message: messages from before a stage joined do not concern it.
-    let mut journal = subscribable.subscribe_tracked();
-    let mut replicate = subscribable.subscribe_tracked();
-    let mut execute = subscribable.subscribe().after(&[&journal, &replicate]);
-    // Follows nobody: it shows what `after` is for.
-    let mut bystander = subscribable.subscribe();
+    let (mut input, stages) = Pipeline::builder().capacity(1024).input::<u64>();
+    let (output, pipeline) = stages
+        .fork(|s| s.then(writes()).named("journal"), |s| s.then(writes()).named("replicate"))
+        .zip()
+        .then(|(journalled, replicated)| {
+            assert_eq!(journalled.order, replicated.order, "both have done the same order");
+            (journalled.order, journalled.at, replicated.at)
+        })
+        .named("execute")
+        .build();
+    print!("{}", pipeline.describe().mermaid());
 
-    // One flag for each order. All accesses are relaxed: if the ring did not make a flag visible, nothing
-    // would.
-    let flags = || (0..ORDERS).map(|_| AtomicBool::new(false)).collect::<Vec<_>>();
-    let (journalled, replicated) = (flags(), flags());
-    let is_done = |order: usize| journalled[order].load(Relaxed) && replicated[order].load(Relaxed);
-
-    let (executed, ahead) = thread::scope(|scope| {
-        scope.spawn(|| {
-            for order in &mut journal {
-                journalled[order].store(true, Relaxed);
-                // The order counts as processed when the loop comes back for the next one.
-            }
-        });
-        scope.spawn(|| replicate.iter().for_each(|order| replicated[order].store(true, Relaxed)));
-        let execute = scope.spawn(|| {
-            for order in &mut execute {
-                assert!(is_done(order), "order {order} was executed before it was journalled and replicated");
-            }
-            execute.total_received()
-        });
-        let bystander = scope.spawn(|| bystander.iter().filter(|&order| !is_done(order)).count());
-        for order in 0..ORDERS {
-            publisher.publish(order).expect("somebody can receive");
-        }
-        drop(publisher);
-        (execute.join().unwrap(), bystander.join().unwrap())
-    });
-    println!("executed {executed} orders, none before it was journalled and replicated");
-    println!("a plain subscriber beside it was too early {ahead} times");
-    assert_eq!(executed, ORDERS as u64);
+    let client = std::thread::spawn(move || {
+        (0..ORDERS).for_each(|order| input.publish(order).expect("the stages are there"));
+    }); // the input is dropped here, so the pipeline ends
+    let executed =
+        output.into_iter().filter(|(order, journal, replica)| journal == order && replica == order);
+    let executed = executed.count() as u64;
+    client.join().unwrap();
+    pipeline.join().expect("no stage panicked");
+    println!("executed {executed} orders, each after it was journalled and replicated");
+    assert_eq!(executed, ORDERS);
 }

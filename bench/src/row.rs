@@ -96,6 +96,7 @@ pub enum Group {
     QueueMany,
     Latency,
     BeyondThreads,
+    Pipelines,
     Memory,
     Placement,
     NowAndThen,

@@ -37,6 +37,7 @@ impl Group {
             Self::QueueMany => "Queues, many to one",
             Self::Latency => "Latency",
             Self::BeyondThreads => "Tasks, select, file descriptors",
+            Self::Pipelines => "Pipelines",
             Self::Memory => "Memory",
             Self::Placement => "By placement",
             Self::NowAndThen => "Now and then, by placement",

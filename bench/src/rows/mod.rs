@@ -19,6 +19,7 @@ mod many_publishers;
 mod notifier;
 mod one_thread;
 mod page;
+mod pipeline;
 mod placement;
 mod pool;
 mod pool_across;
@@ -64,6 +65,7 @@ pub fn all() -> Vec<Row> {
     of(Group::Latency, latency::rows());
     of(Group::BeyondThreads, tasks::rows());
     of(Group::BeyondThreads, select::rows().into());
+    of(Group::Pipelines, pipeline::rows().into());
     of(Group::Memory, vec![pool::row()]);
     of(Group::Memory, pool_across::rows().into());
     of(Group::Placement, placement::streams());

@@ -10,6 +10,12 @@ pub(crate) trait Close: Send + Sync {
 
     /// Whether it is closed.
     fn is_closed(&self) -> bool;
+
+    /// How many messages lie in it, for a queue.
+    #[cfg_attr(any(not(feature = "std"), annulus_loom), allow(dead_code, reason = "for pipelines"))]
+    fn waiting(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Closes one ring, broadcast or queue, from any thread; made by `closer` of its handles.
@@ -88,6 +94,12 @@ impl Closer {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.ring.upgrade().is_none_or(|ring| ring.is_closed())
+    }
+
+    /// How many messages lie in the ring, if it is a queue and is still there.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(crate) fn waiting(&self) -> Option<u64> {
+        self.ring.upgrade()?.waiting()
     }
 
     /// Whether the ring is gone, with all its handles.

@@ -42,6 +42,8 @@
 //! | one or many | many, each sees all | broadcast rings by name, made on first use | [`Bus`], [`TypedBus`] |
 //! | | | buffers of one size, for bytes that are too large to copy; their 4-byte handles go through a queue | [`pool::BufferPool`] |
 //!
+//! A `topology::Pipeline` (with `std`) chooses the rings between its stages by itself, and has their threads.
+//!
 //! Readers of a broadcast ring can share one read ([`SubscriberGroup`](broadcast::SubscriberGroup)), or
 //! follow each other ([`Subscriber::after`](broadcast::Subscriber::after)). With `std`, an `EventLoop` is a
 //! thread that receives from any of these rings and calls a handler. The [guide] helps to choose, and
@@ -152,6 +154,9 @@ mod sequence;
 mod shutdown;
 mod sync;
 mod text;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub mod topology;
 mod unwind;
 mod wait;
 

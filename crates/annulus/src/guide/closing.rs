@@ -41,6 +41,9 @@
 //! worker.join().unwrap();
 //! ```
 //!
+//! A `topology::Pipeline` is such a chain, with branches and joins, and makes the threads
+//! and the rings.
+//!
 //! # Closing a ring early
 //!
 //! Every publisher and every handle of a queue has a method `close`. It wakes all threads that wait in the

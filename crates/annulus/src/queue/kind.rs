@@ -4,6 +4,7 @@
 use alloc::vec::Vec;
 
 use super::ends::{Read, Write};
+use super::node::QueueLane;
 use super::plan::Plan;
 use super::read::ReadEnd;
 use super::stats::ProducerStats;
@@ -46,9 +47,9 @@ pub trait Shared: Kind + Divide {}
 // Decision 0043: the handles are written once.
 pub(crate) trait Parts: Sized + 'static {
     /// A producer's end.
-    type Write<T: Send>: Write<T, Lane: Send + Sync> + Send + Sync;
+    type Write<T: Send>: Write<T, Lane: QueueLane + Send + Sync> + Send + Sync;
     /// A consumer's end.
-    type Read<T: Send>: Read<T, Lane: Send + Sync> + Send + Sync;
+    type Read<T: Send>: Read<T, Lane: QueueLane + Send + Sync> + Send + Sync;
     /// What its handles are called in debug output.
     const NAME: &'static str;
 

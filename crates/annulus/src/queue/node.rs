@@ -81,6 +81,10 @@ pub(crate) trait QueueLane: Sized {
 
     /// Whether nothing lies in it, for a consumer of it.
     fn is_quiet(&self) -> bool;
+
+    /// How many messages lie in it.
+    #[cfg_attr(any(not(feature = "std"), annulus_loom), allow(dead_code, reason = "for pipelines"))]
+    fn count(&self) -> u64;
 }
 
 impl<T> QueueLane for Lane<T> {
@@ -92,6 +96,10 @@ impl<T> QueueLane for Lane<T> {
     fn is_quiet(&self) -> bool {
         self.tail() == self.head()
     }
+
+    fn count(&self) -> u64 {
+        self.len() as u64
+    }
 }
 
 impl<T> QueueLane for SharedLane<T> {
@@ -101,5 +109,9 @@ impl<T> QueueLane for SharedLane<T> {
 
     fn is_quiet(&self) -> bool {
         self.is_empty()
+    }
+
+    fn count(&self) -> u64 {
+        self.len() as u64
     }
 }

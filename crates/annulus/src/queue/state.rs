@@ -142,7 +142,7 @@ impl<L> QueueState<L> {
     /// What closes the queue from anywhere.
     pub(super) fn closer(&self) -> Closer
     where
-        L: Send + Sync + 'static,
+        L: QueueLane + Send + Sync + 'static,
     {
         Closer::from_weak(Weak::clone(&self.me))
     }
@@ -184,13 +184,17 @@ impl<L> QueueState<L> {
     }
 }
 
-impl<L: Send + Sync> Close for QueueState<L> {
+impl<L: QueueLane + Send + Sync> Close for QueueState<L> {
     fn close(&self) {
         Self::close(self);
     }
 
     fn is_closed(&self) -> bool {
         Self::is_closed(self)
+    }
+
+    fn waiting(&self) -> Option<u64> {
+        Some(self.nodes().map(|node| node.lane.count()).sum())
     }
 }
 

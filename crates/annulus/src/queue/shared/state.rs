@@ -316,6 +316,10 @@ impl<T: Send> Close for State<T> {
     fn is_closed(&self) -> bool {
         self.lane.is_ended()
     }
+
+    fn waiting(&self) -> Option<u64> {
+        Some(self.lane.len() as u64)
+    }
 }
 
 /// Messages from number `first` on are moved out, and on drop senders learn of it: also if a destructor

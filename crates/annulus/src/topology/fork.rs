@@ -1,0 +1,424 @@
+//! [`Fork`]: the branches of a pipeline that is being built, and how they come together again.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::error::BuildError;
+use super::graph::RingKind;
+use super::join::{Copies, Side, Zip};
+use super::link::{EndKind, InStep, Merged, OneForOne};
+use super::pipeline::Pipeline;
+use super::plan::{Mistake, NOWHERE, SharedPlan};
+use super::sink::Sunk;
+use super::stages::Stages;
+use crate::message::Message;
+use crate::queue::Consumer;
+use crate::spsc::Spsc;
+
+impl<T: Send + 'static, K: EndKind> Stages<T, K> {
+    /// Branches in two: each branch gets every message. `left` and `right` add to their branch, and end it or
+    /// return its end.
+    ///
+    /// The messages are copied into one lossless broadcast ring, which both branches read. Nothing is missed:
+    /// a branch has its place in the ring before the first message. Messages that are no
+    /// [`Message`](trait@Message) are [cloned](Self::fork_cloned).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let ((evens, texts), pipeline) = stages
+    ///     .fork(|s| s.filter_map(|n| (n % 2 == 0).then_some(n)), |s| s.then(|n| n.to_string()))
+    ///     .build();
+    /// (1..=3).for_each(|n| input.publish(n).unwrap());
+    /// drop(input);
+    /// assert_eq!(evens.into_iter().collect::<Vec<_>>(), [2]);
+    /// assert_eq!(texts.into_iter().collect::<Vec<_>>(), ["1", "2", "3"]);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn fork<A: End, B: End>(
+        self,
+        left: impl FnOnce(Stages<T>) -> A,
+        right: impl FnOnce(Stages<T>) -> B,
+    ) -> Fork<(A, B), K::Behind>
+    where
+        T: Message,
+    {
+        let plan = self.plan.clone();
+        let mut branches = self.copies(2, false).into_iter();
+        let (Some(first), Some(second)) = (branches.next(), branches.next()) else {
+            unreachable!("there are two");
+        };
+        Fork::new(plan, (left(first), right(second)))
+    }
+
+    /// Two branches of one stage each, for the shape of a diamond: short for [`fork`](Self::fork) and
+    /// [`then`](Self::then).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (mut output, pipeline) =
+    ///     stages.fan_out(|x| x + 1, |x| x * 10).then_b(|x| x + 5).zip().then(|(a, b)| a + b).build();
+    /// input.publish(4).unwrap();
+    /// assert_eq!(output.recv(), Ok(5 + 45));
+    /// # drop(input);
+    /// # pipeline.join().unwrap();
+    /// ```
+    pub fn fan_out<A: Send + 'static, B: Send + 'static>(
+        self,
+        a: impl FnMut(T) -> A + Send + 'static,
+        b: impl FnMut(T) -> B + Send + 'static,
+    ) -> Fork<(Stages<A>, Stages<B>), K::Behind>
+    where
+        T: Message,
+    {
+        self.fork(|stages| stages.then(a), |stages| stages.then(b))
+    }
+
+    /// As [`fork`](Self::fork), with `count` branches of one type. `add` gets the number of the branch, from
+    /// 0.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<usize>();
+    /// let (outputs, pipeline) = stages.branches(3, |i, s| s.then(move |x| x * i)).build();
+    /// input.publish(7).unwrap();
+    /// drop(input);
+    /// let all: Vec<usize> = outputs.into_iter().flatten().collect();
+    /// assert_eq!(all, [0, 7, 14]);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn branches<E: End>(
+        self,
+        count: usize,
+        mut add: impl FnMut(usize, Stages<T>) -> E,
+    ) -> Fork<Vec<E>, K::Behind>
+    where
+        T: Message,
+    {
+        let plan = self.plan.clone();
+        let count = plan.lock().at_least_one(count, "branch");
+        let branches = self.copies(count, false).into_iter().enumerate();
+        Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
+    }
+
+    /// As [`branches`](Self::branches), for messages of any type that can be cloned: each branch has a queue
+    /// of its own, and the stage before makes a clone for each branch but the last.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<String>();
+    /// let (outputs, pipeline) = stages.fork_cloned(2, |_, s| s.then(|text| text.len())).build();
+    /// input.publish("four".to_owned()).unwrap();
+    /// drop(input);
+    /// assert_eq!(outputs.into_iter().flatten().collect::<Vec<_>>(), [4, 4]);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn fork_cloned<E: End>(
+        self,
+        count: usize,
+        mut add: impl FnMut(usize, Stages<T>) -> E,
+    ) -> Fork<Vec<E>, K::Behind>
+    where
+        T: Clone,
+    {
+        let (plan, settings) = (self.plan.clone(), self.settings);
+        let writer = self.into_single(true);
+        let mut locked = plan.lock();
+        let count = locked.at_least_one(count, "branch");
+        let queues: Vec<_> = (0..count)
+            .map(|_| locked.new_queue::<T, Spsc>(&[writer.from], NOWHERE, RingKind::Spsc, settings))
+            .collect();
+        let (mut outlets, mut branches) = (Vec::new(), Vec::new());
+        for queue in queues {
+            outlets.extend(queue.outlets);
+            let inlet = Box::new(queue.inlet);
+            branches.push(Stages::of_inlet(plan.clone(), settings, inlet, queue.edges, None));
+        }
+        (writer.give)(&mut locked, Box::new(Copies::new(outlets)));
+        drop(locked);
+        let branches = branches.into_iter().enumerate();
+        Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
+    }
+}
+
+/// What a branch may end in: an end from which messages come ([`Stages`]), a [`Sunk`] one, or branches
+/// ([`Fork`]). There are no others: the trait can't be implemented outside this crate.
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait End: Finish<Out = <Self as End>::Outputs> {
+    /// What comes out when the pipeline is built: a queue for each end from which messages come, and `()` for
+    /// each other end.
+    type Outputs;
+}
+
+/// What the build does with an end.
+pub(super) trait Finish: Sized {
+    /// What is its [`End::Outputs`].
+    type Out;
+
+    /// Whether it is an end of `plan`.
+    fn is_of(&self, plan: &SharedPlan) -> bool;
+
+    /// Makes the outputs.
+    fn finish(self) -> Self::Out;
+}
+
+impl<T: Send + 'static, K: EndKind> Finish for Stages<T, K> {
+    type Out = Consumer<T, K::Queue>;
+
+    fn is_of(&self, plan: &SharedPlan) -> bool {
+        self.plan.is(plan)
+    }
+
+    fn finish(self) -> Consumer<T, K::Queue> {
+        self.output()
+    }
+}
+
+impl<T: Send + 'static, K: EndKind> End for Stages<T, K> {
+    type Outputs = Consumer<T, K::Queue>;
+}
+
+impl Finish for Sunk {
+    type Out = ();
+
+    fn is_of(&self, plan: &SharedPlan) -> bool {
+        self.plan.is(plan)
+    }
+
+    fn finish(self) {}
+}
+
+impl End for Sunk {
+    type Outputs = ();
+}
+
+impl<A: End, B: End> Finish for (A, B) {
+    type Out = (A::Outputs, B::Outputs);
+
+    fn is_of(&self, plan: &SharedPlan) -> bool {
+        self.0.is_of(plan) && self.1.is_of(plan)
+    }
+
+    fn finish(self) -> Self::Out {
+        (self.0.finish(), self.1.finish())
+    }
+}
+
+impl<A: End, B: End> End for (A, B) {
+    type Outputs = (A::Outputs, B::Outputs);
+}
+
+impl<E: End> Finish for Vec<E> {
+    type Out = Vec<E::Outputs>;
+
+    fn is_of(&self, plan: &SharedPlan) -> bool {
+        self.iter().all(|end| end.is_of(plan))
+    }
+
+    fn finish(self) -> Self::Out {
+        self.into_iter().map(E::finish).collect()
+    }
+}
+
+impl<E: End> End for Vec<E> {
+    type Outputs = Vec<E::Outputs>;
+}
+
+impl<E: End, P: EndKind> Finish for Fork<E, P> {
+    type Out = E::Outputs;
+
+    fn is_of(&self, plan: &SharedPlan) -> bool {
+        self.plan.is(plan) && self.ends.is_of(plan)
+    }
+
+    fn finish(self) -> E::Outputs {
+        self.ends.finish()
+    }
+}
+
+impl<E: End, P: EndKind> End for Fork<E, P> {
+    type Outputs = E::Outputs;
+}
+
+/// The branches of a pipeline that is being built; made by [`Stages::fork`], [`Stages::fan_out`],
+/// [`Stages::branches`] and [`Stages::fork_cloned`].
+///
+/// Branches may end in outputs, or come together again:
+///
+/// - [`merge`](Self::merge): all messages of all branches, each as soon as it is there. Everybody behind sees
+///   the same order.
+/// - [`zip`](Self::zip): pairs, the nth message of one branch with the nth of the other.
+///
+/// A branch may branch again: a `Fork` is an end, too. `P` is what is known of the place where it branched.
+#[must_use = "a pipeline is built by `build`"]
+pub struct Fork<E, P = InStep> {
+    plan: SharedPlan,
+    ends: E,
+    before: PhantomData<fn() -> P>,
+}
+
+impl<E: End, P: EndKind> Fork<E, P> {
+    pub(super) fn new(plan: SharedPlan, ends: E) -> Self {
+        if !ends.is_of(&plan) {
+            plan.lock().note(Mistake::Other(BuildError::AnotherPipeline));
+        }
+        Self { plan, ends, before: PhantomData }
+    }
+
+    /// Builds the pipeline: starts the thread of each stage. Returns the outputs of the branches, in the
+    /// shape of the branches, and the [`Pipeline`].
+    ///
+    /// # Panics
+    ///
+    /// If the pipeline can't be built; [`try_build`](Self::try_build) returns an error instead.
+    #[track_caller]
+    pub fn build(self) -> (E::Outputs, Pipeline) {
+        self.try_build().unwrap_or_else(|error| panic!("annulus::topology: {error}"))
+    }
+
+    /// As [`build`](Self::build), but returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`]. No thread is left, and the input gives back what is published.
+    pub fn try_build(self) -> Result<(E::Outputs, Pipeline), BuildError> {
+        let outputs = self.ends.finish();
+        Ok((outputs, Pipeline::start(&self.plan)?))
+    }
+}
+
+impl<A, B, K, L, P> Fork<(Stages<A, K>, Stages<B, L>), P>
+where
+    A: Send + 'static,
+    B: Send + 'static,
+    K: EndKind,
+    L: EndKind,
+    P: EndKind,
+{
+    /// Adds a stage to the first branch: see [`Stages::then`].
+    #[allow(clippy::type_complexity, reason = "both branches")]
+    pub fn then_a<U: Send + 'static>(
+        self,
+        f: impl FnMut(A) -> U + Send + 'static,
+    ) -> Fork<(Stages<U, K::Behind>, Stages<B, L>), P> {
+        Fork::new(self.plan, (self.ends.0.then(f), self.ends.1))
+    }
+
+    /// Adds a stage to the second branch: see [`Stages::then`].
+    #[allow(clippy::type_complexity, reason = "both branches")]
+    pub fn then_b<U: Send + 'static>(
+        self,
+        f: impl FnMut(B) -> U + Send + 'static,
+    ) -> Fork<(Stages<A, K>, Stages<U, L::Behind>), P> {
+        Fork::new(self.plan, (self.ends.0, self.ends.1.then(f)))
+    }
+
+    /// Joins the two branches by pairs: what each branch has made of the same message.
+    ///
+    /// If a stage of one branch panics, what the other branch has made of later messages is dropped.
+    ///
+    /// A branch that drops, adds or reorders messages can't be zipped. Its pairs would not belong together,
+    /// and the other branch could fill all rings while this one has nothing to show for it:
+    ///
+    /// ```compile_fail,E0277
+    /// let (input, stages) = annulus::topology::Pipeline::builder().input::<u64>();
+    /// stages.fork(|s| s.filter_map(|x| (x > 1).then_some(x)), |s| s.then(|x| x)).zip();
+    /// ```
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (mut output, pipeline) = stages.fan_out(|x| x / 10, |x| x % 10).zip().build();
+    /// input.publish(42).unwrap();
+    /// assert_eq!(output.recv(), Ok((4, 2)));
+    /// # drop(input);
+    /// # pipeline.join().unwrap();
+    /// ```
+    pub fn zip(self) -> Stages<(A, B), P>
+    where
+        K: OneForOne,
+        L: OneForOne,
+    {
+        let settings = self.ends.0.settings;
+        let (left, mut edges) = self.ends.0.into_inlet();
+        let (right, others) = self.ends.1.into_inlet();
+        edges.extend(others);
+        let inlet = Box::new(Zip { left: Side::new(left), right: Side::new(right) });
+        Stages::of_inlet(self.plan, settings, inlet, edges, None)
+    }
+}
+
+impl<T: Send + 'static, K: EndKind, L: EndKind, P> Fork<(Stages<T, K>, Stages<T, L>), P> {
+    /// Joins the two branches in one order: all messages of both, each as soon as it is there. Messages of
+    /// one branch stay in order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (output, pipeline) = stages.fan_out(|x| x, |x| x * 100).merge().build();
+    /// (1..=2).for_each(|n| input.publish(n).unwrap());
+    /// drop(input);
+    /// let mut all: Vec<_> = output.into_iter().collect();
+    /// all.sort();
+    /// assert_eq!(all, [1, 2, 100, 200]);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn merge(self) -> Stages<T, Merged> {
+        let settings = self.ends.0.settings;
+        let mut writers = self.ends.0.into_writers();
+        writers.extend(self.ends.1.into_writers());
+        Stages::of_writers(self.plan, settings, writers)
+    }
+}
+
+impl<T: Send + 'static, K: EndKind, P> Fork<Vec<Stages<T, K>>, P> {
+    /// Joins all branches in one order: all messages of all, each as soon as it is there. Messages of one
+    /// branch stay in order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<usize>();
+    /// let (output, pipeline) = stages.branches(3, |i, s| s.then(move |x| x + i)).merge().build();
+    /// input.publish(10).unwrap();
+    /// drop(input);
+    /// let mut all: Vec<_> = output.into_iter().collect();
+    /// all.sort();
+    /// assert_eq!(all, [10, 11, 12]);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn merge(self) -> Stages<T, Merged> {
+        let settings = self.ends[0].settings;
+        let writers = self.ends.into_iter().flat_map(Stages::into_writers).collect();
+        Stages::of_writers(self.plan, settings, writers)
+    }
+}
+
+impl<E, P> fmt::Debug for Fork<E, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fork").field("graph", &self.plan.lock().graph).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,167 @@
+//! Joins and parallel stages: one inlet or outlet that is made of several.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::port::{BoxInlet, BoxOutlet, Inlet, Outlet, no_producer};
+use super::runner::MOST;
+use crate::error::{RecvError, TryPublishError};
+use crate::sync::mutated;
+use crate::wait::WaitStrategy;
+
+/// Pairs: the first message of one with the first of the other, and so on.
+pub(super) struct Zip<A, B> {
+    pub(super) left: Side<A>,
+    pub(super) right: Side<B>,
+}
+
+/// One side of a [`Zip`]: what was received and has no partner yet is in `waiting`, the next one last.
+pub(super) struct Side<T> {
+    inlet: BoxInlet<T>,
+    waiting: Vec<T>,
+}
+
+impl<T> Side<T> {
+    pub(super) fn new(inlet: BoxInlet<T>) -> Self {
+        Self { inlet, waiting: Vec::with_capacity(MOST) }
+    }
+
+    /// Waits until at least one message waits for its partner.
+    fn fill(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
+        if self.waiting.is_empty() {
+            self.inlet.receive(&mut self.waiting, MOST, strategy)?;
+            self.waiting.reverse();
+        }
+        Ok(())
+    }
+}
+
+impl<A: Send, B: Send> Inlet<(A, B)> for Zip<A, B> {
+    fn receive(
+        &mut self,
+        batch: &mut Vec<(A, B)>,
+        most: usize,
+        strategy: WaitStrategy,
+    ) -> Result<(), RecvError> {
+        self.left.fill(strategy)?;
+        self.right.fill(strategy)?;
+        let count = most.min(self.left.waiting.len()).min(self.right.waiting.len());
+        let (left, right) = (&mut self.left.waiting, &mut self.right.waiting);
+        let start = (left.len() - count, right.len() - count);
+        let left = left.drain(start.0..).rev();
+        if mutated!("zip_crosses") {
+            batch.extend(left.zip(right.drain(start.1..)));
+            return Ok(());
+        }
+        batch.extend(left.zip(right.drain(start.1..).rev()));
+        Ok(())
+    }
+}
+
+/// Sends to several in turn: the first message to the first of them, and so on.
+pub(super) struct Deal<T> {
+    outlets: Vec<BoxOutlet<T>>,
+    next: usize,
+}
+
+impl<T> Deal<T> {
+    pub(super) fn new(outlets: Vec<BoxOutlet<T>>) -> Self {
+        Self { outlets, next: 0 }
+    }
+
+    fn next(&mut self) -> &mut BoxOutlet<T> {
+        &mut self.outlets[self.next]
+    }
+
+    fn went(&mut self) {
+        self.next = (self.next + 1) % self.outlets.len();
+    }
+}
+
+impl<T: Send + 'static> Outlet<T> for Deal<T> {
+    no_producer!(T);
+
+    fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
+        self.next().send(message, strategy)?;
+        self.went();
+        Ok(())
+    }
+
+    /// Only an input tries, and no input sends into several rings: decision 0076.
+    fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>> {
+        self.send(message, None).map_err(TryPublishError::Closed)
+    }
+
+    fn send_all(&mut self, batch: &mut Vec<T>, strategy: WaitStrategy) -> bool {
+        batch.drain(..).all(|message| self.send(message, Some(strategy)).is_ok())
+    }
+
+    /// The next message would be refused.
+    fn is_closed(&self) -> bool {
+        self.outlets[self.next].is_closed()
+    }
+}
+
+/// Receives from several in turn: so what was dealt comes back in order.
+pub(super) struct Collect<T> {
+    inlets: Vec<BoxInlet<T>>,
+    next: usize,
+}
+
+impl<T> Collect<T> {
+    pub(super) fn new(inlets: Vec<BoxInlet<T>>) -> Self {
+        Self { inlets, next: 0 }
+    }
+}
+
+impl<T: Send> Inlet<T> for Collect<T> {
+    fn receive(&mut self, batch: &mut Vec<T>, _: usize, strategy: WaitStrategy) -> Result<(), RecvError> {
+        self.inlets[self.next].receive(batch, 1, strategy)?;
+        if !mutated!("collect_stays") {
+            self.next = (self.next + 1) % self.inlets.len();
+        }
+        Ok(())
+    }
+}
+
+/// Sends a clone to each, and the message itself to the last. One that is closed is left out.
+pub(super) struct Copies<T> {
+    outlets: Vec<BoxOutlet<T>>,
+}
+
+impl<T> Copies<T> {
+    pub(super) fn new(outlets: Vec<BoxOutlet<T>>) -> Self {
+        Self { outlets }
+    }
+}
+
+impl<T: Send + Clone + 'static> Outlet<T> for Copies<T> {
+    no_producer!(T);
+
+    fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
+        self.outlets.retain(|outlet| !outlet.is_closed());
+        let Some((last, others)) = self.outlets.split_last_mut() else { return Err(message) };
+        for outlet in others {
+            // One that closed just now is left out the next time.
+            let _ = outlet.send(message.clone(), strategy);
+        }
+        match last.send(message, strategy) {
+            // Others may have it.
+            Err(message) if self.outlets.iter().all(|outlet| outlet.is_closed()) => Err(message),
+            _ => Ok(()),
+        }
+    }
+
+    /// Only an input tries, and no input sends into several rings: decision 0076.
+    fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>> {
+        self.send(message, None).map_err(TryPublishError::Closed)
+    }
+
+    fn send_all(&mut self, batch: &mut Vec<T>, strategy: WaitStrategy) -> bool {
+        batch.drain(..).all(|message| self.send(message, Some(strategy)).is_ok())
+    }
+
+    fn is_closed(&self) -> bool {
+        self.outlets.iter().all(|outlet| outlet.is_closed())
+    }
+}

@@ -1,0 +1,85 @@
+//! Pipelines: stages on threads of their own, with the rings between them chosen, filled, drained and closed
+//! for you.
+//!
+//! ```
+//! use annulus::topology::Pipeline;
+//!
+//! let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
+//! let (mut output, pipeline) = stages.then(|x| x * 2).then(|x| x + 1).build();
+//! input.publish(10).unwrap();
+//! assert_eq!(output.recv(), Ok(21));
+//! pipeline.shutdown();
+//! pipeline.join().unwrap();
+//! ```
+//!
+//! | shape | verbs |
+//! | --- | --- |
+//! | a chain | [`then`](Stages::then), [`filter_map`](Stages::filter_map), [`flat_map`](Stages::flat_map), [`then_batch`](Stages::then_batch) |
+//! | a stage of several threads | [`then_parallel`](Stages::then_parallel), [`then_unordered`](Stages::then_unordered) |
+//! | branches | [`fan_out`](Stages::fan_out), [`fork`](Stages::fork), [`branches`](Stages::branches), [`fork_cloned`](Stages::fork_cloned) |
+//! | joins | [`merge`](Fork::merge), [`zip`](Fork::zip) |
+//! | ends | [`build`](Stages::build) makes each open end a queue, [`sink`](Stages::sink) |
+//!
+//! # Nothing is lost
+//!
+//! A stage that is too fast waits for the stage behind it. So a pipeline holds a bounded number of messages:
+//! those in its rings, and up to 64 that each thread works on. [`lossy`](Stages::lossy) is for edges where
+//! the newest messages matter more; its losses are counted. What is lost when a pipeline ends is in the table
+//! of [`Pipeline`].
+//!
+//! # Which ring
+//!
+//! Messages move through queues, and are copied into a broadcast ring where there are branches. `describe`
+//! says which ring each edge has:
+//!
+//! ```
+//! # use annulus::topology::Pipeline;
+//! let (input, stages) = Pipeline::builder().capacity(64).input::<u64>();
+//! let (output, pipeline) = stages.fan_out(|x| x + 1, |x| x * 2).zip().then(|(a, b)| a + b).build();
+//! assert_eq!(
+//!     pipeline.describe().to_string(),
+//!     "input -> then 0: lossless broadcast, 64 slots\n\
+//!      input -> then 1: lossless broadcast, 64 slots\n\
+//!      then 0 -> then 2: spsc, 64 slots\n\
+//!      then 1 -> then 2: spsc, 64 slots\n\
+//!      then 2 -> output: spsc, 64 slots\n"
+//! );
+//! # drop((input, output));
+//! ```
+//!
+//! # Latency
+//!
+//! A stage takes all messages that are there at once, and sends their results at once. It takes few at a time
+//! while it is slow: a batch is meant to take 20 microseconds at most, so results are late by no more than
+//! that, except while a fast stage becomes a slow one.
+//!
+//! Each stage has a thread, and the hop from one thread to the next costs more than most functions. Put into
+//! one stage what one thread has time for.
+
+mod builder;
+mod counters;
+mod error;
+mod fork;
+mod graph;
+mod input;
+mod join;
+mod link;
+mod pipeline;
+mod plan;
+mod port;
+mod runner;
+mod sink;
+mod source;
+mod stages;
+mod statistics;
+
+pub use builder::Builder;
+pub use error::{BuildError, JoinError, StagePanic};
+pub use fork::{End, Fork};
+pub use graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
+pub use input::Input;
+pub use link::{EndKind, Free, InStep, Merged, OneForOne};
+pub use pipeline::Pipeline;
+pub use sink::Sunk;
+pub use stages::Stages;
+pub use statistics::{EdgeStatistics, StageStatistics, Statistics};

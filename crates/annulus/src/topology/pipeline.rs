@@ -1,0 +1,270 @@
+//! [`Pipeline`]: a pipeline that runs.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+use core::mem;
+use core::time::Duration;
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use super::counters::Work;
+use super::error::{BuildError, JoinError, StagePanic};
+use super::graph::{Graph, Node};
+use super::plan::{EdgeCounters, Job, Mistake, Plan, SharedPlan};
+use super::runner::{Context, Shared};
+use super::statistics::{EdgeNumbers, StageStatistics, Statistics, edge};
+use crate::Closer;
+use crate::sync::mutated;
+
+/// A pipeline that runs: the threads of its stages, and what can be done with all of them.
+///
+/// # How it ends
+///
+/// | what happens | what is lost |
+/// | --- | --- |
+/// | The input is dropped, the source is closed, or [`shutdown`](Self::shutdown) | nothing: each stage works on what it has, and ends |
+/// | An output is dropped | what is on its way there. Stages in front of it end at their next message, unless they have another branch to send to |
+/// | A stage panics | the message, what is queued in front of the stage, and what it had received. The results that it had go on, and the stages behind it drain. Stages in front of it end as above |
+/// | [`abort`](Self::abort) | what is in the pipeline. What has reached an output can still be received |
+///
+/// Nobody waits for a stage that is gone. Every thread ends once the input is dropped or closed. (A thread
+/// that is in a stage's function ends when the function returns. A thread that waits for room in an output
+/// that nobody reads goes on waiting: drop the output, or abort.)
+///
+/// If the `Pipeline` is dropped, its threads go on, and end as above. So a panic is then seen only as an
+/// early end.
+#[must_use = "`join` says whether a stage panicked"]
+pub struct Pipeline {
+    graph: Graph,
+    counters: Vec<EdgeCounters>,
+    threads: Vec<Thread>,
+    shared: Arc<Shared>,
+    begun: Instant,
+}
+
+/// A thread of a stage.
+struct Thread {
+    stage: usize,
+    work: Arc<Work>,
+    handle: JoinHandle<()>,
+}
+
+impl Pipeline {
+    /// Starts the threads of `plan`, or none.
+    pub(super) fn start(plan: &SharedPlan) -> Result<Self, BuildError> {
+        let plan = mem::replace(&mut *plan.lock(), Plan::new());
+        if let Some(mistake) = plan.mistake {
+            return Err(match mistake {
+                Mistake::Capacity { edge, error } => {
+                    BuildError::Capacity { edge: plan.graph.edge_name(edge), error }
+                }
+                Mistake::Other(error) => error,
+            });
+        }
+        let is_there = |stage: &usize| plan.jobs.iter().any(|job| job.stage == *stage);
+        if let Some(stage) = (0..plan.graph.stages.len()).find(|stage| !is_there(stage)) {
+            return Err(BuildError::Unconnected { stage: plan.graph.name(Node::Stage(stage)) });
+        }
+        let Plan { graph, counters, jobs, connect, shared, stack_bytes, .. } = plan;
+        let mut pipeline = Self { graph, counters, threads: Vec::new(), shared, begun: Instant::now() };
+        for job in jobs {
+            let stage = job.stage;
+            if let Err(error) = pipeline.spawn(job, stack_bytes[stage]) {
+                // The recipes that are left are dropped with their rings; the threads see these closed.
+                pipeline.abort();
+                let stage = pipeline.graph.name(Node::Stage(stage));
+                if !mutated!("build_leaves_threads") {
+                    let _ = pipeline.join();
+                }
+                return Err(BuildError::Thread { stage, error });
+            }
+        }
+        for connect in connect {
+            connect();
+        }
+        Ok(pipeline)
+    }
+
+    fn spawn(&mut self, job: Job, stack_bytes: Option<usize>) -> Result<(), std::io::Error> {
+        let info = &self.graph.stages[job.stage];
+        let work = Arc::new(Work::default());
+        let context = Context {
+            name: info.name.clone(),
+            strategy: info.strategy,
+            shared: Arc::clone(&self.shared),
+            work: Arc::clone(&work),
+        };
+        // The name of a thread has no zero byte.
+        let mut builder = thread::Builder::new().name(info.name.replace('\0', " "));
+        if let Some(bytes) = stack_bytes {
+            builder = builder.stack_size(bytes);
+        }
+        let handle = builder.spawn(move || (job.run)(&context))?;
+        self.threads.push(Thread { stage: job.stage, work, handle });
+        Ok(())
+    }
+
+    /// Ends the pipeline when it has worked on what was sent before: the input is closed, and each stage
+    /// drains. Messages are given back from now on. Does not wait; [`join`](Self::join) does.
+    ///
+    /// A [source](super::Builder::source) is left where it is, within about 10 ms.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (output, pipeline) = stages.then(|x| x * 2).build();
+    /// (0..3).for_each(|n| input.publish(n).unwrap());
+    /// pipeline.shutdown();
+    /// pipeline.join().unwrap();
+    /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [0, 2, 4]);
+    /// ```
+    pub fn shutdown(&self) {
+        if mutated!("shutdown_aborts") {
+            self.abort();
+        }
+        self.shared.stop.trigger();
+    }
+
+    /// Ends the pipeline as soon as each stage has done what it is doing, and drops the messages in it. What
+    /// has reached an output can still be received. Does not wait; [`join`](Self::join) does.
+    pub fn abort(&self) {
+        self.shared.abort.trigger();
+        self.shared.stop.trigger();
+    }
+
+    /// Waits until all threads have ended. (See [above](Self#how-it-ends) for when that is. Without a
+    /// [`shutdown`](Self::shutdown) it is after the input was dropped.)
+    ///
+    /// # Errors
+    ///
+    /// [`JoinError`] names the stages that panicked, with their messages.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (output, pipeline) = stages.then(|x| 10 / x).named("divide").build();
+    /// input.publish(0).unwrap();
+    /// let error = pipeline.join().unwrap_err();
+    /// assert_eq!(error.panics()[0].stage, "divide");
+    /// assert_eq!(error.to_string(), "the stage \"divide\" panicked: attempt to divide by zero");
+    /// # drop(output);
+    /// ```
+    pub fn join(self) -> Result<(), JoinError> {
+        for thread in self.threads {
+            if let Err(payload) = thread.handle.join() {
+                self.shared.panicked(&self.graph.name(Node::Stage(thread.stage)), &*payload);
+            }
+        }
+        let panics = self.shared.panics();
+        if panics.is_empty() || mutated!("join_hides_panics") { Ok(()) } else { Err(JoinError { panics }) }
+    }
+
+    /// Whether no stage has panicked so far.
+    #[must_use]
+    pub fn is_healthy(&self) -> bool {
+        self.shared.panics().is_empty()
+    }
+
+    /// The stages that have panicked so far, with their messages. A stage is in this list before its rings
+    /// close.
+    #[must_use]
+    pub fn panicked_stages(&self) -> Vec<StagePanic> {
+        self.shared.panics()
+    }
+
+    /// Whether all threads have ended, so that [`join`](Self::join) would not wait.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.threads.iter().all(|thread| thread.handle.is_finished())
+    }
+
+    /// How many stages there are, also those that have ended. A stage of several threads counts once.
+    #[must_use]
+    pub fn stage_count(&self) -> usize {
+        self.graph.stages.len()
+    }
+
+    /// What the pipeline is made of: its stages, and the ring of each edge.
+    #[must_use]
+    pub fn describe(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// What has passed each stage and each edge so far. O(stages + edges²), and costs the stages nothing:
+    /// they count anyway, once for each batch.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (mut output, pipeline) = stages.filter_map(|x| (x > 1).then_some(x)).named("large").build();
+    /// (0..4).for_each(|n| input.publish(n).unwrap());
+    /// assert_eq!((output.recv(), output.recv()), (Ok(2), Ok(3)));
+    ///
+    /// let statistics = pipeline.statistics();
+    /// assert_eq!(statistics.stages[0].received, 4);
+    /// assert_eq!((statistics.edges[1].received, statistics.edges[1].depth), (2, 0));
+    /// ```
+    #[must_use]
+    pub fn statistics(&self) -> Statistics {
+        let numbers: Vec<_> = self.counters.iter().map(numbers).collect();
+        let edges = (0..numbers.len()).map(|index| edge(&self.graph, index, &numbers)).collect();
+        let stages = (0..self.graph.stages.len()).map(|stage| self.stage(stage)).collect();
+        Statistics { stages, edges }
+    }
+
+    fn stage(&self, stage: usize) -> StageStatistics {
+        let threads = || self.threads.iter().filter(move |thread| thread.stage == stage);
+        let busy = threads().map(|thread| thread.work.busy_ns.get()).sum();
+        let busy = Duration::from_nanos(busy);
+        let all = self.begun.elapsed().saturating_mul(u32::try_from(threads().count()).unwrap_or(u32::MAX));
+        let (mut received, mut sent) = (Vec::new(), Vec::new());
+        for (info, counters) in self.graph.edges.iter().zip(&self.counters) {
+            if info.to == Node::Stage(stage) {
+                received.push(&counters.received);
+            }
+            if info.from == Node::Stage(stage) {
+                sent.push(&counters.sent);
+            }
+        }
+        // Edges of one ring share counters, beside each other: each counts once.
+        received.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        sent.sort_by_key(|counters| Arc::as_ptr(counters));
+        sent.dedup_by(|a, b| Arc::ptr_eq(a, b));
+        StageStatistics {
+            name: self.graph.name(Node::Stage(stage)),
+            received: received.iter().map(|counters| counters.received.get()).sum(),
+            sent: sent.iter().map(|counters| counters.0.get()).sum(),
+            batches: threads().map(|thread| thread.work.batches.get()).sum(),
+            busy,
+            waiting: all.saturating_sub(busy),
+        }
+    }
+}
+
+fn numbers(counters: &EdgeCounters) -> EdgeNumbers {
+    // In this order: what was received was sent before.
+    let (received, lost) = (counters.received.received.get(), counters.received.lost.get());
+    let waiting = counters.ring.as_ref().and_then(Closer::waiting);
+    EdgeNumbers { received, lost, waiting, sent: counters.sent.0.get() }
+}
+
+impl fmt::Debug for Pipeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.graph.stages.iter().map(|stage| &stage.name).collect();
+        f.debug_struct("Pipeline")
+            .field("stages", &names)
+            .field("is_healthy", &self.is_healthy())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,306 @@
+//! [`Plan`]: a pipeline that is not built yet. It has rings and recipes for threads, and no thread.
+//!
+//! A verb of the builder makes the ring behind the stage that it adds, as soon as both ends are known, and a
+//! recipe for the stage's thread. So a builder that is dropped frees memory, and nothing else. A mistake is
+//! noted, and the plan goes on with a ring of another size: the build says what was wrong first.
+
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::counters::{Received, Sent};
+use super::error::BuildError;
+use super::graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
+use super::link::Link;
+use super::port::{BoxInlet, BoxOutlet, Counted, Publishing};
+use super::runner::{Context, Shared};
+use crate::Closer;
+use crate::broadcast;
+use crate::error::CapacityError;
+use crate::message::Message;
+use crate::queue::{Consumer, shared};
+use crate::wait::WaitStrategy;
+
+/// A recipe for a thread of a stage.
+pub(super) struct Job {
+    pub(super) stage: usize,
+    pub(super) run: Box<dyn FnOnce(&Context) + Send>,
+}
+
+/// What the threads at an edge count.
+pub(super) struct EdgeCounters {
+    pub(super) sent: Arc<Sent>,
+    pub(super) received: Arc<Received>,
+    /// The ring, for who asks how many messages are in it. A source has none of the pipeline's.
+    pub(super) ring: Option<Closer>,
+}
+
+/// What is wrong.
+pub(super) enum Mistake {
+    /// Of the ring of this edge.
+    Capacity {
+        edge: usize,
+        error: CapacityError,
+    },
+    Other(BuildError),
+}
+
+/// See the module.
+pub(super) struct Plan {
+    pub(super) graph: Graph,
+    pub(super) counters: Vec<EdgeCounters>,
+    pub(super) jobs: Vec<Job>,
+    /// What gives the inputs their rings, once all threads are there.
+    pub(super) connect: Vec<Box<dyn FnOnce() + Send>>,
+    pub(super) shared: Arc<Shared>,
+    /// The first mistake.
+    pub(super) mistake: Option<Mistake>,
+    pub(super) outputs: usize,
+    /// How much stack the threads of each stage have.
+    pub(super) stack_bytes: Vec<Option<usize>>,
+    rings: usize,
+}
+
+impl Plan {
+    pub(super) fn new() -> Self {
+        Self {
+            graph: Graph { stages: Vec::new(), edges: Vec::new() },
+            counters: Vec::new(),
+            jobs: Vec::new(),
+            connect: Vec::new(),
+            shared: Arc::default(),
+            mistake: None,
+            outputs: 0,
+            stack_bytes: Vec::new(),
+            rings: 0,
+        }
+    }
+
+    pub(super) fn note(&mut self, mistake: Mistake) {
+        self.mistake.get_or_insert(mistake);
+    }
+
+    /// Adds a stage that does `what`.
+    pub(super) fn add_stage(&mut self, what: &str, threads: usize, settings: Settings) -> usize {
+        let index = self.graph.stages.len();
+        let name = alloc::format!("{what} {index}");
+        self.graph.stages.push(StageInfo { name, threads, strategy: settings.strategy });
+        self.stack_bytes.push(settings.stack_bytes);
+        index
+    }
+
+    /// Gives a stage a name of its user's choice.
+    pub(super) fn name(&mut self, stage: Option<usize>, name: &str) {
+        match stage.and_then(|index| self.graph.stages.get_mut(index)) {
+            Some(stage) => stage.name = name.to_string(),
+            None => self.note(Mistake::Other(BuildError::NothingToName { name: name.to_string() })),
+        }
+    }
+
+    /// The readers of `edges` are at `node`.
+    pub(super) fn lead(&mut self, edges: &[usize], node: Node) {
+        for edge in edges {
+            self.graph.edges[*edge].to = node;
+        }
+    }
+
+    /// `count`, or 1 and a mistake where it is 0.
+    pub(super) fn at_least_one(&mut self, count: usize, of: &'static str) -> usize {
+        if count == 0 {
+            self.note(Mistake::Other(BuildError::NoBranches { of }));
+        }
+        count.max(1)
+    }
+
+    /// Adds the edges of one ring: from each writer to each reader. Returns their numbers, reader by reader.
+    pub(super) fn add_edges(
+        &mut self,
+        from: &[(Node, Arc<Sent>)],
+        to: &[(Node, Arc<Received>)],
+        ring: RingKind,
+        capacity: usize,
+        closer: &Closer,
+    ) -> Vec<Vec<usize>> {
+        let ring_id = self.rings;
+        self.rings += 1;
+        self.shared.abort.attach(closer.clone());
+        if from.iter().any(|(node, _)| *node == Node::Input) {
+            self.shared.stop.attach(closer.clone());
+        }
+        let mut all = Vec::new();
+        for (to, received) in to {
+            let mut edges = Vec::new();
+            for (from, sent) in from {
+                edges.push(self.graph.edges.len());
+                self.graph.edges.push(EdgeInfo { from: *from, to: *to, ring, ring_id, capacity });
+                let (sent, received, ring) = (Arc::clone(sent), Arc::clone(received), Some(closer.clone()));
+                self.counters.push(EdgeCounters { sent, received, ring });
+            }
+            all.push(edges);
+        }
+        all
+    }
+
+    /// Adds the edge of a handle that exists already, whose reader is not known yet.
+    pub(super) fn add_source(&mut self) -> (usize, Arc<Received>) {
+        let ring_id = self.rings;
+        self.rings += 1;
+        let edge = self.graph.edges.len();
+        let ring = RingKind::Source;
+        self.graph.edges.push(EdgeInfo { from: Node::Input, to: NOWHERE, ring, ring_id, capacity: 0 });
+        let received = Arc::new(Received::default());
+        let sent = Arc::new(Sent::default());
+        self.counters.push(EdgeCounters { sent, received: Arc::clone(&received), ring: None });
+        (edge, received)
+    }
+
+    /// What `make` makes of a capacity, or of the smallest that is right, where that one is a mistake.
+    fn ring_or_note<R>(&mut self, capacity: usize, make: impl Fn(usize) -> Result<R, CapacityError>) -> R {
+        match make(capacity) {
+            Ok(ring) => ring,
+            Err(error) => {
+                // Its edges are about to be added.
+                self.note(Mistake::Capacity { edge: self.graph.edges.len(), error });
+                make(2).expect("a ring of two slots fits into memory")
+            }
+        }
+    }
+}
+
+/// The plan of all ends of a pipeline.
+#[derive(Clone)]
+pub(super) struct SharedPlan(Arc<Mutex<Plan>>);
+
+impl SharedPlan {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Mutex::new(Plan::new())))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Plan> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// Somebody who waits for the ring that it sends into.
+pub(super) struct Pending<T> {
+    pub(super) from: Node,
+    #[allow(clippy::type_complexity, reason = "a recipe")]
+    pub(super) give: Box<dyn FnOnce(&mut Plan, BoxOutlet<T>) + Send>,
+}
+
+/// A reader whose place in the graph is not known yet.
+pub(super) const NOWHERE: Node = Node::Stage(usize::MAX);
+
+/// A queue, its edges, and who sends into it: in the order of the nodes.
+pub(super) struct NewQueue<T: Send, K: Link> {
+    pub(super) outlets: Vec<BoxOutlet<T>>,
+    pub(super) inlet: Counted<Consumer<T, K>, Received>,
+    pub(super) edges: Vec<usize>,
+}
+
+/// How the rings of a part of the pipeline are made.
+#[derive(Clone, Copy)]
+pub(super) struct Settings {
+    pub(super) capacity: usize,
+    pub(super) strategy: WaitStrategy,
+    pub(super) stack_bytes: Option<usize>,
+}
+
+impl Plan {
+    /// A queue of kind `K`, from each of `from` to `to`.
+    pub(super) fn new_queue<T: Send + 'static, K: Link>(
+        &mut self,
+        from: &[Node],
+        to: Node,
+        ring: RingKind,
+        settings: Settings,
+    ) -> NewQueue<T, K> {
+        let (producers, consumer) = self.ring_or_note(settings.capacity, |capacity| {
+            K::link::<T>(capacity, settings.strategy, from.len())
+        });
+        let received = Arc::new(Received::default());
+        let from: Vec<_> = from.iter().map(|node| (*node, Arc::new(Sent::default()))).collect();
+        let to = [(to, Arc::clone(&received))];
+        let edges = self.add_edges(&from, &to, ring, settings.capacity, &consumer.closer()).concat();
+        let outlet = |(handle, (_, counters))| Box::new(Counted { handle, counters }) as BoxOutlet<T>;
+        let outlets = producers.into_iter().zip(from).map(outlet).collect();
+        NewQueue { outlets, inlet: Counted { handle: consumer, counters: received }, edges }
+    }
+
+    /// A queue of kind `K` from all who wait for it.
+    pub(super) fn queue<T: Send + 'static, K: Link>(
+        &mut self,
+        writers: Vec<Pending<T>>,
+        to: Node,
+        settings: Settings,
+    ) -> (Counted<Consumer<T, K>, Received>, Vec<usize>) {
+        let from: Vec<_> = writers.iter().map(|writer| writer.from).collect();
+        let queue = self.new_queue::<T, K>(&from, to, K::RING, settings);
+        for (writer, outlet) in writers.into_iter().zip(queue.outlets) {
+            (writer.give)(self, outlet);
+        }
+        (queue.inlet, queue.edges)
+    }
+
+    /// A queue from which each message goes to one of `threads` readers, the threads of the stage `to`.
+    pub(super) fn shared_queue<T: Send + 'static>(
+        &mut self,
+        writers: Vec<Pending<T>>,
+        to: Node,
+        threads: usize,
+        settings: Settings,
+    ) -> Vec<BoxInlet<T>> {
+        let (sender, receiver) = self.ring_or_note(settings.capacity, |capacity| {
+            shared::Builder::new(capacity).wait_strategy(settings.strategy).build::<T>()
+        });
+        let from: Vec<_> = writers.iter().map(|writer| (writer.from, Arc::new(Sent::default()))).collect();
+        let readers: Vec<_> = (0..threads).map(|_| (to, Arc::new(Received::default()))).collect();
+        self.add_edges(&from, &readers, RingKind::Shared, settings.capacity, &sender.closer());
+        for (writer, (_, counters)) in writers.into_iter().zip(from) {
+            (writer.give)(self, Box::new(Counted { handle: sender.clone(), counters }));
+        }
+        readers
+            .into_iter()
+            .map(|(_, counters)| Box::new(Counted { handle: receiver.clone(), counters }) as BoxInlet<T>)
+            .collect()
+    }
+
+    /// A broadcast ring from `writer` to `readers` readers, whose places are not known yet.
+    pub(super) fn broadcast<T: Message>(
+        &mut self,
+        writer: Pending<T>,
+        readers: usize,
+        is_lossy: bool,
+        settings: Settings,
+    ) -> Vec<(BoxInlet<T>, Vec<usize>)> {
+        let sent = Arc::new(Sent::default());
+        let received: Vec<_> = (0..readers).map(|_| (NOWHERE, Arc::new(Received::default()))).collect();
+        let (outlet, inlets, closer) = self.ring_or_note(settings.capacity, |capacity| {
+            let ring = broadcast::Builder::new(capacity).wait_strategy(settings.strategy);
+            // All subscribers are there before the first message.
+            macro_rules! ends {
+                ($ends:expr) => {{
+                    let (publisher, subscribable) = $ends;
+                    let closer = publisher.closer();
+                    let outlet = Box::new(Publishing { publisher, counters: Arc::clone(&sent) });
+                    let inlet = |(_, counters): &(Node, Arc<Received>)| {
+                        let (handle, counters) = (subscribable.subscribe(), Arc::clone(counters));
+                        Box::new(Counted { handle, counters }) as BoxInlet<T>
+                    };
+                    Ok((outlet as BoxOutlet<T>, received.iter().map(inlet).collect::<Vec<_>>(), closer))
+                }};
+            }
+            if is_lossy { ends!(ring.lossy::<T>()?) } else { ends!(ring.lossless::<T>()?) }
+        });
+        let kind = if is_lossy { RingKind::Lossy } else { RingKind::Lossless };
+        let edges = self.add_edges(&[(writer.from, sent)], &received, kind, settings.capacity, &closer);
+        (writer.give)(self, outlet);
+        inlets.into_iter().zip(edges).collect()
+    }
+}

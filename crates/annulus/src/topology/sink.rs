@@ -1,0 +1,80 @@
+//! [`Sunk`]: an end of a pipeline that nothing comes out of.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+
+use super::error::BuildError;
+use super::pipeline::Pipeline;
+use super::plan::SharedPlan;
+use super::port::{BoxOutlet, Outlet, no_producer};
+use crate::error::TryPublishError;
+use crate::wait::WaitStrategy;
+
+/// An end of a pipeline that nothing comes out of; made by [`Stages::sink`](super::Stages::sink).
+#[must_use = "a pipeline is built by `build`"]
+pub struct Sunk {
+    pub(super) plan: SharedPlan,
+    stage: usize,
+}
+
+impl Sunk {
+    pub(super) fn new(plan: SharedPlan, stage: usize) -> Self {
+        Self { plan, stage }
+    }
+
+    /// Names the sink: see [`Stages::named`](super::Stages::named).
+    pub fn named(self, name: &str) -> Self {
+        self.plan.lock().name(Some(self.stage), name);
+        self
+    }
+
+    /// Builds the pipeline: see [`Stages::build`](super::Stages::build).
+    ///
+    /// # Panics
+    ///
+    /// If the pipeline can't be built; [`try_build`](Self::try_build) returns an error instead.
+    #[track_caller]
+    pub fn build(self) -> Pipeline {
+        self.try_build().unwrap_or_else(|error| panic!("annulus::topology: {error}"))
+    }
+
+    /// As [`build`](Self::build), but returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`]. No thread is left.
+    pub fn try_build(self) -> Result<Pipeline, BuildError> {
+        Pipeline::start(&self.plan)
+    }
+}
+
+impl fmt::Debug for Sunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sunk").field("graph", &self.plan.lock().graph).finish_non_exhaustive()
+    }
+}
+
+/// The outlet of a stage without results.
+pub(super) struct Nothing;
+
+impl Outlet<()> for Nothing {
+    no_producer!(());
+
+    fn send(&mut self, (): (), _: Option<WaitStrategy>) -> Result<(), ()> {
+        Ok(())
+    }
+
+    fn try_send(&mut self, (): ()) -> Result<(), TryPublishError<()>> {
+        Ok(())
+    }
+
+    fn send_all(&mut self, batch: &mut Vec<()>, _: WaitStrategy) -> bool {
+        batch.clear();
+        true
+    }
+
+    fn is_closed(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,508 @@
+//! [`Stages`]: an end of a pipeline that is being built, and the verbs that add to it.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::error::BuildError;
+use super::graph::{Node, RingKind};
+use super::join::{Collect, Deal};
+use super::link::{EndKind, Free, InStep, Link, Merged};
+use super::pipeline::Pipeline;
+use super::plan::{Job, NOWHERE, Pending, Plan, Settings, SharedPlan};
+use super::port::{BoxInlet, BoxOutlet};
+use super::runner::{Results, run};
+use super::sink::{Nothing, Sunk};
+use crate::message::Message;
+use crate::queue::{Consumer, InPlace};
+use crate::spsc::Spsc;
+use crate::sync::mutated;
+use crate::wait::WaitStrategy;
+
+/// An end of a pipeline that is being built: messages of type `T` come out of it. Each verb adds a stage or a
+/// ring, and returns the new end; [`build`](Self::build) starts the threads.
+///
+/// `K` is what is known of the end: see [`EndKind`].
+///
+/// A stage's function runs on a thread of its own. It may keep state, for it is an `FnMut`. What comes out of
+/// a stage is in the order in which the messages came in.
+///
+/// If it is dropped, the build of what it belongs to fails. If all ends are dropped, there is nothing left:
+/// no thread was started.
+#[must_use = "a pipeline is built by `build`"]
+pub struct Stages<T, K = InStep> {
+    pub(super) plan: SharedPlan,
+    pub(super) settings: Settings,
+    upstream: Upstream<T>,
+    /// The stage that was added last, for its name.
+    last: Option<usize>,
+    kind: PhantomData<fn() -> K>,
+}
+
+/// What an end is before it has a reader.
+enum Upstream<T> {
+    /// Those who wait for the ring that they send into: at least one where `K` is [`Merged`], one
+    /// otherwise.
+    Writers(Vec<Pending<T>>),
+    /// What the next stage receives from, and the edges that lead there. Not where `K` is [`Merged`].
+    Inlet(BoxInlet<T>, Vec<usize>),
+}
+
+impl<T: Send + 'static, K: EndKind> Stages<T, K> {
+    pub(super) fn of_writers(plan: SharedPlan, settings: Settings, writers: Vec<Pending<T>>) -> Self {
+        Self { plan, settings, upstream: Upstream::Writers(writers), last: None, kind: PhantomData }
+    }
+
+    /// Adds a stage that replaces each message by `f(message)`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (mut output, pipeline) = stages.then(|x| x * 2).then(|x| format!("<{x}>")).build();
+    /// input.publish(21).unwrap();
+    /// assert_eq!(output.recv().unwrap(), "<42>");
+    /// # drop(input);
+    /// # pipeline.join().unwrap();
+    /// ```
+    pub fn then<U: Send + 'static>(self, f: impl FnMut(T) -> U + Send + 'static) -> Stages<U, K::Behind> {
+        let strategy = self.settings.strategy;
+        self.then_with(f, strategy)
+    }
+
+    /// As [`then`](Self::then). The stage's thread waits by `strategy`, for messages and for room.
+    ///
+    /// ```
+    /// use annulus::{WaitStrategy, topology::Pipeline};
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (mut output, pipeline) = stages.then_with(|x| x + 1, WaitStrategy::YieldSpin).build();
+    /// input.publish(1).unwrap();
+    /// assert_eq!(output.recv(), Ok(2));
+    /// # drop(input);
+    /// # pipeline.join().unwrap();
+    /// ```
+    pub fn then_with<U: Send + 'static>(
+        self,
+        f: impl FnMut(T) -> U + Send + 'static,
+        strategy: WaitStrategy,
+    ) -> Stages<U, K::Behind> {
+        self.stage("then", strategy, mapping(f))
+    }
+
+    /// Adds a stage that passes on what `f` returns, and drops a message for which it returns `None`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<&str>();
+    /// let (output, pipeline) = stages.filter_map(|text| text.parse::<u32>().ok()).build();
+    /// ["1", "x", "3"].map(|text| input.publish(text).unwrap());
+    /// drop(input);
+    /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [1, 3]);
+    /// pipeline.join().unwrap();
+    /// ```
+    #[doc(alias = "filter")]
+    pub fn filter_map<U: Send + 'static>(
+        self,
+        mut f: impl FnMut(T) -> Option<U> + Send + 'static,
+    ) -> Stages<U, Free> {
+        let strategy = self.settings.strategy;
+        self.stage("filter", strategy, move |batch, results| {
+            let _ = batch.drain(..).filter_map(&mut f).all(|result| results.push(result));
+        })
+    }
+
+    /// Adds a stage that replaces each message by any number of messages.
+    ///
+    /// Results go on when there are 64 of them, or when the stage has worked on all messages that were there.
+    /// So an iterator without an end is fine, until nobody receives its items any more.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u32>();
+    /// let (output, pipeline) = stages.flat_map(|n| 0..n).build();
+    /// [2, 0, 3].map(|n| input.publish(n).unwrap());
+    /// drop(input);
+    /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [0, 1, 0, 1, 2]);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn flat_map<I>(self, mut f: impl FnMut(T) -> I + Send + 'static) -> Stages<I::Item, Free>
+    where
+        I: IntoIterator<Item: Send + 'static>,
+    {
+        let strategy = self.settings.strategy;
+        self.stage("flat map", strategy, move |batch, results| {
+            let _ = batch.drain(..).flat_map(&mut f).all(|result| results.push(result));
+        })
+    }
+
+    /// Adds a stage that gets all messages that are there as one slice: at least one, at most 64. `f` appends
+    /// its results to the vector, which is empty.
+    ///
+    /// The slice is short while there is little to do, and while `f` is slow. The messages are dropped
+    /// afterwards; `f` may take them out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (output, pipeline) =
+    ///     stages.then_batch(|numbers, sums: &mut Vec<u64>| sums.push(numbers.iter().sum())).build();
+    /// (1..=100).for_each(|n| input.publish(n).unwrap());
+    /// drop(input);
+    /// assert_eq!(output.into_iter().sum::<u64>(), 5050);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn then_batch<U: Send + 'static>(
+        self,
+        mut f: impl FnMut(&mut [T], &mut Vec<U>) + Send + 'static,
+    ) -> Stages<U, Free> {
+        let strategy = self.settings.strategy;
+        self.stage("batch", strategy, move |batch, results| f(batch, results.batch()))
+    }
+
+    /// Ends this end of the pipeline: `f` gets each message.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let (mut input, stages) = Pipeline::builder().input::<u32>();
+    /// let pipeline = stages.sink(move |n| sender.send(n).unwrap()).build();
+    /// input.publish(7).unwrap();
+    /// drop(input);
+    /// pipeline.join().unwrap();
+    /// assert_eq!(receiver.try_recv(), Ok(7));
+    /// ```
+    pub fn sink(self, mut f: impl FnMut(T) + Send + 'static) -> Sunk {
+        let strategy = self.settings.strategy;
+        let (plan, stage, inlet) = self.reader("sink", strategy);
+        let step = move |batch: &mut Vec<T>, _: &mut Results<()>| batch.drain(..).for_each(&mut f);
+        plan.lock().jobs.push(job(stage, inlet, Box::new(Nothing), step));
+        Sunk::new(plan, stage)
+    }
+
+    /// Adds a stage that is run by `threads` threads, each with a clone of `f`. Its results are in the order
+    /// of the messages.
+    ///
+    /// Messages go to the threads in turn, and their results are taken in turn. So one slow message holds up
+    /// those behind it once the queues of the other threads are full; with
+    /// [`then_unordered`](Self::then_unordered) it does not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (output, pipeline) = stages.then_parallel(3, |x| x * x).build();
+    /// (0..5).for_each(|n| input.publish(n).unwrap());
+    /// drop(input);
+    /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [0, 1, 4, 9, 16]);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn then_parallel<U: Send + 'static>(
+        self,
+        threads: usize,
+        f: impl FnMut(T) -> U + Clone + Send + 'static,
+    ) -> Stages<U, K::Behind> {
+        let (plan, settings) = (self.plan.clone(), self.settings);
+        let writer = self.into_single(true);
+        let mut locked = plan.lock();
+        let threads = locked.at_least_one(threads, "thread of a parallel stage");
+        let stage = locked.add_stage("parallel", threads, settings);
+        let node = Node::Stage(stage);
+        let (mut outlets, mut inlets, mut edges) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..threads {
+            let before = locked.new_queue::<T, Spsc>(&[writer.from], node, RingKind::InTurn, settings);
+            let behind = locked.new_queue::<U, Spsc>(&[node], NOWHERE, RingKind::InTurn, settings);
+            let work = behind.outlets.into_iter().map(|outlet| (outlet, f.clone()));
+            let inlet: BoxInlet<T> = Box::new(before.inlet);
+            locked.jobs.extend(work.zip([inlet]).map(|((to, f), from)| job(stage, from, to, mapping(f))));
+            outlets.extend(before.outlets);
+            inlets.push(Box::new(behind.inlet) as BoxInlet<U>);
+            edges.extend(behind.edges);
+        }
+        (writer.give)(&mut locked, Box::new(Deal::new(outlets)));
+        drop(locked);
+        Stages::of_inlet(plan, settings, Box::new(Collect::new(inlets)), edges, Some(stage))
+    }
+
+    /// As [`then_parallel`](Self::then_parallel), but results come in the order in which they are ready. Each
+    /// message goes to a thread that is free.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (output, pipeline) = stages.then_unordered(3, |x| x * x).build();
+    /// (0..5).for_each(|n| input.publish(n).unwrap());
+    /// drop(input);
+    /// let mut squares: Vec<_> = output.into_iter().collect();
+    /// squares.sort();
+    /// assert_eq!(squares, [0, 1, 4, 9, 16]);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn then_unordered<U: Send + 'static>(
+        self,
+        threads: usize,
+        f: impl FnMut(T) -> U + Clone + Send + 'static,
+    ) -> Stages<U, Merged> {
+        let (plan, settings) = (self.plan.clone(), self.settings);
+        let writers = self.into_writers();
+        let mut locked = plan.lock();
+        let threads = locked.at_least_one(threads, "thread of a parallel stage");
+        let stage = locked.add_stage("unordered", threads, settings);
+        let inlets = locked.shared_queue(writers, Node::Stage(stage), threads, settings);
+        drop(locked);
+        let workers = inlets.into_iter().map(|inlet| waiting(stage, inlet, mapping(f.clone()))).collect();
+        Stages { last: Some(stage), ..Stages::of_writers(plan, settings, workers) }
+    }
+
+    /// Lets the stages before go on when those behind are too slow: from here to the next stage, messages go
+    /// through a lossy broadcast ring. A reader that falls behind loses the oldest messages. The
+    /// [statistics](Pipeline::statistics) of the edge say how many.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
+    /// let (output, pipeline) = stages.lossy().then(|x| x).build();
+    /// (0..1000).for_each(|n| input.publish(n).unwrap()); // never waits
+    /// drop(input);
+    /// assert_eq!(output.into_iter().last(), Some(999));
+    /// let edge = &pipeline.statistics().edges[0];
+    /// assert_eq!(edge.received + edge.lost, 1000);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn lossy(self) -> Stages<T, Free>
+    where
+        T: Message,
+    {
+        self.copies(1, true).pop().unwrap_or_else(|| unreachable!("there is one"))
+    }
+
+    /// The rings behind this place have `capacity` slots.
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (input, stages) = Pipeline::builder().capacity(64).input::<u64>();
+    /// let (output, pipeline) = stages.then(|x| x).capacity(1024).build();
+    /// assert_eq!(output.capacity(), 1024);
+    /// # drop(input);
+    /// ```
+    pub fn capacity(mut self, capacity: usize) -> Self {
+        self.settings.capacity = capacity;
+        self
+    }
+
+    /// The stages behind this place wait by `strategy`.
+    pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
+        self.settings.strategy = strategy;
+        self
+    }
+
+    /// The threads of the stages behind this place have `bytes` of stack.
+    pub fn stack_bytes(mut self, bytes: usize) -> Self {
+        self.settings.stack_bytes = Some(bytes);
+        self
+    }
+
+    /// Names the stage that was added last, for its thread, the [graph](Pipeline::describe), the statistics
+    /// and panics. If no stage was added since the last branch or join, the build fails.
+    pub fn named(self, name: &str) -> Self {
+        self.plan.lock().name(self.last, name);
+        self
+    }
+
+    /// Builds the pipeline: starts the thread of each stage. Returns the queue that the results come out of,
+    /// and the [`Pipeline`].
+    ///
+    /// # Panics
+    ///
+    /// If the pipeline can't be built; [`try_build`](Self::try_build) returns an error instead.
+    #[track_caller]
+    pub fn build(self) -> (Consumer<T, K::Queue>, Pipeline) {
+        self.try_build().unwrap_or_else(|error| panic!("annulus::topology: {error}"))
+    }
+
+    /// As [`build`](Self::build), but returns an error instead of panicking.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`]. No thread is left, and the input gives back what is published.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().capacity(0).input::<u64>();
+    /// let error = stages.then(|x| x).try_build().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "no ring for the edge input -> then 0: capacity 0 is too small: this ring needs at least 1 slots"
+    /// );
+    /// assert!(input.publish(1).is_err());
+    /// ```
+    pub fn try_build(self) -> Result<(Consumer<T, K::Queue>, Pipeline), BuildError> {
+        let plan = self.plan.clone();
+        let output = self.output();
+        Ok((output, Pipeline::start(&plan)?))
+    }
+
+    /// Makes the queue of an output.
+    pub(super) fn output(self) -> Consumer<T, K::Queue> {
+        let (plan, settings) = (self.plan.clone(), self.settings);
+        let writers = self.into_writers();
+        let mut locked = plan.lock();
+        let node = Node::Output(locked.outputs);
+        locked.outputs += 1;
+        locked.queue(writers, node, settings).0.handle
+    }
+
+    /// Adds a stage that does `what`: `step` takes all messages out of each batch.
+    fn stage<U: Send + 'static, Q: EndKind>(
+        self,
+        what: &str,
+        strategy: WaitStrategy,
+        step: impl FnMut(&mut Vec<T>, &mut Results<U>) + Send + 'static,
+    ) -> Stages<U, Q> {
+        let settings = self.settings;
+        let (plan, stage, inlet) = self.reader(what, strategy);
+        let writers = alloc::vec![waiting(stage, inlet, step)];
+        Stages { last: Some(stage), ..Stages::of_writers(plan, settings, writers) }
+    }
+
+    /// Adds a stage, and the ring that leads to it.
+    fn reader(self, what: &str, strategy: WaitStrategy) -> (SharedPlan, usize, BoxInlet<T>) {
+        let mut locked = self.plan.lock();
+        let stage = locked.add_stage(what, 1, Settings { strategy, ..self.settings });
+        let (inlet, edges) = self.upstream.into_inlet::<K::Queue>(&mut locked, self.settings);
+        locked.lead(&edges, Node::Stage(stage));
+        drop(locked);
+        (self.plan, stage, inlet)
+    }
+
+    /// What a join receives from, at a place in the graph that is not known yet.
+    pub(super) fn into_inlet(self) -> (BoxInlet<T>, Vec<usize>) {
+        self.upstream.into_inlet::<K::Queue>(&mut self.plan.lock(), self.settings)
+    }
+
+    /// Those who wait for a ring to send into. Where nobody does, a stage is added that passes messages on.
+    pub(super) fn into_writers(self) -> Vec<Pending<T>> {
+        match self.upstream {
+            Upstream::Writers(writers) => writers,
+            Upstream::Inlet(..) => alloc::vec![self.forwarded()],
+        }
+    }
+
+    /// The only one who waits for a ring. Where there are others, or it is the input and `no_input` is asked
+    /// for, a stage is added that passes messages on.
+    pub(super) fn into_single(self, no_input: bool) -> Pending<T> {
+        match self.upstream {
+            Upstream::Writers(mut writers)
+                if writers.len() == 1
+                    && !(no_input && writers[0].from == Node::Input && !mutated!("input_deals")) =>
+            {
+                writers.remove(0)
+            }
+            _ => self.forwarded(),
+        }
+    }
+
+    fn forwarded(self) -> Pending<T> {
+        let strategy = self.settings.strategy;
+        let (_, stage, inlet) = self.reader("forward", strategy);
+        waiting(stage, inlet, |batch, results| core::mem::swap(batch, results.batch()))
+    }
+
+    /// Ends that each get every message.
+    pub(super) fn copies<Q: EndKind>(self, count: usize, is_lossy: bool) -> Vec<Stages<T, Q>>
+    where
+        T: Message,
+    {
+        let (plan, settings) = (self.plan.clone(), self.settings);
+        let writer = self.into_single(false);
+        let inlets = plan.lock().broadcast(writer, count, is_lossy, settings);
+        inlets
+            .into_iter()
+            .map(|(inlet, edges)| Stages::of_inlet(plan.clone(), settings, inlet, edges, None))
+            .collect()
+    }
+}
+
+impl<T, K> Stages<T, K> {
+    pub(super) fn of_inlet(
+        plan: SharedPlan,
+        settings: Settings,
+        inlet: BoxInlet<T>,
+        edges: Vec<usize>,
+        last: Option<usize>,
+    ) -> Self {
+        Self { plan, settings, upstream: Upstream::Inlet(inlet, edges), last, kind: PhantomData }
+    }
+}
+
+impl<T: Send + 'static> Upstream<T> {
+    fn into_inlet<K: InPlace + Link>(self, plan: &mut Plan, settings: Settings) -> (BoxInlet<T>, Vec<usize>) {
+        match self {
+            Self::Inlet(inlet, edges) => (inlet, edges),
+            Self::Writers(writers) => {
+                let (inlet, edges) = plan.queue::<T, K>(writers, NOWHERE, settings);
+                (Box::new(inlet), edges)
+            }
+        }
+    }
+}
+
+/// The recipe for a thread of `stage`.
+fn job<T: Send + 'static, U: Send + 'static>(
+    stage: usize,
+    inlet: BoxInlet<T>,
+    outlet: BoxOutlet<U>,
+    step: impl FnMut(&mut Vec<T>, &mut Results<U>) + Send + 'static,
+) -> Job {
+    Job { stage, run: Box::new(move |context| run(context, inlet, outlet, step)) }
+}
+
+/// A thread of `stage` whose outlet is not known yet.
+fn waiting<T: Send + 'static, U: Send + 'static>(
+    stage: usize,
+    inlet: BoxInlet<T>,
+    step: impl FnMut(&mut Vec<T>, &mut Results<U>) + Send + 'static,
+) -> Pending<U> {
+    let give = move |plan: &mut Plan, outlet| plan.jobs.push(job(stage, inlet, outlet, step));
+    Pending { from: Node::Stage(stage), give: Box::new(give) }
+}
+
+/// What a stage does that replaces each message.
+fn mapping<T, U>(mut f: impl FnMut(T) -> U) -> impl FnMut(&mut Vec<T>, &mut Results<U>) {
+    move |batch, results| {
+        let _ = batch.drain(..).all(|message| results.push(f(message)));
+    }
+}
+
+impl<T, K> fmt::Debug for Stages<T, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stages").field("graph", &self.plan.lock().graph).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,227 @@
+//! How pipelines end, and what is lost.
+
+use std::panic::{panic_any, resume_unwind};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use annulus::topology::{Pipeline, Stages};
+use annulus::{RecvError, spsc};
+
+/// A panic that prints nothing.
+fn quiet_panic(message: &'static str) -> ! {
+    resume_unwind(Box::new(message))
+}
+
+#[test]
+fn the_results_before_a_panic_go_on() {
+    for batch in if cfg!(miri) { &[64][..] } else { &[1, 64] } {
+        let (mut input, stages) = Pipeline::builder().capacity(256).input::<u64>();
+        let (output, pipeline) = stages
+            .then(|x| x)
+            .then(move |x| if x == 100 { quiet_panic("one hundred") } else { x })
+            .named("counts")
+            .then(|x| x)
+            .build();
+        for part in (0..=100).collect::<Vec<_>>().chunks(*batch) {
+            for x in part {
+                let _ = input.publish(*x);
+            }
+        }
+        let out: Vec<_> = output.into_iter().collect();
+        assert_eq!(out, (0..100).collect::<Vec<_>>());
+        let panics = pipeline.panicked_stages();
+        assert_eq!((panics[0].stage.as_str(), panics[0].message.as_str()), ("counts", "one hundred"));
+        assert!(!pipeline.is_healthy());
+        while input.publish(7).is_ok() {} // the stages in front of it end
+        assert_eq!(pipeline.join().unwrap_err().panics(), panics);
+    }
+}
+
+/// Whoever sees the end sees the panic.
+#[test]
+fn a_panic_is_noted_before_the_rings_close() {
+    let (mut input, stages) = Pipeline::builder().input::<u64>();
+    let (mut output, pipeline) = stages.then(|x| if x == 1 { quiet_panic("one") } else { x }).build();
+    input.publish(1).unwrap();
+    assert_eq!(output.recv(), Err(RecvError));
+    assert!(!pipeline.is_healthy());
+}
+
+#[test]
+fn each_panic_is_told() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            resume_unwind(Box::new(String::from("in a destructor")));
+        }
+    }
+    let (mut input, stages) = Pipeline::builder().input::<u64>();
+    let bomb = Bomb;
+    let (_, pipeline) = stages
+        .fork(
+            |s| s.then(|_| -> u64 { panic_any(7) }).named("any"),
+            |s| s.sink(move |_| quiet_panic((&bomb, "text").1)).named("bomb"),
+        )
+        .build();
+    input.publish(1).unwrap();
+    drop(input);
+    let error = pipeline.join().unwrap_err();
+    let mut all: Vec<_> = error.panics().iter().map(|p| (p.stage.as_str(), p.message.as_str())).collect();
+    all.sort_unstable();
+    assert_eq!(all, [("any", "(no message)"), ("bomb", "in a destructor"), ("bomb", "text")]);
+    assert!(error.to_string().contains("the stage \"bomb\" panicked: text; "), "{error}");
+}
+
+/// The other branch of a merge goes on; the other branch of a zip ends.
+#[test]
+fn a_panic_ends_a_branch() {
+    let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
+    let (output, pipeline) =
+        stages.fan_out(|x| if x == 5 { quiet_panic("five") } else { x }, |x| x + 100).merge().build();
+    let reader = thread::spawn(move || output.into_iter().collect::<Vec<_>>());
+    (0..50).for_each(|x| input.publish(x).unwrap());
+    drop(input);
+    let out = reader.join().unwrap();
+    assert_eq!(out.iter().filter(|x| **x >= 100).count(), 50);
+    assert_eq!(out.iter().filter(|x| **x < 100).copied().collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
+    assert_eq!(pipeline.join().unwrap_err().panics().len(), 1);
+
+    let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
+    let (output, pipeline) =
+        stages.fan_out(|x| if x == 5 { quiet_panic("five") } else { x }, |x| x + 100).zip().build();
+    let sender = thread::spawn(move || while input.publish(0).is_ok() && input.publish(5).is_ok() {});
+    assert_eq!(output.into_iter().collect::<Vec<_>>(), [(0, 100)]);
+    sender.join().unwrap();
+    assert_eq!(pipeline.join().unwrap_err().panics().len(), 1);
+}
+
+#[test]
+fn an_abort_wakes_everybody() {
+    // All rings are full: everybody waits for room.
+    let (mut input, stages) = Pipeline::builder().capacity(2).input::<u64>();
+    let (output, pipeline) = stages.then(|x| x).fan_out(|x| x, |x| x).zip().then(|x| x).build();
+    let sender = thread::spawn(move || {
+        let mut sent = 0;
+        while input.publish(sent).is_ok() {
+            sent += 1;
+        }
+        sent
+    });
+    thread::sleep(Duration::from_millis(if cfg!(miri) { 1 } else { 20 }));
+    pipeline.abort();
+    let sent = sender.join().unwrap();
+    pipeline.join().unwrap();
+    let out: Vec<_> = output.into_iter().collect();
+    assert!(out.len() as u64 <= sent && out.len() <= 2, "{out:?}");
+
+    // All rings are empty: everybody waits for a message.
+    let (mut input, stages) = Pipeline::builder().input::<u64>();
+    let (mut output, pipeline) = stages.then(|x| x).fan_out(|x| x, |x| x).merge().then(|x| x).build();
+    thread::sleep(Duration::from_millis(if cfg!(miri) { 1 } else { 20 }));
+    pipeline.abort();
+    pipeline.join().unwrap();
+    assert_eq!(output.recv(), Err(RecvError));
+    assert!(input.publish(1).is_err());
+}
+
+/// What is queued for a stage is not worked on after an abort.
+#[test]
+fn an_abort_drops_what_is_queued() {
+    let (begun, wait) = channel();
+    let (go_on, gate) = channel::<()>();
+    let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
+    let pipeline = stages
+        .sink(move |x| {
+            begun.send(x).unwrap();
+            // If it works on another one, it finds the gate closed, and panics.
+            gate.recv().unwrap();
+        })
+        .build();
+    (0..50).for_each(|x| input.publish(x).unwrap());
+    assert_eq!(wait.recv(), Ok(0));
+    pipeline.abort();
+    go_on.send(()).unwrap();
+    drop(go_on);
+    pipeline.join().unwrap();
+}
+
+/// A slow stage does not keep its results back until it has worked on a whole batch.
+#[test]
+fn a_slow_stage_sends_its_results_one_by_one() {
+    let slow = Duration::from_millis(if cfg!(miri) { 1 } else { 4 });
+    let (mut input, stages) = Pipeline::builder().capacity(1024).input::<u64>();
+    let (mut output, pipeline) = stages
+        .then(move |x| {
+            thread::sleep(slow);
+            x
+        })
+        .build();
+    let count = if cfg!(miri) { 10 } else { 100 };
+    (0..count).for_each(|x| input.publish(x).unwrap());
+    drop(input);
+    // How much was there at once, at most.
+    let mut most = 0;
+    for x in 0..count {
+        assert_eq!(output.recv(), Ok(x));
+        most = most.max(output.len());
+    }
+    assert!(most < 50, "{most} results came at once");
+    pipeline.join().unwrap();
+}
+
+/// An endless stage ends when nobody receives what it makes.
+#[test]
+fn an_endless_stage_ends() {
+    let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
+    let (mut output, pipeline) = stages.flat_map(|x| x..).build();
+    input.publish(5).unwrap();
+    assert_eq!((output.recv(), output.recv()), (Ok(5), Ok(6)));
+    drop(output);
+    pipeline.join().unwrap();
+    assert!(input.publish(1).is_err());
+}
+
+#[test]
+fn shutdown_and_join_as_the_input_lives() {
+    let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
+    let (output, pipeline) = stages.then(|x| x * 2).then(|x| x + 1).build();
+    (0..50).for_each(|x| input.publish(x).unwrap());
+    pipeline.shutdown();
+    assert!(input.is_closed());
+    assert_eq!(input.publish(7).unwrap_err().into_inner(), 7);
+    let out: Vec<_> = output.into_iter().collect();
+    assert_eq!(out, (0..50).map(|x| x * 2 + 1).collect::<Vec<_>>());
+    pipeline.join().unwrap();
+}
+
+/// What an input has accepted comes out, also if it did so beside a shutdown, whatever is behind it.
+#[test]
+fn what_is_accepted_beside_a_shutdown_comes_out() {
+    let rounds = if cfg!(miri) { 1 } else { 100 };
+    for round in 0..rounds {
+        comes_out(round, 1, |stages| stages.then(|x| x).build());
+        comes_out(round, 1, |stages| stages.then_parallel(3, |x| x).build());
+        comes_out(round, 1, |stages| stages.fan_out(|x| x, |x| x).zip().then(|(x, _)| x).build());
+        let both = |stages: Stages<u64>| stages.fork_cloned(2, |_, stages| stages.then(|x| x)).merge();
+        comes_out(round, 2, |stages| both(stages).then(|x| x).build());
+    }
+}
+
+/// Each message comes out so many times.
+fn comes_out(round: u64, times: u64, build: impl FnOnce(Stages<u64>) -> (spsc::Consumer<u64>, Pipeline)) {
+    let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
+    let (output, pipeline) = build(stages);
+    let reader = thread::spawn(move || output.into_iter().count() as u64);
+    let sender = thread::spawn(move || {
+        let mut sent = 0;
+        while input.publish(sent).is_ok() {
+            sent += 1;
+        }
+        sent
+    });
+    thread::sleep(Duration::from_micros(50 + round % 100));
+    pipeline.shutdown();
+    assert_eq!(reader.join().unwrap(), times * sender.join().unwrap());
+    pipeline.join().unwrap();
+}
