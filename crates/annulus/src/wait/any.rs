@@ -231,3 +231,140 @@ impl Place<dyn Arm + '_> {
         }
     }
 }
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::sync::Arc;
+    use std::task::Wake;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::sync::{AtomicU32, Ordering};
+
+    /// An arm whose looks are a function of how many there were before, which may move it to another event.
+    struct Scripted<'e, F> {
+        event: &'e Event,
+        looks: u32,
+        look: F,
+        takes: bool,
+    }
+
+    impl<'e, F: FnMut(u32, &mut &'e Event) -> Look<()>> Scripted<'e, F> {
+        fn at(event: &'e Event, look: F) -> Place<Self> {
+            Place::new(Self { event, looks: 0, look, takes: true })
+        }
+    }
+
+    // SAFETY: the events are those of the tests, which drop their arms first.
+    unsafe impl<'e, F: FnMut(u32, &mut &'e Event) -> Look<()>> Arm for Scripted<'e, F> {
+        fn event(&self) -> &Event {
+            self.event
+        }
+
+        fn look(&mut self) -> Look<()> {
+            self.looks += 1;
+            (self.look)(self.looks - 1, &mut self.event)
+        }
+
+        fn takes(&self) -> bool {
+            self.takes
+        }
+
+        fn strategy(&self) -> WaitStrategy {
+            WaitStrategy::Block { spin_iters: 0, yield_iters: 0 }
+        }
+    }
+
+    #[derive(Default)]
+    struct Woken(AtomicU32);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    impl Woken {
+        fn count(&self) -> u32 {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    #[test]
+    fn it_looks_again_where_it_is_told_to() {
+        let event = Event::new();
+        let third = |looks, _: &mut &Event| if looks < 2 { Look::Again } else { Look::Found(()) };
+        assert_eq!(wait_for_any(&mut (Scripted::at(&event, third), ()), 0, None), Some(0));
+        // Also once the time has passed.
+        let past = Some(Instant::now());
+        assert_eq!(wait_for_any(&mut (Scripted::at(&event, third), ()), 0, past), Some(0));
+        let always = |_, _: &mut &Event| Look::Again;
+        assert_eq!(wait_for_any(&mut (Scripted::at(&event, always), ()), 0, past), None);
+    }
+
+    /// The look after the registration may move an arm. Then the thread does not sleep before it has
+    /// registered there.
+    #[test]
+    fn who_moves_at_the_second_look_does_not_sleep_yet() {
+        let events = [Event::new(), Event::new()];
+        let [first, second] = &events;
+        let arm = Scripted::at(first, |_, event| {
+            if first.tasks().count() == 1 {
+                *event = second;
+            } else if second.tasks().count() == 1 {
+                return Look::Found(());
+            }
+            Look::Nothing
+        });
+        assert_eq!(wait_for_any(&mut (arm, ()), 0, None), Some(0));
+        assert_eq!([first, second].map(|event| event.tasks().count()), [0, 0]);
+    }
+
+    /// Between two waits at an arm, too.
+    #[test]
+    fn a_seat_moves_with_its_arm() {
+        let events = [Event::new(), Event::new()];
+        let [first, second] = &events;
+        let woken = Arc::new(Woken::default());
+        let mut place = Scripted::at(first, |_, event| {
+            *event = second;
+            Look::Nothing
+        });
+        let place: &mut Place<dyn Arm + '_> = &mut place;
+        for expected in [[1, 0], [0, 1]] {
+            place.register(&Arc::clone(&woken).into());
+            assert_eq!([first, second].map(|event| event.tasks().count()), expected);
+            assert!(matches!(place.look(), Look::Nothing));
+        }
+    }
+
+    /// Who finds a message and does not take it wakes another in its place.
+    #[test]
+    fn an_arm_that_takes_nothing_passes_its_wake_up_on() {
+        for (takes, others) in [(false, 1), (true, 0)] {
+            let event = Event::new();
+            let [one, other] = [(); 2].map(|()| Arc::new(Woken::default()));
+            let mut place = Scripted::at(&event, |_, _: &mut &Event| Look::Found(()));
+            place.arm.takes = takes;
+            let place: &mut Place<dyn Arm + '_> = &mut place;
+            place.register(&Arc::clone(&one).into());
+            // SAFETY: the event is dropped later.
+            let mut seat = unsafe { Seat::at(NonNull::from(&event)) };
+            seat.register(&Arc::clone(&other).into());
+            event.notify_some(1);
+            assert_eq!((one.count(), other.count()), (1, 0));
+            assert!(matches!(place.look(), Look::Found(())));
+            assert_eq!(other.count(), others, "takes: {takes}");
+        }
+    }
+
+    #[test]
+    fn it_gives_up_in_time() {
+        let event = Event::new();
+        let deadline = Instant::now() + Duration::from_millis(5);
+        let mut arms = (Scripted::at(&event, |_, _: &mut &Event| Look::Nothing), ());
+        assert_eq!(wait_for_any(&mut arms, 0, Some(deadline)), None);
+        assert!(Instant::now() >= deadline);
+        assert_eq!(event.tasks().count(), 0);
+    }
+}

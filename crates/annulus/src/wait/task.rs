@@ -283,6 +283,16 @@ mod tests {
         assert_eq!((event.tasks().count(), Arc::strong_count(&woken)), (0, 1));
     }
 
+    /// A task that is told to look again may find something at the last look of a poll.
+    #[test]
+    fn the_last_look_of_a_poll_counts() {
+        let event = Event::new();
+        let woken = Arc::default();
+        let again = (0..LOOKS).map(|_| (Look::Again, &event));
+        let mut task = Scripted::at(&event, again.chain([(Look::Found(7), &event)]));
+        assert_eq!(Woken::poll(&woken, &mut task), (Poll::Ready(7), 0));
+    }
+
     /// Where what it waits for moves from one event to another, the task is woken by the latter alone.
     #[test]
     fn a_task_moves_with_what_it_waits_for() {
