@@ -24,7 +24,6 @@ use super::parker::Sleeper;
 use super::seat::Seat;
 use super::spin::{Spin, Turn};
 use super::until::LAST_LOOKS;
-use super::waiters::Ended;
 use super::{Event, WaitStrategy};
 use crate::sync::mutated;
 
@@ -179,7 +178,7 @@ impl<A> Place<A> {
 impl Place<dyn Arm + '_> {
     /// One look, which uses a wake-up that came.
     fn look(&mut self) -> Look<()> {
-        let is_owed = self.disarm();
+        let is_owed = Seat::disarm(&mut self.seat);
         let look = self.arm.look();
         self.end_look(&look, is_owed);
         look
@@ -188,12 +187,8 @@ impl Place<dyn Arm + '_> {
     /// From now on `waker` is woken. False where a wake-up may be missed all the same.
     fn register(&mut self, waker: &Waker) -> bool {
         let event = NonNull::from(self.arm.event());
-        let is_elsewhere = self.seat.as_ref().is_some_and(|seat| !seat.is_at(event));
-        if is_elsewhere {
-            self.seat = None;
-        }
         // SAFETY: the event lives as long as the arm (`Arm`), and the seat is dropped before the arm.
-        self.seat.get_or_insert_with(|| unsafe { Seat::at(event) }).register(waker)
+        unsafe { Seat::register_at(&mut self.seat, event, waker) }
     }
 
     /// The look after [`register`](Self::register), which must not disarm the seat.
@@ -201,24 +196,13 @@ impl Place<dyn Arm + '_> {
         let look = self.arm.look();
         if matches!(look, Look::Found(())) {
             // If a wake-up came meanwhile, this is what it was for.
-            let is_owed = self.disarm();
+            let is_owed = Seat::disarm(&mut self.seat);
             self.end_look(&look, is_owed);
             return look;
         }
         let event = NonNull::from(self.arm.event());
         // Where the look changed what is waited for, it has to be registered for that.
         if self.seat.as_ref().is_some_and(|seat| !seat.is_at(event)) { Look::Again } else { look }
-    }
-
-    /// From now on nobody wakes the thread for this arm. Returns whether there was a wake-up in place of any
-    /// other.
-    fn disarm(&mut self) -> bool {
-        let Some(seat) = &mut self.seat else { return false };
-        let ended = seat.disarm();
-        if ended == Ended::Abandoned {
-            self.seat = None;
-        }
-        ended == Ended::WokenAlone
     }
 
     /// After a look for which a wake-up came, if one is owed.
@@ -235,11 +219,10 @@ impl Place<dyn Arm + '_> {
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use alloc::sync::Arc;
-    use std::task::Wake;
     use std::time::Duration;
 
+    use super::super::woken::Woken;
     use super::*;
-    use crate::sync::{AtomicU32, Ordering};
 
     /// An arm whose looks are a function of how many there were before, which may move it to another event.
     struct Scripted<'e, F> {
@@ -272,21 +255,6 @@ mod tests {
 
         fn strategy(&self) -> WaitStrategy {
             WaitStrategy::Block { spin_iters: 0, yield_iters: 0 }
-        }
-    }
-
-    #[derive(Default)]
-    struct Woken(AtomicU32);
-
-    impl Wake for Woken {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    impl Woken {
-        fn count(&self) -> u32 {
-            self.0.load(Ordering::Relaxed)
         }
     }
 
@@ -332,7 +300,7 @@ mod tests {
         });
         let place: &mut Place<dyn Arm + '_> = &mut place;
         for expected in [[1, 0], [0, 1]] {
-            place.register(&Arc::clone(&woken).into());
+            place.register(&woken.waker());
             assert_eq!([first, second].map(|event| event.tasks().count()), expected);
             assert!(matches!(place.look(), Look::Nothing));
         }
@@ -347,10 +315,10 @@ mod tests {
             let mut place = Scripted::at(&event, |_, _: &mut &Event| Look::Found(()));
             place.arm.takes = takes;
             let place: &mut Place<dyn Arm + '_> = &mut place;
-            place.register(&Arc::clone(&one).into());
+            place.register(&one.waker());
             // SAFETY: the event is dropped later.
             let mut seat = unsafe { Seat::at(NonNull::from(&event)) };
-            seat.register(&Arc::clone(&other).into());
+            seat.register(&other.waker());
             event.notify_some(1);
             assert_eq!((one.count(), other.count()), (1, 0));
             assert!(matches!(place.look(), Look::Found(())));
