@@ -1,17 +1,16 @@
 //! [`Woken`]: a waker for tests, which counts.
 
 use alloc::sync::Arc;
+use std::sync::Mutex;
 use std::task::{Wake, Waker};
-
-use crate::sync::{AtomicU32, Ordering};
 
 /// How often its waker was woken.
 #[derive(Default)]
-pub(super) struct Woken(AtomicU32);
+pub(super) struct Woken(Mutex<u32>);
 
 impl Wake for Woken {
     fn wake(self: Arc<Self>) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        *self.0.lock().unwrap() += 1;
     }
 }
 
@@ -21,6 +20,6 @@ impl Woken {
     }
 
     pub(super) fn count(&self) -> u32 {
-        self.0.load(Ordering::Relaxed)
+        *self.0.lock().unwrap()
     }
 }
