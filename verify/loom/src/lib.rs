@@ -6,6 +6,7 @@
 #![cfg(annulus_loom)]
 
 pub mod shared;
+mod signal;
 
 // Of the test itself, which loom is not to see.
 #[allow(clippy::disallowed_types)]
@@ -17,6 +18,8 @@ use annulus::broadcast::{Lossless, Mode, Publisher, Subscriber};
 use annulus::queue::{Consumer, Kind, Producer};
 use annulus::{LossyTryRecvError, Message, TryRecvError, WaitStrategy};
 use tracing_subscriber::util::SubscriberInitExt;
+
+pub use signal::Signal;
 
 /// Sleeps at once.
 pub const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };

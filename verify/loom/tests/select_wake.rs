@@ -5,37 +5,12 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
 use annulus::queue::shared;
 use annulus::{RecvError, Select, broadcast, select, select_biased, spsc};
-use annulus_loom::{BLOCK, check, check_up_to};
-use loom::sync::{Condvar, Mutex};
+use annulus_loom::{BLOCK, Signal, check, check_up_to};
 use loom::thread;
-
-/// What a task's waker tells.
-#[derive(Default)]
-struct Signal {
-    is_woken: Mutex<bool>,
-    woken: Condvar,
-}
-
-impl Wake for Signal {
-    fn wake(self: Arc<Self>) {
-        *self.is_woken.lock().unwrap() = true;
-        self.woken.notify_one();
-    }
-}
-
-impl Signal {
-    fn wait(&self) {
-        let mut is_woken = self.is_woken.lock().unwrap();
-        while !*is_woken {
-            is_woken = self.woken.wait(is_woken).unwrap();
-        }
-        *is_woken = false;
-    }
-}
 
 /// Each of two producers sends once, and lives on: only these messages can wake the thread.
 #[test]

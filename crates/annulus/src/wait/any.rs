@@ -24,7 +24,6 @@ use super::parker::Sleeper;
 use super::seat::Seat;
 use super::spin::{Spin, Turn};
 use super::until::LAST_LOOKS;
-use super::waiters::Ended;
 use super::{Event, WaitStrategy};
 use crate::sync::mutated;
 
@@ -190,7 +189,7 @@ impl<A> Place<A> {
 impl Place<dyn Arm + '_> {
     /// One look, which uses a wake-up that came.
     fn look(&mut self) -> Look<()> {
-        let is_owed = self.disarm();
+        let is_owed = Seat::disarm(&mut self.seat);
         let look = self.arm.look();
         self.end_look(&look, is_owed);
         look
@@ -199,12 +198,8 @@ impl Place<dyn Arm + '_> {
     /// From now on `waker` is woken. False where a wake-up may be missed all the same.
     fn register(&mut self, waker: &Waker) -> bool {
         let event = NonNull::from(self.arm.event());
-        let is_elsewhere = self.seat.as_ref().is_some_and(|seat| !seat.is_at(event));
-        if is_elsewhere {
-            self.seat = None;
-        }
         // SAFETY: the event lives as long as the arm (`Arm`), and the seat is dropped before the arm.
-        self.seat.get_or_insert_with(|| unsafe { Seat::at(event) }).register(waker)
+        unsafe { Seat::register_at(&mut self.seat, event, waker) }
     }
 
     /// The look after [`register`](Self::register), which must not disarm the seat.
@@ -212,24 +207,13 @@ impl Place<dyn Arm + '_> {
         let look = self.arm.look();
         if matches!(look, Look::Found(())) {
             // If a wake-up came meanwhile, this is what it was for.
-            let is_owed = self.disarm();
+            let is_owed = Seat::disarm(&mut self.seat);
             self.end_look(&look, is_owed);
             return look;
         }
         let event = NonNull::from(self.arm.event());
         // Where the look changed what is waited for, it has to be registered for that.
         if self.seat.as_ref().is_some_and(|seat| !seat.is_at(event)) { Look::Again } else { look }
-    }
-
-    /// From now on nobody wakes the thread for this arm. Returns whether there was a wake-up in place of any
-    /// other.
-    fn disarm(&mut self) -> bool {
-        let Some(seat) = &mut self.seat else { return false };
-        let ended = seat.disarm();
-        if ended == Ended::Abandoned {
-            self.seat = None;
-        }
-        ended == Ended::WokenAlone
     }
 
     /// After a look for which a wake-up came, if one is owed.
@@ -240,5 +224,126 @@ impl Place<dyn Arm + '_> {
                 seat.pass_on();
             }
         }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use alloc::sync::Arc;
+    use std::time::Duration;
+
+    use super::super::woken::Woken;
+    use super::*;
+
+    /// An arm whose looks are a function of how many there were before, which may move it to another event.
+    struct Scripted<'e, F> {
+        event: &'e Event,
+        looks: u32,
+        look: F,
+        takes: bool,
+    }
+
+    impl<'e, F: FnMut(u32, &mut &'e Event) -> Look<()>> Scripted<'e, F> {
+        fn at(event: &'e Event, look: F) -> Place<Self> {
+            Place::new(Self { event, looks: 0, look, takes: true })
+        }
+    }
+
+    // SAFETY: the events are those of the tests, which drop their arms first.
+    unsafe impl<'e, F: FnMut(u32, &mut &'e Event) -> Look<()>> Arm for Scripted<'e, F> {
+        fn event(&self) -> &Event {
+            self.event
+        }
+
+        fn look(&mut self) -> Look<()> {
+            self.looks += 1;
+            (self.look)(self.looks - 1, &mut self.event)
+        }
+
+        fn takes(&self) -> bool {
+            self.takes
+        }
+
+        fn strategy(&self) -> WaitStrategy {
+            WaitStrategy::Block { spin_iters: 0, yield_iters: 0 }
+        }
+    }
+
+    #[test]
+    fn it_looks_again_where_it_is_told_to() {
+        let event = Event::new();
+        let third = |looks, _: &mut &Event| if looks < 2 { Look::Again } else { Look::Found(()) };
+        assert_eq!(wait_for_any(&mut (Scripted::at(&event, third), ()), 0, None), Some(0));
+        // Also once the time has passed.
+        let past = Some(Instant::now());
+        assert_eq!(wait_for_any(&mut (Scripted::at(&event, third), ()), 0, past), Some(0));
+        let always = |_, _: &mut &Event| Look::Again;
+        assert_eq!(wait_for_any(&mut (Scripted::at(&event, always), ()), 0, past), None);
+    }
+
+    /// The look after the registration may move an arm. Then the thread does not sleep before it has
+    /// registered there.
+    #[test]
+    fn who_moves_at_the_second_look_does_not_sleep_yet() {
+        let events = [Event::new(), Event::new()];
+        let [first, second] = &events;
+        let arm = Scripted::at(first, |_, event| {
+            if first.tasks().count() == 1 {
+                *event = second;
+            } else if second.tasks().count() == 1 {
+                return Look::Found(());
+            }
+            Look::Nothing
+        });
+        assert_eq!(wait_for_any(&mut (arm, ()), 0, None), Some(0));
+        assert_eq!([first, second].map(|event| event.tasks().count()), [0, 0]);
+    }
+
+    /// Between two waits at an arm, too.
+    #[test]
+    fn a_seat_moves_with_its_arm() {
+        let events = [Event::new(), Event::new()];
+        let [first, second] = &events;
+        let woken = Arc::new(Woken::default());
+        let mut place = Scripted::at(first, |_, event| {
+            *event = second;
+            Look::Nothing
+        });
+        let place: &mut Place<dyn Arm + '_> = &mut place;
+        for expected in [[1, 0], [0, 1]] {
+            place.register(&woken.waker());
+            assert_eq!([first, second].map(|event| event.tasks().count()), expected);
+            assert!(matches!(place.look(), Look::Nothing));
+        }
+    }
+
+    /// Who finds a message and does not take it wakes another in its place.
+    #[test]
+    fn an_arm_that_takes_nothing_passes_its_wake_up_on() {
+        for (takes, others) in [(false, 1), (true, 0)] {
+            let event = Event::new();
+            let [one, other] = [(); 2].map(|()| Arc::new(Woken::default()));
+            let mut place = Scripted::at(&event, |_, _: &mut &Event| Look::Found(()));
+            place.arm.takes = takes;
+            let place: &mut Place<dyn Arm + '_> = &mut place;
+            place.register(&one.waker());
+            // SAFETY: the event is dropped later.
+            let mut seat = unsafe { Seat::at(NonNull::from(&event)) };
+            seat.register(&other.waker());
+            event.notify_some(1);
+            assert_eq!((one.count(), other.count()), (1, 0));
+            assert!(matches!(place.look(), Look::Found(())));
+            assert_eq!(other.count(), others, "takes: {takes}");
+        }
+    }
+
+    #[test]
+    fn it_gives_up_in_time() {
+        let event = Event::new();
+        let deadline = Instant::now() + Duration::from_millis(5);
+        let mut arms = (Scripted::at(&event, |_, _: &mut &Event| Look::Nothing), ());
+        assert_eq!(wait_for_any(&mut arms, 0, Some(deadline)), None);
+        assert!(Instant::now() >= deadline);
+        assert_eq!(event.tasks().count(), 0);
     }
 }

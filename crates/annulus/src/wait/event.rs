@@ -386,6 +386,7 @@ impl Event {
 mod tests {
     use super::*;
     use crate::wait::waiters::MANY_IN_VAIN;
+    use crate::wait::woken::Woken;
     use std::time::{Duration, Instant};
 
     #[test]
@@ -565,15 +566,6 @@ mod tests {
         count: std::sync::Arc<Woken>,
     }
 
-    #[derive(Default)]
-    struct Woken(AtomicU32);
-
-    impl std::task::Wake for Woken {
-        fn wake(self: std::sync::Arc<Self>) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
     impl Waiter {
         fn at(event: &Event) -> Self {
             // SAFETY: the tests drop their tasks before the event.
@@ -585,12 +577,12 @@ mod tests {
 
         fn wait(&mut self, event: &Event) {
             self.place.disarm();
-            self.place.arm(&std::task::Waker::from(std::sync::Arc::clone(&self.count)));
+            self.place.arm(&self.count.waker());
             event.register_task();
         }
 
         fn wakes(&self) -> u32 {
-            self.count.0.load(Ordering::Relaxed)
+            self.count.count()
         }
     }
 

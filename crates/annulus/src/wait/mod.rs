@@ -34,6 +34,8 @@ mod task;
 mod until;
 #[cfg(any(feature = "std", feature = "async"))]
 mod waiters;
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod woken;
 mod writer_backoff;
 
 #[cfg(feature = "std")]

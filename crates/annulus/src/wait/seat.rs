@@ -45,15 +45,35 @@ impl Seat {
         unsafe { self.event.as_ref() }
     }
 
-    /// From now on nobody wakes the owner, who looks for what it waits for. The seat may be registered again,
-    /// except where the place is another's from now on ([`Ended::Abandoned`]).
+    /// Registers `waker` at `event`: in the seat that is there, or in a new one if that is elsewhere.
+    /// Otherwise as [`register`](Self::register).
+    ///
+    /// # Safety
+    ///
+    /// The event lives, and stays where it is, as long as the seat.
     #[inline]
-    pub(super) fn disarm(&mut self) -> Ended {
-        let ended = self.place.as_mut().map_or(Ended::Abandoned, Place::disarm);
-        if ended == Ended::Abandoned {
-            self.place = None;
+    pub(super) unsafe fn register_at(seat: &mut Option<Self>, event: NonNull<Event>, waker: &Waker) -> bool {
+        if seat.as_ref().is_some_and(|seat| !seat.is_at(event)) {
+            *seat = None;
         }
-        ended
+        // SAFETY: the caller's promise.
+        seat.get_or_insert_with(|| unsafe { Self::at(event) }).register(waker)
+    }
+
+    /// From now on nobody wakes the owner of the seat, if there is one. The owner looks for what it waits
+    /// for. True where it was woken in place of any other. The seat may be registered again. Where its place
+    /// is another's from now on, there is none any more.
+    #[inline]
+    pub(super) fn disarm(seat: &mut Option<Self>) -> bool {
+        // In place: a seat that is moved is read before its stores have come to an end.
+        let Some(there) = seat else { return false };
+        let ended = there.place.as_mut().map_or(Ended::Abandoned, Place::disarm);
+        if ended == Ended::Abandoned {
+            // Not given back.
+            there.place = None;
+            *seat = None;
+        }
+        ended == Ended::WokenAlone
     }
 
     /// From now on `waker` is woken. The caller looks once more before it waits for that. False where a

@@ -18,8 +18,7 @@ use core::task::{Context, Poll};
 use futures_core::{FusedStream, Stream};
 
 use super::seat::Seat;
-use super::waiters::Ended;
-use super::{Event, Look, Next, Take, Wait};
+use super::{Look, Next, Take, Wait};
 use crate::sync::mutated;
 
 /// How often a poll looks again where it is told to, before it lets other tasks run.
@@ -55,7 +54,7 @@ impl<W: Wait> Waiting<W> {
     /// Looks. A wake-up that came is used by that. If something is found, the place is given back.
     #[inline]
     fn look(&mut self) -> Look<W::Found> {
-        self.disarm();
+        Seat::disarm(&mut self.seat);
         let look = self.waiter.poll();
         if matches!(look, Look::Found(_)) {
             self.seat = None;
@@ -74,7 +73,9 @@ impl<W: Wait> Waiting<W> {
                 Look::Again => self.look(),
                 Look::Nothing => {
                     let event = NonNull::from(self.waiter.event());
-                    let is_fenced = self.register(event, context);
+                    // SAFETY: the event lives as long as the waiter (`new`), which lives longer than the
+                    // seat.
+                    let is_fenced = unsafe { Seat::register_at(&mut self.seat, event, context.waker()) };
                     // The second look: a notify that missed the registration came after a store that this
                     // poll sees.
                     let look =
@@ -82,7 +83,7 @@ impl<W: Wait> Waiting<W> {
                     match look {
                         Look::Found(found) => {
                             // If a wake-up came meanwhile, this is what it was for.
-                            self.disarm();
+                            Seat::disarm(&mut self.seat);
                             self.seat = None;
                             return Poll::Ready(found);
                         }
@@ -110,25 +111,6 @@ impl<W: Wait> Waiting<W> {
         // What it waits for moves on faster than it looks.
         context.waker().wake_by_ref();
         Poll::Pending
-    }
-
-    /// From now on the task is woken at `event`, which is the waiter's. False where a wake-up may be missed
-    /// all the same.
-    fn register(&mut self, event: NonNull<Event>, context: &Context<'_>) -> bool {
-        if self.seat.as_ref().is_some_and(|seat| !seat.is_at(event)) {
-            self.seat = None;
-        }
-        // SAFETY: the event lives as long as the waiter (`new`), which lives longer than the seat.
-        self.seat.get_or_insert_with(|| unsafe { Seat::at(event) }).register(context.waker())
-    }
-
-    /// From now on nobody wakes the task; the caller looks for what it waits for.
-    #[inline]
-    fn disarm(&mut self) {
-        // In place: a seat that is moved is read before its stores have come to an end.
-        if self.seat.as_mut().is_some_and(|seat| seat.disarm() == Ended::Abandoned) {
-            self.seat = None;
-        }
     }
 }
 
@@ -203,28 +185,16 @@ impl<W: Wait> Unpin for Streaming<W> {}
 mod tests {
     use std::collections::VecDeque;
     use std::sync::Arc;
-    use std::task::Wake;
     use std::vec::Vec;
 
+    use super::super::Event;
+    use super::super::woken::Woken;
     use super::*;
-    use crate::sync::{AtomicU32, Ordering};
 
-    #[derive(Default)]
-    struct Woken(AtomicU32);
-
-    impl Wake for Woken {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    impl Woken {
-        /// Polls once; also returns how often it has been woken so far.
-        fn poll<W: Wait>(self: &Arc<Self>, waiting: &mut Waiting<W>) -> (Poll<W::Found>, u32) {
-            let waker = Arc::clone(self).into();
-            let polled = waiting.poll_wait(&mut Context::from_waker(&waker));
-            (polled, self.0.load(Ordering::Relaxed))
-        }
+    /// Polls once; also returns how often it has been woken so far.
+    fn poll<W: Wait>(woken: &Arc<Woken>, waiting: &mut Waiting<W>) -> (Poll<W::Found>, u32) {
+        let polled = waiting.poll_wait(&mut Context::from_waker(&woken.waker()));
+        (polled, woken.count())
     }
 
     /// A waiter whose looks are given in advance: what each finds, and at which event it waits from then on.
@@ -272,15 +242,25 @@ mod tests {
         let event = Event::new();
         let woken = Arc::default();
         let mut first = Scripted::at(&event, [(Look::Found(7), &event)]);
-        assert_eq!(Woken::poll(&woken, &mut first), (Poll::Ready(7), 0));
+        assert_eq!(poll(&woken, &mut first), (Poll::Ready(7), 0));
         assert!(!event.has_sleepers(), "it has not registered");
         let mut second = Scripted::at(&event, [(Look::Again, &event), (Look::Found(8), &event)]);
-        assert_eq!(Woken::poll(&woken, &mut second), (Poll::Ready(8), 0));
+        assert_eq!(poll(&woken, &mut second), (Poll::Ready(8), 0));
         assert!(!event.has_sleepers(), "it has not registered");
         let mut third = Scripted::at(&event, [(Look::Nothing, &event), (Look::Found(9), &event)]);
-        assert_eq!(Woken::poll(&woken, &mut third), (Poll::Ready(9), 0));
+        assert_eq!(poll(&woken, &mut third), (Poll::Ready(9), 0));
         assert!(event.has_sleepers(), "it has found it at the second look");
         assert_eq!((event.tasks().count(), Arc::strong_count(&woken)), (0, 1));
+    }
+
+    /// A task that is told to look again may find something at the last look of a poll.
+    #[test]
+    fn the_last_look_of_a_poll_counts() {
+        let event = Event::new();
+        let woken = Arc::default();
+        let again = (0..LOOKS).map(|_| (Look::Again, &event));
+        let mut task = Scripted::at(&event, again.chain([(Look::Found(7), &event)]));
+        assert_eq!(poll(&woken, &mut task), (Poll::Ready(7), 0));
     }
 
     /// Where what it waits for moves from one event to another, the task is woken by the latter alone.
@@ -293,14 +273,14 @@ mod tests {
             let woken = Arc::default();
             let looks = places.map(|place| (Look::Nothing, &events[place]));
             let mut task = Scripted::at(&events[0], looks);
-            assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 0));
-            assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 0));
+            assert_eq!(poll(&woken, &mut task), (Poll::Pending, 0));
+            assert_eq!(poll(&woken, &mut task), (Poll::Pending, 0));
             let [.., last] = places;
             let expected = [0, 1, 2].map(|place| usize::from(place == last));
             assert_eq!(waiting(&events), expected, "{places:?}");
             for (place, event) in events.iter().enumerate() {
                 event.notify();
-                assert_eq!(woken.0.load(Ordering::Relaxed), u32::from(place >= last), "{places:?}");
+                assert_eq!(woken.count(), u32::from(place >= last), "{places:?}");
             }
             drop(task);
             assert_eq!((waiting(&events), Arc::strong_count(&woken)), (std::vec![0; 3], 1));
@@ -316,12 +296,12 @@ mod tests {
         let mut task = Scripted::at(&events[0], looks);
         task.waiter.is_notified = true;
         let mut other = Scripted::at(&events[0], []);
-        assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 0));
-        assert_eq!(Woken::poll(&other_woken, &mut other), (Poll::Pending, 0));
+        assert_eq!(poll(&woken, &mut task), (Poll::Pending, 0));
+        assert_eq!(poll(&other_woken, &mut other), (Poll::Pending, 0));
         // It is the first in turn, and is woken at its second look.
-        assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 1));
+        assert_eq!(poll(&woken, &mut task), (Poll::Pending, 1));
         assert_eq!(waiting(&events), [0, 1]);
-        assert_eq!(Woken::poll(&other_woken, &mut other), (Poll::Pending, 1));
+        assert_eq!(poll(&other_woken, &mut other), (Poll::Pending, 1));
     }
 
     /// A task that is told to look again, for ever, lets others run, and asks to be polled once more.
@@ -333,11 +313,11 @@ mod tests {
         // More than two polls take, and fewer than three.
         let mut task = Scripted::at(&event, (0..LOOKS * 9 / 8).flat_map(|_| looks()));
         let all = task.waiter.looks.len();
-        assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 1));
+        assert_eq!(poll(&woken, &mut task), (Poll::Pending, 1));
         let looked = all - task.waiter.looks.len();
         assert!((LOOKS as usize..=2 * LOOKS as usize).contains(&looked), "{looked} looks");
-        assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 2));
-        assert_eq!(Woken::poll(&woken, &mut task), (Poll::Pending, 2), "now it waits");
+        assert_eq!(poll(&woken, &mut task), (Poll::Pending, 2));
+        assert_eq!(poll(&woken, &mut task), (Poll::Pending, 2), "now it waits");
         assert_eq!(event.tasks().count(), 1);
     }
 }

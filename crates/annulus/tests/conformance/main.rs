@@ -154,39 +154,32 @@ macro_rules! conformance {
         }
     )*};
     // Tasks beside threads: the verbs that block do so there, and the others await.
-    (runtime: $($module:ident: $ring:ident),* $(,)?) => {$(
+    (runtime: $($module:ident: $ring:ident),* $(,)?) => {
+        conformance! { @runtime [runtime::a_thousand_tasks_receive_each_message,] $($module: $ring),* }
+    };
+    (runtime queues: $($module:ident: $ring:ident),* $(,)?) => {
+        conformance! { @runtime [] $($module: $ring),* }
+    };
+    (@runtime $more:tt $($module:ident: $ring:ident),*) => {$(
         #[cfg(all(feature = "async", not(miri)))]
         mod $module {
             use crate::every::{runtime, tasks};
             use crate::rings::$ring as Ring;
 
-            conformance! { @tests
-                tasks::each_end_may_be_a_task_or_a_thread,
-                runtime::select_loses_nothing,
-                runtime::a_timeout_loses_nothing,
-                runtime::tasks_move_between_threads,
-                runtime::polled_too_often_and_too_late,
-                runtime::one_end_blocks_and_the_other_awaits,
-                runtime::a_thousand_tasks_receive_each_message,
-            }
+            conformance! { @runtime_tests $more }
         }
     )*};
-    (runtime queues: $($module:ident: $ring:ident),* $(,)?) => {$(
-        #[cfg(all(feature = "async", not(miri)))]
-        mod $module {
-            use crate::every::{runtime, tasks};
-            use crate::rings::$ring as Ring;
-
-            conformance! { @tests
-                tasks::each_end_may_be_a_task_or_a_thread,
-                runtime::select_loses_nothing,
-                runtime::a_timeout_loses_nothing,
-                runtime::tasks_move_between_threads,
-                runtime::polled_too_often_and_too_late,
-                runtime::one_end_blocks_and_the_other_awaits,
-            }
+    (@runtime_tests [$($more:tt)*]) => {
+        conformance! { @tests
+            tasks::each_end_may_be_a_task_or_a_thread,
+            runtime::select_loses_nothing,
+            runtime::a_timeout_loses_nothing,
+            runtime::tasks_move_between_threads,
+            runtime::polled_too_often_and_too_late,
+            runtime::one_end_blocks_and_the_other_awaits,
+            $($more)*
         }
-    )*};
+    };
     (@tests $($file:ident::$property:ident),* $(,)?) => {$(
         #[test]
         fn $property() {

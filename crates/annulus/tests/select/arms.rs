@@ -179,8 +179,10 @@ fn a_panic_in_a_claim_aborts() {
     if std::env::var_os(CHILD).is_none() {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());
         let child = child.args(["--exact", "arms::a_panic_in_a_claim_aborts"]).env(CHILD, "1");
-        let signal = child.output().unwrap().status.signal();
-        assert_eq!(signal, Some(6), "SIGABRT");
+        let Ok(output) = child.output() else {
+            return; // an emulator, which can't begin another program
+        };
+        assert_eq!(output.status.signal(), Some(6), "SIGABRT");
         return;
     }
     let (sender, _receiver) = shared::channel::<u64>(1);

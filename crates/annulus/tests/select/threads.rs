@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use annulus::queue::shared;
-use annulus::{RecvError, WaitStrategy, broadcast, mpmc, mpsc, select, spsc};
+use annulus::{RecvError, Select, WaitStrategy, broadcast, event, mpmc, mpsc, select, select_biased, spsc};
 
 use crate::support::{time_on_a_core, time_on_a_core_since};
 use crate::{MANY, MOMENT};
@@ -153,6 +153,37 @@ fn many_senders_select_over_a_full_queue() {
         }
         assert_eq!(received, 2 * each);
     });
+}
+
+/// Publishers at a gate that a slow subscriber holds back, in the macro and in `Select`.
+#[test]
+fn room_at_a_gate_wakes_a_select() {
+    macro_rules! at_the_gate {
+        ($publisher:ident, $source:ident: $ring:expr; $receive:ident) => {{
+            let (mut $publisher, $source) = $ring;
+            let mut slow = $source.subscribe();
+            let publisher = thread::spawn(move || {
+                for number in 1..=2 {
+                    select_biased! { send($publisher, number) -> sent => sent.unwrap() }
+                }
+                // At a full ring, both.
+                select! { send($publisher, 3) -> sent => sent.unwrap() }
+                let mut select = Select::new();
+                assert_eq!((select.send(&mut $publisher), select.ready()), (0, 0));
+                drop(select);
+                select! { send($publisher, 4) -> sent => sent.unwrap() }
+            });
+            for number in 1..=4 {
+                thread::sleep(MOMENT);
+                assert_eq!(slow.$receive(), Ok(number));
+            }
+            publisher.join().unwrap();
+        }};
+    }
+    at_the_gate!(publisher, source: broadcast::lossless(2); recv);
+    at_the_gate!(publisher, source: broadcast::mp_lossless(2); recv);
+    at_the_gate!(publisher, source: event::channel(2, || 0); recv);
+    at_the_gate!(publisher, source: event::mp_channel(2, || 0); recv);
 }
 
 /// A thread that waits for long uses no core.
