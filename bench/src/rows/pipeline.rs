@@ -27,7 +27,7 @@ pub fn rows() -> [Row; 4] {
             "u64 through five stages with a thread each: one, then two beside each other, then one that gets the pair of both, and \
              a last one that adds up; by the disruptor on one ring, where everybody yields who waits",
             1024,
-            1_000_000,
+            10_000_000,
         )
         .threads(6)
         .entries([
