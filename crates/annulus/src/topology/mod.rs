@@ -23,7 +23,7 @@
 //! # Nothing is lost
 //!
 //! A stage that is too fast waits for the stage behind it. So a pipeline holds a bounded number of messages:
-//! those in its rings, and up to 64 that each thread works on. [`lossy`](Stages::lossy) is for edges where
+//! those in its rings, and up to 256 that each thread works on. [`lossy`](Stages::lossy) is for edges where
 //! the newest messages matter more; its losses are counted. What is lost when a pipeline ends is in the table
 //! of [`Pipeline`].
 //!

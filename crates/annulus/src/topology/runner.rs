@@ -1,7 +1,7 @@
 //! The thread of a stage: receives what is there, works on it, sends what comes of it, and again.
 //!
 //! *Batches*. A stage takes several messages at once, because one look at a ring then serves all of them. But
-//! a slow stage must not hold its first result back until it has worked on 64 messages. So a batch begins
+//! a slow stage must not hold its first result back until it has worked on 256 messages. So a batch begins
 //! with one message, and doubles while batches are quick ([`QUICK`]). After a slow one, the next batch is as
 //! long as what would have been quick.
 //!
@@ -25,7 +25,7 @@ use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
 /// The longest batch.
-pub(super) const MOST: usize = 64;
+pub(super) const MOST: usize = 256;
 
 /// How long a batch may take before the next one is shorter.
 const QUICK: Duration = Duration::from_micros(20);

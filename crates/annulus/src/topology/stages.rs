@@ -120,7 +120,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
 
     /// Adds a stage that replaces each message by any number of messages.
     ///
-    /// Results go on when there are 64 of them, or when the stage has worked on all messages that were there.
+    /// Results go on when there are 256 of them, or when the stage has worked on all messages that were there.
     /// So an iterator without an end is fine, until nobody receives its items any more.
     ///
     /// # Examples
@@ -145,7 +145,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         })
     }
 
-    /// Adds a stage that gets all messages that are there as one slice: at least one, at most 64. `f` appends
+    /// Adds a stage that gets all messages that are there as one slice: at least one, at most 256. `f` appends
     /// its results to the vector, which is empty.
     ///
     /// The slice is short while there is little to do, and while `f` is slow. The messages are dropped

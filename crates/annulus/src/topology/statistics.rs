@@ -34,7 +34,7 @@ pub struct StageStatistics {
     pub batches: u64,
     /// How long its threads worked on messages, all together. Of batches of less than 8 messages, one in 8 is
     /// measured and counts for all, so this is an estimate. It includes waiting for room where a stage makes
-    /// more than 64 results of one batch.
+    /// more than 256 results of one batch.
     pub busy: Duration,
     /// How long its threads waited, for messages or for room: the rest of the time since the build.
     pub waiting: Duration,

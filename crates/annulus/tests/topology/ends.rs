@@ -15,7 +15,7 @@ fn quiet_panic(message: &'static str) -> ! {
 
 #[test]
 fn the_results_before_a_panic_go_on() {
-    for batch in if cfg!(miri) { &[64][..] } else { &[1, 64] } {
+    for batch in if cfg!(miri) { &[256][..] } else { &[1, 64, 256] } {
         let (mut input, stages) = Pipeline::builder().capacity(256).input::<u64>();
         let (output, pipeline) = stages
             .then(|x| x)

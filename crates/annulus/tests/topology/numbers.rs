@@ -48,7 +48,7 @@ fn each_edge_and_stage_adds_up() {
 fn what_waits_is_seen() {
     let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     let (mut output, pipeline) = stages.then(|x| x).build();
-    // 8 at the output and 8 at the input are full; up to 64 are on their way.
+    // 8 at the output and 8 at the input are full; up to 256 are on their way.
     let mut sent = 0;
     let full = || {
         let statistics = pipeline.statistics();
