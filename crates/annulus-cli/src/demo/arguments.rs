@@ -125,9 +125,9 @@ pub(crate) struct Arguments {
     /// graph is that of the other options. Nothing is published, and no file is written.
     ///
     /// `json`, or --json beside it, prints an object with the keys `threads`, a list of objects with a
-    /// `name`, and `strategies` where it is a subscriber; `edges`, a list of objects with the keys `from`, `to`,
-    /// `ring`, `ring_id` (edges of one ring have the same), `capacity`, and `strategy` where it has orders; and
-    /// `output`, a file or null.
+    /// `name`, and `strategies` where it is a subscriber; `edges`, a list of objects with the keys `from`,
+    /// `to`, `ring`, `ring_id` (edges of one ring have the same), `capacity`, and `strategy` where orders
+    /// go; and `output`, a file or null.
     #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "text")]
     describe: Option<Form>,
 

@@ -1,8 +1,7 @@
 //! The graph of the demo: its threads, and the rings between them.
 //!
 //! A [`session`](super::session) makes its threads and its rings from this list, and
-//! [`describe`](super::describe) prints it. It is not a pipeline of the library, for the reasons in decision
-//! 0077.
+//! [`describe`](super::describe) prints it. Why it is no pipeline of the library: decision 0077.
 
 use annulus::topology::RingKind;
 
