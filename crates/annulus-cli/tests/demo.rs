@@ -248,6 +248,11 @@ fn bad_arguments_say_what_would_be_right() {
         (&["--output", "-"], "error: --output -: standard output is where the report goes"),
         (&["--output", ""], "a value is required for '--output <FILE>'"),
         (&["--lossless", "--capacity", "0"], "error: --capacity: capacity 0 is too small"),
+        (&["--describe=svg"], "`svg` is no form of a graph: it must be `text`, `mermaid`, `dot` or `json`"),
+        (&["--describe", "dot", "--json"], "error: --describe=dot is no JSON: use --describe=json"),
+        (&["--describe", "--capacity", "1"], "error: --capacity: capacity 1 is too small"),
+        (&["--describe", "--output", "-"], "error: --output -: standard output is where the report goes"),
+        (&["--describe", "--input", "missing.csv"], "error: missing.csv: cannot be read"),
         (&["--repeat", "2"], "--input <FILE>"),
         (&["--input", "q.csv", "--seed", "2"], "cannot be used with"),
     ] {
@@ -343,12 +348,115 @@ fn interrupted_after(delay: std::time::Duration) -> Output {
     child.wait_with_output().unwrap()
 }
 
+/// What `annulus demo --describe` prints with these arguments.
+fn described(arguments: &[&str]) -> String {
+    let output = output(demo().args(arguments));
+    assert_eq!((text(&output.stderr), output.status.code()), ("", Some(0)));
+    text(&output.stdout).to_owned()
+}
+
+#[test]
+fn the_graph_is_printed_and_nothing_is_written() {
+    let folder = Folder::new("graph");
+    let orders = folder.0.join("orders.csv");
+    let orders = orders.to_str().unwrap();
+    let arguments =
+        ["--messages", "5000", "--subscribers", "2", "--strategies", "1/2,3/4,5/6", "--output", orders];
+    let form = |form: &str| described(&[&arguments[..], &[form]].concat());
+    assert_eq!(
+        form("--describe"),
+        format!(
+            "feed -> subscriber-1: lossy broadcast, 5,000 slots\n\
+             feed -> subscriber-2: lossy broadcast, 5,000 slots\n\
+             subscriber-1 -> gateway: mpsc, 4,096 slots, orders of 1/2\n\
+             subscriber-1 -> gateway: mpsc, 4,096 slots, orders of 5/6\n\
+             subscriber-2 -> gateway: mpsc, 4,096 slots, orders of 3/4\n\
+             gateway -> {orders}: a file\n"
+        )
+    );
+    let mermaid = form("--describe=mermaid");
+    assert!(mermaid.starts_with("flowchart LR\n    feed[\"feed\"]\n"), "{mermaid}");
+    assert!(
+        mermaid.contains("    subscriber2 -->|\"mpsc, 4,096 slots, orders of 3/4\"| gateway\n"),
+        "{mermaid}"
+    );
+    let dot = form("--describe=dot");
+    assert!(dot.starts_with("digraph demo {\n") && dot.ends_with("}\n"), "{dot}");
+    assert!(dot.contains("    feed -> subscriber1 [label = \"lossy broadcast, 5,000 slots\"];\n"), "{dot}");
+    assert_eq!(folder.count(), 0);
+}
+
+/// The graph says of the rings and threads what a run with the same arguments says of them.
+#[test]
+fn the_graph_is_that_of_the_run() {
+    for arguments in [
+        &["--messages", "3000", "--subscribers", "3", "--lossless"][..],
+        &["--messages", "3000", "--subscribers", "5", "--capacity", "300"],
+    ] {
+        let graph = json(demo().args(arguments).arg("--describe"));
+        let report = json(demo().args(arguments));
+        let edges = graph["edges"].as_array().unwrap();
+        let from = |node: &str| edges.iter().filter(|edge| edge["from"] == node).collect::<Vec<_>>();
+        assert_eq!(from("feed").len(), report["subscribers"].as_array().unwrap().len());
+        let kind = if report["lossless"] == true { "lossless broadcast" } else { "lossy broadcast" };
+        let ring = output(demo().args(arguments)).stdout;
+        for edge in from("feed") {
+            assert_eq!(edge["ring"], kind);
+            let slots = edge["capacity"].as_u64().unwrap();
+            let slots = if slots == 3_000 { "3,000".into() } else { slots.to_string() };
+            assert!(text(&ring).contains(&format!("Ring: {slots} slots, ")), "{edge}");
+        }
+        for strategy in report["strategies"].as_array().unwrap() {
+            let edges = from(&format!("subscriber-{}", strategy["subscriber"]));
+            let orders: Vec<_> = edges.iter().filter(|edge| edge["strategy"] == strategy["name"]).collect();
+            assert_eq!(orders.len(), 1, "{strategy}");
+            assert_eq!((&orders[0]["to"], &orders[0]["ring"]), (&json!("gateway"), &json!("mpsc")));
+        }
+        let orders = edges.iter().filter(|edge| edge["to"] == "gateway").count();
+        assert_eq!(orders, report["strategies"].as_array().unwrap().len());
+    }
+}
+
+/// The threads of a run have the names that are in the graph.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_threads_of_a_run_are_those_of_the_graph() {
+    let arguments = ["--messages", "100000", "--rate", "1000", "--subscribers", "3"];
+    let graph = json(demo().args(arguments).arg("--describe"));
+    let threads = graph["threads"].as_array().unwrap();
+    // The feed has the main thread, which the system names as the program.
+    let mut expected: Vec<_> = threads[1..].iter().map(|thread| thread["name"].as_str().unwrap()).collect();
+    expected.extend(["annulus", "ctrl-c"]);
+    expected.sort_unstable();
+
+    let mut child = demo().args(arguments).stdout(Stdio::null()).spawn().expect("the program was built");
+    let names = || {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
+        let name = |task: std::io::Result<std::fs::DirEntry>| {
+            std::fs::read_to_string(task.ok()?.path().join("comm")).ok()
+        };
+        let mut names: Vec<_> = tasks.filter_map(name).map(|name| name.trim_end().to_owned()).collect();
+        names.sort_unstable();
+        names
+    };
+    // It takes a moment until all of them are there.
+    let is_there = (0..1_000).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        names() == expected
+    });
+    let names = names();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(is_there, "{names:?}\nare not\n{expected:?}");
+}
+
 #[test]
 fn help_and_version_are_there() {
     for (arguments, part) in [
         (&["--help"][..], "EXAMPLES:"),
         (&["demo", "--help"], "EXIT CODES:"),
         (&["demo", "-h"], "EXAMPLES:"),
+        (&["demo", "--help"], "--describe [<FORM>]"),
         (&["--version"], concat!("annulus ", env!("CARGO_PKG_VERSION"))),
     ] {
         let output = output(Command::new(env!("CARGO_BIN_EXE_annulus")).args(arguments));

@@ -221,3 +221,8 @@ pub(crate) type OutsideSync = core::sync::atomic::AtomicU64;
 #[cfg(all(doctest, feature = "derive"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The programs of this page run: they are what its tables say.
+#[cfg(all(doctest, feature = "derive", feature = "async", feature = "std"))]
+#[doc = include_str!("../../../docs/MIGRATING.md")]
+struct Migrating;

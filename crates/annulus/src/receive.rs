@@ -28,6 +28,11 @@ pub trait Waitable: Source + Batches {}
 /// takes_orders(&subscribable.subscribe());
 /// takes_orders(&consumer);
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot receive messages by value",
+    label = "not a receiving handle, or its messages can only be borrowed",
+    note = "subscribers, consumers and receivers can, and subscribers of events that are `Clone`"
+)]
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Receive: Waitable + Take<Taken = <Self as Receive>::Item> {
     /// What comes.

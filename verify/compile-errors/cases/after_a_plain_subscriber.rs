@@ -1,5 +1,5 @@
 // errors: 1
-// says: `Subscriber<u64, Lossless>` cannot be followed: it does not tell what it has processed
+// says: cannot be followed: it does not tell what it has processed
 // says: make the subscriber that is to be followed by `subscribe_tracked()`
 
 fn main() {

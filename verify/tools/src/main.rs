@@ -7,6 +7,7 @@
 //! comments   comments fit the width of the code; no nanoseconds in documentation
 //! labels     a label of an ordering step means one thing
 //! modules    lists of modules, and names of files, agree with the files
+//! migrating  the tables of docs/MIGRATING.md are made of code that compiles
 //! words      no word is used that has a better one
 //! length     files are short
 //! imports    which file uses which
@@ -20,6 +21,7 @@ mod imports;
 mod labels;
 mod length;
 mod list;
+mod migrating;
 mod modules;
 mod self_test;
 mod source;
@@ -48,6 +50,7 @@ fn check(tree: &Tree) -> Report {
     comments::figures(tree, &mut report);
     labels::check(tree, &mut report);
     modules::check(tree, &mut report);
+    migrating::check(tree, &mut report);
     words::check(tree, &list, &mut report);
     length::check(tree, &list, &mut report);
     circles::check(tree, &list, &mut report);

@@ -7,10 +7,15 @@ use crate::tree::Tree;
 
 const CODE: &str = "crates/annulus/src";
 
+const MIGRATING: &str = "docs/MIGRATING.md";
+
+/// How a table begins, behind its head.
+const TABLE: &str = "| --- | --- |\n";
+
 /// A fault: its name, how it is made, and what the report says of it.
 type Fault = (&'static str, fn(&mut Tree), &'static str);
 
-const FAULTS: [Fault; 15] = [
+const FAULTS: [Fault; 20] = [
     (
         "a wide comment",
         |tree| add(tree, "handle_count.rs", &format!("// {}\n", "a word ".repeat(20)).repeat(2000)),
@@ -68,6 +73,38 @@ const FAULTS: [Fault; 15] = [
         "a room that no page names",
         |tree| add(tree, "lib.rs", "mod unheard_of;\n"),
         "does not name the library's module unheard_of",
+    ),
+    (
+        "a row of code that is in no program",
+        |tree| append_before(tree, MIGRATING, TABLE, "| `there` | `unheard_of(capacity)` |\n"),
+        "`unheard_of(capacity)` is in no program of its section",
+    ),
+    (
+        "a row of the same, which is not there",
+        |tree| append_before(tree, MIGRATING, TABLE, "| `unheard_of()` | the same |\n"),
+        "`unheard_of()` is in no program of its section",
+    ),
+    (
+        "a row without code",
+        |tree| append_before(tree, MIGRATING, TABLE, "| `there` | something else |\n"),
+        "the row of `there` has no code here",
+    ),
+    (
+        "a program that is not run",
+        |tree| {
+            let text = tree.text(MIGRATING).replacen("```rust\n", "```rust,ignore\n", 1);
+            tree.write(MIGRATING, text);
+        },
+        "a block of `rust,ignore` is not run",
+    ),
+    (
+        "a page whose programs are no tests",
+        |tree| {
+            let path = format!("{CODE}/lib.rs");
+            let text = tree.text(&path).replace("docs/MIGRATING.md", "docs/LAYOUT.md");
+            tree.write(&path, text);
+        },
+        "so the programs of docs/MIGRATING.md are no tests",
     ),
     (
         "a long file",

@@ -7,7 +7,9 @@ use std::thread;
 
 use clap::Args;
 
+use super::describe::Form;
 use super::feed::Feed;
+use super::graph::Graph;
 use super::order::Names;
 use super::order_file::OrderFile;
 use super::strategy::Windows;
@@ -101,7 +103,7 @@ pub(crate) struct Arguments {
     ///
     /// Then the orders follow from the quotes alone: sorted, --output is the same to the byte in each run.
     #[arg(long)]
-    pub(super) lossless: bool,
+    lossless: bool,
 
     /// Messages to publish a second, such as 100000 or 0.5 [default: as many as it can, then 10000 for the
     /// latencies]
@@ -116,6 +118,18 @@ pub(crate) struct Arguments {
     /// bytes.
     #[arg(long, value_name = "SLOTS", value_parser = slots)]
     capacity: Option<usize>,
+
+    /// Print the graph of the demo instead of running it: its threads, and the ring of each edge
+    ///
+    /// FORM is `text` (one line for each edge, the default), `mermaid`, `dot` (for Graphviz) or `json`. The
+    /// graph is that of the other options. Nothing is published, and no file is written.
+    ///
+    /// `json`, or --json beside it, prints an object with the keys `threads`, a list of objects with a
+    /// `name`, and `strategies` where it is a subscriber; `edges`, a list of objects with the keys `from`,
+    /// `to`, `ring`, `ring_id` (edges of one ring have the same), `capacity`, and `strategy` where orders
+    /// go; and `output`, a file or null.
+    #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "text")]
+    describe: Option<Form>,
 
     /// Print the report as one JSON object.
     ///
@@ -148,7 +162,9 @@ EXAMPLES:
   annulus demo --capacity 256
       a short ring: whoever is slow loses quotes, and the accounts still hold
   annulus demo --json | jq '.tick_to_order_ns.p99'
-      for programs";
+      for programs
+  annulus demo --subscribers 3 --describe
+      which threads and rings that would be; --describe=dot | dot -Tsvg draws them";
 
 /// What the long help has before that.
 const NOTES: &str = "\
@@ -180,8 +196,49 @@ impl Arguments {
         }
     }
 
+    /// Checks what the parser has not: values that do not go together.
+    ///
+    /// # Errors
+    ///
+    /// Names the first of them.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let strategies = &self.strategies[..];
+        if strategies.len() > STRATEGIES_MAX {
+            let count = strategies.len();
+            return Err(Failure::new(format!(
+                "--strategies: {count} are too many: at most {STRATEGIES_MAX}"
+            )));
+        }
+        let mut places = strategies.iter().enumerate();
+        if let Some((_, windows)) = places.find(|(place, windows)| strategies[..*place].contains(windows)) {
+            return Err(Failure::new(format!("--strategies: `{windows}` is there twice: once will do")));
+        }
+        if self.output.as_ref().is_some_and(|path| path.as_os_str() == "-") {
+            return Err(Failure::new(
+                "--output -: standard output is where the report goes: --output takes a file, such as `orders.csv`",
+            ));
+        }
+        match self.describe {
+            Some(form @ (Form::Mermaid | Form::Dot)) if self.json => Err(Failure::new(format!(
+                "--describe={form} is no JSON: use --describe=json, or leave out --json"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// How to print the graph, if that is all that is to be done.
+    pub(super) fn describe(&self) -> Option<Form> {
+        self.describe.map(|form| if self.json { Form::Json } else { form })
+    }
+
+    /// Which threads there are for a feed of `total` quotes, and which rings between them.
+    pub(super) fn graph(&self, total: u64) -> Graph {
+        let output = self.output.as_ref().map(|path| printable(&path.to_string_lossy()));
+        Graph::new(self.lossless, self.capacity(total), self.subscribers(), &self.strategies, output)
+    }
+
     /// How many subscribers to start.
-    pub(super) fn subscribers(&self) -> usize {
+    fn subscribers(&self) -> usize {
         let unasked = || {
             // One core each for the publisher and the gateway.
             let cores = thread::available_parallelism().map_or(2, NonZero::get);
@@ -190,52 +247,18 @@ impl Arguments {
         self.subscribers.map_or_else(unasked, |count| count as usize)
     }
 
-    /// Which strategies to run.
-    ///
-    /// # Errors
-    ///
-    /// They are too many, or one is there twice.
-    pub(super) fn strategies(&self) -> Result<&[Windows], Failure> {
-        let strategies = &self.strategies[..];
-        if strategies.len() > STRATEGIES_MAX {
-            let count = strategies.len();
-            return Err(Failure::new(format!(
-                "--strategies: {count} are too many: at most {STRATEGIES_MAX}"
-            )));
-        }
-        match strategies.iter().enumerate().find(|(place, windows)| strategies[..*place].contains(windows)) {
-            Some((_, windows)) => {
-                Err(Failure::new(format!("--strategies: `{windows}` is there twice: once will do")))
-            }
-            None => Ok(strategies),
-        }
-    }
-
     /// The file to write orders to, if they are to be written.
     ///
     /// # Errors
     ///
     /// It can't be written.
     pub(super) fn order_file(&self, symbols: &[String]) -> Result<Option<OrderFile>, Failure> {
-        match &self.output {
-            None => Ok(None),
-            Some(path) if path.as_os_str() == "-" => Err(Failure::new(
-                "--output -: standard output is where the report goes: --output takes a file, such as `orders.csv`",
-            )),
-            Some(path) => {
-                let names = Names::new(&self.strategies, symbols);
-                OrderFile::create(path, &self.input, names).map(Some)
-            }
-        }
-    }
-
-    /// What the user calls that file, fit for a message.
-    pub(super) fn output(&self) -> Option<String> {
-        self.output.as_ref().map(|path| printable(&path.to_string_lossy()))
+        let create = |path| OrderFile::create(path, &self.input, Names::new(&self.strategies, symbols));
+        self.output.as_deref().map(create).transpose()
     }
 
     /// How many slots to give the ring, for a feed of `total` quotes.
-    pub(super) fn capacity(&self, total: u64) -> usize {
+    fn capacity(&self, total: u64) -> usize {
         self.capacity.unwrap_or_else(|| total.clamp(2, DEFAULT_CAPACITY_MAX) as usize)
     }
 }
@@ -306,7 +329,7 @@ mod tests {
         assert_eq!(feed.describe(), "1,000,000 quotes of 8 symbols, a random walk with seed 1");
         assert_eq!(arguments.capacity(feed.total), 1_000_000);
         assert!((2..=4).contains(&arguments.subscribers()));
-        assert_eq!(arguments.strategies().unwrap().len(), 4);
+        assert_eq!(arguments.graph(feed.total).strategies.len(), 4);
         assert_eq!(arguments.rate, None);
     }
 
@@ -350,13 +373,47 @@ mod tests {
     #[test]
     fn strategies_are_told_apart() {
         let arguments = parse(&["--strategies", "1/2,3/4", "--strategies", "3/5"]).unwrap();
-        assert_eq!(arguments.strategies().unwrap().len(), 3);
+        arguments.check().unwrap();
+        assert_eq!(arguments.graph(1).strategies.len(), 3);
         let twice = parse(&["--strategies", "1/2,3/4,1/2"]).unwrap();
-        let failure = twice.strategies().unwrap_err().to_string();
+        let failure = twice.check().unwrap_err().to_string();
         assert_eq!(failure, "--strategies: `1/2` is there twice: once will do");
         let many = (2..=66).map(|slow| format!("1/{slow}")).collect::<Vec<_>>().join(",");
-        let failure = parse(&["--strategies", &many]).unwrap().strategies().unwrap_err().to_string();
+        let failure = parse(&["--strategies", &many]).unwrap().check().unwrap_err().to_string();
         assert_eq!(failure, "--strategies: 65 are too many: at most 64");
+    }
+
+    #[test]
+    fn the_graph_is_printed_in_one_form() {
+        let form = |arguments: &[&str]| {
+            let arguments = parse(arguments)?;
+            arguments.check().map_err(|failure| failure.to_string())?;
+            Ok::<_, String>(arguments.describe())
+        };
+        for (arguments, expected) in [
+            (&[][..], None),
+            (&["--json"], None),
+            (&["--describe"], Some(Form::Text)),
+            (&["--describe", "--lossless"], Some(Form::Text)),
+            (&["--describe", "dot"], Some(Form::Dot)),
+            (&["--describe=mermaid"], Some(Form::Mermaid)),
+            (&["--describe", "--json"], Some(Form::Json)),
+            (&["--describe=json", "--json"], Some(Form::Json)),
+        ] {
+            assert_eq!(form(arguments), Ok(expected), "{arguments:?}");
+        }
+        for name in ["dot", "mermaid"] {
+            let error = form(&[&format!("--describe={name}"), "--json"]).unwrap_err();
+            assert_eq!(
+                error,
+                format!("--describe={name} is no JSON: use --describe=json, or leave out --json")
+            );
+        }
+        for name in ["svg", "Dot", ""] {
+            let error = form(&[&format!("--describe={name}")]).unwrap_err();
+            let expected = format!("`{name}` is no form of a graph: it must be `text`, `mermaid`, `dot` or");
+            assert!(error.contains(&expected), "{error}");
+        }
     }
 
     #[test]

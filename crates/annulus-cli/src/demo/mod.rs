@@ -18,6 +18,7 @@
 //!
 //! ```text
 //! arguments   what the user asked for
+//! graph       the threads and rings, as a list      describe   that list, printed
 //! feed        what is replayed: files of quotes, or a random walk
 //!   input       a file of quotes         line     one line of it        symbol   its name
 //!   walk        the random walk
@@ -35,10 +36,12 @@
 
 mod arguments;
 mod clock;
+mod describe;
 mod feed;
 mod findings;
 mod gateway;
 mod gauge;
+mod graph;
 mod input;
 mod ledger;
 mod line;
@@ -69,10 +72,11 @@ use annulus::broadcast::{Lossless, Lossy};
 use crate::outcome::{Failure, INTERRUPTED, Outcome};
 use crate::output;
 use findings::{Calm, Findings};
+use graph::Graph;
 use order_file::OrderFile;
 use pace::Schedule;
 use report::Report;
-use ring::Ring;
+use ring::{Ends, Ring};
 use session::Plan;
 
 /// Messages a second where latency is measured. The ring is nearly empty at each of them, also where there
@@ -82,27 +86,32 @@ const CALM_PER_S: f64 = 10_000.0;
 /// The most quotes there: one second of them.
 const CALM_QUOTES: u64 = 10_000;
 
-/// Runs the demo and prints its report.
+/// Runs the demo and prints its report, or prints its graph.
 ///
 /// # Errors
 ///
 /// Wrong input, a capacity that no ring can have, a system that gives no threads, an output that cannot be
 /// written.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let strategies = arguments.strategies()?;
+    arguments.check()?;
     let feed = arguments.feed()?;
-    let capacity = arguments.capacity(feed.total);
-    let plan = Plan {
-        feed: &feed,
-        quotes: feed.total,
-        subscribers: arguments.subscribers(),
-        strategies,
-        schedule: arguments.rate.map(Schedule::new),
-    };
+    let graph = arguments.graph(feed.total);
+    if let Some(form) = arguments.describe() {
+        // A graph that could not be made is refused as it is when it is to run.
+        if graph.is_lossless() {
+            make::<Lossless>(&graph).map(drop)?;
+        } else {
+            make::<Lossy>(&graph).map(drop)?;
+        }
+        output::print(&describe::render(&graph, form))?;
+        return Ok(Outcome::Passed);
+    }
+    let plan =
+        Plan { feed: &feed, quotes: feed.total, graph: &graph, schedule: arguments.rate.map(Schedule::new) };
     let mut file = arguments.order_file(&feed.symbols)?;
     let shutdown = stop_on_interrupt(file.as_ref().and_then(OrderFile::temporary))?;
-    let run = if arguments.lossless { run_on::<Lossless> } else { run_on::<Lossy> };
-    let report = run(&plan, capacity, file.as_mut(), &shutdown)?;
+    let run = if graph.is_lossless() { run_on::<Lossless> } else { run_on::<Lossy> };
+    let report = run(&plan, file.as_mut(), &shutdown)?;
     let outcome = report.outcome();
     match file {
         Some(file) if outcome != Outcome::Failed => file.complete()?,
@@ -113,7 +122,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if arguments.rate.is_none() && outcome == Outcome::Passed {
         let schedule = Some(Schedule::new(CALM_PER_S));
         let plan = Plan { quotes: feed.total.min(CALM_QUOTES), schedule, ..plan };
-        let report = run(&plan, capacity, None, &shutdown)?;
+        let report = run(&plan, None, &shutdown)?;
         findings.calm = Some(Calm { report, rate: CALM_PER_S });
     }
 
@@ -126,23 +135,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         let setting = table::Setting {
             feed: feed.describe(),
             symbols: &feed.symbols,
-            capacity,
-            output: arguments.output(),
+            capacity: graph.quotes.slots,
+            output: graph.output.clone(),
         };
         output::print(&table::render(&findings, &setting))?;
     }
     Ok(findings.outcome())
 }
 
-/// Runs `plan` on a ring of `capacity` slots.
+/// Runs `plan` on a ring of its own.
 fn run_on<M: Ring>(
     plan: &Plan<'_>,
-    capacity: usize,
     file: Option<&mut OrderFile>,
     shutdown: &Shutdown,
 ) -> Result<Report, Failure> {
-    let ends = M::make(capacity).map_err(|error| Failure::new(format!("--capacity: {error}")))?;
-    session::run(plan, ends, file, shutdown)
+    session::run(plan, make::<M>(plan.graph)?, file, shutdown)
+}
+
+/// The ring of quotes.
+fn make<M: Ring>(graph: &Graph) -> Result<Ends<M>, Failure> {
+    M::make(graph.quotes.slots).map_err(|error| Failure::new(format!("--capacity: {error}")))
 }
 
 /// A flag that Ctrl-C triggers. A second Ctrl-C removes the `temporary` file and ends the program at once.

@@ -1,4 +1,4 @@
-//! The threads of a run.
+//! The threads of a run, made from its graph.
 
 use std::io;
 use std::panic;
@@ -11,6 +11,7 @@ use super::clock::Clock;
 use super::feed::Feed;
 use super::gateway::{self, Account};
 use super::gauge::Gauges;
+use super::graph::{GATEWAY, Graph, Subscriber};
 use super::order::Order;
 use super::order_file::OrderFile;
 use super::pace::Schedule;
@@ -18,12 +19,9 @@ use super::progress;
 use super::publisher::{Publication, publish};
 use super::report::{Report, Trade};
 use super::ring::{Ends, Ring};
-use super::strategy::{Strategy, Windows};
+use super::strategy::Strategy;
 use super::subscriber::{Receipt, follow};
 use crate::outcome::Failure;
-
-/// Orders that a strategy can be ahead of the gateway. One that is further ahead waits.
-const ORDERS_AHEAD: usize = 4_096;
 
 /// What is to be run.
 #[derive(Clone, Copy)]
@@ -32,10 +30,8 @@ pub(super) struct Plan<'a> {
     pub(super) feed: &'a Feed,
     /// How many of its quotes, from the first on.
     pub(super) quotes: u64,
-    /// How many subscribers, each on a thread of its own.
-    pub(super) subscribers: usize,
-    /// The strategies, which are dealt to the subscribers in turn.
-    pub(super) strategies: &'a [Windows],
+    /// Which threads there are, and which rings between them.
+    pub(super) graph: &'a Graph,
     /// When it is published; as fast as it goes, if not said.
     pub(super) schedule: Option<Schedule>,
 }
@@ -57,33 +53,32 @@ pub(super) fn run<M: Ring>(
     file: Option<&mut OrderFile>,
     shutdown: &Shutdown,
 ) -> Result<Report, Failure> {
-    let &Plan { feed, quotes, subscribers, strategies, schedule } = plan;
-    let (clock, gauges) = (Clock::start(), Gauges::new(subscribers));
+    let &Plan { feed, quotes, graph, schedule } = plan;
+    let (clock, gauges) = (Clock::start(), Gauges::new(graph.subscribers.len()));
     let (clock, gauges) = (&clock, &gauges);
     thread::scope(|scope| {
         // The publisher moves in here: whatever ends this closure drops it, and that ends the others.
         let publisher = publisher;
         let (teams, orders) = teams(plan)?;
-        let accounts = strategies.iter().map(|_| Account::new()).collect();
+        let accounts = graph.strategies.iter().map(|_| Account::new()).collect();
         let body = move || gateway::receive(orders, accounts, file, clock, shutdown);
         let gateway =
-            thread::Builder::new().name("gateway".into()).spawn_scoped(scope, body).map_err(|error| {
+            thread::Builder::new().name(GATEWAY.into()).spawn_scoped(scope, body).map_err(|error| {
                 Failure::new(format!("no thread for the gateway: {error}; try again when fewer threads run"))
             })?;
         // Each thread drops its sender when it runs. A barrier would wait for ever for one that could not be
         // started.
         let (starting, started) = mpsc::channel::<()>();
-        let mut handles = Vec::with_capacity(subscribers);
-        for ((gauge, number), team) in gauges.passed.iter().zip(1..).zip(teams) {
+        let mut handles = Vec::with_capacity(graph.subscribers.len());
+        for ((node, team), gauge) in graph.subscribers.iter().zip(teams).zip(&gauges.passed) {
             let (subscriber, starting) = (M::subscribe(&subscribable), starting.clone());
             let receipt = Receipt::new(feed.symbols.len());
             let body = move || {
                 drop(starting);
                 follow(subscriber, receipt, team, clock, gauge)
             };
-            let handle =
-                thread::Builder::new().name(format!("subscriber-{number}")).spawn_scoped(scope, body);
-            handles.push(handle.map_err(|error| no_thread(number, subscribers, &error))?);
+            let handle = thread::Builder::new().name(node.name.clone()).spawn_scoped(scope, body);
+            handles.push(handle.map_err(|error| no_thread(handles.len(), graph, &error))?);
         }
         drop(starting);
         // An error by design: all senders are gone.
@@ -101,7 +96,7 @@ pub(super) fn run<M: Ring>(
         let accounts = result(gateway);
         drop(running);
         let end_ns = receipts.iter().map(|receipt| receipt.end_ns).max().unwrap_or(start_ns);
-        let trades = trades(strategies, &receipts, accounts);
+        let trades = trades(graph, &receipts, accounts);
         Ok(Report {
             lossless: M::LOSSLESS,
             total: quotes,
@@ -115,29 +110,30 @@ pub(super) fn run<M: Ring>(
 
 /// The strategies of each subscriber, and what receives their orders.
 fn teams(plan: &Plan<'_>) -> Result<(Vec<Vec<Strategy>>, annulus::mpsc::Consumer<Order>), Failure> {
+    let &Plan { feed, graph, .. } = plan;
     let no_memory = |error: &dyn std::error::Error| {
-        Failure::new(format!("no memory for the orders of {} strategies: {error}", plan.strategies.len()))
+        Failure::new(format!("no memory for the orders of {} strategies: {error}", graph.strategies.len()))
     };
     let (producer, orders) =
-        annulus::mpsc::Builder::new(ORDERS_AHEAD).build().map_err(|error| no_memory(&error))?;
-    let mut teams: Vec<Vec<Strategy>> = (0..plan.subscribers).map(|_| Vec::new()).collect();
-    for (index, &windows) in (0..).zip(plan.strategies) {
+        annulus::mpsc::Builder::new(graph.orders.slots).build().map_err(|error| no_memory(&error))?;
+    let strategy = |index: &u16| {
         let producer = producer.register().map_err(|error| no_memory(&error))?;
-        let strategy = Strategy::new(index, windows, plan.feed.symbols.len(), producer);
-        teams[usize::from(index) % plan.subscribers].push(strategy);
-    }
-    Ok((teams, orders))
+        Ok(Strategy::new(*index, graph.windows(*index), feed.symbols.len(), producer))
+    };
+    let team = |node: &Subscriber| node.strategies.iter().map(strategy).collect();
+    let teams: Result<_, Failure> = graph.subscribers.iter().map(team).collect();
+    Ok((teams?, orders))
 }
 
 /// What each strategy did, in order: what it placed, and what the gateway received of it.
-fn trades(strategies: &[Windows], receipts: &[Receipt], accounts: Vec<Account>) -> Vec<Trade> {
-    let mut placed = vec![(0, 0); strategies.len()];
+fn trades(graph: &Graph, receipts: &[Receipt], accounts: Vec<Account>) -> Vec<Trade> {
+    let mut placed = vec![(0, 0); graph.strategies.len()];
     for (place, receipt) in receipts.iter().enumerate() {
         for &(index, count) in &receipt.placed {
             placed[index] = (place, count);
         }
     }
-    let rows = strategies.iter().zip(placed).zip(accounts);
+    let rows = graph.strategies.iter().zip(placed).zip(accounts);
     rows.map(|((&windows, (subscriber, placed)), account)| Trade { windows, subscriber, placed, account })
         .collect()
 }
@@ -147,10 +143,12 @@ fn result<T>(handle: ScopedJoinHandle<'_, T>) -> T {
     handle.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked))
 }
 
-/// The failure to start the thread of subscriber `number`, of `subscribers`.
-fn no_thread(number: usize, subscribers: usize, error: &io::Error) -> Failure {
+/// The failure to start the thread of one more subscriber than `started`.
+fn no_thread(started: usize, graph: &Graph, error: &io::Error) -> Failure {
+    let subscribers = graph.subscribers.len();
     Failure::new(format!(
-        "--subscribers {subscribers}: no thread for subscriber {number}: {error}; try at most {}",
-        (number - 1).max(1)
+        "--subscribers {subscribers}: no thread for subscriber {}: {error}; try at most {}",
+        started + 1,
+        started.max(1)
     ))
 }

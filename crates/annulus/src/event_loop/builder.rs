@@ -3,11 +3,10 @@
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 use core::error::Error;
 use core::fmt;
 use std::io;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, PoisonError};
 #[cfg(not(annulus_loom))]
 use std::thread;
 use std::time::Duration;
@@ -15,14 +14,14 @@ use std::time::Duration;
 #[cfg(annulus_loom)]
 use loom::thread;
 
-use super::control::Control;
 use super::feed::{ByRef, ByValue, Feed};
 use super::run::{Idle, Run};
 use super::{EventLoop, Finished, Stopper};
 use crate::WaitStrategy;
-use crate::os::affinity;
+use crate::os::pinned::{NoThread, spawn, write_core};
 use crate::receive::{Receive, ReceiveRef, Waitable};
 use crate::sync::mutated;
+use crate::wait::Control;
 
 /// The longest batch, unless the builder says otherwise.
 const MOST: usize = 64;
@@ -284,38 +283,23 @@ impl<R, C> Builder<R, C> {
             let mut job = place.lock().unwrap_or_else(PoisonError::into_inner);
             job.take()
         };
-        let (tell, told) = mpsc::channel();
         let body = {
             let place = Arc::clone(&place);
             move || {
-                if let Some(core) = core {
-                    let pinned = if mutated!("core_ignored") { Ok(()) } else { affinity::pin_to(core) };
-                    let is_pinned = pinned.is_ok();
-                    if tell.send(pinned).is_err() || !is_pinned {
-                        return None;
-                    }
-                }
-                let (builder, feed) = take(&place)?;
+                let Some((builder, feed)) = take(&place) else {
+                    unreachable!("nobody else takes it meanwhile")
+                };
                 drop(place);
-                Some(builder.run(feed))
+                builder.run(feed)
             }
         };
-        let give_back = |failure| match take(&place) {
-            Some((builder, feed)) => Err(SpawnError::new(failure, builder, feed)),
-            None => unreachable!("no thread took it"),
-        };
-        let thread = match thread::Builder::new().name(name).spawn(body) {
-            Ok(thread) => thread,
-            Err(error) => return give_back(Failure::Thread(error)),
-        };
-        if let Some(core) = core {
-            if let Err(error) = told.recv().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())) {
-                // It ends at once.
-                let _none = thread.join();
-                return give_back(Failure::Core { core, error, allowed: affinity::allowed().collect() });
-            }
+        match spawn(thread::Builder::new().name(name), core, body) {
+            Ok(thread) => Ok(EventLoop::new(stopper, thread)),
+            Err(failure) => match take(&place) {
+                Some((builder, feed)) => Err(SpawnError::new(failure, builder, feed)),
+                None => unreachable!("no thread took it"),
+            },
         }
-        Ok(EventLoop::new(stopper, thread))
     }
 
     /// On the new thread.
@@ -361,24 +345,12 @@ impl<R, C> fmt::Debug for Builder<R, C> {
 /// assert_eq!(event_loop.join().unwrap().context, 5);
 /// ```
 pub struct SpawnError<R, C, H> {
-    failure: Failure,
+    failure: NoThread,
     parts: Box<(Builder<R, C>, H)>,
 }
 
-/// Why there is no thread.
-#[derive(Debug)]
-enum Failure {
-    Thread(io::Error),
-    Core {
-        core: usize,
-        error: io::Error,
-        /// Where the thread that called may run; empty if nobody knows.
-        allowed: Vec<usize>,
-    },
-}
-
 impl<R, C, H> SpawnError<R, C, H> {
-    fn new(failure: Failure, builder: Builder<R, C>, handler: H) -> Self {
+    fn new(failure: NoThread, builder: Builder<R, C>, handler: H) -> Self {
         Self { failure, parts: Box::new((builder, handler)) }
     }
 
@@ -395,9 +367,7 @@ impl<R, C, H> SpawnError<R, C, H> {
 
     /// What the system said.
     fn error(&self) -> &io::Error {
-        match &self.failure {
-            Failure::Thread(error) | Failure::Core { error, .. } => error,
-        }
+        self.failure.error()
     }
 }
 
@@ -411,10 +381,10 @@ impl<R, C, H> fmt::Display for SpawnError<R, C, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.parts.0.name;
         match &self.failure {
-            Failure::Thread(_) => write!(f, "can't begin the thread {name:?} of an event loop"),
-            Failure::Core { core, allowed, .. } => {
-                write!(f, "can't run the thread {name:?} of an event loop on core {core}")?;
-                if allowed.is_empty() { Ok(()) } else { write!(f, " (this thread may run on {allowed:?})") }
+            NoThread::Begin(_) => write!(f, "can't begin the thread {name:?} of an event loop"),
+            NoThread::Core { core, allowed, .. } => {
+                write!(f, "can't run the thread {name:?} of an event loop")?;
+                write_core(f, *core, allowed)
             }
         }
     }

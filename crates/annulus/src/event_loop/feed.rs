@@ -2,12 +2,11 @@
 
 use core::ops::ControlFlow;
 
-use super::control::{Control, Stop};
 use crate::batches::Batches;
 use crate::error::RecvError;
 use crate::receive::{Receive, ReceiveRef};
 use crate::sync::mutated;
-use crate::wait::Look;
+use crate::wait::{Control, Look, Stop};
 
 /// Hands messages of a `R` to a handler, with a `C`.
 pub(super) trait Feed<R: Batches, C> {

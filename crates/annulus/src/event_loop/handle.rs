@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 #[cfg(annulus_loom)]
 use loom::thread::JoinHandle;
 
-use super::control::{Control, Stop};
 use crate::sync::mutated;
+use crate::wait::{Control, Stop};
 
 /// A thread that receives from a ring, and calls a handler for each message. The [module](super) describes
 /// it.

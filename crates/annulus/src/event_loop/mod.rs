@@ -51,7 +51,6 @@
 //! callback](Builder::on_idle), and a stop wakes it at once.
 
 mod builder;
-mod control;
 mod feed;
 mod handle;
 mod run;

@@ -5,15 +5,15 @@
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
-use core::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use super::Finished;
-use super::control::{Control, Lending, Stop};
 use super::feed::{Feed, Turn};
 use crate::batches::Batches;
 use crate::sync::mutated;
-use crate::wait::{Event, Look, Source, Wait, WaitStrategy, wait_until};
+use crate::wait::{
+    Control, Event, Lending, Look, NextOrStop, Source, Stop, Wait, WaitStrategy, pass_on, wait_until,
+};
 
 /// What is called if nothing came for some time.
 pub(super) struct Idle<C> {
@@ -42,7 +42,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Run<R, C, F> {
         let control = Arc::clone(&self.control);
         let turn = Turn::new(&control, self.most);
         // Dropped before `self`, also by a panic: the receiver keeps the lent event alive.
-        let mut serving = Serving { turn, lending: Lending::new(&control), run: &mut self };
+        let mut serving = Serving { turn, lending: Lending::new(Arc::clone(&control)), run: &mut self };
         serving.serve();
         let messages = serving.turn.messages;
         drop(serving);
@@ -57,7 +57,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Run<R, C, F> {
 /// An event loop at work.
 struct Serving<'r, R: Batches, C, F> {
     turn: Turn<'r, R::Mark>,
-    lending: Lending<'r>,
+    lending: Lending,
     run: &'r mut Run<R, C, F>,
 }
 
@@ -67,7 +67,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
             match self.turn.control().asked() {
                 None => {}
                 Some(Stop::Drained) => return self.drain(),
-                Some(Stop::Now) => return self.pass_on(),
+                Some(Stop::Now) => return pass_on(&self.run.receiver),
             }
             match self.feed() {
                 Look::Found(Ok(())) | Look::Again => {}
@@ -88,7 +88,8 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
         let Run { receiver, context, idle, strategy, .. } = &mut *self.run;
         let idle = if mutated!("idle_never_calls") { &mut None } else { idle };
         let deadline = idle.as_ref().and_then(|idle| Instant::now().checked_add(idle.timeout));
-        let mut next = Next { receiver, control: self.turn.control(), lending: &mut self.lending };
+        // SAFETY: `run` drops the lending first.
+        let mut next = unsafe { NextOrStop::new(receiver, &mut self.lending) };
         let found = wait_until(&mut next, *strategy, deadline);
         if let (None, Some(idle)) = (found, idle) {
             (idle.callback)(context);
@@ -100,7 +101,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
         self.turn.mark = Some(self.run.receiver.mark());
         loop {
             if self.turn.control().asked() == Some(Stop::Now) {
-                return self.pass_on();
+                return pass_on(&self.run.receiver);
             }
             if self.turn.is_drained(&self.run.receiver) {
                 return;
@@ -113,40 +114,6 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
                 }
             }
         }
-    }
-
-    /// The thread may have been woken for a message in the place of another reader, and does not take it.
-    fn pass_on(&mut self) {
-        if !mutated!("stop_keeps_the_wake_up") {
-            self.run.receiver.event().notify_some(1);
-        }
-    }
-}
-
-/// The next message, the end, or a stop.
-struct Next<'r, 'c, R> {
-    receiver: &'r mut R,
-    control: &'c Control,
-    lending: &'r mut Lending<'c>,
-}
-
-impl<R: Source> Wait for Next<'_, '_, R> {
-    type Found = ();
-
-    fn event(&self) -> &Event {
-        self.receiver.event()
-    }
-
-    fn poll(&mut self) -> Look<()> {
-        if self.control.asked().is_some() || self.receiver.is_ready() {
-            return Look::Found(());
-        }
-        let event = NonNull::from(self.receiver.event());
-        // SAFETY: it lives as long as the receiver (`Source`), which is dropped after the lending.
-        unsafe { self.lending.lend(event) };
-        // If the thread is about to sleep, it has lent the event before it registered there: after a look
-        // that changed the event, `wait_until` begins anew.
-        if mutated!("loop_never_sleeps") { Look::Again } else { Look::Nothing }
     }
 }
 

@@ -8,3 +8,5 @@ pub(crate) mod event_fd;
 #[path = "event_fd_loom.rs"]
 pub(crate) mod event_fd;
 pub(crate) mod numa;
+#[cfg(feature = "std")]
+pub(crate) mod pinned;

@@ -1,7 +1,6 @@
 //! [`Builder`]: where a pipeline begins.
 
 use alloc::boxed::Box;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::graph::Node;
@@ -85,7 +84,7 @@ impl Builder {
         let (inlet, edge) = {
             let mut locked = plan.lock();
             let (edge, counters) = locked.add_source();
-            (Existing::new(receiver, counters, Arc::clone(&locked.shared)), edge)
+            (Existing::new(receiver, counters, &locked.shared), edge)
         };
         Stages::of_inlet(plan, settings, Box::new(inlet), alloc::vec![edge], None)
     }

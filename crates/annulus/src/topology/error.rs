@@ -7,6 +7,7 @@ use std::error::Error;
 use std::io;
 
 use crate::error::CapacityError;
+use crate::os::pinned::{NoThread, write_core};
 
 /// Why a pipeline could not be built. No thread of it is left.
 #[derive(Debug)]
@@ -38,11 +39,41 @@ pub enum BuildError {
         /// What there are none of.
         of: &'static str,
     },
-    /// `named` does not follow a stage, so there is nothing to name.
-    NothingToName {
-        /// The name that was given.
-        name: String,
+    /// A thread of a stage can't run on the core that it was given: there is no such core, or this process
+    /// may not use it.
+    Core {
+        /// The name of the stage.
+        stage: String,
+        /// The core, by the system's number.
+        core: usize,
+        /// What the system says.
+        error: io::Error,
+        /// The cores on which the thread that builds may run. Empty if the system does not say.
+        allowed: Vec<usize>,
     },
+    /// A stage was given more cores than it has threads, or fewer.
+    CoreCount {
+        /// The name of the stage.
+        stage: String,
+        /// How many threads it has.
+        threads: usize,
+        /// The cores.
+        cores: Vec<usize>,
+    },
+    /// `named`, `core` or `cores` does not follow a stage.
+    NoStage {
+        /// The call, for example `named("parse")`.
+        setting: String,
+    },
+}
+
+impl BuildError {
+    pub(super) fn no_thread(stage: String, why: NoThread) -> Self {
+        match why {
+            NoThread::Begin(error) => Self::Thread { stage, error },
+            NoThread::Core { core, error, allowed } => Self::Core { stage, core, error, allowed },
+        }
+    }
 }
 
 impl fmt::Display for BuildError {
@@ -55,8 +86,16 @@ impl fmt::Display for BuildError {
             }
             Self::AnotherPipeline => f.write_str("a branch ended with an end of another pipeline"),
             Self::NoBranches { of } => write!(f, "there must be at least one {of}"),
-            Self::NothingToName { name } => {
-                write!(f, "{name:?} names nothing: `named` follows the verb that makes a stage")
+            Self::Core { stage, core, allowed, .. } => {
+                write!(f, "can't run the stage {stage:?}")?;
+                write_core(f, *core, allowed)
+            }
+            Self::CoreCount { stage, threads, cores } => write!(
+                f,
+                "the stage {stage:?} needs a core for each of its {threads} threads, or none, and got {cores:?}"
+            ),
+            Self::NoStage { setting } => {
+                write!(f, "`{setting}` is for no stage: it follows the verb that adds one")
             }
         }
     }
@@ -66,7 +105,7 @@ impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Capacity { error, .. } => Some(error),
-            Self::Thread { error, .. } => Some(error),
+            Self::Thread { error, .. } | Self::Core { error, .. } => Some(error),
             _ => None,
         }
     }

@@ -7,10 +7,10 @@ use core::marker::PhantomData;
 
 use super::error::BuildError;
 use super::graph::RingKind;
-use super::join::{Copies, Side, Zip};
+use super::join::{Copies, Rows, Side, Zip};
 use super::link::{EndKind, InStep, Merged, OneForOne};
 use super::pipeline::Pipeline;
-use super::plan::{Mistake, NOWHERE, SharedPlan};
+use super::plan::{Mistake, NOWHERE, Pending, SharedPlan};
 use super::sink::Sunk;
 use super::stages::Stages;
 use crate::message::Message;
@@ -46,7 +46,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         right: impl FnOnce(Stages<T>) -> B,
     ) -> Fork<(A, B), K::Behind>
     where
-        T: Message,
+        T: Copied,
     {
         let plan = self.plan.clone();
         let mut branches = self.copies(2, false).into_iter();
@@ -78,7 +78,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         b: impl FnMut(T) -> B + Send + 'static,
     ) -> Fork<(Stages<A>, Stages<B>), K::Behind>
     where
-        T: Message,
+        T: Copied,
     {
         self.fork(|stages| stages.then(a), |stages| stages.then(b))
     }
@@ -105,7 +105,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         mut add: impl FnMut(usize, Stages<T>) -> E,
     ) -> Fork<Vec<E>, K::Behind>
     where
-        T: Message,
+        T: Copied,
     {
         let plan = self.plan.clone();
         let count = plan.lock().at_least_one(count, "branch");
@@ -156,14 +156,54 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     }
 }
 
+/// A message that can be copied to several branches: each [`Message`](trait@Message).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be copied to the branches of a pipeline: it is not an `annulus::Message`",
+    label = "messages of this type come here, and each branch needs a copy",
+    note = "`fork_cloned` gives each branch a clone of any message that is `Clone`",
+    note = "a struct or an enum of your own: add `#[derive(Clone, Copy, annulus::Message)]` to it (feature `derive` of `annulus`)"
+)]
+pub trait Copied: Message {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Message> Copied for T {}
+
 /// What a branch may end in: an end from which messages come ([`Stages`]), a [`Sunk`] one, or branches
 /// ([`Fork`]). There are no others: the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
+#[diagnostic::on_unimplemented(
+    message = "a branch ends in messages, a sink, or branches of its own, and not in `{Self}`",
+    label = "this is no end of a branch",
+    note = "let the closure of the branch return what its last verb returns"
+)]
 pub trait End: Finish<Out = <Self as End>::Outputs> {
     /// What comes out when the pipeline is built: a queue for each end from which messages come, and `()` for
     /// each other end.
     type Outputs;
 }
+
+/// The end of a branch whose messages are of type `T`: a [`Stages`] of it, and nothing else. The trait can't be
+/// implemented outside this crate.
+#[allow(private_bounds, reason = "this is what seals it")]
+#[diagnostic::on_unimplemented(
+    message = "only branches that have messages of one type can be merged",
+    label = "one of these branches has messages of type `{T}`, the other one is a `{Self}`",
+    note = "let both end in messages of one type, of an enum for example; or `zip` them"
+)]
+pub trait BranchOf<T>: Writers<T> {}
+
+/// What a merge takes of a branch.
+pub(super) trait Writers<T> {
+    fn writers(self) -> Vec<Pending<T>>;
+}
+
+impl<T: Send + 'static, K: EndKind> Writers<T> for Stages<T, K> {
+    fn writers(self) -> Vec<Pending<T>> {
+        self.into_writers()
+    }
+}
+
+impl<T: Send + 'static, K: EndKind> BranchOf<T> for Stages<T, K> {}
 
 /// What the build does with an end.
 pub(super) trait Finish: Sized {
@@ -262,7 +302,8 @@ impl<E: End, P: EndKind> End for Fork<E, P> {
 ///
 /// - [`merge`](Self::merge): all messages of all branches, each as soon as it is there. Everybody behind sees
 ///   the same order.
-/// - [`zip`](Self::zip): pairs, the nth message of one branch with the nth of the other.
+/// - [`zip`](Self::zip): what the branches have made of the same message, as a pair. Of `branches` and
+///   `fork_cloned` it is a vector.
 ///
 /// A branch may branch again: a `Fork` is an end, too. `P` is what is known of the place where it branched.
 #[must_use = "a pipeline is built by `build`"]
@@ -366,7 +407,7 @@ where
     }
 }
 
-impl<T: Send + 'static, K: EndKind, L: EndKind, P> Fork<(Stages<T, K>, Stages<T, L>), P> {
+impl<T: Send + 'static, K: EndKind, B, P> Fork<(Stages<T, K>, B), P> {
     /// Joins the two branches in one order: all messages of both, each as soon as it is there. Messages of
     /// one branch stay in order.
     ///
@@ -384,10 +425,13 @@ impl<T: Send + 'static, K: EndKind, L: EndKind, P> Fork<(Stages<T, K>, Stages<T,
     /// assert_eq!(all, [1, 2, 100, 200]);
     /// pipeline.join().unwrap();
     /// ```
-    pub fn merge(self) -> Stages<T, Merged> {
+    pub fn merge(self) -> Stages<T, Merged>
+    where
+        B: BranchOf<T>,
+    {
         let settings = self.ends.0.settings;
         let mut writers = self.ends.0.into_writers();
-        writers.extend(self.ends.1.into_writers());
+        writers.extend(self.ends.1.writers());
         Stages::of_writers(self.plan, settings, writers)
     }
 }
@@ -414,6 +458,42 @@ impl<T: Send + 'static, K: EndKind, P> Fork<Vec<Stages<T, K>>, P> {
         let settings = self.ends[0].settings;
         let writers = self.ends.into_iter().flat_map(Stages::into_writers).collect();
         Stages::of_writers(self.plan, settings, writers)
+    }
+}
+
+impl<T: Send + 'static, K: EndKind, P: EndKind> Fork<Vec<Stages<T, K>>, P> {
+    /// Joins all branches by rows: what each of them has made of the same message, in the order of the
+    /// branches. Each row is a vector of its own, so it is allocated.
+    ///
+    /// A branch that drops, adds or reorders messages can't be zipped, and a panic in one branch ends the
+    /// others: see the `zip` of two branches, which may also be of two types. (More branches of several types
+    /// are a fork in a fork, whose pairs are zipped.)
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u32>();
+    /// let powers = stages.branches(4, |i, s| s.then(move |x| x.pow(i as u32))).zip();
+    /// let (mut output, pipeline) = powers.then(|row| row.iter().sum::<u32>()).build();
+    /// input.publish(10).unwrap();
+    /// assert_eq!(output.recv(), Ok(1111));
+    /// # drop(input);
+    /// # pipeline.join().unwrap();
+    /// ```
+    pub fn zip(self) -> Stages<Vec<T>, P>
+    where
+        K: OneForOne,
+    {
+        let settings = self.ends[0].settings;
+        let (mut sides, mut edges) = (Vec::new(), Vec::new());
+        for end in self.ends {
+            let (inlet, of_inlet) = end.into_inlet();
+            sides.push(Side::new(inlet));
+            edges.extend(of_inlet);
+        }
+        Stages::of_inlet(self.plan, settings, Box::new(Rows::new(sides)), edges, None)
     }
 }
 

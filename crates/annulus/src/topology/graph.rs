@@ -41,6 +41,8 @@ pub struct StageInfo {
     pub name: String,
     /// How many threads it has.
     pub threads: usize,
+    /// The core that each thread runs on, by the system's number. Empty if they may run on any.
+    pub cores: Vec<usize>,
     /// How it waits for messages, and for room.
     pub strategy: WaitStrategy,
 }
@@ -175,11 +177,13 @@ impl Graph {
 
     fn label(&self, node: Node) -> String {
         let name = self.name(node);
-        match node {
-            Node::Stage(index) if self.stages[index].threads > 1 => {
-                alloc::format!("{name} ({} threads)", self.stages[index].threads)
-            }
-            _ => name,
+        let Node::Stage(index) = node else { return name };
+        let StageInfo { threads, cores, .. } = &self.stages[index];
+        match (threads, cores.as_slice()) {
+            (1, []) => name,
+            (1, [core]) => alloc::format!("{name} (core {core})"),
+            (_, []) => alloc::format!("{name} ({threads} threads)"),
+            _ => alloc::format!("{name} ({threads} threads, cores {cores:?})"),
         }
     }
 

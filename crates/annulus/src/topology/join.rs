@@ -58,6 +58,41 @@ impl<A: Send, B: Send> Inlet<(A, B)> for Zip<A, B> {
     }
 }
 
+/// Rows: the first message of each, then the second of each, and so on.
+pub(super) struct Rows<T> {
+    sides: Vec<Side<T>>,
+}
+
+impl<T> Rows<T> {
+    pub(super) fn new(sides: Vec<Side<T>>) -> Self {
+        Self { sides }
+    }
+}
+
+impl<T: Send> Inlet<Vec<T>> for Rows<T> {
+    fn receive(
+        &mut self,
+        batch: &mut Vec<Vec<T>>,
+        most: usize,
+        strategy: WaitStrategy,
+    ) -> Result<(), RecvError> {
+        let mut count = most;
+        for side in &mut self.sides {
+            side.fill(strategy)?;
+            count = count.min(side.waiting.len());
+        }
+        for _ in 0..count {
+            let mut row = Vec::with_capacity(self.sides.len());
+            row.extend(self.sides.iter_mut().filter_map(|side| side.waiting.pop()));
+            if mutated!("rows_cross") {
+                row.reverse();
+            }
+            batch.push(row);
+        }
+        Ok(())
+    }
+}
+
 /// Sends to several in turn: the first message to the first of them, and so on.
 pub(super) struct Deal<T> {
     outlets: Vec<BoxOutlet<T>>,

@@ -75,7 +75,7 @@ mod statistics;
 
 pub use builder::Builder;
 pub use error::{BuildError, JoinError, StagePanic};
-pub use fork::{End, Fork};
+pub use fork::{BranchOf, Copied, End, Fork};
 pub use graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
 pub use input::Input;
 pub use link::{EndKind, Free, InStep, Merged, OneForOne};

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::mem;
 use core::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -16,7 +17,9 @@ use super::plan::{EdgeCounters, Job, Mistake, Plan, SharedPlan};
 use super::runner::{Context, Shared};
 use super::statistics::{EdgeNumbers, StageStatistics, Statistics, edge};
 use crate::Closer;
+use crate::os::pinned::{self, NoThread};
 use crate::sync::mutated;
+use crate::wait::Stop;
 
 /// A pipeline that runs: the threads of its stages, and what can be done with all of them.
 ///
@@ -48,7 +51,7 @@ pub struct Pipeline {
 struct Thread {
     stage: usize,
     work: Arc<Work>,
-    handle: JoinHandle<()>,
+    handle: JoinHandle<Option<()>>,
 }
 
 impl Pipeline {
@@ -69,25 +72,36 @@ impl Pipeline {
         }
         let Plan { graph, counters, jobs, connect, shared, stack_bytes, .. } = plan;
         let mut pipeline = Self { graph, counters, threads: Vec::new(), shared, begun: Instant::now() };
+        // A thread begins its work when all threads are there, so none takes messages from a source in vain.
+        let gate = Arc::new(Mutex::new(false));
+        let mut is_open = lock(&gate);
         for job in jobs {
-            let stage = job.stage;
-            if let Err(error) = pipeline.spawn(job, stack_bytes[stage]) {
-                // The recipes that are left are dropped with their rings; the threads see these closed.
-                pipeline.abort();
+            let (stage, stack_bytes) = (job.stage, stack_bytes[job.stage]);
+            if let Err(why) = pipeline.spawn(job, stack_bytes, &gate) {
+                drop(is_open);
                 let stage = pipeline.graph.name(Node::Stage(stage));
                 if !mutated!("build_leaves_threads") {
                     let _ = pipeline.join();
                 }
-                return Err(BuildError::Thread { stage, error });
+                return Err(BuildError::no_thread(stage, why));
             }
         }
+        *is_open = true;
+        drop(is_open);
         for connect in connect {
             connect();
         }
         Ok(pipeline)
     }
 
-    fn spawn(&mut self, job: Job, stack_bytes: Option<usize>) -> Result<(), std::io::Error> {
+    /// The thread of `job`, which waits for `gate`. If that is still shut then, it drops the job, with its
+    /// rings.
+    fn spawn(
+        &mut self,
+        job: Job,
+        stack_bytes: Option<usize>,
+        gate: &Arc<Mutex<bool>>,
+    ) -> Result<(), NoThread> {
         let info = &self.graph.stages[job.stage];
         let work = Arc::new(Work::default());
         let context = Context {
@@ -101,7 +115,15 @@ impl Pipeline {
         if let Some(bytes) = stack_bytes {
             builder = builder.stack_size(bytes);
         }
-        let handle = builder.spawn(move || (job.run)(&context))?;
+        let others = self.threads.iter().filter(|thread| thread.stage == job.stage).count();
+        let core = info.cores.get(others).copied();
+        let gate = Arc::clone(gate);
+        let body = move || {
+            if mutated!("stages_begin_at_once") || *lock(&gate) {
+                (job.run)(&context);
+            }
+        };
+        let handle = pinned::spawn(builder, core, body)?;
         self.threads.push(Thread { stage: job.stage, work, handle });
         Ok(())
     }
@@ -109,7 +131,7 @@ impl Pipeline {
     /// Ends the pipeline when it has worked on what was sent before: the input is closed, and each stage
     /// drains. Messages are given back from now on. Does not wait; [`join`](Self::join) does.
     ///
-    /// A [source](super::Builder::source) is left where it is, within about 10 ms.
+    /// Nothing more is received from a [source](super::Builder::source): what is there stays there.
     ///
     /// # Examples
     ///
@@ -127,14 +149,20 @@ impl Pipeline {
         if mutated!("shutdown_aborts") {
             self.abort();
         }
-        self.shared.stop.trigger();
+        self.stop();
     }
 
     /// Ends the pipeline as soon as each stage has done what it is doing, and drops the messages in it. What
     /// has reached an output can still be received. Does not wait; [`join`](Self::join) does.
     pub fn abort(&self) {
         self.shared.abort.trigger();
+        self.stop();
+    }
+
+    /// Nothing comes in any more.
+    fn stop(&self) {
         self.shared.stop.trigger();
+        self.shared.source.stop(Stop::Now);
     }
 
     /// Waits until all threads have ended. (See [above](Self#how-it-ends) for when that is. Without a
@@ -250,6 +278,10 @@ impl Pipeline {
             waiting: all.saturating_sub(busy),
         }
     }
+}
+
+fn lock(gate: &Mutex<bool>) -> MutexGuard<'_, bool> {
+    gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn numbers(counters: &EdgeCounters) -> EdgeNumbers {

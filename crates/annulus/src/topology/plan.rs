@@ -5,7 +5,7 @@
 //! noted, and the plan goes on with a ring of another size: the build says what was wrong first.
 
 use alloc::boxed::Box;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -86,17 +86,42 @@ impl Plan {
     pub(super) fn add_stage(&mut self, what: &str, threads: usize, settings: Settings) -> usize {
         let index = self.graph.stages.len();
         let name = alloc::format!("{what} {index}");
-        self.graph.stages.push(StageInfo { name, threads, strategy: settings.strategy });
+        let cores = Vec::new();
+        self.graph.stages.push(StageInfo { name, threads, cores, strategy: settings.strategy });
         self.stack_bytes.push(settings.stack_bytes);
         index
     }
 
     /// Gives a stage a name of its user's choice.
     pub(super) fn name(&mut self, stage: Option<usize>, name: &str) {
-        match stage.and_then(|index| self.graph.stages.get_mut(index)) {
+        match self.stage(stage) {
             Some(stage) => stage.name = name.to_string(),
-            None => self.note(Mistake::Other(BuildError::NothingToName { name: name.to_string() })),
+            None => self.note_no_stage(alloc::format!("named({name:?})")),
         }
+    }
+
+    /// Gives each thread of a stage a core, or none of them.
+    pub(super) fn pin(&mut self, stage: Option<usize>, cores: Vec<usize>) {
+        let Some(stage) = self.stage(stage) else {
+            return self.note_no_stage(match cores.as_slice() {
+                [core] => alloc::format!("core({core})"),
+                _ => alloc::format!("cores({cores:?})"),
+            });
+        };
+        if cores.is_empty() || cores.len() == stage.threads {
+            stage.cores = cores;
+        } else {
+            let (stage, threads) = (stage.name.clone(), stage.threads);
+            self.note(Mistake::Other(BuildError::CoreCount { stage, threads, cores }));
+        }
+    }
+
+    fn stage(&mut self, stage: Option<usize>) -> Option<&mut StageInfo> {
+        self.graph.stages.get_mut(stage?)
+    }
+
+    fn note_no_stage(&mut self, setting: String) {
+        self.note(Mistake::Other(BuildError::NoStage { setting }));
     }
 
     /// The readers of `edges` are at `node`.

@@ -22,7 +22,7 @@ use super::error::StagePanic;
 use super::port::{BoxInlet, BoxOutlet};
 use crate::Shutdown;
 use crate::sync::mutated;
-use crate::wait::WaitStrategy;
+use crate::wait::{Control, WaitStrategy};
 
 /// The longest batch.
 pub(super) const MOST: usize = 256;
@@ -44,6 +44,8 @@ pub(super) struct Shared {
     pub(super) abort: Shutdown,
     /// Closes what comes in.
     pub(super) stop: Shutdown,
+    /// Stops the thread that receives from the source, if there is one.
+    pub(super) source: Arc<Control>,
     panics: Mutex<Vec<StagePanic>>,
 }
 

@@ -29,6 +29,12 @@ impl Sunk {
         self
     }
 
+    /// The sink's thread runs on this core only: see [`Stages::core`](super::Stages::core).
+    pub fn core(self, core: impl Into<Option<usize>>) -> Self {
+        self.plan.lock().pin(Some(self.stage), core.into().into_iter().collect());
+        self
+    }
+
     /// Builds the pipeline: see [`Stages::build`](super::Stages::build).
     ///
     /// # Panics

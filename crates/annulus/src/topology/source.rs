@@ -1,8 +1,10 @@
 //! [`Existing`]: a receiving handle of the user's as what a stage receives from.
+//!
+//! Its ring is not the pipeline's, so a shutdown can't close it. The thread waits there as an event loop does:
+//! it lends the ring's event to who stops it ([`Control`](crate::wait::Control)).
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use std::time::{Duration, Instant};
 
 use super::counters::Received;
 use super::port::Inlet;
@@ -10,26 +12,41 @@ use super::runner::Shared;
 use crate::Receive;
 use crate::error::RecvError;
 use crate::sync::mutated;
-use crate::wait::{Look, Next, WaitStrategy, wait_until};
-
-/// How often a thread that waits at a handle looks whether the pipeline was shut down. Nobody but the handle
-/// can wake it, because the ring is not the pipeline's.
-const LOOK: Duration = Duration::from_millis(10);
+use crate::wait::{Lending, Look, NextOrStop, WaitStrategy, pass_on, wait_until};
 
 /// See the module.
 pub(super) struct Existing<R> {
+    /// Before the receiver, which keeps the lent event alive: fields are dropped in this order.
+    lending: Lending,
     receiver: R,
     counters: Arc<Received>,
-    shared: Arc<Shared>,
 }
 
-impl<R> Existing<R> {
-    pub(super) fn new(receiver: R, counters: Arc<Received>, shared: Arc<Shared>) -> Self {
-        Self { receiver, counters, shared }
+impl<R: Receive> Existing<R> {
+    pub(super) fn new(receiver: R, counters: Arc<Received>, shared: &Shared) -> Self {
+        Self { lending: Lending::new(Arc::clone(&shared.source)), receiver, counters }
     }
 
-    fn is_stopped(&self) -> bool {
-        !mutated!("source_never_stops") && (self.shared.stop.is_shutdown() || self.shared.abort.is_shutdown())
+    /// Waits for a message. An error if the ring or the pipeline has come to its end.
+    fn first(&mut self, strategy: WaitStrategy) -> Result<R::Item, RecvError> {
+        loop {
+            if self.lending.control().asked().is_some() && !mutated!("source_never_stops") {
+                pass_on(&self.receiver);
+                return Err(RecvError);
+            }
+            match self.receiver.poll_recv() {
+                Look::Found(found) => return found,
+                Look::Again => {}
+                Look::Nothing => {
+                    // SAFETY: the fields are in this order, and nobody takes them apart.
+                    let mut next = unsafe { NextOrStop::new(&mut self.receiver, &mut self.lending) };
+                    let soon =
+                        || std::time::Instant::now().checked_add(core::time::Duration::from_millis(10));
+                    let deadline = if mutated!("source_polls") { soon() } else { None };
+                    wait_until(&mut next, strategy, deadline);
+                }
+            }
+        }
     }
 }
 
@@ -40,16 +57,7 @@ impl<R: Receive + Send> Inlet<R::Item> for Existing<R> {
         most: usize,
         strategy: WaitStrategy,
     ) -> Result<(), RecvError> {
-        let first = loop {
-            if self.is_stopped() {
-                return Err(RecvError);
-            }
-            let deadline = Instant::now().checked_add(LOOK);
-            if let Some(found) = wait_until(&mut Next(&mut self.receiver), strategy, deadline) {
-                break found?;
-            }
-        };
-        batch.push(first);
+        batch.push(self.first(strategy)?);
         let mut count = 1;
         while count < most {
             // The end is found again by the next receive.

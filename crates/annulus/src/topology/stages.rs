@@ -333,6 +333,58 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         self
     }
 
+    /// The thread of the stage that was added last runs on this core only, by the operating system's number of
+    /// it. With `None`, and if this is not called, it may run where the thread may run that builds. Works on
+    /// Linux; on other systems [`try_build`](Self::try_build) returns an error.
+    ///
+    /// A stage of several threads needs [`cores`](Self::cores). If no stage was added since the last branch or
+    /// join, the build fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::{BuildError, Pipeline};
+    ///
+    /// let build = |core: Option<usize>| {
+    ///     let (input, stages) = Pipeline::builder().capacity(8).input::<u64>();
+    ///     stages.then(|x| x + 1).core(core).try_build().map(|(output, pipeline)| (input, output, pipeline))
+    /// };
+    /// let (mut input, mut output, pipeline) = match build(Some(0)) {
+    ///     Err(error @ BuildError::Core { .. }) => {
+    ///         eprintln!("{error}"); // and says where this thread may run
+    ///         build(None)?
+    ///     }
+    ///     built => built?,
+    /// };
+    /// input.publish(1).unwrap();
+    /// assert_eq!(output.recv(), Ok(2));
+    /// # drop((input, pipeline));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn core(self, core: impl Into<Option<usize>>) -> Self {
+        self.plan.lock().pin(self.last, core.into().into_iter().collect());
+        self
+    }
+
+    /// As [`core`](Self::core), for a stage of several threads: a core for each of them. If there are more
+    /// cores than threads, or fewer, the build fails. With no core at all, they may run on any.
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (input, stages) = Pipeline::builder().input::<u64>();
+    /// let error = stages.then_parallel(2, |x| x).named("work").cores([1, 2, 3]).try_build().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "the stage \"work\" needs a core for each of its 2 threads, or none, and got [1, 2, 3]"
+    /// );
+    /// # drop(input);
+    /// ```
+    pub fn cores(self, cores: impl IntoIterator<Item = usize>) -> Self {
+        self.plan.lock().pin(self.last, cores.into_iter().collect());
+        self
+    }
+
     /// Builds the pipeline: starts the thread of each stage. Returns the queue that the results come out of,
     /// and the [`Pipeline`].
     ///

@@ -4,6 +4,8 @@
 mod any;
 #[cfg(feature = "std")]
 mod arms;
+#[cfg(feature = "std")]
+mod control;
 mod deadline;
 #[cfg(any(feature = "std", feature = "async"))]
 mod event;
@@ -48,6 +50,8 @@ pub use arms::Choice;
 pub(crate) use arms::Finding;
 #[cfg(feature = "std")]
 pub(crate) use arms::Ready;
+#[cfg(feature = "std")]
+pub(crate) use control::{Control, Lending, NextOrStop, Stop, pass_on};
 pub(crate) use deadline::Deadline;
 pub(crate) use event::Event;
 #[cfg(feature = "std")]

@@ -1,35 +1,13 @@
 //! What the builder makes, and what it says of mistakes.
 
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use annulus::topology::{BuildError, Pipeline, RingKind};
-use annulus::{CapacityError, TryPublishError, WaitStrategy, broadcast, mpsc};
+use annulus::{CapacityError, TryPublishError, WaitStrategy};
+
+use crate::threads::{soon, threads};
 
 const BUILDS: usize = if cfg!(miri) { 5 } else { 200 };
-
-/// How many threads this process has whose name begins so.
-#[cfg(all(target_os = "linux", not(miri)))]
-fn threads(name: &str) -> usize {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
-    let names = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
-    names.filter(|comm| comm.starts_with(name)).count()
-}
-
-#[cfg(not(all(target_os = "linux", not(miri))))]
-fn threads(_: &str) -> usize {
-    0
-}
-
-/// Waits for what comes soon.
-fn soon(mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "it takes too long");
-        thread::sleep(Duration::from_millis(1));
-    }
-}
 
 /// `ANNULUS_BUILDS=10000` for more.
 fn builds() -> usize {
@@ -100,7 +78,7 @@ fn the_first_mistake_is_named() {
 
     let (_input, stages) = Pipeline::builder().input::<u64>();
     let error = stages.named("nobody").then(|x| x).build_error().to_string();
-    assert_eq!(error, "\"nobody\" names nothing: `named` follows the verb that makes a stage");
+    assert_eq!(error, "`named(\"nobody\")` is for no stage: it follows the verb that adds one");
 
     let (_input, stages) = Pipeline::builder().input::<u64>();
     let error = stages.then_parallel(0, |x| x).build_error().to_string();
@@ -205,38 +183,4 @@ fn the_graph_is_drawn() {
     assert!(mermaid.contains("    stage2 -->|\"mpsc, 4\"| output0\n"), "{mermaid}");
     assert!(graphviz.contains("    stage0 [label = \"a \\\"quoted\\\" name\"];\n"), "{graphviz}");
     assert!(graphviz.ends_with("    stage3 -> output0 [label = \"mpsc, 4\"];\n}\n"), "{graphviz}");
-}
-
-#[test]
-fn any_receiving_handle_is_a_source() {
-    let (producer, consumer) = mpsc::channel(8);
-    let (output, pipeline) = Pipeline::builder().source(consumer).then(|x: u64| x + 1).build();
-    let mut producers = [producer.clone(), producer];
-    for (index, producer) in producers.iter_mut().enumerate() {
-        producer.send(index as u64).unwrap();
-    }
-    drop(producers);
-    let mut all: Vec<_> = output.into_iter().collect();
-    all.sort_unstable();
-    assert_eq!(all, [1, 2]);
-    pipeline.join().unwrap();
-}
-
-#[test]
-fn a_source_is_left_at_a_shutdown() {
-    for is_abort in [false, true] {
-        let (mut publisher, subscribable) = broadcast::lossless::<u64>(8);
-        let source = subscribable.subscribe();
-        let (mut output, pipeline) = Pipeline::builder().source(source).then(|x| x).build();
-        publisher.publish(1).unwrap();
-        assert_eq!(output.recv(), Ok(1));
-        if is_abort {
-            pipeline.abort();
-        } else {
-            pipeline.shutdown();
-        }
-        pipeline.join().unwrap();
-        assert!(output.recv().is_err());
-        publisher.publish(2).unwrap();
-    }
 }

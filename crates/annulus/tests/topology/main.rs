@@ -1,10 +1,12 @@
 //! Pipelines: what comes out, how they end, and what is left.
 #![cfg(all(feature = "std", not(annulus_loom)))]
 
-#[path = "../support/hang.rs"]
-mod hang;
-
 mod building;
+mod cores;
 mod ends;
 mod graphs;
 mod numbers;
+mod sources;
+#[path = "../support/mod.rs"]
+mod support;
+mod threads;

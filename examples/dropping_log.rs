@@ -1,7 +1,7 @@
 //! Logging that never holds up the thread that logs: a line that finds no room is dropped and counted, and
 //! the log says so.
 //!
-//! `cargo run --release -p annulus --example logging_pipeline`
+//! `cargo run --release -p annulus --example dropping_log`
 
 use std::fmt::Write;
 use std::thread;

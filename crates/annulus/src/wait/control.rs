@@ -19,6 +19,7 @@
 //! changes (in a stage), and at its end. Under it, nobody runs others' code: only threads are woken, not
 //! tasks.
 
+use alloc::sync::Arc;
 use core::ptr::NonNull;
 #[cfg(not(annulus_loom))]
 use std::sync::Mutex;
@@ -27,12 +28,12 @@ use std::sync::PoisonError;
 #[cfg(annulus_loom)]
 use loom::sync::Mutex;
 
+use super::{Event, Look, Source, Wait};
 use crate::sync::{AtomicU32, Ordering, mutated, ordering};
-use crate::wait::Event;
 
 /// How a thread is asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// After what was sent before.
     Drained = 1,
     /// After the message that it is handling.
@@ -41,25 +42,26 @@ pub(super) enum Stop {
 
 /// What the thread and those who stop it share.
 // Decision 0074: an event that is lent, and no second place to sleep.
-pub(super) struct Control {
+pub(crate) struct Control {
     /// 0, or a [`Stop`]. It only grows.
     asked: AtomicU32,
     lent: Mutex<Option<Lent>>,
 }
 
 /// An event that lives until it is taken back.
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Lent(NonNull<Event>);
 
 // SAFETY: it stands for a shared reference to an event, which is `Sync`.
 unsafe impl Send for Lent {}
 
 impl Control {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { asked: AtomicU32::new(0), lent: Mutex::new(None) }
     }
 
     /// U1 and U2.
-    pub(super) fn stop(&self, stop: Stop) {
+    pub(crate) fn stop(&self, stop: Stop) {
         // Release: pairs with the Acquire of U4: what the caller did before comes before the drain.
         self.asked.fetch_max(stop as u32, ordering!(Release unless "stop_relaxed"));
         if mutated!("stop_wakes_nobody") {
@@ -75,7 +77,7 @@ impl Control {
 
     /// U4.
     #[inline]
-    pub(super) fn asked(&self) -> Option<Stop> {
+    pub(crate) fn asked(&self) -> Option<Stop> {
         // Acquire: pairs with the Release of U1.
         match self.asked.load(Ordering::Acquire) {
             0 => None,
@@ -85,8 +87,8 @@ impl Control {
     }
 
     /// U3 and U5.
-    fn lend(&self, event: Option<NonNull<Event>>) {
-        self.with_lent(|lent| *lent = event.map(Lent));
+    fn lend(&self, event: Option<Lent>) {
+        self.with_lent(|lent| *lent = event);
     }
 
     fn with_lent(&self, change: impl FnOnce(&mut Option<Lent>)) {
@@ -95,16 +97,27 @@ impl Control {
     }
 }
 
-/// The thread's side: what it lends, it takes back when this is dropped.
-pub(super) struct Lending<'c> {
-    control: &'c Control,
-    /// What is lent.
-    event: Option<NonNull<Event>>,
+impl Default for Control {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
-impl<'c> Lending<'c> {
-    pub(super) fn new(control: &'c Control) -> Self {
+/// The thread's side: what it lends, it takes back when this is dropped.
+pub(crate) struct Lending {
+    control: Arc<Control>,
+    /// What is lent.
+    event: Option<Lent>,
+}
+
+impl Lending {
+    pub(crate) fn new(control: Arc<Control>) -> Self {
         Self { control, event: None }
+    }
+
+    #[inline]
+    pub(crate) fn control(&self) -> &Control {
+        &self.control
     }
 
     /// U3: the thread may be about to sleep at `event`.
@@ -112,20 +125,64 @@ impl<'c> Lending<'c> {
     /// # Safety
     ///
     /// The event lives, and stays where it is, until this is dropped.
-    pub(super) unsafe fn lend(&mut self, event: NonNull<Event>) {
-        if self.event != Some(event) {
-            self.event = Some(event);
-            self.control.lend(self.event);
+    pub(crate) unsafe fn lend(&mut self, event: NonNull<Event>) {
+        let event = Some(Lent(event));
+        if self.event != event {
+            self.event = event;
+            self.control.lend(event);
         }
     }
 }
 
-impl Drop for Lending<'_> {
+impl Drop for Lending {
     fn drop(&mut self) {
         // U5.
         if self.event.is_some() && !mutated!("event_lent_for_good") {
             self.control.lend(None);
         }
+    }
+}
+
+/// The next message of a handle, the end of its ring, or a stop.
+pub(crate) struct NextOrStop<'r, R> {
+    receiver: &'r mut R,
+    lending: &'r mut Lending,
+}
+
+impl<'r, R: Source> NextOrStop<'r, R> {
+    /// # Safety
+    ///
+    /// `receiver` lives longer than `lending`.
+    pub(crate) unsafe fn new(receiver: &'r mut R, lending: &'r mut Lending) -> Self {
+        Self { receiver, lending }
+    }
+}
+
+impl<R: Source> Wait for NextOrStop<'_, R> {
+    type Found = ();
+
+    fn event(&self) -> &Event {
+        self.receiver.event()
+    }
+
+    fn poll(&mut self) -> Look<()> {
+        if self.lending.control.asked().is_some() || self.receiver.is_ready() {
+            return Look::Found(());
+        }
+        let event = NonNull::from(self.receiver.event());
+        // SAFETY: it lives as long as the receiver (`Source`), and so longer than the lending (`new`).
+        unsafe { self.lending.lend(event) };
+        // If the thread is about to sleep, it has lent the event before it registered there: after a look
+        // that changed the event, `wait_until` begins anew.
+        if mutated!("loop_never_sleeps") { Look::Again } else { Look::Nothing }
+    }
+}
+
+/// The thread stops, and may have been woken for a message in the place of another reader: so that one is
+/// woken.
+pub(crate) fn pass_on(receiver: &impl Source) {
+    if !mutated!("stop_keeps_the_wake_up") {
+        receiver.event().notify_some(1);
     }
 }
 
@@ -136,13 +193,13 @@ mod tests {
     /// Nobody notifies an event that may be gone.
     #[test]
     fn what_is_lent_is_taken_back() {
-        let (control, first, second) = (Control::new(), Event::new(), Event::new());
+        let (control, first, second) = (Arc::new(Control::new()), Event::new(), Event::new());
         let is_lent = || {
             let mut is_lent = None;
             control.with_lent(|lent| is_lent = lent.as_ref().map(|lent| lent.0));
             is_lent
         };
-        let mut lending = Lending::new(&control);
+        let mut lending = Lending::new(Arc::clone(&control));
         assert_eq!(is_lent(), None);
         for event in [&first, &second, &second] {
             // SAFETY: they live longer.

@@ -1,0 +1,131 @@
+//! Receiving handles of the user's in front of a pipeline.
+
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use annulus::topology::Pipeline;
+use annulus::{Receive, WaitStrategy, broadcast, event, mpmc, mpsc, queue, spmc, spsc};
+
+use crate::support::STUCK;
+
+/// What comes out behind `source`, once `send` has sent 0 to 9 and closed the ring.
+fn passes(source: impl Receive<Item = u64> + Send + 'static, send: impl FnOnce()) {
+    let (output, pipeline) = Pipeline::builder().capacity(4).source(source).then(|x| x + 1).build();
+    let reader = thread::spawn(move || output.into_iter().collect::<Vec<_>>());
+    send();
+    assert_eq!(reader.join().unwrap(), (1..=10).collect::<Vec<_>>());
+    pipeline.join().unwrap();
+}
+
+#[test]
+fn any_receiving_handle_is_a_source() {
+    let (mut publisher, subscribable) = broadcast::lossless(4);
+    passes(subscribable.subscribe(), move || (0..10).for_each(|x| publisher.publish(x).unwrap()));
+
+    let (mut publisher, subscribable) = broadcast::lossy(16);
+    passes(subscribable.subscribe(), move || (0..10).for_each(|x| publisher.publish(x)));
+
+    let (mut publisher, subscribable) = broadcast::lossless(4);
+    let mut before = subscribable.subscribe_tracked();
+    passes(subscribable.subscribe().after(&[&before]), move || {
+        let reader = thread::spawn(move || before.iter().count());
+        (0..10).for_each(|x| publisher.publish(x).unwrap());
+        drop(publisher);
+        assert_eq!(reader.join().unwrap(), 10);
+    });
+
+    let (mut publisher, subscribable) = event::channel(4, || 0);
+    passes(subscribable.subscribe(), move || {
+        (0..10).for_each(|x| publisher.publish(|event| *event = x).unwrap())
+    });
+
+    let (mut producer, consumer) = spsc::channel(4);
+    passes(consumer, move || (0..10).for_each(|x| producer.send(x).unwrap()));
+    let (mut producer, consumer) = mpsc::channel(4);
+    passes(consumer, move || (0..10).for_each(|x| producer.send(x).unwrap()));
+    let (mut producer, consumer) = spmc::channel(4);
+    passes(consumer, move || (0..10).for_each(|x| producer.send(x).unwrap()));
+    let (mut producer, consumer) = mpmc::channel(4);
+    passes(consumer, move || (0..10).for_each(|x| producer.send(x).unwrap()));
+    let (sender, receiver) = queue::shared::channel(4);
+    passes(receiver, move || (0..10).for_each(|x| sender.send(x).unwrap()));
+}
+
+/// A thread that sleeps in the source's ring is woken.
+#[test]
+fn a_source_is_left_at_a_shutdown() {
+    for round in 0..if cfg!(miri) { 2 } else { 200 } {
+        let (mut publisher, subscribable) = broadcast::lossless::<u64>(8);
+        let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+        let builder = Pipeline::builder().wait_strategy(strategy);
+        let (mut output, pipeline) = builder.source(subscribable.subscribe()).then(|x| x).build();
+        publisher.publish(1).unwrap();
+        assert_eq!(output.recv(), Ok(1));
+        if round % 3 > 0 {
+            thread::sleep(Duration::from_micros(50 * (round % 3)));
+        }
+        if round % 2 == 0 {
+            pipeline.abort();
+        } else {
+            pipeline.shutdown();
+        }
+        pipeline.join().unwrap();
+        assert!(output.recv().is_err());
+        publisher.publish(2).unwrap();
+    }
+}
+
+/// The thread is woken for a message, and finds a shutdown first. Then another reader of the queue gets it:
+/// one that the shutdown itself does not wake.
+#[test]
+fn a_shutdown_beside_a_message_loses_no_wake_up() {
+    for _ in 0..if cfg!(miri) { 2 } else { 1000 } {
+        let (mut producer, consumer) = mpmc::channel::<u64>(4);
+        let mut other = consumer.clone();
+        let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+        let builder = Pipeline::builder().wait_strategy(strategy);
+        let (mut output, pipeline) = builder.source(consumer).then(|x| x).build();
+        let (tell, told) = channel();
+        let reader = thread::spawn(move || {
+            _ = tell.send(annulus::select! { recv(other) -> message => message });
+        });
+        thread::sleep(Duration::from_micros(200));
+        producer.send(7).unwrap();
+        pipeline.shutdown();
+        pipeline.join().unwrap();
+        match output.recv() {
+            Ok(message) => assert_eq!(message, 7),
+            Err(_) => assert_eq!(told.recv_timeout(STUCK), Ok(Ok(7)), "nobody woke the other"),
+        }
+        drop(producer);
+        reader.join().unwrap();
+    }
+}
+
+/// How often this thread has gone to sleep.
+fn sleeps() -> Option<u64> {
+    if !cfg!(target_os = "linux") || cfg!(miri) {
+        return None;
+    }
+    let status = std::fs::read_to_string("/proc/thread-self/status").expect("Linux tells it");
+    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    line.map(|count| count.trim().parse().unwrap())
+}
+
+/// It sleeps, and no timer wakes it.
+#[test]
+fn an_idle_source_is_not_polled() {
+    let (mut producer, consumer) = spsc::channel::<u64>(4);
+    let (mut output, pipeline) = Pipeline::builder().source(consumer).then(|_| sleeps()).build();
+    producer.send(1).unwrap();
+    let before = output.recv().unwrap();
+    thread::sleep(Duration::from_millis(if cfg!(miri) { 1 } else { 500 }));
+    producer.send(2).unwrap();
+    let after = output.recv().unwrap();
+    if let (Some(before), Some(after)) = (before, after) {
+        assert!(after - before < 10, "it was awake {} times", after - before);
+    }
+    drop(producer);
+    pipeline.join().unwrap();
+}

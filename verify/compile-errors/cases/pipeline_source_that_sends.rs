@@ -1,0 +1,10 @@
+// errors: 1
+// says: cannot receive messages by value
+// at: let _stages = Pipeline::builder().source(producer)
+
+use annulus::topology::Pipeline;
+
+fn main() {
+    let (producer, _consumer) = annulus::spsc::channel::<u64>(64);
+    let _stages = Pipeline::builder().source(producer);
+}

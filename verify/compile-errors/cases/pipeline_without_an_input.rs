@@ -1,0 +1,11 @@
+// errors: 1
+// says: no method named `build`
+// says: Builder
+// at: let _pipeline = builder.build()
+
+use annulus::topology::Pipeline;
+
+fn main() {
+    let builder = Pipeline::builder().capacity(64);
+    let _pipeline = builder.build();
+}

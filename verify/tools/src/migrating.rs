@@ -1,0 +1,140 @@
+//! The tables of `docs/MIGRATING.md` are made of code that compiles: what a row says "here" stands in the
+//! program below the table, word for word, and that program is a doc test.
+
+use std::collections::BTreeSet;
+
+use crate::Report;
+use crate::tree::Tree;
+
+const PAGE: &str = "docs/MIGRATING.md";
+
+/// Where the page becomes doc tests.
+const TESTED_BY: (&str, &str) =
+    ("crates/annulus/src/lib.rs", "#[doc = include_str!(\"../../../docs/MIGRATING.md\")]");
+
+/// How a cell begins whose row has nothing here, and so no code.
+const NOTHING: [&str; 2] = ["none", "not yet"];
+
+/// How a cell begins whose row has the code of the row's first cell.
+const THE_SAME: &str = "the same";
+
+/// What stands between two headings.
+#[derive(Default)]
+struct Section {
+    /// Each is a line of a table: its number, and its cells.
+    rows: Vec<(usize, Vec<String>)>,
+    /// The programs, as words and signs.
+    programs: Vec<Vec<String>>,
+}
+
+pub(crate) fn check(tree: &Tree, report: &mut Report) {
+    let (file, line) = TESTED_BY;
+    if !tree.text(file).lines().any(|text| text == line) {
+        report.errors.push(format!("{file}: has no line `{line}`, so the programs of {PAGE} are no tests"));
+    }
+    for section in sections(tree.text(PAGE), report) {
+        for (number, cells) in &section.rows {
+            for wrong in wrong_in(cells, &section.programs) {
+                report.errors.push(format!("{PAGE}:{number}: {wrong}"));
+            }
+        }
+    }
+}
+
+fn sections(page: &str, report: &mut Report) -> Vec<Section> {
+    let mut all = vec![Section::default()];
+    // The program that this line is in: `None` for a block of another kind.
+    let mut block: Option<Option<String>> = None;
+    for (number, line) in (1..).zip(page.lines()) {
+        let section = all.last_mut().expect("there is one from the beginning");
+        match (&mut block, line.strip_prefix("```")) {
+            (Some(program), Some(_)) => {
+                section.programs.extend(program.as_deref().map(tokens));
+                block = None;
+            }
+            (None, Some(kind)) => {
+                if kind != "rust" {
+                    report.errors.push(format!("{PAGE}:{number}: a block of `{kind}` is not run: `rust` is"));
+                }
+                block = Some((kind == "rust").then(String::new));
+            }
+            (Some(program), None) => {
+                if let Some(program) = program {
+                    // A comment is no code.
+                    *program += line.split("//").next().unwrap_or_default();
+                    program.push('\n');
+                }
+            }
+            (None, None) if line.starts_with('#') => all.push(Section::default()),
+            (None, None) if line.starts_with('|') => {
+                let is_rule = line.contains("| --- |");
+                // The line before a rule is the head of the table.
+                if is_rule {
+                    section.rows.pop();
+                } else {
+                    section.rows.push((number, cells(line)));
+                }
+            }
+            (None, None) => {}
+        }
+    }
+    all
+}
+
+/// The cells of a table's line.
+fn cells(line: &str) -> Vec<String> {
+    let line = line.trim().trim_start_matches('|').trim_end_matches('|').replace("\\|", "\0");
+    line.split('|').map(|cell| cell.trim().replace('\0', "|")).collect()
+}
+
+/// What is wrong with a row.
+fn wrong_in(cells: &[String], programs: &[Vec<String>]) -> Vec<String> {
+    let [there, here] = cells else {
+        return vec![format!("a row has {} cells: it must have two, there and here", cells.len())];
+    };
+    let mut code: BTreeSet<&str> = spans(here).collect();
+    if here.starts_with(THE_SAME) {
+        code.extend(spans(there));
+    }
+    if code.is_empty() && !NOTHING.iter().any(|nothing| here.starts_with(nothing)) {
+        return vec![format!("the row of {there} has no code here")];
+    }
+    let is_there = |span: &str| {
+        let sought = parts(span);
+        programs.iter().any(|program| sought.iter().all(|part| has(program, part)))
+    };
+    code.into_iter()
+        .filter(|span| !is_there(span))
+        .map(|span| format!("`{span}` is in no program of its section"))
+        .collect()
+}
+
+/// What stands between backquotes.
+fn spans(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
+
+/// A span as code to look for: what `…` leaves out may be anything.
+fn parts(span: &str) -> Vec<Vec<String>> {
+    span.split('…').map(tokens).filter(|part| !part.is_empty()).collect()
+}
+
+/// The words and signs of a piece of code, without the blanks in between.
+fn tokens(code: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut is_word = false;
+    for letter in code.chars() {
+        let goes_on = letter.is_alphanumeric() || letter == '_';
+        match tokens.last_mut() {
+            Some(word) if is_word && goes_on => word.push(letter),
+            _ if letter.is_whitespace() => {}
+            _ => tokens.push(letter.to_string()),
+        }
+        is_word = goes_on;
+    }
+    tokens
+}
+
+fn has(program: &[String], part: &[String]) -> bool {
+    program.windows(part.len()).any(|window| window == part)
+}
