@@ -113,3 +113,22 @@ impl fmt::Debug for Closer {
         f.debug_struct("Closer").field("closed", &self.is_closed()).finish()
     }
 }
+
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod tests {
+    use crate::{mpmc, spsc};
+
+    #[test]
+    fn counts_what_waits_in_each_kind_of_queue() {
+        let (mut one, two) = (spsc::channel(4), mpmc::channel(4));
+        one.0.try_send(1).unwrap();
+        let mut producer = two.0;
+        producer.try_send(1).unwrap();
+        producer.try_send(2).unwrap();
+        assert_eq!(one.1.closer().waiting(), Some(1));
+        let closer = two.1.closer();
+        assert_eq!(closer.waiting(), Some(2));
+        drop((producer, two.1));
+        assert_eq!(closer.waiting(), None);
+    }
+}

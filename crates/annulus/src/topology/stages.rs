@@ -120,8 +120,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
 
     /// Adds a stage that replaces each message by any number of messages.
     ///
-    /// Results go on when there are 256 of them, or when the stage has worked on all messages that were there.
-    /// So an iterator without an end is fine, until nobody receives its items any more.
+    /// Results go on when there are 256 of them, or when the stage has worked on all messages that were
+    /// there. So an iterator without an end is fine, until nobody receives its items any more.
     ///
     /// # Examples
     ///
@@ -145,8 +145,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         })
     }
 
-    /// Adds a stage that gets all messages that are there as one slice: at least one, at most 256. `f` appends
-    /// its results to the vector, which is empty.
+    /// Adds a stage that gets all messages that are there as one slice: at least one, at most 256. `f`
+    /// appends its results to the vector, which is empty.
     ///
     /// The slice is short while there is little to do, and while `f` is slow. The messages are dropped
     /// afterwards; `f` may take them out.

@@ -72,6 +72,30 @@ fn what_waits_is_seen() {
     pipeline.join().unwrap();
 }
 
+/// Behind threads that share a queue, and that send into one.
+#[test]
+fn what_waits_is_seen_behind_several_threads() {
+    let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
+    let (output, pipeline) = stages.then_unordered(2, |x| x).capacity(16).build();
+    let mut sent = 0;
+    // A queue of 8, 2 that are worked on, and a queue of 16 for each of two threads.
+    while sent < 8 + 2 + 32 {
+        sent += u64::from(input.try_publish(sent).is_ok());
+    }
+    loop {
+        let edges = pipeline.statistics().edges;
+        if edges.iter().all(|edge| if edge.to == "output" { edge.depth == 32 } else { edge.depth == 8 }) {
+            break;
+        }
+    }
+    drop(input);
+    let mut all: Vec<_> = output.into_iter().collect();
+    all.sort_unstable();
+    assert_eq!(all, (0..sent).collect::<Vec<_>>());
+    assert!(pipeline.statistics().edges.iter().all(|edge| edge.depth == 0));
+    pipeline.join().unwrap();
+}
+
 #[test]
 fn a_lossy_edge_says_what_it_lost() {
     let (mut input, stages) = Pipeline::builder().capacity(4).input::<u64>();
