@@ -55,5 +55,5 @@ fn main() {
     pipeline.join().expect("no stage panicked");
     println!("{} batches; {errors} errors seen; the watch lost {lost} lines", batches.len());
     assert_eq!(batches.iter().sum::<usize>(), (WORKERS * LINES) as usize);
-    assert!(errors <= 20);
+    assert!(errors == 20 || lost > 0, "the watch saw every error, unless it lost lines");
 }
