@@ -8,7 +8,7 @@ use core::marker::PhantomData;
 use super::error::BuildError;
 use super::graph::RingKind;
 use super::join::{Copies, Rows, Side, Zip};
-use super::link::{EndKind, InStep, Merged, OneForOne};
+use super::link::{EndKind, Free, InStep, Merged, OneForOne};
 use super::pipeline::Pipeline;
 use super::plan::{Mistake, NOWHERE, Pending, SharedPlan};
 use super::sink::Sunk;
@@ -110,6 +110,42 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         let plan = self.plan.clone();
         let count = plan.lock().at_least_one(count, "branch");
         let branches = self.copies(count, false).into_iter().enumerate();
+        Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
+    }
+
+    /// As [`branches`](Self::branches), over one *lossy* ring: no branch holds up the others, or the stages in
+    /// front of it. A branch that falls behind loses the oldest messages. The
+    /// [statistics](Pipeline::statistics) of its edge say how many.
+    ///
+    /// Branches lose different messages, so they can be merged, but not zipped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::{Pipeline, RingKind};
+    ///
+    /// let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
+    /// let (outputs, pipeline) = stages.branches_lossy(2, |_, s| s.then(|x| x)).build();
+    /// (0..1000).for_each(|n| input.publish(n).unwrap()); // waits for no branch
+    /// drop(input);
+    /// let newest: Vec<_> = outputs.into_iter().map(|output| output.into_iter().last()).collect();
+    /// assert_eq!(newest, [Some(999), Some(999)]);
+    /// let to_branches: Vec<_> =
+    ///     pipeline.statistics().edges.into_iter().filter(|edge| edge.ring == RingKind::Lossy).collect();
+    /// assert!(to_branches.iter().all(|edge| edge.received + edge.lost == 1000));
+    /// # pipeline.join().unwrap();
+    /// ```
+    pub fn branches_lossy<E: End>(
+        self,
+        count: usize,
+        mut add: impl FnMut(usize, Stages<T, Free>) -> E,
+    ) -> Fork<Vec<E>, Free>
+    where
+        T: Copied,
+    {
+        let plan = self.plan.clone();
+        let count = plan.lock().at_least_one(count, "branch");
+        let branches = self.copies(count, true).into_iter().enumerate();
         Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
     }
 

@@ -129,7 +129,7 @@ impl Graph {
     pub fn mermaid(&self) -> String {
         let mut text = String::from("flowchart LR\n");
         for node in self.nodes() {
-            line(&mut text, format_args!("    {}[\"{}\"]", id(node), quoted(&self.label(node), "#quot;")));
+            line(&mut text, format_args!("    {}[\"{}\"]", id(node), in_mermaid(&self.label(node))));
         }
         for edge in &self.edges {
             let (from, to) = (id(edge.from), id(edge.to));
@@ -145,7 +145,7 @@ impl Graph {
         for node in self.nodes() {
             line(
                 &mut text,
-                format_args!("    {} [label = \"{}\"];", id(node), quoted(&self.label(node), "\\\"")),
+                format_args!("    {} [label = \"{}\"];", id(node), in_graphviz(&self.label(node))),
             );
         }
         for edge in &self.edges {
@@ -207,8 +207,22 @@ fn id(node: Node) -> String {
     }
 }
 
-fn quoted(name: &str, quote: &str) -> String {
-    name.replace('"', quote)
+/// `name` between quotation marks, in Mermaid: a character by its number where it could mean something.
+fn in_mermaid(name: &str) -> String {
+    let mut text = String::new();
+    for letter in name.chars() {
+        if letter.is_alphanumeric() || " (),.:_-[]/+".contains(letter) {
+            text.push(letter);
+        } else {
+            let _ = write!(text, "#{};", u32::from(letter));
+        }
+    }
+    text
+}
+
+/// `name` between quotation marks, in Graphviz.
+fn in_graphviz(name: &str) -> String {
+    name.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 /// One line for each edge.

@@ -179,8 +179,22 @@ fn the_graph_is_drawn() {
     );
     let (mermaid, graphviz) = (graph.mermaid(), graph.graphviz());
     assert!(mermaid.starts_with("flowchart LR\n    input[\"input\"]\n"), "{mermaid}");
-    assert!(mermaid.contains("stage0[\"a #quot;quoted#quot; name\"]\n"), "{mermaid}");
+    assert!(mermaid.contains("stage0[\"a #34;quoted#34; name\"]\n"), "{mermaid}");
     assert!(mermaid.contains("    stage2 -->|\"mpsc, 4\"| output0\n"), "{mermaid}");
     assert!(graphviz.contains("    stage0 [label = \"a \\\"quoted\\\" name\"];\n"), "{graphviz}");
     assert!(graphviz.ends_with("    stage3 -> output0 [label = \"mpsc, 4\"];\n}\n"), "{graphviz}");
+}
+
+/// A graph is to be drawn whatever its stages are called.
+#[test]
+fn any_name_can_be_drawn() {
+    let (input, stages) = Pipeline::builder().input::<u64>();
+    let (output, pipeline) = stages.then(|x| x).named("a\\b\nc\"`<d>#1;` \u{e9}").build();
+    let graph = pipeline.describe();
+    let mermaid = graph.mermaid();
+    assert!(mermaid.contains("[\"a#92;b#10;c#34;#96;#60;d#62;#35;1#59;#96; \u{e9}\"]\n"), "{mermaid}");
+    let graphviz = graph.graphviz();
+    assert!(graphviz.contains("[label = \"a\\\\b\\nc\\\"`<d>#1;` \u{e9}\"];\n"), "{graphviz}");
+    drop((input, output));
+    pipeline.join().unwrap();
 }
