@@ -182,8 +182,8 @@ pub trait End: Finish<Out = <Self as End>::Outputs> {
     type Outputs;
 }
 
-/// The end of a branch whose messages are of type `T`: a [`Stages`] of it, and nothing else. The trait can't be
-/// implemented outside this crate.
+/// The end of a branch whose messages are of type `T`: a [`Stages`] of it, and nothing else. The trait can't
+/// be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
 #[diagnostic::on_unimplemented(
     message = "only branches that have messages of one type can be merged",

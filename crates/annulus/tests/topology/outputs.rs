@@ -1,7 +1,7 @@
 //! An output is a consumer like any other: for `select!`, for tasks and for event loops.
 
 use annulus::topology::{Input, Pipeline};
-use annulus::{EventLoop, RecvError, spsc};
+use annulus::{EventLoop, spsc};
 
 /// A pipeline that adds one.
 fn plus_one() -> (Input<u64>, spsc::Consumer<u64>, Pipeline) {
@@ -22,23 +22,18 @@ fn outputs_are_selected() {
     let (left, mut left_output, left_pipeline) = plus_one();
     let (right, mut right_output, right_pipeline) = plus_one();
     let senders = [publish_all(left), publish_all(right)];
-    let (mut sum, mut open) = ([0, 0], [true, true]);
-    while open != [false, false] {
+    let mut sum = [0, 0];
+    loop {
         let (index, received) = annulus::select! {
             recv(left_output) -> received => (0, received),
             recv(right_output) -> received => (1, received),
         };
-        match received {
-            Ok(x) => sum[index] += x,
-            Err(RecvError) => {
-                open[index] = false;
-                // The other one is received from as it is.
-                let output = if index == 0 { &mut right_output } else { &mut left_output };
-                sum[1 - index] += output.iter().sum::<u64>();
-                open[1 - index] = false;
-            }
-        }
+        let Ok(x) = received else { break };
+        sum[index] += x;
     }
+    // One has come to its end, and here is the rest of the other one.
+    sum[0] += left_output.iter().sum::<u64>();
+    sum[1] += right_output.iter().sum::<u64>();
     assert_eq!(sum, [(1..=MESSAGES).sum::<u64>(); 2]);
     for sender in senders {
         sender.join().unwrap();
