@@ -113,8 +113,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
     }
 
-    /// As [`branches`](Self::branches), over one *lossy* ring: no branch holds up the others, or the stages in
-    /// front of it. A branch that falls behind loses the oldest messages. The
+    /// As [`branches`](Self::branches), over one *lossy* ring: no branch holds up the others, or the stages
+    /// in front of it. A branch that falls behind loses the oldest messages. The
     /// [statistics](Pipeline::statistics) of its edge say how many.
     ///
     /// Branches lose different messages, so they can be merged, but not zipped.
@@ -218,8 +218,8 @@ pub trait End: Finish<Out = <Self as End>::Outputs> {
     type Outputs;
 }
 
-/// The end of a branch whose messages are of type `T`: a [`Stages`] of it, and nothing else. The trait can't be
-/// implemented outside this crate.
+/// The end of a branch whose messages are of type `T`: a [`Stages`] of it, and nothing else. The trait can't
+/// be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
 #[diagnostic::on_unimplemented(
     message = "only branches that have messages of one type can be merged",

@@ -17,8 +17,10 @@
 //! | a chain | [`then`](Stages::then), [`filter_map`](Stages::filter_map), [`flat_map`](Stages::flat_map), [`then_batch`](Stages::then_batch) |
 //! | a stage of several threads | [`then_parallel`](Stages::then_parallel), [`then_unordered`](Stages::then_unordered) |
 //! | branches | [`fan_out`](Stages::fan_out), [`fork`](Stages::fork), [`branches`](Stages::branches), [`branches_lossy`](Stages::branches_lossy), [`fork_cloned`](Stages::fork_cloned) |
-//! | joins | [`merge`](Fork::merge), [`zip`](Fork::zip) |
+//! | joins, of any number of branches | [`merge`](Fork::merge), [`zip`](Fork::zip) |
 //! | ends | [`build`](Stages::build) makes each open end a queue, [`sink`](Stages::sink) |
+//! | for the stage before | [`named`](Stages::named), [`core`](Stages::core), [`cores`](Stages::cores) |
+//! | for the rings and stages behind | [`capacity`](Stages::capacity), [`wait_strategy`](Stages::wait_strategy), [`stack_bytes`](Stages::stack_bytes), [`lossy`](Stages::lossy) |
 //!
 //! # Nothing is lost
 //!

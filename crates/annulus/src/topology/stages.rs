@@ -333,12 +333,12 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         self
     }
 
-    /// The thread of the stage that was added last runs on this core only, by the operating system's number of
-    /// it. With `None`, and if this is not called, it may run where the thread may run that builds. Works on
-    /// Linux; on other systems [`try_build`](Self::try_build) returns an error.
+    /// The thread of the stage that was added last runs on this core only, by the operating system's number
+    /// of it. With `None`, and if this is not called, it may run where the thread may run that builds. Works
+    /// on Linux; on other systems [`try_build`](Self::try_build) returns an error.
     ///
-    /// A stage of several threads needs [`cores`](Self::cores). If no stage was added since the last branch or
-    /// join, the build fails.
+    /// A stage of several threads needs [`cores`](Self::cores). If no stage was added since the last branch
+    /// or join, the build fails.
     ///
     /// # Examples
     ///

@@ -166,7 +166,7 @@ impl<R: Source> Wait for NextOrStop<'_, R> {
     }
 
     fn poll(&mut self) -> Look<()> {
-        if self.lending.control.asked().is_some() || self.receiver.is_ready() {
+        if self.lending.control().asked().is_some() || self.receiver.is_ready() {
             return Look::Found(());
         }
         let event = NonNull::from(self.receiver.event());

@@ -2,6 +2,7 @@
 //! ends however it is ended.
 
 use std::panic::resume_unwind;
+use std::sync::mpsc::{Sender, channel};
 
 use annulus::topology::{Free, JoinError, Pipeline, Stages};
 use proptest::prelude::*;
@@ -17,21 +18,35 @@ enum Part {
     Unordered(usize),
     Merge(Vec<Part>, Vec<Part>),
     Cloned(Vec<Part>, Vec<Part>),
-    /// Its branches have `Then` and `Parallel` only.
+    /// Its branches have `Then` and `Parallel` only, as those of `Rows`.
     Zip(Vec<Part>, Vec<Part>),
+    Rows(Vec<Vec<Part>>),
 }
 
-/// Which stage panics, and at which message.
+/// What happens in a stage, and at which messages.
 #[derive(Clone, Copy, Debug)]
 struct Fault {
     stage: usize,
     at: u64,
+    act: Act,
+}
+
+/// What happens: the stage panics, or it waits until another thread has done this.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Panic,
+    Shutdown,
+    Abort,
+    /// Closes the output's queue.
+    Close,
 }
 
 /// Gives each stage its number, and its fault.
 struct Numbering {
     next: usize,
     fault: Option<Fault>,
+    /// Asks another thread for what is to happen, which drops what it gets when it has done so.
+    ask: Sender<Sender<()>>,
 }
 
 impl Numbering {
@@ -39,9 +54,16 @@ impl Numbering {
     fn stage(&mut self) -> impl FnMut(u64) -> u64 + Clone + Send + use<> {
         let fault = self.fault.filter(|fault| fault.stage == self.next);
         self.next += 1;
+        let ask = self.ask.clone();
         move |message| {
-            if fault.is_some_and(|fault| message % 16 == fault.at % 16) {
-                resume_unwind(Box::new("injected"));
+            if let Some(Fault { act, .. }) = fault.filter(|fault| message % 16 == fault.at % 16) {
+                let (done, is_done) = channel();
+                match act {
+                    Act::Panic => resume_unwind(Box::new("injected")),
+                    // It is done once.
+                    _ if ask.send(done).is_ok() => assert!(is_done.recv().is_err()),
+                    _ => {}
+                }
             }
             message
         }
@@ -83,18 +105,25 @@ fn add(mut stages: Stages<u64, Free>, parts: &[Part], numbers: &mut Numbering) -
             }
             Part::Merge(left, right) => {
                 let ends = (numbers.branch(&left), numbers.branch(&right));
-                stages.fork(ends.0, ends.1).merge().then(|x| x)
+                stages.fork(ends.0, ends.1).merge().then(numbers.stage())
             }
             Part::Cloned(left, right) => {
                 let branches = [left, right];
                 stages
                     .fork_cloned(2, |index, stages| numbers.branch(&branches[index])(stages))
                     .merge()
-                    .then(|x| x)
+                    .then(numbers.stage())
             }
             Part::Zip(left, right) => {
                 let ends = (numbers.in_step(&left), numbers.in_step(&right));
-                stages.fork(ends.0, ends.1).zip().then(|(a, b)| a.wrapping_sub(b))
+                let mut look = numbers.stage();
+                stages.fork(ends.0, ends.1).zip().then(move |(a, b)| look(a).wrapping_sub(b))
+            }
+            Part::Rows(branches) => {
+                let add = |index: usize, stages| numbers.in_step(&branches[index])(stages);
+                let rows = stages.branches(branches.len(), add).zip();
+                let mut look = numbers.stage();
+                rows.then(move |row| look(fold(&row)))
             }
         };
     }
@@ -104,14 +133,14 @@ fn add(mut stages: Stages<u64, Free>, parts: &[Part], numbers: &mut Numbering) -
 impl Numbering {
     /// What adds a branch of any parts.
     fn branch<'a>(&mut self, parts: &'a [Part]) -> impl FnOnce(Stages<u64>) -> Stages<u64, Free> + use<'a> {
-        let mut own = Self { next: self.next, fault: self.fault };
+        let mut own = Self { next: self.next, fault: self.fault, ask: self.ask.clone() };
         self.next += count(parts);
         move |stages| add(stages.filter_map(Some), parts, &mut own)
     }
 
     /// What adds a branch that makes one result of each message.
     fn in_step<'a>(&mut self, parts: &'a [Part]) -> impl FnOnce(Stages<u64>) -> Stages<u64> + use<'a> {
-        let mut own = Self { next: self.next, fault: self.fault };
+        let mut own = Self { next: self.next, fault: self.fault, ask: self.ask.clone() };
         self.next += count(parts);
         move |mut stages| {
             for part in parts {
@@ -130,14 +159,20 @@ impl Numbering {
     }
 }
 
-/// How many stages that can panic there are.
+/// A number in which each number of `row` has its place.
+fn fold(row: &[u64]) -> u64 {
+    row.iter().fold(0, |sum, x| sum.wrapping_mul(31).wrapping_add(*x))
+}
+
+/// How many stages there are in which something can happen.
 fn count(parts: &[Part]) -> usize {
     parts
         .iter()
         .map(|part| match part {
             Part::Merge(left, right) | Part::Cloned(left, right) | Part::Zip(left, right) => {
-                count(left) + count(right)
+                count(left) + count(right) + 1
             }
+            Part::Rows(branches) => branches.iter().map(|parts| count(parts)).sum::<usize>() + 1,
             _ => 1,
         })
         .sum()
@@ -169,6 +204,12 @@ fn model(mut messages: Vec<u64>, parts: &[Part]) -> Vec<u64> {
                 let pairs = model(messages.clone(), left).into_iter().zip(model(messages, right));
                 pairs.map(|(a, b)| a.wrapping_sub(b)).collect()
             }
+            Part::Rows(branches) => {
+                let columns: Vec<_> = branches.iter().map(|parts| model(messages.clone(), parts)).collect();
+                (0..messages.len())
+                    .map(|index| fold(&columns.iter().map(|column| column[index]).collect::<Vec<_>>()))
+                    .collect()
+            }
         };
     }
     messages
@@ -190,6 +231,7 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
         1 => (1..4usize).prop_map(Part::Parallel),
         1 => (1..3usize).prop_map(Part::Unordered),
         1 => (in_step(), in_step()).prop_map(|(left, right)| Part::Zip(left, right)),
+        1 => prop::collection::vec(in_step(), 1..4).prop_map(Part::Rows),
     ];
     let part = leaf.prop_recursive(if cfg!(miri) { 1 } else { 3 }, 8, 2, |part| {
         let branch = prop::collection::vec(part, 0..3);
@@ -220,9 +262,23 @@ struct Run {
 fn run(parts: &[Part], capacity: usize, fault: Option<Fault>, ending: Ending) -> Run {
     let (mut input, stages) = Pipeline::builder().capacity(capacity).input::<u64>();
     let stages = stages.filter_map(Some);
-    let (output, pipeline) = add(stages, parts, &mut Numbering { next: 0, fault }).build();
+    let (ask, asked) = channel::<Sender<()>>();
+    let (output, pipeline) = add(stages, parts, &mut Numbering { next: 0, fault, ask }).build();
+    let closer = output.closer();
     let (out, sent) = std::thread::scope(|scope| {
-        let sender = scope.spawn(|| {
+        let pipeline = &pipeline;
+        scope.spawn(move || {
+            if let (Ok(done), Some(fault)) = (asked.recv(), fault) {
+                match fault.act {
+                    Act::Panic => unreachable!("it asks nobody"),
+                    Act::Shutdown => pipeline.shutdown(),
+                    Act::Abort => pipeline.abort(),
+                    Act::Close => closer.close(),
+                }
+                drop((asked, done));
+            }
+        });
+        let sender = scope.spawn(move || {
             let mut sent = 0;
             for message in 0..MESSAGES {
                 match ending {
@@ -279,12 +335,12 @@ fn at() -> impl Strategy<Value = usize> {
     0..MESSAGES as usize
 }
 
-fn config() -> ProptestConfig {
-    ProptestConfig { failure_persistence: None, max_shrink_iters: 50, ..ProptestConfig::with_cases(CASES) }
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, max_shrink_iters: 50, ..ProptestConfig::with_cases(cases) }
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(CASES))]
 
     #[test]
     fn what_comes_out_is_what_the_functions_make(parts in parts(), capacity in 2..20usize) {
@@ -313,18 +369,44 @@ proptest! {
         assert!(is_within(run.out, model((0..run.sent).collect(), &parts)));
     }
 
+}
+
+proptest! {
+    // A graph has a run for each of its stages.
+    #![proptest_config(config(CASES.div_ceil(4)))]
+
+    /// At every stage, one after the other.
     #[test]
-    fn a_panic_ends_what_depends_on_it(
-        parts in parts(), capacity in 2..20usize, stage in 0..12usize, at in 0..16u64,
-    ) {
-        let run = run(&parts, capacity, Some(Fault { stage, at }), Ending::Input);
-        match &run.ended {
-            Err(error) => assert!(error.panics().iter().all(|panic| panic.message == "injected")),
-            Ok(()) => assert_eq!(run.sent, MESSAGES),
+    fn a_panic_ends_what_depends_on_it(parts in parts(), capacity in 2..20usize, at in 0..16u64) {
+        for stage in 0..count(&parts) {
+            let run = run(&parts, capacity, Some(Fault { stage, at, act: Act::Panic }), Ending::Input);
+            if let Err(error) = &run.ended {
+                assert!(error.panics().iter().all(|panic| panic.message == "injected"));
+                assert!(is_within(run.out, model((0..run.sent).collect(), &parts)));
+            } else {
+                assert_eq!(run.sent, MESSAGES);
+                loses_nothing(run, &parts);
+            }
         }
-        if run.ended.is_ok() {
-            loses_nothing(run, &parts);
-        } else {
+    }
+
+    /// While a stage works on a message: each of them, one after the other.
+    #[test]
+    fn a_shutdown_at_any_stage_drains(parts in parts(), capacity in 2..20usize, at in 0..16u64) {
+        for stage in 0..count(&parts) {
+            let fault = Fault { stage, at, act: Act::Shutdown };
+            loses_nothing(run(&parts, capacity, Some(fault), Ending::Input), &parts);
+        }
+    }
+
+    #[test]
+    fn an_abort_at_any_stage_makes_nothing_up(
+        parts in parts(), capacity in 2..20usize, at in 0..16u64, close in any::<bool>(),
+    ) {
+        for stage in 0..count(&parts) {
+            let act = if close { Act::Close } else { Act::Abort };
+            let run = run(&parts, capacity, Some(Fault { stage, at, act }), Ending::Input);
+            run.ended.unwrap();
             assert!(is_within(run.out, model((0..run.sent).collect(), &parts)));
         }
     }

@@ -6,6 +6,7 @@ mod cores;
 mod ends;
 mod graphs;
 mod numbers;
+mod outputs;
 mod sources;
 #[path = "../support/mod.rs"]
 mod support;

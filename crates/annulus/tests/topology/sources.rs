@@ -37,7 +37,7 @@ fn any_receiving_handle_is_a_source() {
 
     let (mut publisher, subscribable) = event::channel(4, || 0);
     passes(subscribable.subscribe(), move || {
-        (0..10).for_each(|x| publisher.publish(|event| *event = x).unwrap())
+        (0..10).for_each(|x| publisher.publish(|event| *event = x).unwrap());
     });
 
     let (mut producer, consumer) = spsc::channel(4);

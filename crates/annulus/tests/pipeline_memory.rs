@@ -1,0 +1,89 @@
+//! Ten thousand pipelines that are built, or nearly, and dropped: no thread is left, and no memory.
+#![cfg(all(feature = "std", not(any(miri, annulus_loom))))]
+#![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
+
+#[path = "support/hang.rs"]
+mod hang;
+#[path = "topology/threads.rs"]
+mod threads;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use annulus::topology::{BuildError, Pipeline};
+use threads::{soon, threads};
+
+/// Bytes that were taken and not given back, on all threads.
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+// SAFETY: every call goes to the system's allocator unchanged, and counting needs no memory.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        BYTES.fetch_add(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        BYTES.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Builds and drops a pipeline with a message of its own memory in it.
+fn build_and_drop(round: usize) {
+    let (mut input, stages) = Pipeline::builder().capacity(4).input::<Vec<u64>>();
+    let source = [round as u64; 16];
+    let stages = stages
+        .then(move |message: Vec<u64>| [message.as_slice(), &source].concat())
+        .named("memory")
+        .fork_cloned(2, |_, stages| stages.then(|message| message).named("memory"))
+        .zip();
+    if round % 5 == 0 {
+        return; // not built
+    }
+    let core = (round % 5 == 1).then_some(100_000);
+    let stages = stages.then(|rows| rows.len()).named("memory").core(core);
+    let (output, pipeline) = match stages.try_build() {
+        Err(BuildError::Core { core: 100_000, .. }) => return, // nearly built
+        built => built.unwrap(),
+    };
+    for _ in 0..3 {
+        input.publish(vec![1, 2, 3]).unwrap();
+    }
+    match round % 5 {
+        2 => drop((pipeline, input, output)),
+        3 => {
+            pipeline.abort();
+            pipeline.join().unwrap();
+        }
+        _ => {
+            pipeline.shutdown();
+            pipeline.join().unwrap();
+            assert_eq!(output.into_iter().collect::<Vec<_>>(), [2, 2, 2]);
+        }
+    }
+}
+
+/// How many bytes are in use when `count` pipelines have come and gone.
+fn bytes_after(count: usize) -> usize {
+    (0..count).for_each(build_and_drop);
+    soon(|| threads("memory") == 0);
+    BYTES.load(Ordering::Relaxed)
+}
+
+#[test]
+fn pipelines_leave_no_thread_and_no_memory() {
+    const PIPELINES: usize = 10_000;
+    // What is made once for all is made now.
+    let before = bytes_after(100);
+    // The bound is for what the standard library may do once in a while. It is less than a byte for each.
+    let left = bytes_after(PIPELINES).saturating_sub(before);
+    assert!(left < 1_000, "{left} bytes are left of {PIPELINES} pipelines");
+}
