@@ -53,6 +53,11 @@ mod inbox;
 mod info;
 mod kind;
 mod matching;
+#[cfg(feature = "async")]
+mod matching_async;
+#[cfg(any(feature = "std", feature = "async"))]
+mod matching_source;
+mod members;
 mod pattern;
 mod place;
 mod publisher;

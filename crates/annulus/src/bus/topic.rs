@@ -28,7 +28,7 @@ use crate::message::Message;
 
 /// A topic, as it is in the bus.
 pub(super) struct Topic<E: ?Sized = dyn AnyEnds> {
-    name: Box<str>,
+    name: Arc<str>,
     hash: u64,
     /// The type of `ends`.
     ends_type: TypeId,
@@ -168,6 +168,11 @@ impl<T: Message, K: Kind> Ends<T, K> {
 
 impl<E: ?Sized> Topic<E> {
     pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same, for others to keep.
+    pub(super) fn shared_name(&self) -> &Arc<str> {
         &self.name
     }
 }
