@@ -244,7 +244,8 @@ fn mismatch<T: Message, K: Kind>(topic: &Arc<Topic>) -> TopicError {
     }
 }
 
-/// What the hash begins with: a random number, where the system has one.
+/// What the hash begins with: a random number, where the system has one. Where it has none, whoever chooses
+/// the names of topics can choose some that collide.
 fn seed() -> u64 {
     #[cfg(feature = "std")]
     {
