@@ -171,8 +171,8 @@ fn few(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// The hash of a name: words of eight bytes, each multiplied to 128 bits whose halves are folded together. The
-/// last word may overlap with the one before.
+/// The hash of a name: words of eight bytes, each multiplied to 128 bits whose halves are folded together.
+/// The last word may overlap with the one before.
 ///
 /// The multiplication is that of Wang Yi's wyhash. Whoever does not know `seed` can't easily make names that
 /// collide; it is no cryptographic hash. Names that collide all the same are in one list.

@@ -92,8 +92,8 @@ macro_rules! conformance {
             }
         }
     )*};
-    // Topics that match a pattern: whoever receives from them joins while the bus is there, and is told of the end
-    // when it goes.
+    // Topics that match a pattern: whoever receives from them joins while the bus is there, and is told of
+    // the end when it goes.
     (patterns: $($module:ident: $ring:ident),* $(,)?) => {$(
         mod $module {
             use crate::every::{accounts, close, idle, joining, laps, liveness, panics, timeouts, written};
