@@ -219,7 +219,7 @@ impl<T: Message> Members<T> {
         self.all.iter().all(|member| {
             // Both in the order of their numbers. Topics that were left have come to their end.
             let mark = marks.by_ref().find(|(number, _)| *number == member.number);
-            mark.is_none_or(|(_, mark)| member.subscriber.has_passed(mark))
+            mark.is_none_or(|(_, mark)| member.subscriber.has_passed(*mark))
         })
     }
 }

@@ -150,20 +150,15 @@ fn is_same(one: &str, other: &str) -> bool {
     if one.len() != other.len() {
         return false;
     }
-    let (Some(one_last), Some(other_last)) = (one.last_chunk(), other.last_chunk()) else {
+    let (Some(one_last), Some(other_last)) = (one.last_chunk::<WORD>(), other.last_chunk::<WORD>()) else {
         return few(one) == few(other);
     };
-    let of = |bytes: &[u8]| bytes.try_into().map_or(0, word);
-    word(one_last) == word(other_last)
-        && one.chunks_exact(WORD).zip(other.chunks_exact(WORD)).all(|(one, other)| of(one) == of(other))
+    let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
+    one_last == other_last
+        && one.chunks_exact(WORD).zip(other.chunks_exact(WORD)).all(|(one, other)| word(one) == word(other))
 }
 
 const WORD: usize = 8;
-
-#[inline]
-fn word(bytes: &[u8; WORD]) -> u64 {
-    u64::from_le_bytes(*bytes)
-}
 
 /// Fewer bytes than a word has, as a number.
 #[inline]
@@ -180,11 +175,11 @@ fn few(bytes: &[u8]) -> u64 {
 pub(super) fn hash(name: &str, seed: u64) -> u64 {
     let name = name.as_bytes();
     let mut hash = seed ^ (name.len() as u64).wrapping_mul(FACTOR);
-    let Some(last) = name.last_chunk() else { return folded(hash ^ few(name)) };
+    let Some(last) = name.last_chunk::<WORD>() else { return folded(hash ^ few(name)) };
     for bytes in name[..name.len() - 1].chunks_exact(WORD) {
-        hash = folded(hash ^ bytes.try_into().map_or(0, word));
+        hash = folded(hash ^ bytes.try_into().map_or(0, u64::from_le_bytes));
     }
-    folded(hash ^ word(last))
+    folded(hash ^ u64::from_le_bytes(*last))
 }
 
 /// The fraction of the golden ratio; odd.

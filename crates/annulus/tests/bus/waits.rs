@@ -175,7 +175,7 @@ fn a_lag_is_passed_over() {
     assert_eq!(matching.total_lagged(), 2);
 }
 
-#[cfg(all(target_os = "linux", not(miri)))]
+#[cfg(all(target_os = "linux", not(any(miri, annulus_loom))))]
 #[test]
 fn at_a_notifier() {
     use annulus::bus::MatchingError;
