@@ -18,8 +18,8 @@ pub(crate) trait Batches: Source {
     fn has_more(&mut self) -> bool;
 
     /// The end of the messages whose sending happens before this call. Allocates at most a word for each
-    /// lane.
-    fn mark(&self) -> Self::Mark;
+    /// lane, and two for each ring.
+    fn mark(&mut self) -> Self::Mark;
 
     /// Whether no message from before `mark` is left: this handle has received or lost them, or others have
     /// received them. If not, the next one is there, or is being written.
@@ -53,7 +53,7 @@ impl<S: Batches> Batches for &mut S {
         (**self).has_more()
     }
 
-    fn mark(&self) -> S::Mark {
+    fn mark(&mut self) -> S::Mark {
         (**self).mark()
     }
 

@@ -9,7 +9,8 @@ use crate::wait::{Source, Take};
 /// These are the [subscribers](crate::broadcast::Subscriber) of broadcast rings and their
 /// [groups](crate::broadcast::SubscriberGroup), the [subscribers of events](crate::event::EventSubscriber),
 /// the [consumers](crate::queue::Consumer) of queues, the [receivers](crate::queue::shared::Receiver) of
-/// shared queues, stages among them, and `&mut` references to all of these. There are no others: the trait
+/// shared queues, stages among them, the [subscribers of a pattern](crate::bus::MatchingSubscriber) of a bus,
+/// and `&mut` references to all of these. There are no others: the trait
 /// can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Waitable: Source + Batches {}

@@ -33,3 +33,37 @@ fn the_end_of_the_bus_wakes() {
         assert!(reader.join().unwrap().0);
     });
 }
+
+/// A message in a topic that was there wakes the sleeper: the message of one of two topics, and nothing else.
+#[test]
+fn a_message_wakes() {
+    check_up_to(2, || {
+        let bus = Bus::<u64>::with(Builder::new(2).wait_strategy(BLOCK));
+        let mut publisher = bus.publisher("a");
+        let mut matching = bus.subscribe_matching("*").unwrap();
+        let reader = thread::spawn(move || {
+            let first = matching.recv().map(|(_, number)| number);
+            let second = matching.recv().map(|(_, number)| number);
+            (first, second, matching)
+        });
+        publisher.publish(7);
+        publisher.publish(8);
+        let (first, second, _matching) = reader.join().unwrap();
+        assert_eq!((first, second), (Ok(7), Ok(8)));
+        drop((publisher, bus));
+    });
+}
+
+/// The close of a topic wakes the sleeper, which finds that it was the last.
+#[test]
+fn the_end_of_a_topic_wakes() {
+    check_up_to(2, || {
+        let bus = Bus::<u64>::with(Builder::new(2).wait_strategy(BLOCK));
+        let publisher = bus.publisher("a");
+        let mut matching = bus.subscribe_matching("*").unwrap();
+        drop(bus);
+        let reader = thread::spawn(move || (matching.recv().is_err(), matching));
+        drop(publisher);
+        assert!(reader.join().unwrap().0);
+    });
+}

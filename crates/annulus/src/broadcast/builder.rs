@@ -62,7 +62,7 @@ impl Builder {
     }
 
     /// How handles wait where a verb does not say.
-    #[cfg(feature = "std")]
+    #[cfg(any(feature = "std", feature = "async"))]
     pub(crate) fn strategy(&self) -> WaitStrategy {
         self.strategy
     }

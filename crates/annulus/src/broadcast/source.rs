@@ -24,7 +24,7 @@ unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
         // As a receive decides it. A later stamp means that the message was overwritten.
         cursor < M::floor(shared.role())
             || admitted && shared.ring.stamp(cursor) >= Stamp::done(cursor)
-            || shared.may_be_closed() && shared.is_drained(cursor)
+            || self.is_at_end()
     }
 
     fn strategy(&self) -> WaitStrategy {
@@ -43,6 +43,13 @@ unsafe impl<T: Message, M: Mode> Take for Subscriber<T, M> {
     }
 }
 
+impl<T: Message, M: Mode> Subscriber<T, M> {
+    /// Whether the ring is closed and nothing is left.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.shared.may_be_closed() && self.shared.is_drained(self.cursor)
+    }
+}
+
 impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
     type Mark = Sequence;
 
@@ -56,7 +63,7 @@ impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
             && self.shared.ring.stamp(cursor) == Stamp::done(cursor)
     }
 
-    fn mark(&self) -> Sequence {
+    fn mark(&mut self) -> Sequence {
         self.end()
     }
 
@@ -111,7 +118,7 @@ impl<T: Message, const N: usize, M: Unstaged> Batches for SubscriberGroup<T, N, 
         self.lead.has_more()
     }
 
-    fn mark(&self) -> Sequence {
+    fn mark(&mut self) -> Sequence {
         self.lead.mark()
     }
 

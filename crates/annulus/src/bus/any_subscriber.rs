@@ -1,15 +1,29 @@
 //! [`AnySubscriber`]: a subscriber of a topic, whichever kind the topic is of.
 
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::batches::Batches;
 use crate::broadcast::{Lossless, Subscriber};
 use crate::error::{LossyTryRecvError, TryRecvError};
 use crate::message::Message;
-#[cfg(feature = "std")]
-use crate::wait::{Event, Look, Source};
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::sequence::Sequence;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::wait::{Event, Source};
 
 /// A subscriber of either mode.
 pub(super) enum AnySubscriber<T: Message> {
     Lossy(Subscriber<T>),
     Lossless(Subscriber<T, Lossless>),
+}
+
+/// The same for a subscriber of either mode.
+macro_rules! either {
+    ($any:expr, $subscriber:ident => $does:expr) => {
+        match $any {
+            Self::Lossy($subscriber) => $does,
+            Self::Lossless($subscriber) => $does,
+        }
+    };
 }
 
 impl<T: Message> AnySubscriber<T> {
@@ -21,28 +35,37 @@ impl<T: Message> AnySubscriber<T> {
     }
 
     pub(super) fn total_lagged(&self) -> u64 {
-        match self {
-            Self::Lossy(subscriber) => subscriber.total_lagged(),
-            Self::Lossless(subscriber) => subscriber.total_lagged(),
-        }
+        either!(self, subscriber => subscriber.total_lagged())
     }
+}
 
+/// As one waits for it, and as an event loop receives from it.
+#[cfg(any(feature = "std", feature = "async"))]
+impl<T: Message> AnySubscriber<T> {
     /// Where it waits, in its ring.
-    #[cfg(feature = "std")]
     pub(super) fn event(&self) -> &Event {
-        match self {
-            Self::Lossy(subscriber) => Source::event(subscriber),
-            Self::Lossless(subscriber) => Source::event(subscriber),
-        }
+        either!(self, subscriber => Source::event(subscriber))
     }
 
     /// Whether a receive would return something.
-    #[cfg(feature = "std")]
-    pub(super) fn look(&mut self) -> Look<()> {
-        let is_ready = match self {
-            Self::Lossy(subscriber) => subscriber.is_ready(),
-            Self::Lossless(subscriber) => subscriber.is_ready(),
-        };
-        if is_ready { Look::Found(()) } else { Look::Nothing }
+    pub(super) fn is_ready(&mut self) -> bool {
+        either!(self, subscriber => subscriber.is_ready())
+    }
+
+    /// Whether the topic is closed, and everything was received.
+    pub(super) fn is_at_end(&self) -> bool {
+        either!(self, subscriber => subscriber.is_at_end())
+    }
+
+    pub(super) fn has_more(&mut self) -> bool {
+        either!(self, subscriber => subscriber.has_more())
+    }
+
+    pub(super) fn mark(&mut self) -> Sequence {
+        either!(self, subscriber => subscriber.mark())
+    }
+
+    pub(super) fn has_passed(&self, mark: Sequence) -> bool {
+        either!(self, subscriber => subscriber.has_passed(&mark))
     }
 }

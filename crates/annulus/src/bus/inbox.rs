@@ -5,7 +5,9 @@
 //! topic's first message. The subscribers are a stack, which is taken as a whole.
 
 use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::sync::Arc;
+#[cfg(any(feature = "std", feature = "async"))]
+use alloc::task::Wake;
 use alloc::vec::Vec;
 use core::any::Any;
 use core::ptr;
@@ -23,7 +25,7 @@ pub(super) trait Watcher: Send + Sync {
     fn pattern(&self) -> &Pattern;
 
     /// `subscriber` is of topic `name`; nothing is done if it is not of the type that is wanted.
-    fn join(&self, name: &str, subscriber: Box<dyn Any + Send>);
+    fn join(&self, name: Arc<str>, subscriber: Box<dyn Any + Send>);
 
     /// The bus is gone: no topics come any more.
     fn end(&self);
@@ -34,7 +36,7 @@ pub(super) struct Inbox<T: Message> {
     pattern: Pattern,
     top: AtomicPtr<Node<T>>,
     over: AtomicBool,
-    /// Where the owner sleeps.
+    /// Where the owner waits for all that comes, messages of its topics as well.
     pub(super) event: Event,
 }
 
@@ -48,7 +50,7 @@ struct Node<T: Message> {
 }
 
 /// A subscriber, with the name of its topic.
-pub(super) type Joined<T> = (String, AnySubscriber<T>);
+pub(super) type Joined<T> = (Arc<str>, AnySubscriber<T>);
 
 /// A subscriber of any topic, for [`Watcher::join`]: an [`AnySubscriber`].
 pub(super) fn subscriber_for(watcher: &dyn Watcher, topic: &Topic) -> Option<Box<dyn Any + Send>> {
@@ -97,12 +99,12 @@ impl<T: Message> Watcher for Inbox<T> {
         &self.pattern
     }
 
-    fn join(&self, name: &str, subscriber: Box<dyn Any + Send>) {
+    fn join(&self, name: Arc<str>, subscriber: Box<dyn Any + Send>) {
         let Ok(subscriber) = subscriber.downcast::<AnySubscriber<T>>() else { return };
         // Relaxed, here and where it fails: the node below is not looked at.
         let below = self.top.load(Ordering::Relaxed);
         let node = Box::into_raw(Box::new(Node {
-            joined: (name.into(), *subscriber),
+            joined: (name, *subscriber),
             below,
             #[cfg(annulus_loom)]
             watched: crate::sync::UnsafeCell::new(()),
@@ -124,6 +126,20 @@ impl<T: Message> Watcher for Inbox<T> {
         // Release: pairs with the Acquire in `is_over`.
         self.over.store(true, Ordering::Release);
         if !mutated!("matching_end_wakes_nobody") {
+            self.event.notify();
+        }
+    }
+}
+
+/// As the waker of each [relay](crate::wait::Relay) of the owner: a message came in a topic.
+#[cfg(any(feature = "std", feature = "async"))]
+impl<T: Message> Wake for Inbox<T> {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        if !mutated!("relay_wakes_nobody") {
             self.event.notify();
         }
     }

@@ -40,6 +40,9 @@
 //! that makes a topic allocates the ring, and copies O(log n) nodes of the map. If two threads make the same
 //! topic at once, both allocate a ring, and one of the rings is dropped.
 //!
+//! Each bus hashes names with a random number of its own. Without `std` there is no such number. Then
+//! strangers should not choose names: a look-up visits all names that have one hash.
+//!
 //! A removed topic leaves nothing behind: its name, its part of the map and its ring are freed when the last
 //! look-up that runs at that time, and the last handle, are done with them. A look-up may so free memory for
 //! somebody else. What stays is one cell of 40 bytes for each thread that ever was in a look-up at the same
@@ -53,6 +56,11 @@ mod inbox;
 mod info;
 mod kind;
 mod matching;
+#[cfg(feature = "async")]
+mod matching_async;
+#[cfg(any(feature = "std", feature = "async"))]
+mod matching_source;
+mod members;
 mod pattern;
 mod place;
 mod publisher;

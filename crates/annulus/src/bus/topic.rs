@@ -27,12 +27,13 @@ use crate::error::CapacityError;
 use crate::message::Message;
 
 /// A topic, as it is in the bus.
-pub(super) struct Topic<E: ?Sized = dyn AnyEnds> {
-    name: Box<str>,
+// Decision 0075: a thin pointer to the ends, so that a look-up needs no look at their table.
+pub(super) struct Topic {
+    name: Arc<str>,
     hash: u64,
     /// The type of `ends`.
     ends_type: TypeId,
-    ends: E,
+    ends: Box<dyn AnyEnds>,
 }
 
 /// The ends of a ring of any message and any kind.
@@ -131,20 +132,21 @@ impl Topic {
         builder: Builder,
     ) -> Result<Arc<Self>, CapacityError> {
         let ends: Ends<T, K> = K::make(builder)?;
-        Ok(Arc::new(Topic { name: name.into(), hash, ends_type: TypeId::of::<Ends<T, K>>(), ends }))
+        let ends_type = TypeId::of::<Ends<T, K>>();
+        Ok(Arc::new(Self { name: name.into(), hash, ends_type, ends: Box::new(ends) }))
     }
 
     /// Its ends, if they are of this type.
     #[inline]
     pub(super) fn ends<E: 'static>(&self) -> Option<&E> {
         // As `Any` does it, without a call by a table.
-        // SAFETY: `make` stores the type of the ends, and nothing changes it.
-        (self.ends_type == TypeId::of::<E>()).then(|| unsafe { &*(&raw const self.ends).cast() })
+        // SAFETY: `make` stores the type of what is in the box, and nothing changes it.
+        (self.ends_type == TypeId::of::<E>()).then(|| unsafe { &*(&raw const *self.ends).cast() })
     }
 
     /// Its ends, whatever they are of.
     pub(super) fn any_ends(&self) -> &dyn AnyEnds {
-        &self.ends
+        &*self.ends
     }
 
     /// Whether it was removed.
@@ -156,6 +158,15 @@ impl Topic {
     pub(super) fn remove(&self) -> Result<(), Kept> {
         self.ends.remove()
     }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The same, for others to keep.
+    pub(super) fn shared_name(&self) -> &Arc<str> {
+        &self.name
+    }
 }
 
 impl<T: Message, K: Kind> Ends<T, K> {
@@ -163,12 +174,6 @@ impl<T: Message, K: Kind> Ends<T, K> {
     #[inline]
     pub(super) fn hand_out<H>(&self, handle: H) -> Option<H> {
         (!self.subscribable.receivers().is_sealed()).then_some(handle)
-    }
-}
-
-impl<E: ?Sized> Topic<E> {
-    pub(super) fn name(&self) -> &str {
-        &self.name
     }
 }
 

@@ -95,7 +95,7 @@ impl Topics {
                 joining = current.look(|map| map.joining(&topic));
             }
             for (watcher, subscriber) in joining {
-                watcher.join(request.name, subscriber);
+                watcher.join(Arc::clone(topic.shared_name()), subscriber);
             }
         }
     }
@@ -172,7 +172,7 @@ impl Topics {
             if current.replace(watched).is_ok() {
                 joined.sort_unstable_by(|(a, _), (b, _)| Entry::name(a).cmp(Entry::name(b)));
                 let of_type = joined.into_iter().filter_map(|(topic, subscriber)| {
-                    Some((Entry::name(&topic).to_owned(), *subscriber.downcast().ok()?))
+                    Some((Arc::clone(topic.shared_name()), *subscriber.downcast().ok()?))
                 });
                 let joined = of_type.collect();
                 return (inbox, joined);
@@ -244,7 +244,8 @@ fn mismatch<T: Message, K: Kind>(topic: &Arc<Topic>) -> TopicError {
     }
 }
 
-/// What the hash begins with: a random number, where the system has one.
+/// What the hash begins with: a random number, where the system has one. Where it has none, whoever chooses
+/// the names of topics can choose some that collide.
 fn seed() -> u64 {
     #[cfg(feature = "std")]
     {

@@ -88,7 +88,7 @@ impl<V> Versions<V> {
         // Acquire: pairs with I5, so the value is seen. (The count takes 32 bits, and has one for each thread
         // that is in a look-up.)
         let word = self.word.fetch_add(1, ordering!(Acquire unless "versions_borrow_relaxed"));
-        Borrowed { versions: self, cell: self.cell(cell_of(word)), index: cell_of(word) }
+        Borrowed { versions: self, cell: self.cell(cell_of(word)), index: cell_of(word), word: word + 1 }
     }
 
     /// The cell of that number.
@@ -201,6 +201,8 @@ pub(super) struct Borrowed<'v, V> {
     versions: &'v Versions<V>,
     cell: &'v Cell<V>,
     index: u32,
+    /// The word after I1.
+    word: u64,
 }
 
 impl<V> Borrowed<'_, V> {
@@ -217,7 +219,7 @@ impl<V> Borrowed<'_, V> {
 
     /// Puts `new` in the place of this version; gives it back if this is the current version no more.
     pub(super) fn replace(&self, new: V) -> Result<(), V> {
-        let Self { versions, cell, index } = *self;
+        let Self { versions, cell, index, .. } = *self;
         let mine = versions.pop();
         // SAFETY: popped from the free list, or of a page that this thread has made.
         unsafe { versions.cell(mine).put(new) };
@@ -250,9 +252,8 @@ impl<V> Borrowed<'_, V> {
 impl<V> Drop for Borrowed<'_, V> {
     #[inline]
     fn drop(&mut self) {
-        let Self { versions, cell, index } = *self;
-        // Relaxed, here and where it fails: only the number counts.
-        let mut word = versions.word.load(Ordering::Relaxed);
+        let Self { versions, cell, index, mut word } = *self;
+        // Relaxed where it fails: only the number counts. Mostly nobody was there meanwhile.
         while cell_of(word) == index {
             // I2. Release: pairs with I5.
             let order = ordering!(Release unless "versions_return_relaxed");

@@ -208,7 +208,7 @@ mod tests {
             false
         }
 
-        fn mark(&self) {}
+        fn mark(&mut self) {}
 
         fn has_passed(&self, (): &()) -> bool {
             self.is_received

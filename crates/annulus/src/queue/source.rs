@@ -65,7 +65,7 @@ impl<T: Send, K: Kind> Batches for Consumer<T, K> {
         self.end.has_more()
     }
 
-    fn mark(&self) -> Vec<Number> {
+    fn mark(&mut self) -> Vec<Number> {
         self.end.spans().map(|(_, tail)| tail).collect()
     }
 

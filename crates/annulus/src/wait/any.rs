@@ -169,17 +169,6 @@ impl<A> Place<A> {
         Self { seat: None, arm }
     }
 
-    /// The arm, which waits for nothing now.
-    pub(crate) fn arm(&self) -> &A {
-        &self.arm
-    }
-
-    /// The arm, to be changed. It waits for nothing now, so its event may change.
-    pub(crate) fn arm_mut(&mut self) -> &mut A {
-        debug_assert!(self.seat.is_none(), "it waits");
-        &mut self.arm
-    }
-
     /// The arm, which waits no more.
     pub(crate) fn into_arm(self) -> A {
         self.arm

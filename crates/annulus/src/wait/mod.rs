@@ -24,6 +24,8 @@ mod park;
 mod parker;
 mod reader_backoff;
 #[cfg(any(feature = "std", feature = "async"))]
+mod relay;
+#[cfg(any(feature = "std", feature = "async"))]
 mod seat;
 #[cfg(feature = "std")]
 mod sending;
@@ -59,7 +61,9 @@ pub use fence::prepare;
 pub(crate) use flag::{Flag, HasFlags};
 pub(crate) use look::Look;
 pub(crate) use reader_backoff::ReaderBackoff;
-#[cfg(all(target_os = "linux", feature = "std"))]
+#[cfg(any(feature = "std", feature = "async"))]
+pub(crate) use relay::Relay;
+#[cfg(any(feature = "std", feature = "async"))]
 pub(crate) use seat::Seat;
 #[cfg(feature = "std")]
 pub use sending::SendChoice;

@@ -40,6 +40,11 @@ impl Seat {
         self.event == event
     }
 
+    /// Whether nobody has woken its owner since it was [registered](Self::register).
+    pub(super) fn is_armed(&self) -> bool {
+        self.place.as_ref().is_some_and(Place::is_waiting)
+    }
+
     fn event(&self) -> &Event {
         // SAFETY: the promise of `at`.
         unsafe { self.event.as_ref() }

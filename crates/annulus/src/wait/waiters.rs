@@ -357,6 +357,13 @@ impl Place {
         self.is_armed = true;
     }
 
+    /// Whether it is armed, and nobody has begun to wake the task.
+    pub(super) fn is_waiting(&self) -> bool {
+        // Relaxed: who waits for what comes with the wake-up has registered elsewhere, and that orders it
+        // (`relay.rs`).
+        self.is_armed && self.block().armed.load(Ordering::Relaxed) & bit(self.index) != 0
+    }
+
     /// From now on nobody wakes the task, and it is told how its wait ended. Where it is
     /// [`Ended::Abandoned`], the caller forgets the place.
     pub(super) fn disarm(&mut self) -> Ended {

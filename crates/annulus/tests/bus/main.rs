@@ -6,3 +6,5 @@ mod model;
 mod patterns;
 mod threads;
 mod topics;
+#[cfg(feature = "std")]
+mod waits;

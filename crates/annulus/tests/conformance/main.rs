@@ -92,6 +92,58 @@ macro_rules! conformance {
             }
         }
     )*};
+    // Topics that match a pattern: whoever receives from them joins while the bus is there, and is told of
+    // the end when it goes.
+    (patterns: $($module:ident: $ring:ident),* $(,)?) => {$(
+        mod $module {
+            use crate::every::{accounts, close, idle, joining, laps, liveness, panics, timeouts, written};
+            use crate::rings::$ring as Ring;
+
+            conformance! { @tests
+                laps::come_in_order_at_every_capacity_and_start,
+                laps::every_verb_receives_everything_in_order,
+                accounts::received_and_lagged_is_how_far_it_came,
+                accounts::a_full_ring_is_full_and_no_fuller,
+                close::what_came_before_the_close_arrives_by_every_verb,
+                close::a_close_wakes_who_waits,
+                joining::a_joiner_begins_with_the_next_message,
+                joining::joiners_beside_a_publisher_miss_nothing,
+                panics::a_publisher_that_panics_closes_if_it_was_the_last,
+                timeouts::a_timeout_ends_in_time_and_not_before,
+                timeouts::a_message_in_time_is_received,
+                written::what_is_yet_to_be_written_is_not_passed,
+                liveness::a_message_is_received_whatever_others_publish,
+                idle::many_who_wait_use_no_core_and_all_wake,
+                idle::one_who_waits_uses_no_core_and_wakes,
+            }
+        }
+    )*};
+    (task patterns: $($module:ident: $ring:ident),* $(,)?) => {$(
+        #[cfg(feature = "async")]
+        mod $module {
+            use crate::every::{accounts, close, idle, laps, liveness, tasks, timeouts};
+            use crate::rings::$ring as Ring;
+
+            conformance! { @tests
+                laps::come_in_order_at_every_capacity_and_start,
+                accounts::received_and_lagged_is_how_far_it_came,
+                close::what_came_before_the_close_arrives_by_every_verb,
+                close::a_close_wakes_who_waits,
+                timeouts::a_timeout_ends_in_time_and_not_before,
+                timeouts::a_message_in_time_is_received,
+                liveness::a_message_is_received_whatever_others_publish,
+                idle::many_who_wait_use_no_core_and_all_wake,
+                tasks::one_message_wakes_a_thousand,
+                tasks::an_idle_task_is_polled_once,
+                tasks::a_dropped_future_loses_nothing,
+                tasks::the_last_waker_is_woken,
+                tasks::a_stream_stays_at_its_end,
+                tasks::a_task_may_receive_inside_its_wake,
+                tasks::a_waker_that_panics_harms_nobody_else,
+                tasks::a_close_wakes_tasks_of_both_sides,
+            }
+        }
+    )*};
     // Any of them where tasks wait.
     (tasks: $($module:ident: $ring:ident),* $(,)?) => {$(
         #[cfg(feature = "async")]
@@ -223,6 +275,16 @@ conformance! { queues:
     one_order_queue: OneOrderQueue,
 }
 
+conformance! { patterns:
+    matching: Matching,
+    matching_lossless: MatchingLossless,
+}
+
+conformance! { task patterns:
+    matching_in_tasks: MatchingInTasks,
+    matching_lossless_in_tasks: MatchingLosslessInTasks,
+}
+
 conformance! { tasks:
     lossy_in_tasks: LossyInTasks,
     lossless_in_tasks: LosslessInTasks,
@@ -257,6 +319,11 @@ conformance! { runtime:
     tracked_and_tasks: Tracked,
     behind_lossless_and_tasks: BehindLossless,
     behind_mpmc_events_and_tasks: BehindMpmcEvents,
+}
+
+conformance! { runtime queues:
+    matching_and_tasks: Matching,
+    matching_lossless_and_tasks: MatchingLossless,
 }
 
 conformance! { runtime queues:

@@ -46,7 +46,7 @@ impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
         self.there(1) > 0
     }
 
-    fn mark(&self) -> Sequence {
+    fn mark(&mut self) -> Sequence {
         M::end(self.shared.role(), self.shared.ring.end(self.cursor))
     }
 

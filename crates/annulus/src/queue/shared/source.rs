@@ -47,7 +47,7 @@ macro_rules! receivers {
                 false
             }
 
-            fn mark(&self) -> Number {
+            fn mark(&mut self) -> Number {
                 self.state.lane.tail()
             }
 

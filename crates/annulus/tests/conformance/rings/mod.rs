@@ -8,6 +8,7 @@
 //! stage    one that follows nobody, and one that follows another in step
 //! queue    queues, where the property is the same
 //! one_order  the same, of the shared queue
+//! matching  a topic of a bus, as one of those that match a pattern
 //! in_tasks  any of them, where tasks wait (feature `async`)
 //! ```
 
@@ -15,6 +16,7 @@ mod copied;
 mod group;
 #[cfg(feature = "async")]
 mod in_tasks;
+mod matching;
 mod one_order;
 mod owned;
 mod queue;
@@ -34,6 +36,7 @@ pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
 #[cfg(feature = "async")]
 pub(crate) use in_tasks::*;
+pub(crate) use matching::{Matching, MatchingLossless};
 pub(crate) use one_order::OneOrder as OneOrderQueue;
 pub(crate) use owned::{Events, MpmcEvents, MpmcResetEvents, ResetEvents};
 pub(crate) use queue::{

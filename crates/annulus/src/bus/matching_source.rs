@@ -1,0 +1,89 @@
+//! [`MatchingSubscriber`] as what one can wait at, alone or beside other handles.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::matching::MatchingSubscriber;
+use super::members::Found;
+use crate::batches::Batches;
+use crate::error::RecvError;
+use crate::message::Message;
+use crate::receive::{Receive, Waitable};
+use crate::sequence::Sequence;
+use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
+
+/// The next message, and the place of its topic.
+impl<T: Message> Wait for MatchingSubscriber<T> {
+    type Found = Result<(usize, T), RecvError>;
+
+    fn event(&self) -> &Event {
+        self.members.event()
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        match self.members.next_or_listen() {
+            Found::Message(index, message) => Look::Found(Ok((index, message))),
+            Found::End => Look::Found(Err(RecvError)),
+            Found::Nothing => Look::Nothing,
+            // The oldest message that is left stands, and nobody will notify for it.
+            Found::Lag(..) => Look::Again,
+        }
+    }
+}
+
+// SAFETY: the event is in the inbox, which the members keep alive, in a place of its own.
+unsafe impl<T: Message> Source for MatchingSubscriber<T> {
+    fn event(&self) -> &Event {
+        Wait::event(self)
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.members.is_ready_or_listens()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.strategy
+    }
+}
+
+// SAFETY: as above. A receive changes nothing about that.
+unsafe impl<T: Message> Take for MatchingSubscriber<T> {
+    type Taken = (Arc<str>, T);
+
+    fn poll_recv(&mut self) -> Look<Result<(Arc<str>, T), RecvError>> {
+        match self.poll() {
+            Look::Found(Ok((index, message))) => {
+                Look::Found(Ok((Arc::clone(self.members.name(index)), message)))
+            }
+            Look::Found(Err(error)) => Look::Found(Err(error)),
+            Look::Nothing => Look::Nothing,
+            Look::Again => Look::Again,
+        }
+    }
+}
+
+impl<T: Message> Batches for MatchingSubscriber<T> {
+    type Mark = Vec<(u64, Sequence)>;
+
+    fn has_more(&mut self) -> bool {
+        self.members.has_more()
+    }
+
+    fn mark(&mut self) -> Self::Mark {
+        self.members.marks()
+    }
+
+    fn has_passed(&self, mark: &Self::Mark) -> bool {
+        self.members.have_passed(mark)
+    }
+
+    fn lost(&self) -> u64 {
+        self.total_lagged()
+    }
+}
+
+impl<T: Message> Waitable for MatchingSubscriber<T> {}
+
+impl<T: Message> Receive for MatchingSubscriber<T> {
+    type Item = (Arc<str>, T);
+}

@@ -1,0 +1,225 @@
+//! [`Members`]: the topics that match a pattern, as one who receives from all of them has them.
+//!
+//! It waits at the event of its [inbox](super::inbox), where new topics and the end of the bus are
+//! announced. The events of the topics' rings are [relayed](crate::wait::Relay) to it.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+#[cfg(any(feature = "std", feature = "async"))]
+use core::ptr::NonNull;
+#[cfg(any(feature = "std", feature = "async"))]
+use core::task::Waker;
+
+use super::any_subscriber::AnySubscriber;
+use super::inbox::{Inbox, Joined};
+use crate::error::LossyTryRecvError;
+use crate::message::Message;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::sequence::Sequence;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::wait::{Event, Relay};
+
+/// The topics that match.
+pub(super) struct Members<T: Message> {
+    /// In the order in which they joined, and so of their numbers.
+    all: Vec<Member<T>>,
+    /// Whose turn it is.
+    turn: usize,
+    /// How many have joined.
+    joined: u64,
+    /// What was lost on topics that are left.
+    lagged: u64,
+    /// Whether the end of the bus was seen.
+    is_over: bool,
+    inbox: Arc<Inbox<T>>,
+    /// Of the inbox.
+    #[cfg(any(feature = "std", feature = "async"))]
+    waker: Waker,
+}
+
+/// A topic that matches.
+struct Member<T: Message> {
+    // Before the subscriber: it is dropped first, and the subscriber keeps its ring alive.
+    #[cfg(any(feature = "std", feature = "async"))]
+    relay: Relay,
+    /// How many have joined before.
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for event loops"))]
+    number: u64,
+    name: Arc<str>,
+    subscriber: AnySubscriber<T>,
+}
+
+/// What a look at all topics found. The number is the place of the topic among the members.
+pub(super) enum Found<T> {
+    Message(usize, T),
+    Lag(usize, u64),
+    Nothing,
+    End,
+}
+
+impl<T: Message> Members<T> {
+    pub(super) fn new(inbox: Arc<Inbox<T>>, joined: Vec<Joined<T>>) -> Self {
+        let mut members = Self {
+            all: Vec::new(),
+            turn: 0,
+            joined: 0,
+            lagged: 0,
+            is_over: false,
+            #[cfg(any(feature = "std", feature = "async"))]
+            waker: Arc::clone(&inbox).into(),
+            inbox,
+        };
+        members.join(joined);
+        members
+    }
+
+    pub(super) fn inbox(&self) -> &Inbox<T> {
+        &self.inbox
+    }
+
+    /// The name of the topic at that place.
+    pub(super) fn name(&self, index: usize) -> &Arc<str> {
+        &self.all[index].name
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(|member| &*member.name)
+    }
+
+    /// How many messages were lost, of all topics together.
+    pub(super) fn total_lagged(&self) -> u64 {
+        self.lagged + self.all.iter().map(|member| member.subscriber.total_lagged()).sum::<u64>()
+    }
+
+    fn join(&mut self, joined: Vec<Joined<T>>) {
+        for (name, subscriber) in joined {
+            self.all.push(Member {
+                #[cfg(any(feature = "std", feature = "async"))]
+                relay: Relay::new(),
+                number: self.joined,
+                name,
+                subscriber,
+            });
+            self.joined += 1;
+        }
+    }
+
+    /// Joins the topics that are new.
+    fn join_new(&mut self) {
+        let is_over = self.inbox.is_over();
+        // After that look, so that nothing comes any more if the bus is gone.
+        if self.inbox.has_some() {
+            let joined = self.inbox.take();
+            self.join(joined);
+        }
+        self.is_over = is_over;
+    }
+
+    /// The topic is at its end.
+    fn leave(&mut self, index: usize) {
+        self.lagged += self.all.remove(index).subscriber.total_lagged();
+        if index < self.turn {
+            self.turn -= 1;
+        }
+    }
+
+    /// Whether nothing comes any more, if nothing is there now.
+    fn is_end(&self) -> bool {
+        self.is_over && self.all.is_empty()
+    }
+
+    /// What is there, of the topic whose turn it is, and so on around.
+    pub(super) fn next(&mut self) -> Found<T> {
+        self.join_new();
+        let mut left = self.all.len();
+        while left > 0 {
+            left -= 1;
+            let index = if self.turn < self.all.len() { self.turn } else { 0 };
+            self.turn = index + 1;
+            match self.all[index].subscriber.try_recv() {
+                Ok(message) => return Found::Message(index, message),
+                Err(LossyTryRecvError::Lagged { skipped }) => return Found::Lag(index, skipped),
+                Err(LossyTryRecvError::Empty) => {}
+                Err(LossyTryRecvError::Closed) => self.leave(index),
+            }
+        }
+        if self.is_end() { Found::End } else { Found::Nothing }
+    }
+}
+
+/// For those who wait.
+#[cfg(any(feature = "std", feature = "async"))]
+impl<T: Message> Members<T> {
+    /// Where new topics, the end, and messages of all topics are notified.
+    pub(super) fn event(&self) -> &Event {
+        &self.inbox.event
+    }
+
+    /// As [`next`](Self::next), for who waits if nothing is there.
+    pub(super) fn next_or_listen(&mut self) -> Found<T> {
+        match self.next() {
+            Found::Nothing if self.listen() => self.next(),
+            found => found,
+        }
+    }
+
+    /// Whether [`next`](Self::next) would find something, for who waits if not.
+    pub(super) fn is_ready_or_listens(&mut self) -> bool {
+        self.is_ready() || self.listen() && self.is_ready()
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.join_new();
+        self.leave_ended();
+        self.is_end() || self.all.iter_mut().any(|member| member.subscriber.is_ready())
+    }
+
+    /// A topic at its end is ready to be left, and nothing more.
+    fn leave_ended(&mut self) {
+        let mut index = 0;
+        while index < self.all.len() {
+            if self.all[index].subscriber.is_at_end() {
+                self.leave(index);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    /// If somebody has registered at the event: from now on messages of all topics are notified there.
+    /// Returns whether the caller has to look once more (`relay.rs`).
+    fn listen(&mut self) -> bool {
+        let mut looks_again = false;
+        if self.inbox.event.has_sleepers() {
+            for member in &mut self.all {
+                let event = NonNull::from(member.subscriber.event());
+                // SAFETY: the event is in the ring, which the subscriber keeps alive. The subscriber stays
+                // with its relay, and is dropped after it.
+                looks_again |= unsafe { member.relay.set(event, &self.waker) };
+            }
+        }
+        looks_again
+    }
+
+    /// Whether a message is there.
+    pub(super) fn has_more(&mut self) -> bool {
+        self.join_new();
+        self.all.iter_mut().any(|member| member.subscriber.has_more())
+    }
+
+    /// Where the messages end that were sent before this call, with the numbers of their topics.
+    pub(super) fn marks(&mut self) -> Vec<(u64, Sequence)> {
+        self.join_new();
+        self.all.iter_mut().map(|member| (member.number, member.subscriber.mark())).collect()
+    }
+
+    /// Whether no message from before `marks` is left.
+    pub(super) fn have_passed(&self, marks: &[(u64, Sequence)]) -> bool {
+        let mut marks = marks.iter();
+        self.all.iter().all(|member| {
+            // Both in the order of their numbers. Topics that were left have come to their end.
+            let mark = marks.by_ref().find(|(number, _)| *number == member.number);
+            mark.is_none_or(|(_, mark)| member.subscriber.has_passed(*mark))
+        })
+    }
+}
