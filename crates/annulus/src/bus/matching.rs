@@ -34,10 +34,10 @@ use crate::wait::{Deadline, Look, Wait, wait_until};
 ///
 /// A topic that another thread is just making joins before the look-up that makes it returns.
 ///
-/// *Waiting.* It is a receiving handle like others ([`Receive`](crate::Receive)): a thread or a task, a
-/// [`select!`](crate::select!), an `EventNotifier` or an [`EventLoop`](crate::EventLoop) may wait at it. The
-/// message of any of its topics ends the wait, and so does a new topic, and the end. While nobody waits,
-/// publishers pay nothing for it. While somebody waits, the first message of each topic pays for a wake-up.
+/// *Waiting.* It is a receiving handle like others (`Receive`): a thread or a task, a `select!`, an
+/// `EventNotifier` or an `EventLoop` may wait at it. A message of any of its topics wakes who waits, and so
+/// does a new topic, the close of a topic, and the end of the bus. While nobody waits, publishers pay nothing
+/// for it. While somebody waits, the next message of each topic pays for a wake-up.
 /// Where a message is handed out together with the name of its topic, the name is an `Arc<str>`; the verbs
 /// of threads lend a `&str`.
 ///
@@ -45,9 +45,9 @@ use crate::wait::{Deadline, Look, Wait, wait_until};
 /// gone, and nobody publishes to any of the topics, and all messages are received.
 ///
 /// Receiving allocates nothing, except when topics have joined since the last receive. A wait allocates a
-/// place for a waker in the ring of each topic, unless one is free there. A handle that never
-/// receives keeps a subscriber of each topic that was made meanwhile, and so the ring of that topic, even if
-/// the topic was closed and removed. Drop a handle that nobody needs. If it is forgotten
+/// place for a waker in the ring of each topic, unless one is free there. A handle that never receives keeps
+/// a subscriber of each topic that was made meanwhile, and so the ring of that topic, even if the topic was
+/// closed and removed. Drop a handle that nobody needs. If it is forgotten
 /// ([`mem::forget`](core::mem::forget)), lossless topics wait for it, and these rings stay until the bus is
 /// gone.
 ///

@@ -1,5 +1,8 @@
 //! Look-ups by name.
 
+#[cfg(feature = "std")]
+use std::time::Duration;
+
 use annulus::bus::{Bus, TypedBus};
 
 use super::counting::{allocations, gives_back};
@@ -20,6 +23,24 @@ fn a_hit_allocates_nothing() {
     };
     look_all_up();
     assert_eq!(allocations(look_all_up), 0);
+}
+
+/// The first wait makes places in the rings, and no later one does.
+#[cfg(feature = "std")]
+#[test]
+fn a_pattern_waits_in_places_that_it_has() {
+    let bus = Bus::<u64>::new(8);
+    let mut publishers = ["a", "b"].map(|name| bus.publisher(name));
+    let mut matching = bus.subscribe_matching("*").unwrap();
+    let mut wait_and_receive = || {
+        for publisher in &mut publishers {
+            assert!(matching.recv_timeout(Duration::from_millis(1)).is_err());
+            publisher.publish(7);
+            assert_eq!(matching.recv().unwrap().1, 7);
+        }
+    };
+    wait_and_receive();
+    assert_eq!(allocations(|| (0..5).for_each(|_| wait_and_receive())), 0);
 }
 
 #[test]
