@@ -28,6 +28,7 @@ fn main() {
     let slow = thread::spawn(move || {
         loop {
             match slow.try_recv() {
+                Ok(_) if slow.is_closed() => {} // nobody is to wait for what is left
                 Ok(_) => thread::sleep(WORK),
                 Err(LossyTryRecvError::Lagged { skipped }) => {
                     // What still stands is old too: only the newest is worth the work.

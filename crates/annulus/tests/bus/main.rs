@@ -8,3 +8,4 @@ mod threads;
 mod topics;
 #[cfg(feature = "std")]
 mod waits;
+mod words;

@@ -11,3 +11,4 @@ mod sources;
 #[path = "../support/mod.rs"]
 mod support;
 mod threads;
+mod verbs;
