@@ -27,7 +27,7 @@ function read_code(file,    text, hidden, number) {
 
 /^SF:/ { file = $2; sub(".*" root, "", file) }
 
-/^DA:/ && $3 == 0 && file ~ /^((lane|ring|broadcast|queue|wait|pool|event_loop)\/.*|index|sequence|side|batches)\.rs$/ {
+/^DA:/ && $3 == 0 && file ~ /^((lane|ring|broadcast|queue|wait|pool|event_loop|bus|topology|select)\/.*|index|sequence|side|batches)\.rs$/ {
     read_code(file)
     text = code[file, $2]
     sub(/^ +/, "", text)

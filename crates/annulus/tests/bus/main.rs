@@ -8,4 +8,5 @@ mod threads;
 mod topics;
 #[cfg(feature = "std")]
 mod waits;
+#[cfg(feature = "std")]
 mod words;

@@ -221,6 +221,18 @@ mod tasks {
         });
     }
 
+    #[test]
+    fn in_a_stream_that_borrows() {
+        let bus = Bus::<u64>::new(8);
+        let mut all = bus.subscribe_matching("**").unwrap();
+        let mut publisher = bus.publisher("a");
+        publisher.publish(1);
+        let (name, number) = pollster::block_on(all.stream().next()).unwrap();
+        assert_eq!((&*name, number), ("a", 1));
+        publisher.publish(2);
+        assert_eq!(all.try_recv(), Ok(("a", 2)));
+    }
+
     /// Futures that are dropped leave nothing in the rings, and take nothing.
     #[test]
     fn a_dropped_future_takes_nothing() {

@@ -62,3 +62,17 @@ fn a_topic_waits_as_it_was_made() {
     drop(bus.topic("c").of_kind::<Lossless>().publisher().unwrap());
     assert!(format!("{bus:?}").starts_with("Bus { topics: ["), "{bus:?}");
 }
+
+#[test]
+fn a_pattern_waits_until_a_deadline() {
+    let bus = Bus::<u64>::new(8);
+    let mut all = bus.subscribe_matching("**").unwrap();
+    let soon = || std::time::Instant::now() + std::time::Duration::from_millis(5);
+    assert_eq!(all.recv_deadline(soon()), Err(annulus::RecvTimeoutError::Timeout));
+    bus.publisher("a").publish(1);
+    assert_eq!(all.recv_deadline(soon()), Ok(("a", 1)));
+    bus.publisher("a").publish(2);
+    assert_eq!(all.recv_timeout(std::time::Duration::from_secs(9)), Ok(("a", 2)));
+    drop(bus);
+    assert_eq!(all.recv_deadline(soon()), Err(annulus::RecvTimeoutError::Closed));
+}

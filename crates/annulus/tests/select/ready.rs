@@ -51,6 +51,14 @@ fn no_arm_starves() {
 }
 
 #[test]
+fn select_can_be_printed() {
+    let (_producer, mut consumer) = spsc::channel::<u64>(1);
+    let mut select = Select::default();
+    select.recv(&mut consumer);
+    assert_eq!(format!("{select:?}"), "Select { handles: 1, fair: true }");
+}
+
+#[test]
 fn select_says_what_is_ready() {
     let (mut producer, mut consumer) = spsc::channel(1);
     let (publisher, subscribable) = broadcast::mp_lossless(2);

@@ -168,3 +168,22 @@ fn a_strategy_of_a_stage_is_for_each_ring() {
     assert_eq!(reader.join().unwrap(), 380);
     pipeline.join().unwrap();
 }
+
+/// A panic out of what a stage's function holds is a panic of the stage.
+#[test]
+fn a_destructor_that_panics_is_told() {
+    struct Held;
+    impl Drop for Held {
+        fn drop(&mut self) {
+            std::panic::resume_unwind(Box::new("held"));
+        }
+    }
+    let held = Held;
+    let (mut input, stages) = Pipeline::builder().input::<u64>();
+    let (output, pipeline) = stages.then(move |x| (x, &held).0).named("holds").build();
+    input.publish(1).unwrap();
+    drop(input);
+    assert_eq!(output.into_iter().collect::<Vec<_>>(), [1]);
+    let error = pipeline.join().unwrap_err();
+    assert_eq!((error.panics()[0].stage.as_str(), error.panics()[0].message.as_str()), ("holds", "held"));
+}
