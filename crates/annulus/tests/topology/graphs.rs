@@ -328,7 +328,15 @@ fn loses_nothing(run: Run, parts: &[Part]) {
     }
 }
 
-const CASES: u32 = if cfg!(miri) { 2 } else { 48 };
+/// Graphs of each test. Without optimization it runs on emulated machines and to count lines, so there are
+/// fewer.
+const CASES: u32 = if cfg!(miri) {
+    2
+} else if cfg!(debug_assertions) {
+    24
+} else {
+    48
+};
 const MESSAGES: u64 = if cfg!(miri) { 6 } else { 300 };
 
 fn at() -> impl Strategy<Value = usize> {
@@ -373,7 +381,7 @@ proptest! {
 
 proptest! {
     // A graph has a run for each of its stages.
-    #![proptest_config(config(CASES.div_ceil(4)))]
+    #![proptest_config(config(CASES.div_ceil(6)))]
 
     /// At every stage, one after the other.
     #[test]
