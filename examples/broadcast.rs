@@ -1,13 +1,10 @@
 //! One publisher, three subscribers, each on its own thread: every subscriber sees every message.
 //!
-//! `cargo run --release -p annulus --example broadcast`
+//! `cargo run --release -p annulus --features derive --example broadcast`
 
 use std::thread;
 
-use bytemuck::NoUninit;
-
-#[derive(Clone, Copy, NoUninit)]
-#[repr(C)]
+#[derive(Clone, Copy, annulus::Message)]
 struct Quote {
     bid: f64,
     ask: f64,

@@ -18,13 +18,13 @@ fn main() {
         let mut phase = 0;
         while phase < BLOCK * BLOCKS {
             // rtrb: producer.write_chunk_uninit(BLOCK)
-            match producer.reserve((BLOCK * BLOCKS - phase).min(BLOCK)) {
+            match producer.try_reserve((BLOCK * BLOCKS - phase).min(BLOCK)) {
                 Some(room) => {
                     let count = room.len();
                     // rtrb: chunk.fill_from_iter(…)
                     phase += room.write_iter((phase..phase + count).map(|i| i as u32));
                 }
-                None => thread::yield_now(),
+                None => thread::yield_now(), // no room: try again, as with rtrb, which never waits
             }
         }
     });

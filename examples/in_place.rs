@@ -6,7 +6,7 @@ use annulus::spsc;
 
 fn main() {
     let (mut producer, mut consumer) = spsc::channel::<u64>(8);
-    let reservation = producer.reserve(5).expect("there is room");
+    let reservation = producer.try_reserve(5).expect("there is room");
     println!("reserved {} slots; nothing is sent yet: {}", reservation.len(), consumer.is_empty());
     let sent = reservation.write_iter((1..).map(|n| n * n)); // fills them and sends all
 
@@ -19,7 +19,7 @@ fn main() {
     // The slots of a reservation are one slice, so it ends where the ring ends. A second one takes the rest.
     let mut rest: &[u64] = &[36, 49, 64, 81, 100];
     let mut pieces = Vec::new();
-    while let Some(reservation) = producer.reserve(rest.len()) {
+    while let Some(reservation) = producer.try_reserve(rest.len()) {
         let sent = reservation.write_slice(rest);
         rest = &rest[sent..];
         pieces.push(sent);

@@ -1,13 +1,12 @@
 //! Four topics of a bus, each with a publisher and a subscriber that find it by its name. What counts is what
 //! was *received*: a publisher that nobody keeps up with publishes fast, and moves nothing.
 //!
-//! `cargo run --release -p annulus --example market_data`
+//! `cargo run --release -p annulus --features derive --example market_data`
 
 use std::thread;
 use std::time::Instant;
 
-use annulus::Bus;
-use bytemuck::NoUninit;
+use annulus::{Bus, Message};
 
 const TOPICS: [&str; 4] = ["EURUSD", "GBPUSD", "USDJPY", "AUDUSD"];
 const QUOTES: u64 = 500_000;
@@ -16,8 +15,7 @@ const PACKET: u64 = 512;
 /// A subscriber that is off its core for longer than these slots last loses some quotes.
 const CAPACITY: usize = 16_384;
 
-#[derive(Clone, Copy, NoUninit)]
-#[repr(C)]
+#[derive(Clone, Copy, Message)]
 struct Quote {
     number: u64,
     bid: u64,

@@ -1,10 +1,11 @@
-//! One thread that reads two rings: market data as it comes, and commands, which must not wait behind it.
+//! One thread that reads two rings: market data as it comes, and commands, which must not wait behind it. It
+//! sleeps while neither has anything.
 //!
 //! `cargo run --release -p annulus --example two_rings`
 
 use std::thread;
 
-use annulus::{LossyTryRecvError, TryRecvError, broadcast, spsc};
+use annulus::{LossyRecvError, broadcast, select_biased, spsc};
 
 #[derive(Debug, PartialEq)]
 enum Command {
@@ -18,21 +19,26 @@ fn main() {
     let mut prices = subscribable.subscribe();
 
     let trader = thread::spawn(move || {
-        let (mut seen, mut paused, mut open) = (0_u64, 0, [true; 2]);
-        while open[0] || open[1] {
-            match commands.try_recv() {
-                Ok(Command::Pause) => paused += 1,
-                Ok(Command::Resume) => assert!(paused > 0),
-                Err(TryRecvError::Empty) => {}
-                Err(TryRecvError::Closed) => open[0] = false,
-            }
-            match prices.try_recv() {
-                Ok(_) => seen += 1,
-                Err(LossyTryRecvError::Lagged { skipped }) => println!("lost {skipped} prices"),
-                Err(LossyTryRecvError::Empty) => thread::yield_now(),
-                Err(LossyTryRecvError::Closed) => open[1] = false,
+        let (mut seen, mut lost, mut paused) = (0, 0, 0);
+        loop {
+            select_biased! {
+                // The first arm goes first: a command never waits behind a price.
+                recv(commands) -> command => match command {
+                    Ok(Command::Pause) => paused += 1,
+                    Ok(Command::Resume) => assert!(paused > 0),
+                    Err(_) => break,
+                },
+                recv_or_lag(prices) -> price => match price {
+                    Ok(_) => seen += 1,
+                    Err(LossyRecvError::Lagged { skipped }) => lost += skipped,
+                    Err(_) => break,
+                },
             }
         }
+        // One of them has ended: the other one is read alone.
+        paused += commands.iter().filter(|command| *command == Command::Pause).count();
+        seen += prices.iter().count() as u64;
+        assert!(lost <= prices.total_lagged());
         (seen + prices.total_lagged(), paused)
     });
 

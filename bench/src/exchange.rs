@@ -379,6 +379,7 @@ impl<const C: usize> Run<C> {
             cpu_ns: Some(each(processor_time)),
             share,
             latencies: latencies::steps(found.into_iter()),
+            ..Sample::default()
         }
     }
 }

@@ -12,6 +12,8 @@
 //! contenders/  the rings, behind one interface
 //! rounds       the method: a round, which of them count, statistics
 //! one_way      how long a message is on its way, by time stamps
+//! processes    other processes of a row, and what they are told
+//! common_lines memory that they have in common
 //! workers      the executors on which tasks run
 //! timing       how a loop is timed: after a warm-up, on one thread or on both cores
 //! hand_over    something that a thread can sleep on
@@ -27,6 +29,7 @@
 //! ```
 
 mod busy;
+mod common_lines;
 mod contenders;
 mod cores;
 mod documents;
@@ -40,6 +43,7 @@ mod measure;
 mod messages;
 mod one_way;
 mod placement;
+mod processes;
 mod report;
 mod results;
 mod rounds;
@@ -51,10 +55,11 @@ mod workers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 
-use contenders::{PACKAGES, version_of};
+use contenders::{packages, version_of};
 use cores::Cores;
 use load::Load;
 use machine::Machine;
@@ -65,14 +70,16 @@ use row::Row;
 
 /// Measures annulus beside its rivals, prints a table, and writes a report.
 ///
-/// Without arguments it takes about ten minutes, wants two cores that nothing else uses, and writes
+/// Without arguments it takes about fifty minutes, wants two cores that nothing else uses, and writes
 /// report.html and results.json to the current folder.
 #[derive(Parser)]
 #[command(after_help = "Examples:
   cargo run --release -- --quick                        a look, in three minutes
   cargo run --release -- --only 'queue, '               some rows
-  cargo run --release -- --only placement               those by placement, in five minutes
+  cargo run --release -- --only placement               those by placement, in forty minutes
   cargo run --release -- --only async                   those of tasks, in two minutes
+  cargo run --release --features iceoryx2 -- --only processes
+                                                        those between processes, with that library beside them
   cargo run --release -- --from results.json            the report again, without measuring
   cargo run --release -- --compare a.json b.json c.json whether runs come to the same verdicts")]
 struct Arguments {
@@ -111,7 +118,16 @@ struct Arguments {
     /// With its entries from the last to the first.
     #[arg(long, hide = true, requires = "round")]
     backward: bool,
+    /// Be another process of a row, as the socket on standard input says. For this program itself.
+    #[arg(long, hide = true)]
+    child: bool,
+    /// For so many milliseconds at most, if it is a row that runs for a time.
+    #[arg(long, hide = true, requires = "round")]
+    span_ms: Option<u64>,
 }
+
+/// A row that runs for a time has no more of it in a run that is only to see that it runs.
+const QUICK_SPAN: Duration = Duration::from_millis(100);
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -124,6 +140,9 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, String> {
+    if arguments.child {
+        return processes::be_a_child(&rows::works()).map(|()| ExitCode::SUCCESS);
+    }
     if !arguments.compare.is_empty() {
         return compare(&arguments.compare);
     }
@@ -133,7 +152,8 @@ fn run(arguments: &Arguments) -> Result<ExitCode, String> {
             let cores = arguments.cores.map_or_else(Cores::first_two, Cores::check)?;
             if let Some(name) = &arguments.round {
                 let order = if arguments.backward { Order::Backward } else { Order::Forward };
-                return measure::run_here(name, order, cores).map(|()| ExitCode::SUCCESS);
+                let span = arguments.span_ms.map(Duration::from_millis);
+                return measure::run_here(name, order, span, cores).map(|()| ExitCode::SUCCESS);
             }
             let results = measure(arguments, cores)?;
             documents::put(&arguments.json, results::json(&results)?)?;
@@ -155,6 +175,9 @@ fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
     if rows.is_empty() {
         return Err(format!("no row's name contains {:?}", arguments.only));
     }
+    if arguments.quick {
+        rows.iter_mut().for_each(|row| row.span = row.span.min(QUICK_SPAN));
+    }
     let all = rows.len();
     rows.retain(|row| row.cores() <= cores.count());
     if rows.len() < all {
@@ -163,6 +186,7 @@ fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
     if rows.is_empty() {
         return Err("nothing is left to measure on one core".to_owned());
     }
+    rows::left_out().iter().for_each(|why| eprintln!("{why}"));
     if !stamps::are_reliable() {
         eprintln!("no one-way latencies: the time stamp counter of this machine is not invariant");
     }
@@ -172,7 +196,7 @@ fn measure(arguments: &Arguments, cores: Cores) -> Result<Results, String> {
     let package = |name: &str| Package { name: name.to_owned(), version: version_of(name).to_owned() };
     Ok(Results {
         machine: Machine::here(),
-        contenders: PACKAGES.into_iter().map(package).collect(),
+        contenders: packages().map(package).collect(),
         cores: cores.to_string(),
         rounds,
         others,

@@ -48,6 +48,7 @@ fn run_apart(row: &Row, order: Order, cores: Cores) -> Result<Round, String> {
     let program = env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program)
         .args(["--round", &row.name, "--cores", &cores.argument()])
+        .args(["--span-ms", &row.span.as_millis().to_string()])
         .args((order == Order::Backward).then_some("--backward"))
         .stderr(Stdio::inherit())
         .output()
@@ -65,10 +66,11 @@ fn run_apart(row: &Row, order: Order, cores: Cores) -> Result<Round, String> {
 }
 
 /// What such a process does: runs the round and prints it.
-pub fn run_here(name: &str, order: Order, cores: Cores) -> Result<(), String> {
+pub fn run_here(name: &str, order: Order, span: Option<Duration>, cores: Cores) -> Result<(), String> {
     const ROUND_TRIPS: u64 = 20_000;
     let row = rows::all().into_iter().find(|row| row.name == name);
-    let row = row.ok_or_else(|| format!("there is no row {name:?}"))?;
+    let mut row = row.ok_or_else(|| format!("there is no row {name:?}"))?;
+    row.span = span.map_or(row.span, |span| row.span.min(span));
     let name = row.name.clone();
     thread::spawn(move || {
         thread::sleep(PATIENCE);

@@ -69,6 +69,9 @@ pub struct EntryResult {
     pub cpu_ns: Option<Quartiles>,
     /// The share of the messages that were received, where a row has such a thing.
     pub share: Option<Quartiles>,
+    /// The part of its work that a neighbour on the reader's core loses, where a row has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbour_lost: Option<Quartiles>,
     pub latency: Option<Latency>,
 }
 
@@ -81,6 +84,9 @@ pub struct Latency {
     pub p90: u64,
     pub p99: u64,
     pub p99_9: u64,
+    /// Of those at 99 % of the rounds, one by one, also where rounds are taken together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p99_of_rounds: Option<Quartiles>,
     /// Of all rounds.
     pub max: u64,
     /// Percentiles, and the latency at each: enough of them to draw a curve.
@@ -137,6 +143,7 @@ impl RowResult {
             ns: rounds.ns(place),
             cpu_ns: rounds.cpu_ns(place),
             share: rounds.share(place),
+            neighbour_lost: rounds.neighbour_lost(place),
             latency: Latency::of(rounds.samples(place)),
         });
         let entries: Vec<EntryResult> = entries.collect();
@@ -268,6 +275,7 @@ impl Latency {
         let samples: Vec<&Sample> = samples.filter(|sample| !sample.latencies.is_empty()).collect();
         let max = samples.iter().flat_map(|sample| &sample.latencies).map(|&(ns, _)| ns).max()?;
         let mut rounds: Vec<Histogram<u64>> = samples.into_iter().map(histogram).collect();
+        let p99_of_rounds = Quartiles::of(rounds.iter().map(|round| round.value_at_percentile(99.0) as f64));
         if rounds.iter().all(|round| round.len() < 1_000) {
             let all = rounds.into_iter().reduce(|all, round| all + round);
             rounds = all.into_iter().collect();
@@ -283,6 +291,7 @@ impl Latency {
             p90: at(90.0),
             p99: at(99.0),
             p99_9: at(99.9),
+            p99_of_rounds,
             max,
             curve: percentiles.map(|percentile| (percentile, at(percentile))).collect(),
         })
@@ -342,8 +351,12 @@ pub mod tests {
             Entry { name: "less", kind: Kind::Floor, run: |_| unreachable!() },
         ];
         row.targets = vec![Target { against: "a rival".into(), at_most: 0.5, aim: Some(0.25) }];
-        let sample =
-            |ns, share| Sample { ns, cpu_ns: None, share, latencies: vec![(100, 3_000), (900, 1_000)] };
+        let sample = |ns, share| Sample {
+            ns,
+            share,
+            latencies: vec![(100, 3_000), (900, 1_000)],
+            ..Sample::default()
+        };
         let samples = [sample(ours, Some(0.993)), sample(rival, None), sample(0.8, None)];
         let round = |steady: bool| Round {
             samples: samples.to_vec(),
@@ -406,6 +419,9 @@ pub mod tests {
             [100, 100, 5_000_000].map(|ns| Sample { latencies: vec![(ns, 900)], ..Sample::default() });
         let together = Latency::of(held_up.iter()).unwrap();
         assert_eq!((together.p50, together.p90), (100, 5_001_215));
+        let each = together.p99_of_rounds.unwrap();
+        assert_eq!((each.lower, each.median), (100.0, 100.0), "one by one");
+        assert!(each.upper > 2e6, "{}", each.upper);
         let held_up =
             held_up.map(|sample| Sample { latencies: vec![(sample.latencies[0].0, 9_000)], ..sample });
         let latency = Latency::of(held_up.iter()).unwrap();

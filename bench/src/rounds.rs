@@ -121,6 +121,12 @@ impl Rounds {
         Quartiles::of(self.samples(entry).map(|sample| sample.share.unwrap_or(1.0)))
     }
 
+    /// None where a row has no neighbour.
+    pub fn neighbour_lost(&self, entry: usize) -> Option<Quartiles> {
+        let lost = self.samples(entry).map(|sample| sample.neighbour_lost);
+        Quartiles::of(lost.collect::<Option<Vec<f64>>>()?)
+    }
+
     /// Of what `one` and `other` have of `figure`, divided round by round; none where a round lacks it.
     pub fn ratio(
         &self,

@@ -24,12 +24,17 @@ pub struct Plan {
 pub struct Sample {
     /// Nanoseconds a message.
     pub ns: f64,
-    /// Processor time of all threads together, in nanoseconds a message, where it was looked at.
+    /// Processor time of all threads together, or of the one that the row names, in nanoseconds a message,
+    /// where it was looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<f64>,
     /// The part of the messages that the reader received, where it may lose some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
+    /// The part of its work that a thread which is busy on the reader's core loses meanwhile, where a row has
+    /// one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbour_lost: Option<f64>,
     /// Latencies in nanoseconds, each with how often it was found, where a row is about them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub latencies: Vec<(u64, u64)>,
@@ -97,11 +102,13 @@ pub enum Group {
     Latency,
     BeyondThreads,
     Pipelines,
+    Statistics,
     Memory,
     Placement,
     NowAndThen,
     BusyMachine,
     Sleepers,
+    Processes,
 }
 
 /// Where a row stands on the axis of a chart.

@@ -33,9 +33,24 @@ pub fn ns_each(begun: Instant, count: u64) -> f64 {
     begun.elapsed().as_secs_f64() * 1e9 / count as f64
 }
 
+/// Nanoseconds of `CLOCK_MONOTONIC`, which all processes of the machine have in common.
+#[inline(always)]
+pub fn now_ns() -> u64 {
+    time_of(ClockId::Monotonic).as_nanos() as u64
+}
+
 /// What all threads of this process have had of the cores.
 pub fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time_of(ClockId::ProcessCPUTime)
+}
+
+/// What the calling thread has had of the cores.
+pub fn thread_time() -> Duration {
+    time_of(ClockId::ThreadCPUTime)
+}
+
+fn time_of(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 

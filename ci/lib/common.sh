@@ -26,6 +26,23 @@ end_at_first_failure() {
     export "CARGO_TARGET_${host}_RUNNER=$PWD/ci/lib/mutant-run"
 }
 
+# number_of_run: which part of what is too long for one run it takes: the number of commits, so that successive commits come by all parts. Where they can't
+# be counted, one by chance: the last commit's name.
+number_of_run() {
+    if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ]; then
+        git rev-list --count HEAD
+    else
+        printf '%d\n' "0x$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)"
+    fi
+}
+
+# part_of N: of the lines that come, those that this run takes, one in N. All of them with ANNULUS_WHOLE.
+part_of() {
+    local parts=$1
+    [ -z "${ANNULUS_WHOLE:-}" ] || parts=1
+    awk -v parts="$parts" -v part=$(($(number_of_run) % parts)) 'NR % parts == part'
+}
+
 # need COMMAND HOW...: runs HOW where COMMAND fails, and says so where that did not help. With ANNULUS_NO_INSTALL it says what is missing, and runs
 # nothing.
 need() {
@@ -38,7 +55,12 @@ need() {
         return 1
     fi
     say "installing (ANNULUS_NO_INSTALL=1 forbids it): $*"
-    if "$@" && eval "$test_command" >/dev/null 2>&1; then return 0; fi
+    # One at a time, of all checks: neither rustup nor apt-get likes company.
+    mkdir -p target/tools
+    if (
+        ! command -v flock >/dev/null || flock 9
+        eval "$test_command" >/dev/null 2>&1 || "$@"
+    ) 9>target/tools/lock && eval "$test_command" >/dev/null 2>&1; then return 0; fi
     say "error: could not get it: $*"
     return 1
 }
@@ -89,14 +111,25 @@ loom_fence() {
 # must_see BUG REPORT COMMAND...: COMMAND fails where the library is built with that bug (see ci/lib/mutant-rustc), and says REPORT.
 must_see() {
     local bug=$1 report=$2 log=$CARGO_TARGET_DIR/$1.log
+    # To Cargo another wrapper is another build: it keeps the two apart, and nobody else gets the bug.
+    local wrapper=$PWD/target/mutants/wrappers/$bug
     shift 2
-    # Cargo does not see the name change; and whoever builds next must not find the bug.
-    touch crates/annulus/src/lib.rs
-    trap 'touch crates/annulus/src/lib.rs' EXIT
-    if ANNULUS_MUTANT=$bug "$@" >"$log" 2>&1 || ! grep -qE "$report" "$log"; then
+    mkdir -p "$(dirname "$wrapper")"
+    ln -sf "$PWD/ci/lib/mutant-rustc" "$wrapper"
+    if RUSTC_WORKSPACE_WRAPPER=$wrapper ANNULUS_MUTANT=$bug "$@" >"$log" 2>&1 || ! grep -qE "$report" "$log"; then
         tail -40 "$log"
         say "SURVIVED $bug"
         return 1
     fi
     say "caught   $bug: $(grep -oEm1 "$report" "$log")"
+}
+
+# copy_library FOLDER: the published crates alone, in a workspace of their own there.
+copy_library() {
+    rm -rf "$1"
+    mkdir -p "$1/crates" "$1/examples"
+    cp -r crates/annulus crates/annulus-derive "$1/crates/"
+    cp examples/*.rs "$1/examples/"
+    cp README.md "$1/"
+    sed 's/^members = .*/members = ["crates\/annulus", "crates\/annulus-derive"]/' Cargo.toml >"$1/Cargo.toml"
 }

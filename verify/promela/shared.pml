@@ -4,25 +4,31 @@
  * slots, whose producer sends three messages, two of them at once where there is room. Nobody sleeps in there; SLEEP has two messages, and consumers
  * that sleep; FULL_LANE one slot, two messages, and a producer that sleeps; LANES=2 two lanes of one slot and two producers with a message each, where the second
  * takes the lane of the first over, or adds one, and nobody else closes; LANES=2,JOINS only that second one, and a close; LANES=2,THIN with a list of lanes, from which
- * consumers take quiet ones (queue/roster.rs). Properties:
+ * consumers take quiet ones (queue/roster.rs); LANES=2,FAIR another message of the first producer, and nobody leaves. Properties:
  *
  *   OneUser        who writes a slot finds it empty, who takes a message finds it, and nobody else's
  *   AckedIsReceived at the end, what was acknowledged was received, and what was not was not
  *   NothingMissed  a poll that finds nothing: what was acknowledged before it began was claimed before it ended
  *   OneEnd         after a consumer says that everything was received, nothing is
+ *   FairTurns      (FAIR) a consumer has at most one turn of the other lane while something that was acknowledged lies in this one, and nobody takes it
+ *   BoundedLanes   there are only as many lanes as there were producers at one time
  *   OneOwner       a lane that is taken over has no producer, and goes on where the last one stopped
  *   NoLostWake     nobody sleeps for ever who has something to do (where nothing goes on, nobody closes, and all was sent and received)
  *
  * Twins: OVERWRITES (no V1), FULL_EARLY, TAKEN_EARLY (the stamp before the message), CLAIM_NOT_ATOMIC, OLD_HEAD (no second look at the head), CLOSE_UNSETTLED,
  * CLOSED_UNSEALED, SEALS_BLINDLY (E4 without V4), NO_FENCE (the producer looks at `closed` before its message is seen), JOIN_UNFENCED (before its lane is seen),
- * GIVES_UP_EARLY, POLLS_BESIDE_THINNING, NO_THIRD_LOOK (no M4), NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY. That E3 writes the head is for the order only: litmus `shared_left`.
+ * GIVES_UP_EARLY, ADDS_BLINDLY (a lane for each producer that joins), STARTS_ANEW (each search begins with the first lane), STEALS_WITHOUT_END, POLLS_BESIDE_THINNING, NO_THIRD_LOOK (no M4), NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY. That E3 writes the head is for the order only: litmus `shared_left`.
  */
 #ifndef LANES
 #define LANES 1
 #endif
 #if LANES == 2
 #define SLOTS 1
+#ifdef FAIR
+#define MESSAGES (2 - newcomer)
+#else
 #define MESSAGES 1
+#endif
 #elif defined(SLEEP)
 #define SLOTS 2
 #define MESSAGES 2
@@ -82,7 +88,29 @@ byte acked_until[LANES];
 byte sent_until[LANES];
 bool owned[LANES];
 bool declared;
+#if LANES == 2 && !defined(JOINS) && !defined(THIN)
+byte present = 1;               /* producers that have begun to join, and not left */
+byte most = 1;                  /* the most at one time */
+#endif
+#ifdef FAIR
+byte waited[2 * LANES];         /* of each consumer and lane: turns of the other lane meanwhile */
+#endif
 bool stays;                     /* the producer does not leave, and nobody closes */
+
+#if LANES == 2 && !defined(JOINS) && !defined(THIN)
+inline comes() { present++; if :: present > most -> most = present :: else fi }
+inline assert_bounded() { assert(most >= LANES) }                           /* BoundedLanes */
+inline goes() { present-- }
+#else
+inline comes() { skip }
+inline assert_bounded() { skip }
+inline goes() { skip }
+#endif
+#ifdef ADDS_BLINDLY
+#define NONE_FREE true
+#else
+#define NONE_FREE !free[0]
+#endif
 
 inline notify_sent() {
     atomic { if :: registered -> registered = false; wakes++; asleep[0] = false; asleep[1] = false :: else fi }
@@ -164,10 +192,11 @@ proctype producer(bool newcomer) {
         refused = closed;
 #endif
         if
-        :: atomic { free[0] -> free[0] = false };                           /* take_over */
+        :: atomic { free[0] -> free[0] = false; comes() };                  /* take_over */
             next = left_at[0];
             assert(!owned[0] && next == sent_until[0])                      /* OneOwner */
-        :: atomic { !free[0] -> lane = LANES - 1; there[LANES - 1] = true } /* join */
+        :: atomic { NONE_FREE -> comes(); lane = LANES - 1; there[LANES - 1] = true;    /* join */
+            assert_bounded() }
         fi
     :: else
     fi;
@@ -245,7 +274,7 @@ again:
     left_at[lane] = next;
 #else
     left_at[lane] = next;
-    free[lane] = true;
+    atomic { free[lane] = true; goes() };
 #endif
     atomic { producers--; ends = (producers == 0) };
     if :: ends -> close() :: else fi;
@@ -280,7 +309,17 @@ inline claim(most) {
 #else
             atomic {
                 if
-                :: head[lane] == h -> head[lane] = h + count; assert(!declared); break      /* V5, OneEnd */
+                :: head[lane] == h ->
+#ifdef FAIR
+                    waited[lane] = 0; waited[LANES + lane] = 0;
+                    if
+                    :: acked_until[1 - lane] > head[1 - lane] ->
+                        waited[LANES * me + 1 - lane] = waited[LANES * me + 1 - lane] + 1;
+                        assert(waited[LANES * me + 1 - lane] <= 1)          /* FairTurns */
+                    :: else
+                    fi;
+#endif
+                    head[lane] = h + count; assert(!declared); break        /* V5, OneEnd */
                 :: else -> h = head[lane]; count = 0
                 fi
             }
@@ -294,19 +333,28 @@ proctype consumer(byte me) {
     byte before[LANES];
     bool settled, second, ended, all;
     byte begun;
+#ifdef FAIR
+    byte turn = me;             /* the lane that it looks at first */
+#endif
 poll:
     skip;
 #ifdef THIN
     atomic { begun = thinning; all = settled || (begun % 2 == 1) };
 #endif
-#ifndef SLEEP
+#if !defined(SLEEP) && !defined(FAIR)
     /* One of them checks this: two would make it too large. */
     atomic { if :: me == 1 -> before[0] = acked_until[0]; before[LANES - 1] = acked_until[LANES - 1] :: else fi };
 #endif
     /* The local lane, then the others. */
     do
     :: looks < LANES ->
+#if defined(FAIR) && defined(STARTS_ANEW)
+        lane = looks;
+#elif defined(FAIR)
+        lane = (turn + looks) % LANES;
+#else
         lane = (me + looks) % LANES;
+#endif
         if
         :: there[lane] && ON_LIST(lane) ->
             claim(MOST(me));
@@ -320,7 +368,14 @@ poll:
                     atomic { h++; count-- }
                 :: else -> break
                 od;
-                atomic { h = 0; looks = 0; lane = 0; second = false };
+                atomic {
+#ifdef STEALS_WITHOUT_END
+                    turn = lane;
+#elif defined(FAIR)
+                    turn = (lane + 1) % LANES;
+#endif
+                    h = 0; looks = 0; lane = 0; second = false
+                };
                 goto poll
             :: else
             fi
@@ -340,6 +395,10 @@ poll:
     atomic {
         all = false; begun = 0;
         assert(head[0] >= before[0] && head[LANES - 1] >= before[LANES - 1]);           /* NothingMissed */
+#ifdef FAIR
+        /* It has looked at the lane that had its turn, too, and begins with it. */
+        turn = (turn + LANES - 1) % LANES;
+#endif
         looks = 0; lane = 0; before[0] = 0; before[LANES - 1] = 0
     };
 #ifdef THIN
@@ -439,6 +498,9 @@ init {
 #endif
 #if LANES == 1
         if :: stays = true :: run closer() fi;
+#endif
+#ifdef FAIR
+        stays = true;
 #endif
 #ifdef JOINS
         run closer();

@@ -16,7 +16,7 @@ function read_code(file,    text, hidden, number) {
             if (index(text, hidden) == 1) hidden = ""
             continue
         }
-        if (text ~ /^ *if mutated!\(.*\{$/) {
+        if (text ~ /^ *(let [a-z_]+ = )?if mutated!\(.*\{$/) {
             match(text, /^ */)
             hidden = substr(text, 1, RLENGTH) "}"
         }
@@ -27,7 +27,7 @@ function read_code(file,    text, hidden, number) {
 
 /^SF:/ { file = $2; sub(".*" root, "", file) }
 
-/^DA:/ && $3 == 0 && file ~ /^((lane|ring|broadcast|queue|wait|pool|event_loop|bus|topology|select)\/.*|index|sequence|side|batches)\.rs$/ {
+/^DA:/ && $3 == 0 && file ~ /^((lane|ring|broadcast|queue|wait|pool|event_loop|bus|topology|select|affinity|memory|stats|shm)\/.*|index|sequence|side|batches|await_room|observer)\.rs$/ {
     read_code(file)
     text = code[file, $2]
     sub(/^ +/, "", text)

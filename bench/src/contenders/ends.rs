@@ -12,7 +12,7 @@ use crate::exchange::{Sink, Source, copies};
 /// An end of a queue, by verbs that wait.
 pub struct Queued<H>(pub H);
 
-/// A consumer that loops over the verb that returns at once, and yields after some looks in vain.
+/// An end that loops over the verb that returns at once, and yields after some looks in vain.
 pub struct Polling<H>(pub H);
 
 /// A consumer that sleeps before each message.
@@ -45,10 +45,28 @@ impl<H: Receiver> Sink for Resting<H> {
     }
 }
 
+/// So many looks in vain.
+const LOOKS: u32 = 64;
+
+impl<H: Sender> Source for Polling<H> {
+    #[inline(always)]
+    fn send(&mut self, message: u64) {
+        let mut looks = 0;
+        while !self.0.send(message) {
+            looks += 1;
+            if looks == LOOKS {
+                thread::yield_now();
+                looks = 0;
+            }
+        }
+    }
+
+    fn end(self) {}
+}
+
 impl<H: Looking> Sink for Polling<H> {
     #[inline(always)]
     fn receive(&mut self) -> Option<u64> {
-        const LOOKS: u32 = 64;
         let mut looks = 0;
         loop {
             match self.0.look() {

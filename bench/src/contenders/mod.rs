@@ -21,8 +21,14 @@
 //! select     several queues at once
 //! tasks      channels whose ends wait in tasks
 //! ends       producers and consumers of all of these, as `exchange` drives them
+//! between    rings between two processes, and the same in one
+//! bare       what two processes can do without a ring
+//! iceoryx2   a library between processes, where it is built in
+//! records    messages that lie where they are written, as that library's
 //! ```
 
+pub mod bare;
+pub mod between;
 mod called;
 mod disruptor;
 pub mod ends;
@@ -30,11 +36,15 @@ mod events;
 mod fan_out;
 mod group;
 pub mod guests;
+#[cfg(feature = "iceoryx2")]
+pub mod iceoryx2;
 mod interface;
 mod lossless;
 mod lossy;
 mod ours;
 mod queues;
+#[cfg(feature = "iceoryx2")]
+pub mod records;
 mod select;
 mod shared;
 mod tasks;
@@ -73,7 +83,7 @@ pub use waiting::{
 };
 
 /// All the libraries here but the standard one.
-pub const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 12] = [
     Annulus::NAME,
     PhotonRing::NAME,
     Disruptor::NAME,
@@ -87,6 +97,11 @@ pub const PACKAGES: [&str; 12] = [
     Bus::NAME,
     AsyncBroadcast::NAME,
 ];
+
+/// Those of them that are built in.
+pub fn packages() -> impl Iterator<Item = &'static str> {
+    PACKAGES.into_iter().chain(cfg!(feature = "iceoryx2").then_some("iceoryx2"))
+}
 
 /// The version of `package` that this program was built with.
 pub fn version_of(package: &str) -> &'static str {
@@ -333,7 +348,7 @@ mod tests {
         let lock = "[[package]]\nname = \"a-b\"\nversion = \"1.2.3\"\n\n[[package]]\nname = \"a\"\nversion = \"4.5.6\"\n";
         assert_eq!(version_in(lock, "a"), Some("4.5.6"));
         assert_eq!(version_in(lock, "b"), None);
-        for package in PACKAGES {
+        for package in packages() {
             assert_ne!(version_of(package), "?");
         }
     }

@@ -272,8 +272,8 @@ sends!(Waiting<std_mpsc::Sender<u64>>, |sender, message| sender.send(message).is
 
 /// By the verb that returns at once, and its error.
 macro_rules! looks {
-    ($handle:ty, $empty:path) => {
-        impl Looking for Waiting<$handle> {
+    ($way:ident<$handle:ty>, $empty:path) => {
+        impl Looking for $way<$handle> {
             #[inline(always)]
             fn look(&mut self) -> Look {
                 match self.0.try_recv() {
@@ -286,20 +286,47 @@ macro_rules! looks {
     };
 }
 
-looks!(mpsc::Consumer<u64>, annulus::TryRecvError::Empty);
-looks!(CrossbeamReceiver, crossbeam_channel::TryRecvError::Empty);
-looks!(CrossfireReceiver, crossfire::TryRecvError::Empty);
-looks!(flume::Receiver<u64>, flume::TryRecvError::Empty);
-looks!(std_mpsc::Receiver<u64>, std_mpsc::TryRecvError::Empty);
-looks!(AsyncReceiver, async_channel::TryRecvError::Empty);
+looks!(Waiting<mpsc::Consumer<u64>>, annulus::TryRecvError::Empty);
+looks!(Waiting<CrossbeamReceiver>, crossbeam_channel::TryRecvError::Empty);
+looks!(Waiting<CrossfireReceiver>, crossfire::TryRecvError::Empty);
+looks!(Waiting<flume::Receiver<u64>>, flume::TryRecvError::Empty);
+looks!(Waiting<std_mpsc::Receiver<u64>>, std_mpsc::TryRecvError::Empty);
+looks!(Waiting<AsyncReceiver>, async_channel::TryRecvError::Empty);
+looks!(Tried<spsc::Consumer<u64>>, annulus::TryRecvError::Empty);
+looks!(Tried<CrossbeamReceiver>, crossbeam_channel::TryRecvError::Empty);
+
+#[inline(always)]
+fn look_of_kanal(receiver: &KanalReceiver) -> Look {
+    match receiver.try_recv() {
+        Ok(Some(message)) => Look::Message(message),
+        Ok(None) => Look::Nothing,
+        Err(_) => Look::Closed,
+    }
+}
 
 impl Looking for Waiting<KanalReceiver> {
     #[inline(always)]
     fn look(&mut self) -> Look {
-        match self.0.try_recv() {
-            Ok(Some(message)) => Look::Message(message),
-            Ok(None) => Look::Nothing,
-            Err(_) => Look::Closed,
+        look_of_kanal(&self.0)
+    }
+}
+
+impl Looking for Tried<KanalReceiver> {
+    #[inline(always)]
+    fn look(&mut self) -> Look {
+        look_of_kanal(&self.0)
+    }
+}
+
+impl Looking for Tried<rtrb::Consumer<u64>> {
+    #[inline(always)]
+    fn look(&mut self) -> Look {
+        // In this order: what came before the producer went is found.
+        let is_over = self.0.is_abandoned();
+        match self.0.pop() {
+            Ok(message) => Look::Message(message),
+            Err(_) if is_over => Look::Closed,
+            Err(_) => Look::Nothing,
         }
     }
 }
@@ -354,7 +381,7 @@ impl BatchSender for InPlace<spsc::Producer<u64>> {
     fn send_batch(&mut self, messages: &[u64; BATCH]) {
         let mut sent = 0;
         while sent < BATCH {
-            match self.0.reserve(BATCH - sent) {
+            match self.0.try_reserve(BATCH - sent) {
                 Some(reservation) => sent += reservation.write_slice(&messages[sent..]),
                 None => spin_loop(),
             }

@@ -43,6 +43,13 @@ impl Check {
         self.expected = self.expected.wrapping_add(STEP);
     }
 
+    /// A message of several words, each of which is the same.
+    #[inline(always)]
+    pub fn look_at_words(&mut self, words: &[u64]) {
+        self.wrong |= words.iter().fold(0, |wrong, word| wrong | (word ^ self.expected));
+        self.expected = self.expected.wrapping_add(STEP);
+    }
+
     /// # Panics
     ///
     /// If one of the messages was not that of its sequence.
@@ -61,6 +68,16 @@ mod tests {
         assert!(mixes(7).zip(7..100).all(|(message, sequence)| message == mix(sequence)));
         let mut check = Check::new();
         mixes(0).take(100).for_each(|message| check.look_at(message));
+        mixes(100).take(100).for_each(|message| check.look_at_words(&[message; 3]));
+        check.settle();
+    }
+
+    #[test]
+    #[should_panic(expected = "wrong == 0")]
+    fn one_wrong_word_is_noticed() {
+        let mut check = Check::new();
+        check.look_at_words(&[mix(0), mix(0), mix(1)]);
+        check.look_at_words(&[mix(1); 3]);
         check.settle();
     }
 

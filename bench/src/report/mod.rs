@@ -38,11 +38,13 @@ impl Group {
             Self::Latency => "Latency",
             Self::BeyondThreads => "Tasks, select, file descriptors",
             Self::Pipelines => "Pipelines",
+            Self::Statistics => "Statistics",
             Self::Memory => "Memory",
             Self::Placement => "By placement",
             Self::NowAndThen => "Now and then, by placement",
             Self::BusyMachine => "Beside a busy program",
             Self::Sleepers => "Sleepers",
+            Self::Processes => "Between processes",
         }
     }
 }
@@ -97,11 +99,13 @@ impl EntryResult {
         quartiles(self.ns, short) + &self.remarks()
     }
 
-    /// Processor time, and the share that was received, where a row has them.
+    /// Processor time, the share that was received, and what a neighbour loses, where a row has them.
     fn remarks(&self) -> String {
         let cpu = self.cpu_ns.map(|cpu| format!(", CPU {}", short(cpu.median))).unwrap_or_default();
         let share = self.share.map(|share| format!(", {:.0} % received", share.median * 100.0));
-        cpu + &share.unwrap_or_default()
+        let lost =
+            self.neighbour_lost.map(|lost| format!(", a neighbour loses {:.0} %", lost.median * 100.0));
+        cpu + &share.unwrap_or_default() + &lost.unwrap_or_default()
     }
 }
 

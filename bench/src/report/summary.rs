@@ -16,6 +16,10 @@ const BY_PLACEMENT: &str = "In the tables by placement a ratio is that of the wo
      of all threads; after \"p99\" of the latency that one message in a hundred exceeds. Those above their limit are bold: 1.0 for the time, 1.1 for \
      the others.\n\n";
 
+/// What the rows of sleepers compare.
+const OF_SLEEPERS: &str = "Readers of bus poll while they wait, so its publisher wakes nobody: its call is short, and its readers take \
+     the processor time of hundreds of wake-ups for each message. All others sleep.\n\n";
+
 /// From this ratio on a rival wins.
 const WINS: f64 = 1.05;
 
@@ -66,6 +70,9 @@ fn figures(all: &[Results]) -> String {
         let rows = rows_of(all, group);
         if rows.iter().flatten().any(|on| on.row.placed.is_some()) {
             text += &by_placement(group, &rows);
+            if group == Group::Sleepers {
+                text += OF_SLEEPERS;
+            }
         } else {
             text += &by_row(group, &rows);
         }

@@ -6,11 +6,13 @@
 //! What is received is checked by `assert!(a == b)` (`assert_eq!` takes the address of both, and so stores
 //! both, for each message), in batches by [`Check`](crate::messages::Check).
 
+mod between;
 mod bus;
 mod entries;
 mod events;
 mod fan_out;
 mod group;
+mod huge_pages;
 mod inlining;
 mod latency;
 mod live;
@@ -33,10 +35,13 @@ mod queue_wake;
 mod quote;
 mod round_trip;
 mod select;
+mod statistics;
 mod stream;
 mod tasks;
+mod wait_strategies;
 mod wake_up;
 
+use crate::processes::Works;
 use crate::row::{Group, Row};
 
 /// In the order of the table.
@@ -63,16 +68,33 @@ pub fn all() -> Vec<Row> {
     of(Group::Latency, queue_wake::rows().into());
     of(Group::Latency, vec![notifier::row()]);
     of(Group::Latency, latency::rows());
+    of(Group::Latency, wait_strategies::rows());
     of(Group::BeyondThreads, tasks::rows());
     of(Group::BeyondThreads, select::rows().into());
     of(Group::Pipelines, pipeline::rows().into());
+    of(Group::Statistics, statistics::rows().into());
     of(Group::Memory, vec![pool::row()]);
     of(Group::Memory, pool_across::rows().into());
+    of(Group::Memory, huge_pages::rows().into());
     of(Group::Placement, placement::streams());
     of(Group::NowAndThen, placement::now_and_then());
     of(Group::BusyMachine, placement::beside_a_busy_program());
     of(Group::Sleepers, placement::sleepers());
+    of(Group::Processes, between::rows());
     rows
+}
+
+/// What other processes of rows do.
+pub fn works() -> Works {
+    let works = between::works();
+    #[cfg(test)]
+    let works = [works, crate::processes::tests::works()].concat();
+    works
+}
+
+/// Which rows are left out here, and why.
+pub fn left_out() -> Vec<String> {
+    between::left_out()
 }
 
 #[cfg(test)]
@@ -101,6 +123,13 @@ mod tests {
                 assert!(sample.share.is_none_or(|share| (0.0..=1.0).contains(&share)), "{}", row.name);
             }
         }
+    }
+
+    /// No test: what the processes of rows are, when a test program starts them.
+    #[test]
+    #[ignore = "started by rows in tests"]
+    fn is_a_child() {
+        crate::processes::be_a_child(&works()).unwrap();
     }
 
     /// A round is asked for by its row's name.

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::Instant;
 
-use annulus::spsc;
 use annulus::topology::Pipeline;
+use annulus::{WaitStrategy, spsc};
 use crossbeam_channel::bounded;
 use disruptor::{Producer, Sequence, build_single_producer};
 
@@ -17,6 +17,8 @@ use crate::row::{Entry, Kind, Plan, Row, Sample};
 use crate::timing::ns_each;
 
 const BY_HAND: &str = "by hand";
+/// Ours, where nobody sleeps, as with the disruptor here.
+const BACKING_OFF: &str = "annulus, BackoffSpin";
 
 pub fn rows() -> [Row; 4] {
     let diamond = |name, placement| {
@@ -32,6 +34,7 @@ pub fn rows() -> [Row; 4] {
         .threads(6)
         .entries([
             Entry { name: Annulus::NAME, kind: Kind::Ours, run: diamond::annulus },
+            Entry { name: BACKING_OFF, kind: Kind::Other, run: diamond::annulus_backing_off },
             Entry { name: Crossbeam::NAME, kind: Kind::Rival, run: diamond::crossbeam },
             Entry { name: Disruptor::NAME, kind: Kind::Rival, run: diamond::disruptor },
         ])
@@ -39,7 +42,7 @@ pub fn rows() -> [Row; 4] {
         .target(Disruptor::NAME, 1.0)
     }
     };
-    let hop = |name, about, messages| Row::new(name, about, 1024, messages).threads(3).target(BY_HAND, 1.1);
+    let hop = |name, about, messages| Row::new(name, about, 1024, messages).threads(2).target(BY_HAND, 1.1);
     let entries = |ours, by_hand| {
         [
             Entry { name: Annulus::NAME, kind: Kind::Ours, run: ours },
@@ -51,7 +54,8 @@ pub fn rows() -> [Row; 4] {
         diamond("pipeline, a diamond, unpinned", Placement::Unpinned),
         hop(
             "pipeline, one stage, a stream",
-            "u64 through one stage, between the threads that send and receive; by hand, its thread receives, computes and sends",
+            "u64 through one stage on the other core: 256 are sent, then 256 received, and so on; by hand, its thread receives, \
+             computes and sends",
             2_000_000,
         )
         .entries(entries(hop::stream, hop::stream_by_hand)),
@@ -111,9 +115,19 @@ mod diamond {
     use std::sync::Arc;
 
     pub fn annulus(plan: &Plan) -> Sample {
+        waiting_by(plan, WaitStrategy::default())
+    }
+
+    /// Nobody sleeps, as in the disruptor.
+    pub fn annulus_backing_off(plan: &Plan) -> Sample {
+        waiting_by(plan, WaitStrategy::BackoffSpin)
+    }
+
+    fn waiting_by(plan: &Plan, strategy: WaitStrategy) -> Sample {
         let sum = Arc::new(AtomicU64::new(0));
         let total = Arc::clone(&sum);
-        let (mut input, stages) = Pipeline::builder().capacity(plan.capacity).input::<u64>();
+        let (mut input, stages) =
+            Pipeline::builder().capacity(plan.capacity).wait_strategy(strategy).input::<u64>();
         let pipeline = stages
             .then(on(plan, 1, first))
             .fan_out(on(plan, 0, left), on(plan, 1, right))
@@ -246,20 +260,23 @@ mod diamond {
 mod hop {
     use super::*;
 
-    /// Sends all on another thread, and receives all on this one.
-    fn run(plan: &Plan, mut send: impl FnMut(u64) + Send, mut receive: impl FnMut() -> u64) -> Sample {
-        thread::scope(|scope| {
-            scope.spawn(move || {
-                place(plan.placement, plan.cores, 0);
-                (0..plan.messages).for_each(&mut send);
-            });
-            place(plan.placement, plan.cores, 0);
-            let begun = Instant::now();
-            for i in 0..plan.messages {
+    /// How many are under way.
+    const AT_ONCE: u64 = 256;
+
+    /// Sends some, receives them, and so on. (Two threads that send and receive would need a third core.)
+    fn run(plan: &Plan, mut send: impl FnMut(u64), mut receive: impl FnMut() -> u64) -> Sample {
+        place(plan.placement, plan.cores, 0);
+        let begun = Instant::now();
+        let mut next = 0;
+        while next < plan.messages {
+            let end = plan.messages.min(next + AT_ONCE);
+            (next..end).for_each(&mut send);
+            for i in next..end {
                 assert!(receive() == mix(i));
             }
-            ns_each(begun, plan.messages).into()
-        })
+            next = end;
+        }
+        ns_each(begun, plan.messages).into()
     }
 
     /// Sends each when the one before was received.
@@ -291,14 +308,16 @@ mod hop {
     pub fn stream(plan: &Plan) -> Sample {
         let (mut input, stages) = Pipeline::builder().capacity(plan.capacity).input::<u64>();
         let (mut output, pipeline) = stages.then(on(plan, 1, mix)).build();
-        let sample = run(plan, move |i| input.publish(i).unwrap(), || output.recv().unwrap());
+        let sample = run(plan, |i| input.publish(i).unwrap(), || output.recv().unwrap());
+        drop(input);
         pipeline.join().unwrap();
         sample
     }
 
     pub fn stream_by_hand(plan: &Plan) -> Sample {
         let (mut input, mut output, stage) = by_hand(plan);
-        let sample = run(plan, move |i| input.send(i).unwrap(), || output.recv().unwrap());
+        let sample = run(plan, |i| input.send(i).unwrap(), || output.recv().unwrap());
+        drop(input);
         stage.join().unwrap();
         sample
     }

@@ -8,10 +8,10 @@ use std::time::Duration;
 use crate::contenders::ends::{Broadcast, Polling, Queued, Resting, lossy_ends};
 use crate::contenders::{
     Annulus, AnnulusEventsWaiting, AnnulusLosslessWaiting, AnnulusLossyWaiting, AnnulusMany,
-    AnnulusManyToMany, AnnulusQueue, AnnulusSharedBy, AsyncBroadcastWaiting, AsyncChannel, BusWaiting,
-    Contender, Crossbeam, Crossfire, CrossfireOne, CrossfireShared, Disruptor, FanOut, Flume, Gated, Kanal,
-    Looking, Named, PhotonRingBoundedWaiting, PhotonRingEvents, PhotonRingShared, Queue, Receiver, Sender,
-    StdSync, TokioWaiting,
+    AnnulusManyToMany, AnnulusQueue, AnnulusSharedBy, AnnulusTried, AsyncBroadcastWaiting, AsyncChannel,
+    BusWaiting, Contender, Crossbeam, CrossbeamTried, Crossfire, CrossfireOne, CrossfireShared, Disruptor,
+    DisruptorOfMany, FanOut, Flume, Gated, Kanal, KanalTried, Looking, Named, PhotonRingBoundedWaiting,
+    PhotonRingEvents, PhotonRingShared, Queue, Receiver, Rtrb, Sender, StdSync, TokioWaiting,
 };
 use crate::exchange::{NowAndThen, Pace, Reach, Stream, ToSleepers, copies, exchange};
 use crate::placement::Placement;
@@ -19,8 +19,10 @@ use crate::row::{Entry, Kind, Limits, Placed, Plan, Row, Sample};
 
 /// Of a run, so that it is some turns of the scheduler where threads share a core.
 const SPAN: Duration = Duration::from_millis(30);
-/// Some ninety messages of a producer.
-const LONG_SPAN: Duration = Duration::from_millis(100);
+/// Some nine hundred messages of a producer, so that the slowest hundredth of all rounds is more than a few.
+const LONG_SPAN: Duration = Duration::from_secs(1);
+/// Some twenty messages, each of which wakes all.
+const SLEEPERS_SPAN: Duration = Duration::from_millis(100);
 /// As a run is long, and the rows are many.
 const ROUNDS: usize = 7;
 const CAPACITY: usize = 4096;
@@ -31,8 +33,13 @@ struct Shape {
     about: String,
     producers: usize,
     threads: usize,
+    /// By which they do it, where `about` does not say.
+    verbs: &'static str,
     entries: Vec<Entry>,
 }
+
+/// The verbs of most shapes.
+const WAITING: &str = ", by verbs that wait";
 
 fn entry<C: Named>(run: fn(&Plan) -> Sample) -> Entry {
     let kind = if C::NAME == Annulus::NAME { Kind::Ours } else { Kind::Rival };
@@ -55,6 +62,7 @@ fn spsc<A: Pace>() -> Shape {
         about: "u64, from one producer to one consumer".into(),
         producers: 1,
         threads: 2,
+        verbs: WAITING,
         entries: entries!(
             one_to_one [A]: AnnulusQueue, Kanal, Crossbeam, StdSync, CrossfireOne, Flume, AsyncChannel
         ),
@@ -72,6 +80,7 @@ fn mpsc<A: Pace>(producers: usize) -> Shape {
         about: format!("u64, through a queue for many producers, from {producers} to one consumer"),
         producers,
         threads: producers + 1,
+        verbs: WAITING,
         entries: match producers {
             1 => from!(1),
             2 => from!(2),
@@ -96,11 +105,25 @@ fn mpsc_by_looks(producers: usize) -> Shape {
         ),
         producers,
         threads: producers + 1,
+        verbs: "",
         entries: match producers {
             2 => from!(2),
             4 => from!(4),
             _ => from!(8),
         },
+    }
+}
+
+/// Both ends look, and give their core away now and then.
+fn spsc_by_tries() -> Shape {
+    Shape {
+        name: "spsc, loops of try_send and try_recv".into(),
+        about: "u64, from one producer to one consumer, which loop over try_send and try_recv, and yield after 64 looks in vain"
+            .into(),
+        producers: 1,
+        threads: 2,
+        verbs: "",
+        entries: entries!(by_tries []: AnnulusTried, Rtrb, CrossbeamTried, KanalTried),
     }
 }
 
@@ -117,6 +140,7 @@ fn mpmc<A: Pace>(each: usize) -> Shape {
         ),
         producers: each,
         threads: 2 * each,
+        verbs: WAITING,
         entries: match each {
             1 => both!(1),
             2 => both!(2),
@@ -138,8 +162,8 @@ macro_rules! readers {
 
 fn lossless<A: Pace>(readers: usize) -> Shape {
     macro_rules! to {
-        ($readers:literal) => {
-            readers!([A, $readers]: AnnulusLosslessWaiting, BusWaiting, AsyncBroadcastWaiting; PhotonRingBoundedWaiting)
+        ($readers:literal, $disruptor:ty) => {
+            readers!([A, $readers]: AnnulusLosslessWaiting, BusWaiting, AsyncBroadcastWaiting; PhotonRingBoundedWaiting, $disruptor)
         };
     }
     Shape {
@@ -147,9 +171,10 @@ fn lossless<A: Pace>(readers: usize) -> Shape {
         about: format!("u64, lossless broadcast to a number of readers: {readers}"),
         producers: 1,
         threads: readers + 1,
+        verbs: WAITING,
         entries: match readers {
-            1 => to!(1),
-            _ => to!(3),
+            1 => to!(1, Disruptor),
+            _ => to!(3, DisruptorOfMany),
         },
     }
 }
@@ -162,6 +187,7 @@ fn events<A: Pace>() -> Shape {
                 .into(),
         producers: 1,
         threads: 2,
+        verbs: WAITING,
         entries: readers!([A, 1]: AnnulusEventsWaiting, BusWaiting, AsyncBroadcastWaiting; PhotonRingEvents, Disruptor),
     }
 }
@@ -178,6 +204,7 @@ fn lossy<const BACKOFF: bool>() -> Shape {
         ),
         producers: 4,
         threads: 5,
+        verbs: WAITING,
         entries: entries!(crowd []: AnnulusSharedBy<BACKOFF>, PhotonRingShared),
     }
 }
@@ -187,7 +214,7 @@ fn row(shape: &Shape, placement: Placement, pace: &str, about_pace: &str) -> Row
     let work = format!("{}{pace}", shape.name);
     let row = Row::new(
         format!("placement: {work}, {}", placement.name()),
-        format!("{}, by verbs that wait{about_pace}; {}", shape.about, placement.about()),
+        format!("{}{}{about_pace}; {}", shape.about, shape.verbs, placement.about()),
         CAPACITY,
         0,
     );
@@ -216,6 +243,7 @@ pub fn streams() -> Vec<Row> {
     shapes.extend([1, 2, 4].map(mpmc::<Stream>));
     shapes.extend([1, 3].map(lossless::<Stream>));
     shapes.push(events::<Stream>());
+    shapes.push(spsc_by_tries());
     let mut rows = in_placements(shapes, |shape, placement| Row {
         limits: Some(TIMES),
         ..row(shape, placement, "", "")
@@ -241,6 +269,7 @@ pub fn sleepers() -> Vec<Row> {
         about: "u64, broadcast to 200 readers that are asleep".into(),
         producers: 1,
         threads: 201,
+        verbs: WAITING,
         entries: entries!(to_sleepers [200]: AnnulusLossyWaiting, TokioWaiting, BusWaiting, AsyncBroadcastWaiting),
     };
     let to_64 = Shape {
@@ -248,6 +277,7 @@ pub fn sleepers() -> Vec<Row> {
         about: "u64, lossless broadcast to 64 readers that are asleep".into(),
         producers: 1,
         threads: 65,
+        verbs: WAITING,
         entries: entries!(to_sleepers [64]: AnnulusLosslessWaiting, BusWaiting, AsyncBroadcastWaiting),
     };
     let from_1000 = Shape {
@@ -257,12 +287,13 @@ pub fn sleepers() -> Vec<Row> {
             .into(),
         producers: 1_000,
         threads: 1_001,
+        verbs: WAITING,
         entries: entries!(to_one_that_rests [1_000]:
             AnnulusMany, Kanal, Crossbeam, StdSync, Crossfire, Flume, AsyncChannel),
     };
     let row = |shape: &Shape, capacity, about| {
         let row = row(shape, Placement::Unpinned, "", about);
-        Row { capacity, span: LONG_SPAN, ..row }
+        Row { capacity, span: SLEEPERS_SPAN, ..row }
     };
     vec![row(&to_200, 64, CALL), row(&to_64, 64, CALL), row(&from_1000, 1, "")]
 }
@@ -271,8 +302,10 @@ pub fn now_and_then() -> Vec<Row> {
     let shapes = vec![
         spsc::<NowAndThen>(),
         mpsc::<NowAndThen>(2),
+        mpsc::<NowAndThen>(4),
         mpsc::<NowAndThen>(8),
         mpmc::<NowAndThen>(2),
+        mpmc::<NowAndThen>(4),
         lossless::<NowAndThen>(1),
         lossless::<NowAndThen>(3),
         events::<NowAndThen>(),
@@ -298,7 +331,9 @@ pub fn beside_a_busy_program() -> Vec<Row> {
     };
     let mut rows = vec![];
     for capacity in [CAPACITY, 64] {
+        rows.push(row(&spsc::<Stream>(), capacity));
         rows.extend([1, 2, 4, 8].map(|producers| row(&mpsc::<Stream>(producers), capacity)));
+        rows.extend([lossless::<Stream>(1), mpmc::<Stream>(1)].map(|shape| row(&shape, capacity)));
     }
     rows
 }
@@ -329,6 +364,14 @@ where
     exchange::<A, _, _, P, 1>(plan, Reach::OneConsumer, || {
         let (sender, receiver) = Q::queue(plan.capacity);
         (copies(sender).map(Queued), [Polling(receiver)])
+    })
+}
+
+#[inline(never)]
+fn by_tries<Q: Queue<Sender: Sender, Receiver: Looking>>(plan: &Plan) -> Sample {
+    exchange::<Stream, _, _, 1, 1>(plan, Reach::OneConsumer, || {
+        let (sender, receiver) = Q::queue(plan.capacity);
+        ([Polling(sender)], [Polling(receiver)])
     })
 }
 

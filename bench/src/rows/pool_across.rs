@@ -89,7 +89,7 @@ fn copied<const WORDS: usize>(plan: &Plan) -> Sample {
         for i in phase {
             sent[0].fill(mix(i));
             let reservation = loop {
-                match producer.reserve(1) {
+                match producer.try_reserve(1) {
                     Some(reservation) => break reservation,
                     None => spin_loop(),
                 }

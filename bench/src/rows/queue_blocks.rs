@@ -43,7 +43,7 @@ fn unread(plan: &Plan) -> Sample {
     for phase in phases(BLOCKS as u64, plan.messages) {
         begun = Instant::now();
         for i in phase {
-            let mut reservation = producer.reserve(BLOCK).expect("the ring is empty");
+            let mut reservation = producer.try_reserve(BLOCK).expect("the ring is empty");
             fill(reservation.as_uninit(), black_box(i as u32));
             // SAFETY: all slots are written; where they are not a whole block, it panics.
             assert!(unsafe { reservation.commit(BLOCK) } == BLOCK);
@@ -60,7 +60,7 @@ fn read(plan: &Plan) -> Sample {
     let fill = move |phase: Range<u64>| {
         for i in phase {
             let reservation = loop {
-                match producer.reserve(BLOCK) {
+                match producer.try_reserve(BLOCK) {
                     Some(reservation) => break reservation,
                     None => spin_loop(),
                 }

@@ -124,7 +124,7 @@ impl<T: Word> FillBlock<T> for mpsc::Producer<T> {
     #[inline(always)]
     #[allow(unsafe_code, reason = "so that all fill by the same loop")]
     fn fill(&mut self, value: T, most: usize) -> usize {
-        let Some(mut reservation) = self.reserve(most) else { return 0 };
+        let Some(mut reservation) = self.try_reserve(most) else { return 0 };
         fill(reservation.as_uninit(), value);
         let count = reservation.len();
         // SAFETY: all slots are written.

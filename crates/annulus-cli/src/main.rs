@@ -5,23 +5,42 @@
 //! outcome   how a subcommand ends: its exit codes, and the error it prints
 //! output    standard output and standard error
 //! text      numbers, durations and foreign text, written for people
+//! measure   what `demo` and `bench` both measure with
 //! demo      `annulus demo`: a market-data feed to strategies, and their orders to a gateway
+//! doctor    `annulus doctor`: what this machine can do for low latency
+//! rings     `annulus ls` and `annulus rm`: rings between processes, by name
+//! lines     `annulus pub` and `annulus sub`: lines of text through such a ring
+//! bench     `annulus bench`: load on such a ring
+//! top       `annulus top`: all such rings, live
+//! signals   Ctrl-C and SIGTERM, for those who have a ring between processes
 //! ```
 
+#[cfg(target_os = "linux")]
+mod bench;
 mod demo;
+mod doctor;
 #[cfg(test)]
 #[path = "../../annulus/tests/support/hang.rs"]
 mod hang;
+#[cfg(target_os = "linux")]
+mod lines;
+mod measure;
 mod outcome;
 mod output;
+#[cfg(target_os = "linux")]
+mod rings;
+#[cfg(target_os = "linux")]
+mod signals;
 mod text;
+#[cfg(target_os = "linux")]
+mod top;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Shows the rings of the annulus library at work: a broadcast of quotes to strategies, and a queue for their
-/// orders.
+/// Shows the rings of the annulus library at work (a broadcast of quotes to strategies, and a queue for their
+/// orders), what this machine can do for low latency, and the rings between processes.
 #[derive(Parser)]
 #[command(name = "annulus", version, after_help = EXAMPLES)]
 struct Program {
@@ -33,17 +52,48 @@ struct Program {
 #[derive(Subcommand)]
 enum Command {
     Demo(demo::Arguments),
+    Doctor(doctor::Arguments),
+    #[cfg(target_os = "linux")]
+    Ls(rings::ListArguments),
+    #[cfg(target_os = "linux")]
+    Rm(rings::RemoveArguments),
+    #[cfg(target_os = "linux")]
+    Pub(lines::PublishArguments),
+    #[cfg(target_os = "linux")]
+    Sub(lines::SubscribeArguments),
+    #[cfg(target_os = "linux")]
+    Bench(bench::Arguments),
+    #[cfg(target_os = "linux")]
+    Top(top::Arguments),
 }
 
 /// What `annulus --help` ends with.
 const EXAMPLES: &str = "\
 EXAMPLES:
   annulus demo                 a random walk of prices to four strategies
-  annulus demo --help          what the demo does, all its options, and more examples";
+  annulus demo --help          what the demo does, all its options, and more examples
+  annulus doctor               what costs latency on this machine, and what to change
+  annulus ls                   the rings between processes that have names (Linux)
+  annulus pub, annulus sub     lines of text from one process to others (Linux)
+  annulus top                  those rings live: rates, depths, lags, dead processes (Linux)
+  annulus bench load           how much goes from one process to another, and how fast (Linux)";
 
 fn main() -> ExitCode {
     let result = match Program::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Ls(arguments) => rings::list(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Rm(arguments) => rings::remove(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Pub(arguments) => lines::publish(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Sub(arguments) => lines::subscribe(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Bench(arguments) => bench::run(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Top(arguments) => top::run(&arguments),
     };
     match result {
         Ok(outcome) => outcome.into(),

@@ -12,18 +12,34 @@ pub(crate) enum Outcome {
     Failed,
     /// The user stopped it, and everything it checked until then holds: exit code 130, as the shells have it.
     Interrupted,
+    /// Another program stopped it by SIGTERM, and everything it checked until then holds: exit code 143.
+    #[cfg(target_os = "linux")]
+    Terminated,
 }
 
 /// The exit code of a program that was stopped by Ctrl-C: 128 + the number of the signal.
 pub(crate) const INTERRUPTED: u8 = 130;
 
+/// That of a program that was stopped by SIGTERM.
+#[cfg(target_os = "linux")]
+const TERMINATED: u8 = 143;
+
+impl Outcome {
+    /// Its exit code.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Self::Passed => 0,
+            Self::Failed => 1,
+            Self::Interrupted => INTERRUPTED,
+            #[cfg(target_os = "linux")]
+            Self::Terminated => TERMINATED,
+        }
+    }
+}
+
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Passed => Self::SUCCESS,
-            Outcome::Failed => Self::from(1),
-            Outcome::Interrupted => Self::from(INTERRUPTED),
-        }
+        Self::from(outcome.code())
     }
 }
 

@@ -32,6 +32,12 @@ pub(crate) fn complain(what: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "error: {what}");
 }
 
+/// Writes `annulus: …` to standard error, for people who watch.
+#[cfg(target_os = "linux")]
+pub(crate) fn say(what: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr().lock(), "annulus: {what}");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

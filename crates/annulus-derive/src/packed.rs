@@ -122,8 +122,8 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
                 type Wire = #marker #arguments;
 
                 #[inline]
-                fn encode<'room>(&'room self, room: &'room mut ::core::mem::MaybeUninit<Self::Wire>) -> &'room Self::Wire {
-                    room.write(#marker(#encode))
+                fn encode<'space>(&'space self, space: &'space mut ::core::mem::MaybeUninit<Self::Wire>) -> &'space Self::Wire {
+                    space.write(#marker(#encode))
                 }
 
                 #[inline]

@@ -12,6 +12,12 @@ pub(crate) trait Batches: Source {
     /// Where the messages end that were sent before a moment.
     type Mark;
 
+    /// Whether a receive tells others that the message before is processed. If so, whoever takes several at
+    /// once tells it too early.
+    // Decision 0031: processed is not received.
+    #[cfg_attr(annulus_loom, allow(dead_code, reason = "for pipelines"))]
+    const TELLS: bool = false;
+
     /// Whether another message is there, which only this handle can take. So a receive finds that message, or
     /// after a lag a later one. Where other handles may take it, this is false. It takes nothing, and unlike
     /// [`is_ready`](Source::is_ready) it is not the beginning of a receive.
@@ -29,12 +35,18 @@ pub(crate) trait Batches: Source {
     fn lost(&self) -> u64 {
         0
     }
+
+    /// How many messages are there and not received yet, if the handle can tell.
+    #[cfg_attr(any(not(feature = "std"), annulus_loom), allow(dead_code, reason = "for pipelines"))]
+    fn left(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A handle whose messages can be read in place.
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "as above"))]
 pub(crate) trait Lend: Batches {
-    /// What is in the place.
+    /// What is lent.
     type Lent;
 
     /// Hands up to `most` messages that are there to `look`, one after the other, until it breaks that off.
@@ -48,6 +60,8 @@ pub(crate) trait Lend: Batches {
 
 impl<S: Batches> Batches for &mut S {
     type Mark = S::Mark;
+
+    const TELLS: bool = S::TELLS;
 
     fn has_more(&mut self) -> bool {
         (**self).has_more()
@@ -63,6 +77,10 @@ impl<S: Batches> Batches for &mut S {
 
     fn lost(&self) -> u64 {
         (**self).lost()
+    }
+
+    fn left(&self) -> Option<u64> {
+        (**self).left()
     }
 }
 

@@ -5,6 +5,9 @@ mod refused;
 use core::error::Error;
 use core::fmt;
 
+use crate::memory::{MemoryError, NoBlock};
+use crate::sync::mutated;
+
 pub(crate) use refused::{GiveBack, Refusal, if_admitted};
 pub use refused::{PublishError, SendError, TryPublishError, TrySendError};
 #[cfg(feature = "std")]
@@ -41,11 +44,15 @@ impl fmt::Display for LossyTryRecvError {
 impl Error for LossyTryRecvError {}
 
 /// Why there is no next message, on a ring that loses none.
+#[doc(alias = "PollError")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TryRecvError {
     /// There is no new message. The ring is not closed.
+    #[doc(alias = "NoEvents")]
     Empty,
     /// The other side is gone, or closed the ring, and every message was received.
+    #[doc(alias = "Disconnected")]
+    #[doc(alias = "Shutdown")]
     Closed,
 }
 
@@ -70,6 +77,10 @@ impl From<TryRecvError> for LossyTryRecvError {
 }
 
 /// The other side is gone, or closed the ring, and nothing is left to receive.
+///
+/// If the other side is a process of its own, the module `shm` says what tells a close from its death.
+#[doc(alias = "Closed")]
+#[doc(alias = "PeerDied")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RecvError;
 
@@ -191,6 +202,7 @@ pub enum CapacityError {
         slot_bytes: usize,
     },
     /// The headroom leaves no slot for messages. It must be smaller than the capacity.
+    #[doc(alias = "Watermark")]
     Headroom {
         /// The value that was requested.
         headroom: usize,
@@ -198,18 +210,13 @@ pub enum CapacityError {
         capacity: usize,
     },
     /// A headroom was requested of a lossy ring, which has no use for it: its publisher waits for nobody.
+    #[doc(alias = "Watermark")]
     LossyHeadroom {
         /// The value that was requested.
         headroom: usize,
     },
-    /// The ring's memory can't be on that NUMA node.
-    NumaNode {
-        /// The value that was requested.
-        node: usize,
-        /// The system's error number (`EINVAL` if there is no such node). `None` if the system has no such
-        /// request.
-        os_error: Option<i32>,
-    },
+    /// The ring's memory can't be as it was required: see [`MemoryError`].
+    Memory(MemoryError),
     /// The first message's number is so large that the numbers would run out.
     FirstSequence {
         /// The value that was requested.
@@ -238,7 +245,11 @@ impl fmt::Display for CapacityError {
                 write!(
                     f,
                     "headroom {headroom} leaves no slot for messages: with a capacity of {capacity} it may be {} at most",
-                    capacity.saturating_sub(1)
+                    if mutated!("headroom_text_subtracts") {
+                        capacity.wrapping_sub(1)
+                    } else {
+                        capacity.saturating_sub(1)
+                    }
                 )
             }
             Self::LossyHeadroom { headroom } => {
@@ -247,16 +258,7 @@ impl fmt::Display for CapacityError {
                     "a lossy ring has no use for a headroom of {headroom}: its publisher waits for nobody; a lossless one has"
                 )
             }
-            Self::NumaNode { node, os_error: Some(error) } => {
-                write!(
-                    f,
-                    "no memory for this ring on NUMA node {node}: the system says error {error}; the nodes it has are in \
-                     /sys/devices/system/node"
-                )
-            }
-            Self::NumaNode { node, os_error: None } => {
-                write!(f, "no memory for this ring on NUMA node {node}: this system has no way to ask for it")
-            }
+            Self::Memory(error) => error.fmt(f),
             Self::FirstSequence { first, largest } => {
                 write!(
                     f,
@@ -268,6 +270,16 @@ impl fmt::Display for CapacityError {
 }
 
 impl Error for CapacityError {}
+
+impl CapacityError {
+    /// Why there is no block for `capacity` slots of `slot_bytes` bytes.
+    pub(crate) fn of_block(refused: NoBlock, capacity: usize, slot_bytes: usize) -> Self {
+        match refused {
+            NoBlock::TooLarge => Self::TooLarge { capacity, slot_bytes },
+            NoBlock::Refused(error) => Self::Memory(error),
+        }
+    }
+}
 
 /// Why a subscriber can't follow an upstream that was given to [`after`](crate::broadcast::Subscriber::after)
 /// or to a [`DependencyBarrier`](crate::broadcast::DependencyBarrier).

@@ -94,6 +94,7 @@ use crate::broadcast::{Builder, ends_of};
 /// assert_eq!(subscriber.process(|numbers| numbers.clone()), Ok(vec![1]));
 /// ```
 #[doc(alias = "event_channel")]
+#[doc(alias = "build_single_producer")]
 #[must_use]
 #[track_caller]
 pub fn channel<T: Send + Sync>(
@@ -161,6 +162,7 @@ pub fn channel_with_reset<T: Send + Sync>(
 /// assert_eq!(subscriber.process(|numbers| numbers.clone()), Ok(vec![2]));
 /// ```
 #[doc(alias = "event_channel_mpmc")]
+#[doc(alias = "build_multi_producer")]
 #[must_use]
 #[track_caller]
 pub fn mp_channel<T: Send + Sync>(

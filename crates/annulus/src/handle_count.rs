@@ -1,6 +1,7 @@
 //! One side of a ring: how many handles it has, and whether the last of them is gone.
 
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated, ordering};
+use crate::stats::Handles;
+use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence, mutated, ordering};
 
 /// In the count: nobody may join any more who has no handle.
 const SEALED: usize = 1 << (usize::BITS - 1);
@@ -10,19 +11,26 @@ const SEALED: usize = 1 << (usize::BITS - 1);
 pub(crate) struct HandleCount {
     /// How many handles; and [`SEALED`].
     count: AtomicUsize,
+    /// How many handles there have been, without the first.
+    added: AtomicU64,
     is_gone: AtomicBool,
 }
 
 impl HandleCount {
     /// With one handle.
     pub(crate) fn new() -> Self {
-        Self { count: AtomicUsize::new(1), is_gone: AtomicBool::new(false) }
+        Self { count: AtomicUsize::new(1), added: AtomicU64::new(0), is_gone: AtomicBool::new(false) }
     }
 
     /// One handle more; the caller has one.
     pub(crate) fn add(&self) {
         // Relaxed: the caller has a handle, so the count is not 0 and can't become it meanwhile.
         self.count.fetch_add(1, Ordering::Relaxed);
+        // (No model looks at it, and to loom it would be one step more in each join.)
+        if !cfg!(annulus_loom) && !mutated!("joins_uncounted") {
+            // Relaxed: a number for who asks.
+            self.added.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// One handle less. Says whether it was the last.
@@ -46,6 +54,14 @@ impl HandleCount {
     pub(crate) fn count(&self) -> usize {
         // Relaxed: a number for who asks.
         self.count.load(Ordering::Relaxed) & !SEALED
+    }
+
+    /// How many handles there are, and how many there have been.
+    pub(crate) fn handles(&self) -> Handles {
+        // In this order, because a handle is counted as one of those that have been after it counts as there.
+        let now = self.count();
+        // Relaxed: as in `count`.
+        Handles::new(now, (1 + self.added.load(Ordering::Relaxed)).max(now as u64))
     }
 
     /// I9: seals the count, if there are `expected` handles, or if that is `None`. Otherwise says how many
@@ -80,7 +96,7 @@ impl HandleCount {
         self.count.load(Ordering::Relaxed) & SEALED != 0 && !mutated!("topic_sealed_unseen")
     }
 
-    /// Whether the last handle is gone. Who sees true also sees what all of them did.
+    /// Whether the last handle is gone. A thread that sees true also sees what all of them did.
     #[inline]
     pub(crate) fn is_zero(&self) -> bool {
         // Acquire: pairs with the Release in `remove`.

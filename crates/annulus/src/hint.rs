@@ -14,48 +14,48 @@ pub(crate) fn unlikely(condition: bool) -> bool {
 #[inline]
 fn cold() {}
 
-/// Has the processor get the line of `place` for itself, because it will be written soon. Changes nothing
+/// Has the processor get the line of `at` for itself, because it will be written soon. Changes nothing
 /// else, whatever the address is.
 #[inline(always)]
-pub(crate) fn prefetch_to_write<T>(place: *const T) {
+pub(crate) fn prefetch_to_write<T>(at: *const T) {
     // (The intrinsic makes it a prefetch for reading where the target's baseline has no other.)
     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
     // SAFETY: it neither faults nor changes anything; processors without the instruction take it for one that
     // does nothing.
     unsafe {
-        core::arch::asm!("prefetchw [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
+        core::arch::asm!("prefetchw [{}]", in(reg) at, options(nostack, preserves_flags, readonly));
     }
     #[cfg(all(target_arch = "aarch64", target_pointer_width = "64", not(miri)))]
     // SAFETY: it neither faults nor changes anything.
     unsafe {
-        core::arch::asm!("prfm pstl1keep, [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
+        core::arch::asm!("prfm pstl1keep, [{}]", in(reg) at, options(nostack, preserves_flags, readonly));
     }
     #[cfg(not(all(
         any(target_arch = "x86_64", target_arch = "aarch64"),
         target_pointer_width = "64",
         not(miri)
     )))]
-    let _ = place;
+    let _ = at;
 }
 
-/// Has the processor get the line of `place`, because it will be read soon. Changes nothing else, whatever
+/// Has the processor get the line of `at`, because it will be read soon. Changes nothing else, whatever
 /// the address is.
 #[inline(always)]
-pub(crate) fn prefetch_to_read<T>(place: *const T) {
+pub(crate) fn prefetch_to_read<T>(at: *const T) {
     #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
     // SAFETY: it neither faults nor changes anything.
     unsafe {
-        core::arch::asm!("prefetcht0 [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
+        core::arch::asm!("prefetcht0 [{}]", in(reg) at, options(nostack, preserves_flags, readonly));
     }
     #[cfg(all(target_arch = "aarch64", target_pointer_width = "64", not(miri)))]
     // SAFETY: it neither faults nor changes anything.
     unsafe {
-        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
+        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) at, options(nostack, preserves_flags, readonly));
     }
     #[cfg(not(all(
         any(target_arch = "x86_64", target_arch = "aarch64"),
         target_pointer_width = "64",
         not(miri)
     )))]
-    let _ = place;
+    let _ = at;
 }

@@ -33,12 +33,14 @@
 //! | one | many, each sees all | the writer never waits; a slow reader loses the oldest messages and is told how many | [`broadcast::lossy`](fn@broadcast::lossy) |
 //! | one | many, each sees all | nobody loses a message; the writer waits for the slowest reader | [`broadcast::lossless`](fn@broadcast::lossless) |
 //! | many | many, each sees all | the same two, with one order for all writers | [`broadcast::mp_lossy`], [`broadcast::mp_lossless`] |
+//! | one | many, each sees all | byte strings of any length; the writer never waits, as with `broadcast::lossy` | [`broadcast::bytes::lossy`] |
 //! | one or many | many, each sees all | messages stay in the ring: changed in place, read by reference; nobody loses one | [`event::channel`], [`event::mp_channel`] |
 //! | one | one | a queue, written and read in place | [`spsc::channel`] |
 //! | many | one | a queue; each producer has a ring of its own | [`mpsc::channel`] |
 //! | one | many, each message to one | a queue; consumers claim messages from one ring | [`spmc::channel`] |
 //! | many | many, each message to one | a queue; each producer has a ring of its own | [`mpmc::channel`] |
 //! | many | many, each message to one | a queue with one ring, one order and one bound; handles are shared or cloned freely | [`queue::shared::channel`] |
+//! | one | one | a queue of byte records of any length, each in one piece | [`queue::bytes::channel`] |
 //! | one or many | many, each sees all | broadcast rings by name, made on first use | [`Bus`], [`TypedBus`] |
 //! | | | buffers of one size, for bytes that are too large to copy; their 4-byte handles go through a queue | [`pool::BufferPool`] |
 //!
@@ -46,8 +48,11 @@
 //!
 //! Readers of a broadcast ring can share one read ([`SubscriberGroup`](broadcast::SubscriberGroup)), or
 //! follow each other ([`Subscriber::after`](broadcast::Subscriber::after)). With `std`, an `EventLoop` is a
-//! thread that receives from any of these rings and calls a handler. The [guide] helps to choose, and
-//! says what follows from the choice.
+//! thread that receives from any of these rings and calls a handler, and `affinity` keeps threads on cores of
+//! their own. The [guide] helps to choose, and says what follows from the choice.
+//!
+//! Between processes (Linux, feature `shm`) there are both kinds of broadcast ring for one writer, and queues
+//! from one producer, or from several, to one consumer: see the module `shm`.
 //!
 //! # What holds for every ring
 //!
@@ -57,8 +62,9 @@
 //! - **Loss is counted exactly.** What a subscriber received and what it lost add up to how far it has come.
 //!   On a lossless ring nothing is lost, and the error types say so.
 //! - **A message allocates nothing and frees nothing.** No lock is taken to send, to receive, to join or to
-//!   leave. A thread calls the operating system only to sleep, or to wake a sleeper: by a futex on Linux (an
-//!   eventfd, for an `EventNotifier`), by a lock and a condition variable elsewhere.
+//!   leave, except to wake a sleeper where there is no futex. A thread calls the operating system only to
+//!   sleep, or to wake a sleeper: by a futex on Linux (an eventfd, for an `EventNotifier`), by a lock and a
+//!   condition variable elsewhere.
 //! - **Queues move any `Send` type** and drop each message exactly once. A send that runs at the same time as
 //!   a close either succeeds, or gives its value back.
 //! - **Close is seen.** No handle waits for a peer that is gone. Any ring can be closed from any thread (by
@@ -95,12 +101,17 @@
 //!
 //! # Features
 //!
-//! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines, and on Linux `EventNotifier`. Without it
-//!   the crate needs `alloc` and 64-bit atomics only, and blocking calls spin.
+//! - `std` (default): `WaitStrategy::Block`, timeouts and deadlines, `affinity`, and on Linux
+//!   `EventNotifier`. Without it the crate needs `alloc` and 64-bit atomics only, and blocking calls spin.
 //! - `derive`: `#[derive(annulus::Message)]`, for your own structs and enums. See [`Message`].
 //! - `async`: verbs for tasks (`recv_async`, `send_async`, `stream` and so on), with any executor, with `std`
 //!   or without. See [`guide::waiting`]. It adds the dependency `futures-core`.
-//! - `numa`: `queue::Builder::numa_node`, on Linux.
+//! - `numa`: memory of a ring on a NUMA node of one's choice, on Linux: see `memory`. It adds the dependency
+//!   `libc`.
+//! - `shm`: rings between processes, on Linux (module `shm`). Elsewhere it does not compile. It adds the
+//!   dependency `libc`.
+//! - `metrics`: exports the numbers of rings by the facade of that name (module `metrics`). It adds the
+//!   dependency `metrics`.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 
@@ -113,10 +124,25 @@ compile_error!(
     "annulus needs 64-bit atomics (a stamp is 64 bits wide), and this target has none: `target_has_atomic = \"64\"` is not set"
 );
 
+#[cfg(all(feature = "shm", not(target_os = "linux")))]
+compile_error!(
+    "annulus: the feature `shm` (rings between processes) is for Linux only; build without it for this target"
+);
+
+#[cfg(all(feature = "shm", target_os = "linux", not(target_pointer_width = "64")))]
+compile_error!(
+    "annulus: the feature `shm` needs pointers of 64 bits (a stamp is read in one access, which may be no plain load elsewhere)"
+);
+
 // Pages of documentation, and no code.
 #[cfg(any(doc, doctest))]
 pub mod guide;
 
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub mod affinity;
+#[cfg(any(feature = "std", feature = "async"))]
+mod await_room;
 mod batch;
 #[cfg(any(feature = "std", feature = "async"))]
 mod batches;
@@ -129,6 +155,8 @@ pub mod event;
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub mod event_loop;
 mod free_list;
+#[cfg(feature = "shm")]
+mod gone;
 mod handle_count;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 #[path = "../tests/support/hang.rs"]
@@ -137,11 +165,17 @@ mod hint;
 mod index;
 mod lane;
 mod link;
+pub mod memory;
 mod message;
+#[cfg(all(feature = "metrics", not(annulus_loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
+pub mod metrics;
 #[cfg(all(target_os = "linux", feature = "std"))]
 mod notifier;
+mod observer;
 mod os;
 pub mod pool;
+mod processor;
 pub mod queue;
 #[cfg(any(feature = "std", feature = "async"))]
 mod receive;
@@ -151,7 +185,11 @@ mod room;
 #[cfg(feature = "std")]
 mod select;
 mod sequence;
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "shm")))]
+pub mod shm;
 mod shutdown;
+mod stats;
 mod sync;
 mod text;
 #[cfg(all(feature = "std", not(annulus_loom)))]
@@ -178,6 +216,8 @@ pub use message::Message;
 #[cfg(all(target_os = "linux", feature = "std"))]
 #[cfg_attr(docsrs, doc(cfg(all(target_os = "linux", feature = "std"))))]
 pub use notifier::{EventNotifier, Readiness};
+pub use observer::Observer;
+pub use processor::ProcessorWait;
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
 #[cfg(any(feature = "std", feature = "async"))]
@@ -189,6 +229,7 @@ pub use room::WaitsForRoom;
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use select::Select;
 pub use shutdown::Shutdown;
+pub use stats::{Counted, Delta, FollowedStats, Handles, Latency, OwnStats, ProducerStats, Stats};
 pub use text::{Text, TextTooLong};
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
@@ -209,7 +250,7 @@ pub mod __private {
 #[cfg(feature = "std")]
 #[doc(hidden)]
 pub mod __select {
-    pub use crate::select::{Choice, Choices, Chosen, Place, Receiving, SendChoice, Until, select};
+    pub use crate::select::{Choice, Choices, Chosen, Listening, Receiving, SendChoice, Until, select};
 }
 
 /// What `ci/clippy` must refuse: an atomic that loom can't see.

@@ -85,7 +85,7 @@ use bytemuck::NoUninit;
 /// or a similar attribute is not: it lies in the ring as it is.) A packed message is taken apart when it is
 /// sent, and put together again when it is received. In the ring its fields lie side by side, without
 /// padding. An enum takes the number of its variant (one byte, or two if there are more than 256 variants)
-/// and the room of its largest variant. An `Option` takes one byte more than its value.
+/// and the space of its largest variant. An `Option` takes one byte more than its value.
 ///
 /// The macro recognizes `Option`s, tuples and arrays by how they are written, so an alias of one is not a
 /// message. Only packed types may be generic.
@@ -118,22 +118,26 @@ use bytemuck::NoUninit;
 /// A reader copies words into memory that is not a `T` yet. It makes a `T` of them only after the slot's
 /// stamp has proved that no writer touched them meanwhile, so all of them belong to one message. That is why
 /// types with invalid bit patterns (`bool`, `char`, enums) are allowed.
+#[doc(alias = "Pod")]
+#[doc(alias = "DerivePod")]
+#[doc(alias = "DeriveMessage")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be copied through a ring: it is not an `annulus::Message`",
     label = "this type is not a `Message`",
     note = "a struct or an enum of your own: add `#[derive(Clone, Copy, annulus::Message)]` to it (feature `derive` of `annulus`)",
     note = "an `Option`, a tuple, or an array of these: make it a field of such a struct",
     note = "text: `annulus::Text<N>` holds up to `N` bytes; or, as `String`, `Vec`, `Box` and all that owns memory: a ring of owned events (`annulus::event`), or a queue (`annulus::queue`), which moves values",
-    note = "large blocks of bytes: for one reader a buffer of an `annulus::pool`, whose handle goes through a queue; for many a ring of owned events (example `video_frames`)"
+    note = "large blocks of bytes: for one reader a buffer of an `annulus::pool`, whose handle goes through a queue; for many a ring of owned events (example `video_frames`)",
+    note = "a `Handle` of an `annulus::pool`, which every subscriber would receive and only one could redeem: no derive helps; use one of the two ways for large blocks"
 )]
 pub trait Message: Copy + Send + 'static {
     /// What lies in the ring.
     #[doc(hidden)]
     type Wire: NoUninit;
 
-    /// The message as it lies in the ring; `room` is there for one that has to be made.
+    /// The message as it lies in the ring; `space` is there for one that has to be made.
     #[doc(hidden)]
-    fn encode<'a>(&'a self, room: &'a mut MaybeUninit<Self::Wire>) -> &'a Self::Wire;
+    fn encode<'a>(&'a self, space: &'a mut MaybeUninit<Self::Wire>) -> &'a Self::Wire;
 
     /// The message that `wire` was made of.
     ///

@@ -1,6 +1,6 @@
 //! [`EventNotifier`]: a receiving handle in an event loop. Arm, look once more, wait for a file descriptor.
 //!
-//! It is a [`Seat`] whose waker writes to an eventfd. The order of its steps is what loses no wake-up: it
+//! It is a [`Listener`] whose waker writes to an eventfd. The order of its steps is what loses no wake-up: it
 //! clears the descriptor, registers, and only then looks for the last time. A message that this look does not
 //! see was sent after the registration, so its sender writes to the descriptor, and nobody clears it before
 //! the next arming.
@@ -8,7 +8,7 @@
 //! *Who owns what.* The waker has a share in the descriptor. So it stays open while a sender is about to
 //! write, wherever the notifier is meanwhile, and the sender never writes to another file with the same
 //! number. The receiver keeps its ring, and so the event. Whoever gets hold of the receiver could put another
-//! one in its place, so the seat is given up before that.
+//! one in its place, so the listener is given up before that.
 
 use core::fmt;
 use core::ptr::NonNull;
@@ -22,9 +22,9 @@ use std::task::Wake;
 use crate::os::event_fd::EventFd;
 use crate::receive::Waitable;
 use crate::sync::mutated;
-use crate::wait::Seat;
+use crate::wait::Listener;
 
-/// How often [`EventNotifier::arm`] registers anew where its receiver waits at another place each time.
+/// How often [`EventNotifier::arm`] registers anew where its receiver waits at another event each time.
 const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
 
 /// What a caller of [`EventNotifier::arm`] does next.
@@ -108,8 +108,9 @@ pub enum Readiness {
 ///   deadlines may publish, if it has the time for that call. The kernel wakes the thread that waits inside
 ///   the call. If the notifier is dropped at that moment, the sender also closes the descriptor.
 /// - *The loop* pays one `read` of the descriptor for each arming, and after a pause a `membarrier` (see
-///   [`prepare`](crate::prepare)). The first arming at a ring may allocate a place for the waker.
-/// - *While idle* it costs nothing: no thread, no timer, no look.
+///   [`prepare`](crate::prepare)). The first arming at a ring may allocate memory for the waker.
+/// - *While idle* it costs nothing: no thread, no timer, no look. (If other processes send, a
+///   thread of the library waits for them, with the feature `shm`.)
 ///
 /// If the system refuses the `membarrier` (a sandbox that came after the ring), a wake-up could be missed. So
 /// `arm` then makes the descriptor readable itself, and the loop looks in each turn. That costs processor
@@ -122,7 +123,7 @@ pub enum Readiness {
 /// the next `arm`. The feature `async` is the shorter way: `recv_async` needs no descriptor.
 pub struct EventNotifier<R: Waitable> {
     /// Armed, or woken since. Its event is the receiver's.
-    seat: Option<Seat>,
+    listener: Option<Listener>,
     /// It had a wake-up for itself, in place of any other waiter, and has not found nothing since.
     has_wake_up: bool,
     /// `None` only after `into_inner`.
@@ -155,7 +156,7 @@ impl<R: Waitable> EventNotifier<R> {
     /// dropped then; pass `&mut receiver` to keep it.
     pub fn new(receiver: R) -> io::Result<Self> {
         let signal = Arc::new(Signal(EventFd::new()?));
-        Ok(Self { seat: None, has_wake_up: false, receiver: Some(receiver), signal })
+        Ok(Self { listener: None, has_wake_up: false, receiver: Some(receiver), signal })
     }
 
     /// Clears the descriptor, and asks for the next wake-up, unless something is there already. It never
@@ -169,7 +170,7 @@ impl<R: Waitable> EventNotifier<R> {
     /// If the receiver is a group without an aligned member, as its verbs do.
     // Decision 0073: nothing else arms, and whoever gets at the receiver disarms.
     pub fn arm(&mut self) -> Readiness {
-        self.leave_seat();
+        self.drop_listener();
         if !mutated!("notifier_clears_late") {
             self.clear();
         }
@@ -180,13 +181,13 @@ impl<R: Waitable> EventNotifier<R> {
             // Nothing is there that a wake-up could have been for.
             self.has_wake_up = false;
             let event = NonNull::from(self.receiver().event());
-            // SAFETY: the event lives as long as the receiver, which is in its place until the seat is gone:
-            // `get_mut`, `into_inner` and the drop give up the seat first.
-            let seat = self.seat.insert(unsafe { Seat::at(event) });
-            let is_fenced = seat.register(&Waker::from(Arc::clone(&self.signal)));
+            // SAFETY: the event lives as long as the receiver, which is in its place until the listener is
+            // gone: `get_mut`, `into_inner` and the drop give up the listener first.
+            let listener = self.listener.insert(unsafe { Listener::at(event) });
+            let is_fenced = listener.register(&Waker::from(Arc::clone(&self.signal)));
             // The second look: a notify that missed the registration came after a store that this look sees.
             if !mutated!("notifier_no_second_look") && self.receiver_mut().is_ready() {
-                self.leave_seat();
+                self.drop_listener();
                 return Readiness::Ready;
             }
             if NonNull::from(self.receiver().event()) == event {
@@ -202,7 +203,7 @@ impl<R: Waitable> EventNotifier<R> {
             }
             // The second look changed where the receiver waits: it registers there. A wake-up that came here
             // is another's.
-            self.seat = None;
+            self.listener = None;
         }
         // What it waits for moves on faster than it looks: the loop looks again.
         self.signal.0.raise();
@@ -227,7 +228,7 @@ impl<R: Waitable> EventNotifier<R> {
 
     /// The receiver, to receive from. The notifier is not armed any more. The descriptor is left as it is.
     pub fn get_mut(&mut self) -> &mut R {
-        self.leave_seat();
+        self.drop_listener();
         self.receiver_mut()
     }
 
@@ -255,15 +256,15 @@ impl<R: Waitable> EventNotifier<R> {
     }
 
     /// From now on nobody writes to the descriptor, except who is about to.
-    fn leave_seat(&mut self) {
-        if let Some(seat) = self.seat.take() {
-            self.has_wake_up |= seat.left();
+    fn drop_listener(&mut self) {
+        if let Some(listener) = self.listener.take() {
+            self.has_wake_up |= listener.left();
         }
     }
 
     /// The same, for who may not look afterwards.
     fn pass_on(&mut self) {
-        self.leave_seat();
+        self.drop_listener();
         if core::mem::take(&mut self.has_wake_up) && !mutated!("notifier_keeps_wake_up") {
             self.receiver().event().notify_some(1);
         }
@@ -312,6 +313,6 @@ impl<R: Waitable> EventNotifier<R> {
 
 impl<R: Waitable> fmt::Debug for EventNotifier<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventNotifier").field("is_armed", &self.seat.is_some()).finish_non_exhaustive()
+        f.debug_struct("EventNotifier").field("is_armed", &self.listener.is_some()).finish_non_exhaustive()
     }
 }

@@ -8,15 +8,17 @@ use crate::wait::{Source, Take};
 ///
 /// These are the [subscribers](crate::broadcast::Subscriber) of broadcast rings and their
 /// [groups](crate::broadcast::SubscriberGroup), the [subscribers of events](crate::event::EventSubscriber),
-/// the [consumers](crate::queue::Consumer) of queues, the [receivers](crate::queue::shared::Receiver) of
-/// shared queues, stages among them, the [subscribers of a pattern](crate::bus::MatchingSubscriber) of a bus,
-/// and `&mut` references to all of these. There are no others: the trait
-/// can't be implemented outside this crate.
+/// the [subscribers of records](crate::broadcast::bytes::Subscriber), the
+/// [consumers](crate::queue::Consumer) of queues and [of bytes](crate::queue::bytes::Consumer), the
+/// [receivers](crate::queue::shared::Receiver) of shared queues, stages among them, the
+/// [subscribers of a pattern](crate::bus::MatchingSubscriber) of a bus, and `&mut` references to all of
+/// these. There are no others: the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Waitable: Source + Batches {}
 
 /// A receiving handle whose messages are received by value: each [`Waitable`] one, but of the [subscribers of
-/// events](crate::event::EventSubscriber) only those whose events can be cloned.
+/// events](crate::event::EventSubscriber) only those whose events can be cloned. Of rings and queues of bytes
+/// a message is a copy of a record, a `Box<[u8]>`.
 ///
 /// ```
 /// use annulus::Receive;

@@ -7,10 +7,11 @@ use crate::wait::Arm;
 /// A sending handle that may have to wait for a free slot, for [`Select::send`](crate::Select::send).
 ///
 /// These are the [producers](crate::queue::Producer) of queues, the [senders](crate::queue::shared::Sender)
-/// of shared queues, and the publishers of lossless broadcast rings ([one](crate::broadcast::Publisher),
+/// of shared queues, the publishers of lossless broadcast rings ([one](crate::broadcast::Publisher),
 /// [many](crate::broadcast::MpPublisher)) and of events ([one](crate::event::EventPublisher),
-/// [many](crate::event::MpEventPublisher)). Of senders and of `MpPublisher`s, whose verbs take `&self`, a
-/// reference is one, too. There are no others: the trait can't be implemented outside this crate.
+/// [many](crate::event::MpEventPublisher)), and the [input](crate::topology::Input) of a pipeline. Of senders
+/// and of `MpPublisher`s, whose verbs take `&self`, a reference is one, too. There are no others: the trait
+/// can't be implemented outside this crate.
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait WaitsForRoom: HasRoom {}

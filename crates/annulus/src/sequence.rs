@@ -41,6 +41,9 @@ impl Sequence {
     /// The largest at which a ring may begin: four thousand million messages before the end.
     pub(crate) const LAST_FIRST: Self = Self((1 << 63) - (1 << 32));
 
+    /// The largest that is believed of another process: half as many before the end.
+    pub(crate) const LAST_BELIEVED: Self = Self((1 << 63) - (1 << 31));
+
     /// How many messages lie from `earlier` up to this one; 0 where it is not earlier.
     #[inline]
     pub(crate) const fn since(self, earlier: Self) -> u64 {

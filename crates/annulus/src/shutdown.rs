@@ -61,13 +61,13 @@ struct State {
     triggered: AtomicBool,
     /// The attached rings; [`triggered_mark`] once they were taken.
     top: AtomicPtr<Attached>,
-    /// How many were attached since places were last given back, and how many are enough to look again.
+    /// How many were attached since nodes were last given back, and how many are enough to look again.
     /// Hints.
     count: AtomicUsize,
     enough: AtomicUsize,
 }
 
-/// With no more places than this, a look at all of them is not worth its cost.
+/// With no more nodes than this, a look at all of them is not worth its cost.
 const FEW: usize = 8;
 
 /// A ring to be closed. The node belongs to the stack while it is there, then to the thread that took it.
@@ -101,8 +101,8 @@ impl Shutdown {
     /// before, this closes the ring at once. Any number of rings can be attached, of any kinds, at any time
     /// and on any thread. To attach a ring does not keep it alive.
     ///
-    /// Allocates a place, and takes no lock. Now and then it gives back the places of rings that are gone, so
-    /// the number of places is at most twice the number of rings that were attached at one time, and a few
+    /// Allocates a node, and takes no lock. Now and then it gives back the nodes of rings that are gone, so
+    /// the number of nodes is at most twice the number of rings that were attached at one time, and a few
     /// more. O(1) on average.
     ///
     /// ```
@@ -171,7 +171,7 @@ impl State {
         Taken(self.top.swap(instead, Ordering::AcqRel))
     }
 
-    /// Gives back the places of rings that are gone.
+    /// Gives back the nodes of rings that are gone.
     fn forget_what_is_gone(&self) {
         // Acquire: pairs with Y1, here and below.
         let top = self.top.load(Ordering::Acquire);
@@ -284,8 +284,8 @@ mod tests {
         }
     }
 
-    /// How many places there are.
-    fn places(shutdown: &Shutdown) -> usize {
+    /// How many nodes there are.
+    fn nodes(shutdown: &Shutdown) -> usize {
         let mut count = 0;
         let mut node = shutdown.state.top.load(Ordering::Relaxed);
         while !node.is_null() {
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn places_of_rings_that_are_gone_are_given_back() {
+    fn nodes_of_rings_that_are_gone_are_given_back() {
         let shutdown = Shutdown::new();
         let rings: Vec<_> = (0..10).map(|_| Ring::new(false)).collect();
         for ring in &rings {
@@ -306,9 +306,9 @@ mod tests {
         let mut most = 0;
         for _ in 0..100 {
             shutdown.attach(Closer::of(&Ring::new(false)));
-            most = most.max(places(&shutdown));
+            most = most.max(nodes(&shutdown));
         }
-        assert!((10..=2 * 10 + FEW).contains(&most), "{most} places");
+        assert!((10..=2 * 10 + FEW).contains(&most), "{most} nodes");
         shutdown.trigger();
         assert!(rings.iter().all(|ring| ring.closed() == 1));
         let late = Ring::new(false);

@@ -12,20 +12,37 @@
 //!   (`wait/waiters.rs`).
 //! - What a batch has claimed is dropped, and its places are given back, also while a destructor panics.
 //!
+//! - The handler of an event loop and the functions of a pipeline run on threads of their own. A panic ends
+//!   that thread, and comes out of `join` as a value.
+//! - A bus runs no code of its user. Its map is replaced as a whole, so nobody sees half of a change.
+//! - A record of bytes that is being written belongs to its producer alone. If the closure or the code that
+//!   writes it panics, it is not sent.
+//! - What keeps a receiving handle, such as a notifier, calls nothing of the user while it is armed or
+//!   disarmed but the waker of its own descriptor.
+//!
 //! So a ring is whole after each panic, and no other thread sees a message that is not. Messages that are
 //! copied or moved are no more reached by a panic than those in the channels of `std`, whose handles are
 //! `UnwindSafe` whatever they carry. An event is different: it is changed in place, and the next closure sees
 //! it as the one that panicked left it. So handles of events are only what their `T` is.
+//!
+//! What borrows a handle, such as an iterator by `iter`, a reservation, or a `Select`, is as a `&mut` is: not
+//! `UnwindSafe`, because whoever catches the panic sees the handle as it was left. So are builders that have
+//! closures of their user, as the `Stages` of a pipeline.
 
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::broadcast::{
     DependencyBarrier, Mode, MpPublisher, Publisher, Subscribable, Subscriber, SubscriberGroup,
 };
+use crate::bus::{Bus, Kind, MatchingSubscriber, TopicPublisher, TypedBus};
 use crate::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
+use crate::message::Message;
 use crate::pool::{Buffer, BufferPool};
-use crate::queue::{Consumer, Kind, Producer, shared};
-use crate::{Closer, Shutdown};
+use crate::queue::{AnyKind, Consumer, Producer, shared};
+use crate::{Closer, Observer, Shutdown};
+
+// What is made of these alone, such as the handles of bytes, is so by itself. `tests/verbs/ends.rs` names
+// all.
 
 /// Both, for each type.
 macro_rules! whole_after_a_panic {
@@ -46,12 +63,33 @@ whole_after_a_panic! {
     [T, R] MpEventPublisher<T, R>, where T;
     [T] EventSubscribable<T>, where T;
     [T, M: Mode] EventSubscriber<T, M>, where T;
-    [T: Send, K: Kind] Producer<T, K>;
-    [T: Send, K: Kind] Consumer<T, K>;
+    [T: Send, K: AnyKind] Producer<T, K>;
+    [T: Send, K: AnyKind] Consumer<T, K>;
     [T: Send] shared::Sender<T>;
     [T: Send] shared::Receiver<T>;
+    [T, K: Kind] Bus<T, K>;
+    [K: Kind] TypedBus<K>;
+    [T: Message, K: Kind] TopicPublisher<T, K>;
+    [T: Message] MatchingSubscriber<T>;
     [] BufferPool;
     [] Buffer;
     [] Closer;
+    [] Observer;
     [] Shutdown;
+}
+
+#[cfg(feature = "std")]
+whole_after_a_panic! {
+    [C] crate::event_loop::EventLoop<C>;
+}
+
+#[cfg(all(target_os = "linux", feature = "std"))]
+whole_after_a_panic! {
+    [R: crate::Waitable] crate::EventNotifier<R>, where R;
+}
+
+#[cfg(all(feature = "std", not(annulus_loom)))]
+whole_after_a_panic! {
+    [T: Send] crate::topology::Input<T>;
+    [] crate::topology::Pipeline;
 }

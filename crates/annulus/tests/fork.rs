@@ -1,6 +1,8 @@
 //! What the front page says of `fork()`: a ring is copied, not shared.
 #![cfg(all(target_os = "linux", not(miri)))]
 
+#[path = "support/fork.rs"]
+mod fork;
 #[path = "support/hang.rs"]
 mod hang;
 
@@ -12,23 +14,15 @@ fn a_forked_process_has_a_ring_of_its_own() {
     let mut subscriber = subscribable.subscribe();
     publisher.publish(1).unwrap();
 
-    // SAFETY: the child calls nothing but what touches its memory, which neither allocates nor takes a lock,
-    // and exits.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
+    let published = || {
         let mut published = 0;
         while published < 100 && publisher.try_publish(0).is_ok() {
             published += 1;
         }
-        // SAFETY: it ends the process, and runs nothing of the parent's.
-        unsafe { libc::_exit(published) };
-    }
-    assert!(child > 0, "no second process");
-    let mut status = 0;
-    // SAFETY: the status is this frame's.
-    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-    assert!(libc::WIFEXITED(status));
-    assert_eq!(libc::WEXITSTATUS(status), 3, "three more slots, and nobody reads");
+        published
+    };
+    // SAFETY: it only touches its memory, which neither allocates nor takes a lock.
+    assert_eq!(unsafe { fork::in_a_child(published) }, 3, "three more slots, and nobody reads");
 
     assert_eq!(subscriber.try_recv(), Ok(1));
     assert!(subscriber.try_recv().is_err(), "nothing came from there");

@@ -68,7 +68,7 @@ fn publishers_wait_for_a_paused_member() {
     let mut buffer = [0; 8];
     assert_eq!(group.try_recv_batch(&mut buffer), 2);
     assert!(publisher.try_publish(2).unwrap_err().is_full());
-    assert_eq!(group.pending(2), 2);
+    assert_eq!(group.len(2), 2);
     assert_eq!(group.try_recv_member(2), Ok(0));
     publisher.try_publish(2).unwrap();
     assert_eq!(group.try_recv(), Ok(2));

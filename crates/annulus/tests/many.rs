@@ -282,6 +282,21 @@ fn who_waits_for_room_uses_no_core() {
 /// leave most of one core, where one that spins would use all of it.
 #[test]
 fn sixteen_threads_with_little_to_do_use_little() {
+    // (A busy neighbour makes all that a thread does take longer. Who spins would use a core each time.)
+    let is_little = || {
+        let (used, wall) = use_of_sixteen_threads();
+        // (Where nobody can tell, it is.)
+        let is_little = used.is_none_or(|used| used < wall / 2);
+        if !is_little {
+            println!("{used:?} on a core in {wall:?}");
+        }
+        is_little
+    };
+    assert!((0..3).any(|_| is_little()), "three times they used half a core or more");
+}
+
+/// How long they are on a core, and how long it takes.
+fn use_of_sixteen_threads() -> (Option<Duration>, Duration) {
     const PAUSE: Duration = Duration::from_millis(if cfg!(miri) { 0 } else { 20 });
     const ROUNDS: u64 = if cfg!(miri) { 2 } else { 25 };
     let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(4);
@@ -309,8 +324,5 @@ fn sixteen_threads_with_little_to_do_use_little() {
         .collect();
     drop(publisher);
     let used: Option<Duration> = join(publishers.into_iter().chain(subscribers)).into_iter().sum();
-    let wall = begun.elapsed();
-    if let Some(used) = used {
-        assert!(used < wall / 2, "{used:?} on a core in {wall:?}");
-    }
+    (used, begun.elapsed())
 }

@@ -9,27 +9,58 @@ mod hang;
 
 use std::time::{Duration, Instant};
 
-use annulus::queue::{Consumer, Kind, Producer};
+use annulus::queue::{Consumer, Kind, Producer, shared};
 use annulus::{SendTimeoutError, TrySendError, mpmc, mpsc, spmc, spsc};
 
 const SHORT: Duration = Duration::from_millis(2);
 const LONG: Duration = Duration::from_secs(20);
 
-/// Hands messages that are there to a handler, which may ask for the end; by one verb each.
-type Consumes<K> = fn(&mut Consumer<u64, K>, &mut dyn FnMut(u64));
+/// What sends.
+trait Sends {
+    fn try_send(&mut self, number: u64) -> Result<(), TrySendError<u64>>;
+    fn send_timeout(&mut self, number: u64, timeout: Duration) -> Result<(), SendTimeoutError<u64>>;
+}
 
-fn consumes<K: Kind>() -> [Consumes<K>; 3] {
-    [
-        |consumer, handle| _ = consumer.consume(handle),
-        |consumer, handle| _ = consumer.consume_up_to(3, handle),
-        |consumer, handle| consumer.try_iter().for_each(handle),
-    ]
+/// Hands messages that are there to a handler.
+type Consume<C> = fn(&mut C, &mut dyn FnMut(u64));
+
+/// What receives.
+trait Consumes {
+    /// By one verb each; the last one hands over all of them.
+    const VERBS: [Consume<Self>; 3];
+}
+
+macro_rules! handles {
+    ($([$($kind:ident)?] $producer:ty, $consumer:ty;)*) => {$(
+        impl$(<$kind: Kind>)? Sends for $producer {
+            fn try_send(&mut self, number: u64) -> Result<(), TrySendError<u64>> {
+                <$producer>::try_send(self, number)
+            }
+
+            fn send_timeout(&mut self, number: u64, timeout: Duration) -> Result<(), SendTimeoutError<u64>> {
+                <$producer>::send_timeout(self, number, timeout)
+            }
+        }
+
+        impl$(<$kind: Kind>)? Consumes for $consumer {
+            const VERBS: [Consume<Self>; 3] = [
+                |consumer, handle| _ = consumer.consume(handle),
+                |consumer, handle| _ = consumer.consume_up_to(3, handle),
+                |consumer, handle| consumer.try_iter().for_each(handle),
+            ];
+        }
+    )*};
+}
+
+handles! {
+    [K] Producer<u64, K>, Consumer<u64, K>;
+    [] shared::Sender<u64>, shared::Receiver<u64>;
 }
 
 /// Each message makes another one, as long as the handler can send it.
-fn handlers_may_try<K: Kind>(make: impl Fn(usize) -> (Producer<u64, K>, Consumer<u64, K>)) {
+fn handlers_may_try<P: Sends, C: Consumes>(make: impl Fn(usize) -> (P, C)) {
     for capacity in [1, 2, 5] {
-        for consume in consumes::<K>() {
+        for consume in C::VERBS {
             let (mut producer, mut consumer) = make(capacity);
             let (mut sent, mut received) = (0, 0);
             for round in 0..20 {
@@ -66,10 +97,10 @@ fn handlers_may_try<K: Kind>(make: impl Fn(usize) -> (Producer<u64, K>, Consumer
                 });
                 assert!(received > round, "it got nothing");
             }
-            while let Ok(number) = consumer.try_recv() {
+            C::VERBS[2](&mut consumer, &mut |number| {
                 assert_eq!(number, received);
                 received += 1;
-            }
+            });
             assert_eq!(received, sent);
         }
     }
@@ -81,4 +112,5 @@ fn handlers_may_try_to_send() {
     handlers_may_try(mpsc::channel);
     handlers_may_try(spmc::channel);
     handlers_may_try(mpmc::channel);
+    handlers_may_try(shared::channel);
 }

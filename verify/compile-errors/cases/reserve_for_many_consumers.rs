@@ -3,5 +3,5 @@
 
 fn main() {
     let (mut producer, _consumer) = annulus::spmc::channel::<u64>(64);
-    let _slots = producer.reserve(4);
+    let _slots = producer.try_reserve(4);
 }

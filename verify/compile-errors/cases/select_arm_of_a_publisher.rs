@@ -1,5 +1,5 @@
 // errors: 1
-// says: `Publisher<u64>` cannot receive messages by value
+// says: `annulus::broadcast::Publisher<u64>` cannot receive messages by value
 
 fn main() {
     let (mut publisher, _subscribable) = annulus::broadcast::lossy::<u64>(4);

@@ -1,5 +1,5 @@
-//! Each file in `cases/` is a program that someone new to the library might write, and that does not compile.
-//! Its first lines say what the compiler has to say:
+//! Each file in `cases/` is a program that someone new to the library might write, and that does not compile,
+//! except for one that does. Its first lines say what the compiler has to say:
 //!
 //! - `// errors: 1`: how many errors there are,
 //! - `// says: …`: text that is in one of them,
@@ -10,7 +10,7 @@
 //! Only our own words are compared. How the compiler sets them, and what it adds, is another matter in each
 //! version.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,8 +32,8 @@ impl Case {
             .filter_map(move |line| line.strip_prefix("// ")?.strip_prefix(begin)?.strip_prefix(": "))
     }
 
-    /// What is not as it says, of these errors.
-    fn complaints(&self, errors: &[Value]) -> Vec<String> {
+    /// What is not as it says, of these errors, and of whether it was compiled to its end.
+    fn complaints(&self, errors: &[Value], is_compiled: bool) -> Vec<String> {
         let rendered: String = errors.iter().filter_map(|error| error["rendered"].as_str()).collect();
         let lines = |error: &Value| -> Vec<String> {
             let spans =
@@ -48,6 +48,9 @@ impl Case {
         let wanted = self.lines("errors").next().expect("a case says how many errors it has");
         if errors.len().to_string() != wanted {
             complaints.push(format!("{} errors instead of {wanted}", errors.len()));
+        }
+        if (wanted == "0") != is_compiled {
+            complaints.push(format!("compiled to its end: {is_compiled}"));
         }
         complaints.extend(
             self.lines("says")
@@ -68,8 +71,9 @@ impl Case {
     }
 }
 
-/// The errors of each case. They are programs of one package, so that the library is compiled once.
-fn compile(cases: &[Case]) -> BTreeMap<String, Vec<Value>> {
+/// The errors of each case, and the names of those that compile. They are programs of one package, so that
+/// the library is compiled once.
+fn compile(cases: &[Case]) -> (BTreeMap<String, Vec<Value>>, BTreeSet<String>) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
     let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cases");
     fs::create_dir_all(&package).unwrap();
@@ -90,10 +94,13 @@ fn compile(cases: &[Case]) -> BTreeMap<String, Vec<Value>> {
         .output()
         .unwrap();
 
-    let mut errors = BTreeMap::<String, Vec<Value>>::new();
+    let (mut errors, mut compiled) = (BTreeMap::<String, Vec<Value>>::new(), BTreeSet::new());
     for line in String::from_utf8(output.stdout).unwrap().lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let (message, target) = (&line["message"], line["target"]["name"].as_str());
+        if line["reason"] == "compiler-artifact" {
+            compiled.extend(target.map(str::to_string));
+        }
         let is_error =
             message["level"] == "error" && message["spans"].as_array().is_some_and(|spans| !spans.is_empty());
         if let (true, Some(target)) = (is_error, target) {
@@ -105,7 +112,7 @@ fn compile(cases: &[Case]) -> BTreeMap<String, Vec<Value>> {
         }
     }
     assert!(!errors.is_empty(), "nothing was compiled: {}", String::from_utf8_lossy(&output.stderr));
-    errors
+    (errors, compiled)
 }
 
 #[test]
@@ -120,10 +127,11 @@ fn errors_say_what_to_write() {
         })
         .collect();
     cases.sort_by(|a, b| a.name.cmp(&b.name));
-    let errors = compile(&cases);
+    let (errors, compiled) = compile(&cases);
     let mut failed = false;
     for case in &cases {
-        let complaints = case.complaints(errors.get(&case.name).map_or(&[], Vec::as_slice));
+        let complaints =
+            case.complaints(errors.get(&case.name).map_or(&[], Vec::as_slice), compiled.contains(&case.name));
         if !complaints.is_empty() {
             println!("{}: {}\n", case.name, complaints.join("\n"));
             failed = true;

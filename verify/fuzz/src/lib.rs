@@ -4,17 +4,22 @@
 //! models.rs        the models, and what any four bytes do: those of the tests, by path
 //! case.rs          what the bytes before the steps mean
 //! support.rs       futures that the models poll
+//! attach.rs        memory that somebody else made, and files of names: no model, but nothing may happen
+//! forged.rs        the same with rings of each kind, and what one does with them
 //! targets.rs       a function for each target; fuzz_targets/ hands them to libFuzzer
 //! ```
 //!
 //! A test tries random steps, the fuzzer those that led it to new code.
 
+mod attach;
 mod case;
+mod forged;
 mod models;
 mod support;
 mod targets;
 
 // Where the models look for it.
+pub use attach::attach;
 use models::{counted, rings};
 pub use targets::*;
 

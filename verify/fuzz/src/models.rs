@@ -6,6 +6,11 @@ pub(crate) mod counted;
 #[path = "../../../crates/annulus/tests/conformance/rings/mod.rs"]
 pub(crate) mod rings;
 
+#[path = "../../../crates/annulus/tests/queue/dice.rs"]
+pub(crate) mod dice;
+#[allow(dead_code, reason = "what the test prints of a play")]
+#[path = "../../../crates/annulus/tests/queue/fair.rs"]
+pub(crate) mod fair;
 #[path = "../../../crates/annulus/tests/conformance/model/groups.rs"]
 pub(crate) mod groups;
 #[path = "../../../crates/annulus/tests/conformance/model/lossless.rs"]

@@ -4,8 +4,9 @@
 use annulus::{mpmc, mpsc, spmc, spsc};
 
 use crate::case::Case;
+use crate::models::dice::Dice;
 use crate::models::{
-    groups, lossless, lossy, lossy_stages, one_consumer, one_order, pool, rings, shared, stages, step,
+    fair, groups, lossless, lossy, lossy_stages, one_consumer, one_order, pool, rings, shared, stages, step,
 };
 
 /// Lossy rings: one publisher, or many.
@@ -74,7 +75,7 @@ pub fn queues(bytes: &[u8]) {
         }
         _ => {
             let builder = mpsc::Builder::new(capacity).first(first);
-            one_consumer::run(builder, Some(|producer| producer.register().ok()), case.steps);
+            one_consumer::run(builder, Some(one_consumer::Joining::new()), case.steps);
         }
     }
 }
@@ -84,9 +85,59 @@ pub fn shared_queues(bytes: &[u8]) {
     let Some(case) = Case::<step::Turn>::of(bytes) else { return };
     let (capacity, first) = (case.capacity(1), case.first());
     match case.kind(3) {
-        0 => shared::run::<spmc::Spmc>(|_| None, capacity, first, case.steps),
-        1 => shared::run::<mpmc::Mpmc>(|producer| producer.register().ok(), capacity, first, case.steps),
+        0 => shared::run::<spmc::Spmc>(|_| None, |_| 1, capacity, first, case.steps),
+        1 => {
+            let (join, rings) =
+                (|producer: &mpmc::Producer<_>| producer.register().ok(), mpmc::Consumer::rings);
+            shared::run::<mpmc::Mpmc>(join, rings, capacity, first, case.steps);
+        }
         _ => one_order::run(capacity, first, case.steps),
+    }
+}
+
+/// A number that somebody throws.
+#[derive(Debug)]
+struct Throw(u32);
+
+impl From<[u8; 4]> for Throw {
+    fn from(bytes: [u8; 4]) -> Self {
+        Self(u32::from_le_bytes(bytes))
+    }
+}
+
+/// Queues in which producers do what they can to keep a message waiting.
+pub fn fair(bytes: &[u8]) {
+    fn play<K: fair::Many>(
+        mut verbs: Vec<fair::Verb<K>>,
+        consumers: u64,
+        capacity: usize,
+        throws: Vec<Throw>,
+    ) {
+        let (mut throws, mut rest) = (throws.into_iter(), Dice(1));
+        let mut throw = |sides: u64| match throws.next() {
+            Some(Throw(number)) => u64::from(number) % sides,
+            None => rest.throw(sides),
+        };
+        let verb = verbs.swap_remove(throw(verbs.len() as u64) as usize);
+        let producers = 1 + throw(6) as usize;
+        let plot = fair::Plot {
+            producers,
+            capacity,
+            consumers: 1 + throw(consumers) as usize,
+            busy: throw(producers as u64 + 1) as usize,
+            passing: throw(3) as usize,
+            staying: throw(2) == 1,
+            round: 1 + throw(1_000),
+            burst: 1 + throw(4),
+        };
+        fair::play(&verb, plot, &mut throw, 2 * plot.bound());
+    }
+    let Some(case) = Case::<Throw>::of(bytes) else { return };
+    let capacity = case.capacity(1);
+    match case.kind(3) {
+        0 => play(fair::copying::<mpsc::Mpsc>(), 1, capacity, case.steps),
+        1 => play(fair::in_place::<mpsc::Mpsc>(), 1, capacity, case.steps),
+        _ => play(fair::copying::<mpmc::Mpmc>(), fair::CONSUMERS as u64, capacity, case.steps),
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, Once};
 use std::time::Instant;
 
 use annulus::broadcast::{Lossless, Mode, Publisher, Subscriber};
-use annulus::queue::{Consumer, Kind, Producer};
+use annulus::queue::{AnyKind, Consumer, Kind, Producer};
 use annulus::{LossyTryRecvError, Message, TryRecvError, WaitStrategy};
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -174,15 +174,21 @@ pub fn send_tries<T: Checked + Send, K: Kind>(
 }
 
 /// Receives until the queue is closed and empty, and gives way where nothing is there.
-pub fn receive_all<T: Send, K: Kind>(consumer: &mut Consumer<T, K>) -> Vec<T> {
+pub fn receive_all<T: Send, K: AnyKind>(consumer: &mut Consumer<T, K>) -> Vec<T> {
+    receive_up_to(consumer, usize::MAX)
+}
+
+/// As [`receive_all`], but no more than so many messages.
+pub fn receive_up_to<T: Send, K: AnyKind>(consumer: &mut Consumer<T, K>, count: usize) -> Vec<T> {
     let mut received = Vec::new();
-    loop {
+    while received.len() < count {
         match consumer.try_recv() {
             Ok(message) => received.push(message),
             Err(TryRecvError::Empty) => loom::thread::yield_now(),
-            Err(TryRecvError::Closed) => return received,
+            Err(TryRecvError::Closed) => break,
         }
     }
+    received
 }
 
 /// A message that is counted while it lives.
@@ -243,6 +249,8 @@ pub fn check(model: impl Fn() + Sync + Send + 'static) {
 pub fn check_up_to(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound.get_or_insert(preemptions);
+    // (1,000 is too few for a queue of several processes, where nobody runs in circles.)
+    builder.max_branches = builder.max_branches.max(3_000);
     let begun = Instant::now();
     let executions = Arc::new(Mutex::new(0_u64));
     let count = Arc::clone(&executions);

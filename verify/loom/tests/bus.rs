@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use annulus::bus::{Bus, MatchingError, RemoveError, TopicError, TopicInfo};
-use annulus::{LossyTryRecvError, broadcast};
+use annulus::{LossyTryRecvError, Select, broadcast};
 use annulus_loom::{check, check_up_to};
 use loom::thread;
 
@@ -217,6 +217,23 @@ fn the_end_of_a_bus_comes_last() {
             }
         }
         assert_eq!(received, [7]);
+        other.join().unwrap();
+    });
+}
+
+/// A topic comes to its end while somebody looks: who is ready has something to receive, and the end of a
+/// topic is nothing of the kind.
+#[test]
+fn an_end_beside_a_look() {
+    check_up_to(2, || {
+        let bus = bus();
+        let mut matching = bus.subscribe_matching("*").unwrap();
+        let publisher = bus.publisher("a");
+        let other = thread::spawn(move || publisher.close());
+        let mut select = Select::new();
+        select.recv(&mut matching);
+        assert_eq!(select.try_ready(), None, "nothing was published, and the bus is open");
+        drop(select);
         other.join().unwrap();
     });
 }

@@ -2,8 +2,12 @@
 //! which loom reports.
 #![cfg(annulus_loom)]
 
+use std::future::Future;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+
 use annulus::broadcast::{Lossless, Publisher, Subscribable, Subscriber};
-use annulus_loom::{BLOCK, Checked, check, check_up_to, receive_lossless};
+use annulus_loom::{BLOCK, Checked, Signal, check, check_up_to, receive_lossless};
 use loom::thread;
 
 /// A ring of two slots with one subscriber, and its publisher at the limit.
@@ -24,6 +28,26 @@ fn a_receive_wakes_the_publisher() {
             subscriber
         });
         publisher.publish_by(Checked::of(2), BLOCK).unwrap();
+        assert_eq!(receive_lossless(&mut reader.join().unwrap(), 2), [1, 2]);
+    });
+}
+
+/// So it does a publisher that is a task.
+#[test]
+fn a_receive_wakes_a_task_at_the_gate() {
+    check(|| {
+        let (mut publisher, _subscribable, mut subscriber) = full();
+        let reader = thread::spawn(move || {
+            assert_eq!(subscriber.try_recv(), Ok(u64::of(0)));
+            subscriber
+        });
+        let mut future = Box::pin(publisher.publish_async(Checked::of(2)));
+        let signal = Arc::<Signal>::default();
+        let waker = Waker::from(Arc::clone(&signal));
+        while future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
+            signal.wait();
+        }
+        drop(future);
         assert_eq!(receive_lossless(&mut reader.join().unwrap(), 2), [1, 2]);
     });
 }

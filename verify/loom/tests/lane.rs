@@ -48,7 +48,7 @@ fn in_slices_and_in_place() {
         let writer = thread::spawn(move || {
             let mut next = producer.try_send_batch(&[0, 1, 2].map(Checked::of)) as u64;
             for _ in 0..3 {
-                match producer.reserve(2) {
+                match producer.try_reserve(2) {
                     Some(reservation) => next += reservation.write_iter((next..4).map(Checked::of)) as u64,
                     None => thread::yield_now(),
                 }

@@ -121,7 +121,7 @@ fn a_close_beside_a_batch() {
             let (mut producer, mut consumer) = spsc::channel::<u64>(2);
             let writer = thread::spawn(move || {
                 let sent = if in_place {
-                    producer.reserve(2).map_or(0, |reservation| reservation.write_iter([0, 1]))
+                    producer.try_reserve(2).map_or(0, |reservation| reservation.write_iter([0, 1]))
                 } else {
                     producer.try_send_batch(&[0, 1])
                 };
@@ -163,7 +163,7 @@ fn the_consumer_goes_beside_a_reservation() {
         let (mut producer, consumer) = spsc::channel::<Counted>(2);
         let messages = [(); 2].map(|()| Counted::new(&alive));
         let writer = thread::spawn(move || {
-            if let Some(reservation) = producer.reserve(2) {
+            if let Some(reservation) = producer.try_reserve(2) {
                 reservation.write_iter(messages);
             }
             producer

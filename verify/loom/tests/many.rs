@@ -60,6 +60,33 @@ fn two_word_payload() {
     two_publishers_lap_a_reader::<[u64; 2]>();
 }
 
+/// After somebody had to wait for a slot publishers look at the slot before they claim it, and a claim is a
+/// compare-exchange. A batch claims as before, and may have to wait for the slot. Here one of the three
+/// messages is a lap behind another. (Nobody reads meanwhile: that is the model above.)
+fn one_looks_first(other: fn(&MpPublisher<[u64; 2]>)) {
+    check(move || {
+        let (publisher, subscribable) = annulus::broadcast::mp_lossy::<[u64; 2]>(2);
+        publisher.look_first_for_models();
+        let first = publishing(&publisher, [10, 11]);
+        other(&publisher);
+        drop(first.join().unwrap());
+        assert_eq!(publisher.published(), 3);
+        let standing = receive(&mut subscribable.subscribe_from_oldest(), 3);
+        assert_eq!(standing.len(), 2, "{standing:?}");
+        in_order(&standing);
+    });
+}
+
+#[test]
+fn one_looks_first_and_so_does_the_other() {
+    one_looks_first(|publisher| publisher.publish_by(Checked::of(20), SPIN));
+}
+
+#[test]
+fn one_looks_first_and_the_other_claims_a_batch() {
+    one_looks_first(|publisher| publisher.publish_batch_by(&[Checked::of(20)], SPIN));
+}
+
 /// Three publishers and two slots.
 #[test]
 fn three_publishers() {

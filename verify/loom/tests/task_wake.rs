@@ -210,9 +210,9 @@ fn who_waits_gets_what_another_was_woken_for() {
     });
 }
 
-/// Two tasks have the same place, one after the other, beside a message that wakes whoever has it.
+/// Two tasks have the same node, one after the other, beside a message that wakes whoever has it.
 #[test]
-fn a_place_is_used_again() {
+fn a_node_is_used_again() {
     check_up_to(2, || {
         let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
         let [mut first, mut second] = [subscribable.subscribe(), subscribable.subscribe()];

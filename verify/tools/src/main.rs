@@ -5,18 +5,22 @@
 //! source     one file of Rust, as code and comments
 //! list       verify/tidy.md: the exceptions, each with its reason
 //! comments   comments fit the width of the code; no nanoseconds in documentation
+//! cancelling each verb for tasks says what a drop of its future does
 //! labels     a label of an ordering step means one thing
 //! modules    lists of modules, and names of files, agree with the files
 //! migrating  the tables of docs/MIGRATING.md are made of code that compiles
 //! words      no word is used that has a better one
+//! glossary   the glossary has the words of the library's names, and its page is short
 //! length     files are short
 //! imports    which file uses which
 //! circles    no file or folder uses what uses it
 //! self_test  each check fails where there is something to see
 //! ```
 
+mod cancelling;
 mod circles;
 mod comments;
+mod glossary;
 mod imports;
 mod labels;
 mod length;
@@ -48,10 +52,12 @@ fn check(tree: &Tree) -> Report {
     let list = list::List::of(tree);
     comments::width(tree, &list, &mut report);
     comments::figures(tree, &mut report);
+    cancelling::check(tree, &mut report);
     labels::check(tree, &mut report);
     modules::check(tree, &mut report);
     migrating::check(tree, &mut report);
     words::check(tree, &list, &mut report);
+    glossary::check(tree, &list, &mut report);
     length::check(tree, &list, &mut report);
     circles::check(tree, &list, &mut report);
     list.unused(&mut report);

@@ -1,5 +1,6 @@
 //! The tables of `docs/MIGRATING.md` are made of code that compiles: what a row says "here" stands in the
-//! program below the table, word for word, and that program is a doc test.
+//! program below the table, word for word, and that program is a doc test. What a row says "there" is found
+//! by the search of the documentation.
 
 use std::collections::BTreeSet;
 
@@ -18,6 +19,9 @@ const NOTHING: [&str; 2] = ["none", "not yet"];
 /// How a cell begins whose row has the code of the row's first cell.
 const THE_SAME: &str = "the same";
 
+/// Where the library's items are.
+const LIBRARY: &str = "crates/annulus/src/";
+
 /// What stands between two headings.
 #[derive(Default)]
 struct Section {
@@ -32,9 +36,10 @@ pub(crate) fn check(tree: &Tree, report: &mut Report) {
     if !tree.text(file).lines().any(|text| text == line) {
         report.errors.push(format!("{file}: has no line `{line}`, so the programs of {PAGE} are no tests"));
     }
+    let aliases = aliases(tree);
     for section in sections(tree.text(PAGE), report) {
         for (number, cells) in &section.rows {
-            for wrong in wrong_in(cells, &section.programs) {
+            for wrong in wrong_in(cells, &section.programs).into_iter().chain(not_found(cells, &aliases)) {
                 report.errors.push(format!("{PAGE}:{number}: {wrong}"));
             }
         }
@@ -109,6 +114,40 @@ fn wrong_in(cells: &[String], programs: &[Vec<String>]) -> Vec<String> {
         .collect()
 }
 
+/// The other names of the library's items: what stands in `#[doc(alias = "…")]`.
+fn aliases(tree: &Tree) -> BTreeSet<&str> {
+    tree.files()
+        .filter(|(path, _)| path.starts_with(LIBRARY))
+        .flat_map(|(_, text)| text.lines())
+        .filter_map(|line| line.trim().strip_prefix("#[doc(alias = \"")?.strip_suffix("\")]"))
+        .collect()
+}
+
+/// The names there that nobody finds who looks for them here: the search goes by the names of items, of which
+/// a part is enough, and by their aliases.
+fn not_found(cells: &[String], aliases: &BTreeSet<&str>) -> Vec<String> {
+    let [there, here] = cells else { return Vec::new() };
+    if here.starts_with(THE_SAME) {
+        return Vec::new();
+    }
+    let items: Vec<String> = spans(here).flat_map(tokens).map(|item| item.to_lowercase()).collect();
+    let is_found =
+        |name: &&str| aliases.contains(name) || items.iter().any(|item| item.contains(&name.to_lowercase()));
+    spans(there)
+        .map(name)
+        .filter(|name| !is_found(name))
+        .map(|name| format!("no item has `#[doc(alias = \"{name}\")]`, so the search does not find it"))
+        .collect()
+}
+
+/// The name in a piece of code: `push` of `producer.push(value)`, `Full` of `PushError::Full`, and the type
+/// in front of a `new`.
+fn name(code: &str) -> &str {
+    let path = code.split(|letter: char| !is_of_word(letter) && !":.".contains(letter)).next();
+    let path = path.unwrap_or_default().trim_end_matches("::new");
+    path.rsplit([':', '.']).next().unwrap_or_default()
+}
+
 /// What stands between backquotes.
 fn spans(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
@@ -124,7 +163,7 @@ fn tokens(code: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut is_word = false;
     for letter in code.chars() {
-        let goes_on = letter.is_alphanumeric() || letter == '_';
+        let goes_on = is_of_word(letter);
         match tokens.last_mut() {
             Some(word) if is_word && goes_on => word.push(letter),
             _ if letter.is_whitespace() => {}
@@ -133,6 +172,10 @@ fn tokens(code: &str) -> Vec<String> {
         is_word = goes_on;
     }
     tokens
+}
+
+fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
 }
 
 fn has(program: &[String], part: &[String]) -> bool {

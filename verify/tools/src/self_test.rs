@@ -7,6 +7,8 @@ use crate::tree::Tree;
 
 const CODE: &str = "crates/annulus/src";
 
+const ARCHITECTURE: &str = "docs/ARCHITECTURE.md";
+
 const MIGRATING: &str = "docs/MIGRATING.md";
 
 /// How a table begins, behind its head.
@@ -15,7 +17,7 @@ const TABLE: &str = "| --- | --- |\n";
 /// A fault: its name, how it is made, and what the report says of it.
 type Fault = (&'static str, fn(&mut Tree), &'static str);
 
-const FAULTS: [Fault; 20] = [
+const FAULTS: [Fault; 30] = [
     (
         "a wide comment",
         |tree| add(tree, "handle_count.rs", &format!("// {}\n", "a word ".repeat(20)).repeat(2000)),
@@ -30,6 +32,20 @@ const FAULTS: [Fault; 20] = [
         "nanoseconds in the next line",
         |tree| add(tree, "handle_count.rs", "/// It takes 1,000\n/// nanoseconds.\n"),
         "a figure in nanoseconds",
+    ),
+    (
+        "a verb for tasks that does not say what a drop of its future does",
+        |tree| add(tree, "handle_count.rs", "/// Waits.\n#[cold]\npub async fn unheard() {}\n"),
+        "the documentation of unheard has no",
+    ),
+    (
+        "another one, behind one that says it",
+        |tree| {
+            let text =
+                "/// *Cancel safety*: none.\npub fn unheard_async() {}\n/// Of all.\npub fn stream() {}\n";
+            add(tree, "handle_count.rs", text);
+        },
+        "the documentation of stream has no",
     ),
     (
         "a label with two meanings",
@@ -75,6 +91,11 @@ const FAULTS: [Fault; 20] = [
         "does not name the library's module unheard_of",
     ),
     (
+        "a folder for which nobody says what to run",
+        |tree| write(tree, "unheard/of.rs", ""),
+        "does not say which checks to run for unheard/",
+    ),
+    (
         "a row of code that is in no program",
         |tree| append_before(tree, MIGRATING, TABLE, "| `there` | `unheard_of(capacity)` |\n"),
         "`unheard_of(capacity)` is in no program of its section",
@@ -88,6 +109,20 @@ const FAULTS: [Fault; 20] = [
         "a row without code",
         |tree| append_before(tree, MIGRATING, TABLE, "| `there` | something else |\n"),
         "the row of `there` has no code here",
+    ),
+    (
+        "a name there that the search does not find",
+        |tree| append_before(tree, MIGRATING, TABLE, "| `Builder::unheard_of(capacity)` | `capacity` |\n"),
+        "no item has `#[doc(alias = \"unheard_of\")]`",
+    ),
+    (
+        "an alias that is gone",
+        |tree| {
+            let path = format!("{CODE}/error.rs");
+            let text = tree.text(&path).replace("#[doc(alias = \"PollError\")]", "");
+            tree.write(&path, text);
+        },
+        "no item has `#[doc(alias = \"PollError\")]`",
     ),
     (
         "a program that is not run",
@@ -118,6 +153,31 @@ const FAULTS: [Fault; 20] = [
             add(tree, "handle_count.rs", "struct UnheardofThing;\n");
         },
         "unheardof is no longer a word of ours: nothing",
+    ),
+    (
+        "a word that no glossary has",
+        |tree| add(tree, "handle_count.rs", "struct UnheardOf;\n"),
+        "`unheard` is not in the glossary",
+    ),
+    (
+        "a term with two rows",
+        |tree| append(tree, ARCHITECTURE, "| run | another | `ring/slot` |\n"),
+        "the glossary has `run` twice",
+    ),
+    (
+        "a term that is at home nowhere",
+        |tree| append(tree, ARCHITECTURE, "| unheard | of | `ring/unheard` |\n"),
+        "the glossary names ring/unheard, which is not there",
+    ),
+    (
+        "a word of a module that does not explain it",
+        |tree| append(tree, PAGE, "\n## Words of one module\n\n- `sleeper`: `handle_count.rs`\n"),
+        "no comment of crates/annulus/src/handle_count.rs has the word `sleeper`",
+    ),
+    (
+        "a page that nobody reads to its end",
+        |tree| append(tree, ARCHITECTURE, &"A line.\n".repeat(60)),
+        "lines, of at most 150",
     ),
     (
         "two files that use each other",

@@ -39,7 +39,7 @@ pub(crate) fn check(tree: &Tree, list: &List, report: &mut Report) {
 }
 
 /// The words of a line, and of the names in it, in small letters.
-fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut was_small = false;

@@ -13,14 +13,20 @@ use super::graph::Graph;
 use super::order::Names;
 use super::order_file::OrderFile;
 use super::strategy::Windows;
+use crate::measure::rate;
 use crate::outcome::Failure;
-use crate::text::{printable, quoted};
+#[cfg(target_os = "linux")]
+use crate::rings::DirectoryOption;
+use crate::text::printable;
 
 /// The most slots that a ring gets unasked: 64 MiB of quotes.
 const DEFAULT_CAPACITY_MAX: u64 = 1_048_576;
 
 /// The most subscribers: each is a thread.
 const SUBSCRIBERS_MAX: u64 = 4_096;
+
+/// The most subscribers that are processes.
+const SHARED_SUBSCRIBERS_MAX: usize = 64;
 
 /// The most strategies: each has a ring of orders, and a histogram.
 const STRATEGIES_MAX: usize = 64;
@@ -47,6 +53,9 @@ const STRATEGIES: &str = "5/20,10/50,20/100,50/200";
 /// The publisher never waits for a subscriber. One that falls further behind than the ring is long loses the
 /// oldest quotes, and the ring says exactly how many. With --lossless the publisher waits for the slowest,
 /// and the orders are the same in each run, with any number of subscribers.
+///
+/// With --shared each subscriber and the gateway is a process of its own instead of a thread, and the rings
+/// are in memory that the processes share (on Linux). The report and the check are the same.
 ///
 /// While it runs, a bar on standard error (if that is a terminal) shows messages a second and how many
 /// messages the slowest subscriber is behind. Ctrl-C stops the publisher; what was published is received to
@@ -119,15 +128,38 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SLOTS", value_parser = slots)]
     capacity: Option<usize>,
 
+    /// Run in several processes, which meet at rings of this name: NAME-quotes and NAME-orders (Linux)
+    ///
+    /// This process is the feed. It starts one process for each subscriber (64 at most), and one for the
+    /// gateway. `annulus ls` and `annulus top` show the rings meanwhile; where a process is named, these are
+    /// `subscriber-1` and so on, and `gateway`. If another process has one of the names, the error says
+    /// which. If one of the demo's processes dies, the error says which, the others are ended, and there is
+    /// no report. At the end the names are free again.
+    ///
+    /// SIGTERM stops the publisher as Ctrl-C does. A second signal ends all processes at once.
+    #[arg(long, value_name = "NAME")]
+    pub(super) shared: Option<String>,
+
+    /// The directory of the names [default: `$XDG_RUNTIME_DIR/annulus`, or /dev/shm/annulus-UID]
+    #[arg(long, value_name = "PATH", requires = "shared")]
+    directory: Option<PathBuf>,
+
+    /// For the processes that it starts: which one this is. The rest comes through standard input.
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "PART", hide = true, requires = "shared")]
+    pub(super) part: Option<String>,
+
     /// Print the graph of the demo instead of running it: its threads, and the ring of each edge
     ///
     /// FORM is `text` (one line for each edge, the default), `mermaid`, `dot` (for Graphviz) or `json`. The
-    /// graph is that of the other options. Nothing is published, and no file is written.
+    /// graph is that of the other options. Nothing is published, no file is written, and no process is
+    /// started.
     ///
     /// `json`, or --json beside it, prints an object with the keys `threads`, a list of objects with a
     /// `name`, and `strategies` where it is a subscriber; `edges`, a list of objects with the keys `from`,
-    /// `to`, `ring`, `ring_id` (edges of one ring have the same), `capacity`, and `strategy` where orders
-    /// go; and `output`, a file or null.
+    /// `to`, `ring`, `ring_id` (edges of one ring have the same), `capacity`, `strategy` where orders go,
+    /// and `name` where processes share the ring; and `output`, a file or null. With --shared each of the
+    /// `threads` is a process.
     #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "text")]
     describe: Option<Form>,
 
@@ -161,6 +193,8 @@ EXAMPLES:
       recorded quotes of two symbols, over and over, to two strategies of your own
   annulus demo --capacity 256
       a short ring: whoever is slow loses quotes, and the accounts still hold
+  annulus demo --shared market --lossless
+      each part a process of its own; `annulus top` shows their rings
   annulus demo --json | jq '.tick_to_order_ns.p99'
       for programs
   annulus demo --subscribers 3 --describe
@@ -179,8 +213,10 @@ FILES:
 EXIT CODES:
   0    everything was published, and the check passed
   1    the check failed
-  2    the usage or the input is wrong, and nothing was published; or the output cannot be written
-  130  stopped by Ctrl-C, and the check passed for what was published until then";
+  2    the usage or the input is wrong, and nothing was published; or the output cannot be written;
+       with --shared also: a name is taken, or a process has died
+  130  stopped by Ctrl-C, and the check passed for what was published until then
+  143  with --shared: the same, stopped by SIGTERM";
 
 impl Arguments {
     /// What to replay.
@@ -218,6 +254,17 @@ impl Arguments {
                 "--output -: standard output is where the report goes: --output takes a file, such as `orders.csv`",
             ));
         }
+        if self.shared.is_some() {
+            if cfg!(not(target_os = "linux")) {
+                return Err(no_shared_rings());
+            }
+            let count = self.subscribers();
+            if count > SHARED_SUBSCRIBERS_MAX {
+                return Err(Failure::new(format!(
+                    "--subscribers {count}: with --shared each is a process: at most {SHARED_SUBSCRIBERS_MAX}"
+                )));
+            }
+        }
         match self.describe {
             Some(form @ (Form::Mermaid | Form::Dot)) if self.json => Err(Failure::new(format!(
                 "--describe={form} is no JSON: use --describe=json, or leave out --json"
@@ -234,7 +281,18 @@ impl Arguments {
     /// Which threads there are for a feed of `total` quotes, and which rings between them.
     pub(super) fn graph(&self, total: u64) -> Graph {
         let output = self.output.as_ref().map(|path| printable(&path.to_string_lossy()));
-        Graph::new(self.lossless, self.capacity(total), self.subscribers(), &self.strategies, output)
+        let graph =
+            Graph::new(self.lossless, self.capacity(total), self.subscribers(), &self.strategies, output);
+        match &self.shared {
+            Some(name) => graph.shared(name),
+            None => graph,
+        }
+    }
+
+    /// Where the names are.
+    #[cfg(target_os = "linux")]
+    pub(super) fn directory(&self) -> DirectoryOption {
+        DirectoryOption::new(self.directory.clone())
     }
 
     /// How many subscribers to start.
@@ -263,6 +321,13 @@ impl Arguments {
     }
 }
 
+/// Why --shared does not work on this system.
+fn no_shared_rings() -> Failure {
+    Failure::new(
+        "--shared: rings between processes need Linux: leave it out, and the demo runs in one process",
+    )
+}
+
 /// Parses a number of slots. Whether a ring can have so many is for the ring to say.
 fn slots(text: &str) -> Result<usize, String> {
     text.parse()
@@ -289,17 +354,6 @@ fn whole(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
     match text.parse() {
         Ok(number) if range.contains(&number) => Ok(number),
         _ => Err(format!("must be a whole number from {} to {}", range.start(), range.end())),
-    }
-}
-
-/// Parses a rate: finite and above 0.
-fn rate(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(rate) if rate.is_finite() && rate > 0.0 => Ok(rate),
-        _ => Err(format!(
-            "{} is no rate: it must be a positive number of messages a second, such as `100000` or `0.5`",
-            quoted(text)
-        )),
     }
 }
 
@@ -414,6 +468,23 @@ mod tests {
             let expected = format!("`{name}` is no form of a graph: it must be `text`, `mermaid`, `dot` or");
             assert!(error.contains(&expected), "{error}");
         }
+    }
+
+    #[test]
+    fn processes_are_fewer_than_threads() {
+        let parsed = |arguments: &[&str]| parse(&[&["--shared", "a"], arguments].concat()).unwrap();
+        let failure = |arguments: &Arguments| arguments.check().unwrap_err().to_string();
+        if cfg!(target_os = "linux") {
+            parsed(&["--subscribers", "64"]).check().unwrap();
+            assert_eq!(
+                failure(&parsed(&["--subscribers", "65"])),
+                "--subscribers 65: with --shared each is a process: at most 64"
+            );
+        } else {
+            assert!(failure(&parsed(&[])).contains("need Linux"));
+        }
+        let error = parse(&["--directory", "/tmp"]).err().unwrap();
+        assert!(error.contains("--shared <NAME>"), "{error}");
     }
 
     #[test]

@@ -1,13 +1,17 @@
 //! The demo's clock.
 
-/// Nanoseconds since it was started, the same on each thread.
-///
-/// It reads the processor's counter where that runs evenly, which costs a fraction of a call to the system's
-/// clock: it is read twice for each message.
-pub(super) struct Clock {
-    clock: quanta::Clock,
-    /// The counter at the start.
-    origin: u64,
+/// Nanoseconds since some moment, the same on each thread.
+pub(super) enum Clock {
+    /// The processor's counter where that runs evenly, from when the clock was started. It costs a fraction
+    /// of a call to the system's clock, and it is read twice for each message.
+    Counter {
+        clock: quanta::Clock,
+        /// The counter at the start.
+        origin: u64,
+    },
+    /// The system's clock, which is the same in all processes too. From when the machine was started.
+    #[cfg(target_os = "linux")]
+    System,
 }
 
 impl Clock {
@@ -16,13 +20,17 @@ impl Clock {
     pub(super) fn start() -> Self {
         let clock = quanta::Clock::new();
         let origin = clock.raw();
-        Self { clock, origin }
+        Self::Counter { clock, origin }
     }
 
-    /// Nanoseconds since the start.
+    /// Nanoseconds since it began.
     #[inline]
     pub(super) fn now_ns(&self) -> u64 {
-        self.clock.delta_as_nanos(self.origin, self.clock.raw())
+        match self {
+            Self::Counter { clock, origin } => clock.delta_as_nanos(*origin, clock.raw()),
+            #[cfg(target_os = "linux")]
+            Self::System => crate::measure::now_ns(),
+        }
     }
 }
 
@@ -34,7 +42,12 @@ mod tests {
 
     #[test]
     fn it_counts_nanoseconds() {
-        let clock = Clock::start();
+        counts(&Clock::start());
+        #[cfg(target_os = "linux")]
+        counts(&Clock::System);
+    }
+
+    fn counts(clock: &Clock) {
         let before = clock.now_ns();
         thread::sleep(Duration::from_millis(20));
         let passed = clock.now_ns() - before;

@@ -120,7 +120,10 @@ fn id(node: Node) -> String {
 
 /// What an edge is, in words.
 fn label(graph: &Graph, flow: Flow) -> String {
-    let ring = |Ring { kind, slots }: &Ring| format!("{kind}, {}", counted(*slots as u64, "slot"));
+    let ring = |Ring { kind, slots, name }: &Ring| {
+        let name = name.as_ref().map_or_else(String::new, |name| format!(" {}", quoted(name)));
+        format!("{kind}{name}, {}", counted(*slots as u64, "slot"))
+    };
     match flow {
         Flow::Quotes => ring(&graph.quotes),
         Flow::Orders(index) => format!("{}, orders of {}", ring(&graph.orders), graph.windows(index)),
@@ -153,7 +156,7 @@ struct Object<'a> {
     output: Option<&'a str>,
 }
 
-/// A thread in [`Object`].
+/// A thread in [`Object`], or a process.
 #[derive(Serialize)]
 struct Thread<'a> {
     name: &'a str,
@@ -169,6 +172,8 @@ struct Edge<'a> {
     ring: String,
     ring_id: usize,
     capacity: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     strategy: Option<String>,
 }
@@ -192,7 +197,8 @@ fn json(graph: &Graph) -> String {
             Flow::Lines => return None,
         };
         let (from, to) = (graph.name(from), graph.name(to));
-        Some(Edge { from, to, ring: ring.kind.to_string(), ring_id, capacity: ring.slots, strategy })
+        let (kind, capacity, name) = (ring.kind.to_string(), ring.slots, ring.name.as_deref());
+        Some(Edge { from, to, ring: kind, ring_id, capacity, name, strategy })
     };
     let object = Object {
         threads: graph.nodes().into_iter().filter_map(thread).collect(),
@@ -216,6 +222,21 @@ mod tests {
         assert!(mermaid.contains(expected), "{mermaid}");
         let dot = render(&graph, Form::Dot);
         assert!(dot.contains("    output [label = \"a\\\"b\\\\#quot;`<b>\"];\n"), "{dot}");
+    }
+
+    #[test]
+    fn rings_between_processes_have_names() {
+        let graph = graph(1, None).shared("a");
+        let text = render(&graph, Form::Text);
+        assert!(text.starts_with("feed -> subscriber-1: lossy broadcast `a-quotes`, 8 slots\n"), "{text}");
+        assert!(text.ends_with("mpsc `a-orders`, 4,096 slots, orders of 5/6\n"), "{text}");
+        let json = render(&graph, Form::Json);
+        for part in [
+            r#""ring":"lossy broadcast","ring_id":0,"capacity":8,"name":"a-quotes"}"#,
+            r#""capacity":4096,"name":"a-orders","strategy":"5/6"}"#,
+        ] {
+            assert!(json.contains(part), "{part}\nis not in\n{json}");
+        }
     }
 
     #[test]

@@ -3,8 +3,9 @@
 
 use serde::Serialize;
 
-use super::report::{Latency, Report, Trade};
+use super::report::{Report, Trade};
 use super::subscriber::Receipt;
+use crate::measure::Latency;
 use crate::outcome::Outcome;
 
 /// All runs of one demo.

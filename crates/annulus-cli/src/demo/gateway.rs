@@ -1,19 +1,37 @@
 //! The gateway: the one consumer of all orders.
 
-use annulus::Shutdown;
-use annulus::mpsc::Consumer;
+use annulus::queue::{AnyKind, Consumer};
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::order::Order;
-use super::order_file::OrderFile;
-use super::subscriber::latencies;
+use super::order_file::OrderWriter;
+use crate::measure::{counts, latencies};
+
+/// What the gateway received.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Books {
+    /// Of each strategy, by index.
+    pub(super) accounts: Vec<Account>,
+    /// Orders of no strategy, or for no symbol. Only another process can have sent them.
+    pub(super) strays: u64,
+}
+
+impl Books {
+    /// With nothing in them yet, for so many `strategies`.
+    pub(super) fn new(strategies: usize) -> Self {
+        Self { accounts: (0..strategies).map(|_| Account::new()).collect(), strays: 0 }
+    }
+}
 
 /// What the gateway received of one strategy.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Account {
     /// How many orders.
     pub(super) orders: u64,
     /// From the quote's publication to the order's reception, in nanoseconds.
+    #[serde(with = "counts")]
     pub(super) latency_ns: Histogram<u64>,
     /// One more than the number of the quote that the latest order answers.
     next: u64,
@@ -39,23 +57,29 @@ impl Account {
 }
 
 /// Receives orders until all strategies are done, sleeping while there are none; enters each in the account
-/// of its strategy and writes it to `file`. If that fails, it triggers `shutdown` and goes on without the
-/// file.
-pub(super) fn receive(
-    mut orders: Consumer<Order>,
-    mut accounts: Vec<Account>,
-    mut file: Option<&mut OrderFile>,
+/// of its strategy and writes it to `file`. If that fails, it says so to `failed` and goes on without the
+/// file. There are so many `symbols`.
+pub(super) fn receive<K: AnyKind>(
+    mut orders: Consumer<Order, K>,
+    mut books: Books,
+    symbols: usize,
+    mut file: Option<&mut OrderWriter>,
     clock: &Clock,
-    shutdown: &Shutdown,
-) -> Vec<Account> {
+    mut failed: impl FnMut(),
+) -> Books {
     while let Ok(order) = orders.recv() {
-        accounts[usize::from(order.strategy)].enter(&order, clock.now_ns());
+        let now_ns = clock.now_ns();
+        if !order.is_of(books.accounts.len(), symbols) {
+            books.strays += 1;
+            continue;
+        }
+        books.accounts[usize::from(order.strategy)].enter(&order, now_ns);
         if file.as_mut().is_some_and(|file| !file.write(&order)) {
-            shutdown.trigger();
+            failed();
             file = None;
         }
     }
-    accounts
+    books
 }
 
 #[cfg(test)]
@@ -72,13 +96,23 @@ mod tests {
         second.send(order(1, 2, clock.now_ns())).unwrap();
         second.send(order(1, 3, clock.now_ns())).unwrap();
         drop((first, second));
-        let shutdown = Shutdown::new();
-        let accounts = receive(gateway, vec![Account::new(), Account::new()], None, &clock, &shutdown);
+        let books = receive(gateway, Books::new(2), 1, None, &clock, || unreachable!("there is no file"));
         let counts: Vec<_> =
-            accounts.iter().map(|account| (account.orders, account.latency_ns.len())).collect();
-        assert_eq!(counts, [(1, 1), (2, 2)]);
-        assert!(accounts.iter().all(|account| account.disordered == 0));
-        assert!(!shutdown.is_shutdown());
+            books.accounts.iter().map(|account| (account.orders, account.latency_ns.len())).collect();
+        assert_eq!((counts.as_slice(), books.strays), (&[(1, 1), (2, 2)][..], 0));
+        assert!(books.accounts.iter().all(|account| account.disordered == 0));
+    }
+
+    #[test]
+    fn an_order_of_nobody_is_counted_and_nothing_else() {
+        let (mut producer, gateway) = annulus::mpsc::channel(16);
+        producer.send(order(2, 5, 0)).unwrap();
+        producer.send(Order { symbol: 1, ..order(0, 5, 0) }).unwrap();
+        producer.send(order(1, 5, 0)).unwrap();
+        drop(producer);
+        let books = receive(gateway, Books::new(2), 1, None, &Clock::start(), || ());
+        let orders: Vec<_> = books.accounts.iter().map(|account| account.orders).collect();
+        assert_eq!((orders.as_slice(), books.strays), (&[0, 1][..], 2));
     }
 
     #[test]

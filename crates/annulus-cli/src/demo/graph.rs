@@ -1,7 +1,8 @@
-//! The graph of the demo: its threads, and the rings between them.
+//! The graph of the demo: its threads (or processes), and the rings between them.
 //!
-//! A [`session`](super::session) makes its threads and its rings from this list, and
-//! [`describe`](super::describe) prints it. Why it is no pipeline of the library: decision 0077.
+//! A run makes its [threads](super::threads) or its processes, and its rings, from this list, and
+//! [`describe`](super::describe) prints it. Why it is no pipeline of the library: decision 0077. Why
+//! processes run the functions of its threads: decision 0112.
 
 use annulus::topology::RingKind;
 
@@ -10,7 +11,7 @@ use super::strategy::Windows;
 /// Orders that a strategy can be ahead of the gateway. One that is further ahead waits.
 const ORDERS_AHEAD: usize = 4_096;
 
-/// The threads of the demo, and the rings between them.
+/// The threads of the demo, or its processes, and the rings between them.
 pub(super) struct Graph {
     /// The ring of quotes, from the feed to each subscriber.
     pub(super) quotes: Ring,
@@ -28,20 +29,30 @@ pub(super) struct Graph {
 pub(super) struct Ring {
     pub(super) kind: RingKind,
     pub(super) slots: usize,
+    /// Where processes share it: its name.
+    pub(super) name: Option<String>,
 }
 
-/// A thread that receives quotes.
+impl Ring {
+    /// Its name between processes.
+    #[cfg(target_os = "linux")]
+    pub(super) fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or_default()
+    }
+}
+
+/// A thread or a process that receives quotes.
 pub(super) struct Subscriber {
-    /// The name of the thread.
+    /// The name of the thread, or of the process.
     pub(super) name: String,
     /// The indexes of its strategies, each of which has an edge to the gateway.
     pub(super) strategies: Vec<u16>,
 }
 
-/// The name of the gateway's thread.
+/// The name of the gateway's thread, or of its process.
 pub(super) const GATEWAY: &str = "gateway";
 
-/// A thread, or the file of orders.
+/// A thread (or a process), or the file of orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     Feed,
@@ -80,12 +91,19 @@ impl Graph {
             strategies: (0..).take(strategies.len()).skip(place).step_by(subscribers).collect(),
         };
         Self {
-            quotes: Ring { kind, slots },
-            orders: Ring { kind: RingKind::Mpsc, slots: ORDERS_AHEAD },
+            quotes: Ring { kind, slots, name: None },
+            orders: Ring { kind: RingKind::Mpsc, slots: ORDERS_AHEAD, name: None },
             subscribers: (0..subscribers).map(subscriber).collect(),
             strategies: strategies.to_vec(),
             output,
         }
+    }
+
+    /// The same for processes, which find the rings by names that begin with this one.
+    pub(super) fn shared(mut self, name: &str) -> Self {
+        self.quotes.name = Some(format!("{name}-quotes"));
+        self.orders.name = Some(format!("{name}-orders"));
+        self
     }
 
     /// Whether the feed waits for the slowest subscriber.

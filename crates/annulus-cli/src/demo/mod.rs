@@ -14,20 +14,22 @@
 //!
 //! It runs twice: at full speed, which shows the throughput; and once more with the first quotes at an even
 //! pace, because only a ring that is not flooded shows the latency. If the user asks for a rate, it runs
-//! once, at that rate.
+//! once, at that rate. With `--shared` each thread is a process instead.
 //!
 //! ```text
 //! arguments   what the user asked for
-//! graph       the threads and rings, as a list      describe   that list, printed
+//! graph       who takes part, and the rings         describe   that list, printed
 //! feed        what is replayed: files of quotes, or a random walk
 //!   input       a file of quotes         line     one line of it        symbol   its name
 //!   walk        the random walk
-//! session     the threads of a run: one publisher, many subscribers, one gateway
-//!   publisher   publishing               pace     when
-//!   subscriber  receiving                ledger   the accounts and their check      statistics   of each symbol
+//! session     a run: one publisher, many subscribers, one gateway
+//!   threads     all of them in one process
+//!   shared      each a process (Linux)
+//!   publisher   publishing
+//!   subscriber  receiving                statistics   of each symbol
 //!   strategy    what it orders           order    the order, and its line
 //!   gateway     receiving orders         order_file   where they are written
-//!   progress    the bar                  gauge    what it reads
+//!   progress    the bar
 //!   quote       the message              clock    its time stamps                   ring   lossy or lossless
 //! report      what a run came to
 //! findings    what both runs came to, and JSON
@@ -40,25 +42,25 @@ mod describe;
 mod feed;
 mod findings;
 mod gateway;
-mod gauge;
 mod graph;
 mod input;
-mod ledger;
 mod line;
 mod order;
 mod order_file;
-mod pace;
 mod progress;
 mod publisher;
 mod quote;
 mod report;
 mod ring;
 mod session;
+#[cfg(target_os = "linux")]
+mod shared;
 mod statistics;
 mod strategy;
 mod subscriber;
 mod symbol;
 mod table;
+mod threads;
 mod walk;
 
 pub(crate) use arguments::Arguments;
@@ -69,12 +71,12 @@ use std::path::PathBuf;
 use annulus::Shutdown;
 use annulus::broadcast::{Lossless, Lossy};
 
+use crate::measure::Schedule;
 use crate::outcome::{Failure, INTERRUPTED, Outcome};
 use crate::output;
 use findings::{Calm, Findings};
 use graph::Graph;
 use order_file::OrderFile;
-use pace::Schedule;
 use report::Report;
 use ring::{Ends, Ring};
 use session::Plan;
@@ -91,8 +93,12 @@ const CALM_QUOTES: u64 = 10_000;
 /// # Errors
 ///
 /// Wrong input, a capacity that no ring can have, a system that gives no threads, an output that cannot be
-/// written.
+/// written. With processes: a name that is taken, a process that can't be started, or that has died.
 pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    #[cfg(target_os = "linux")]
+    if let Some(part) = &arguments.part {
+        return shared::play(part, &arguments.directory());
+    }
     arguments.check()?;
     let feed = arguments.feed()?;
     let graph = arguments.graph(feed.total);
@@ -109,9 +115,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let plan =
         Plan { feed: &feed, quotes: feed.total, graph: &graph, schedule: arguments.rate.map(Schedule::new) };
     let mut file = arguments.order_file(&feed.symbols)?;
-    let shutdown = stop_on_interrupt(file.as_ref().and_then(OrderFile::temporary))?;
-    let run = if graph.is_lossless() { run_on::<Lossless> } else { run_on::<Lossy> };
-    let report = run(&plan, file.as_mut(), &shutdown)?;
+    let cast = Cast::new(arguments, file.as_ref().and_then(OrderFile::temporary))?;
+    let report = cast.run(&plan, file.as_mut())?;
     let outcome = report.outcome();
     match file {
         Some(file) if outcome != Outcome::Failed => file.complete()?,
@@ -122,7 +127,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if arguments.rate.is_none() && outcome == Outcome::Passed {
         let schedule = Some(Schedule::new(CALM_PER_S));
         let plan = Plan { quotes: feed.total.min(CALM_QUOTES), schedule, ..plan };
-        let report = run(&plan, None, &shutdown)?;
+        let report = cast.run(&plan, None)?;
         findings.calm = Some(Calm { report, rate: CALM_PER_S });
     }
 
@@ -136,20 +141,63 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             feed: feed.describe(),
             symbols: &feed.symbols,
             capacity: graph.quotes.slots,
+            ring: graph.quotes.name.clone(),
+            stopped_by: if cast.stopped_as() == Outcome::Interrupted { "Ctrl-C" } else { "SIGTERM" },
             output: graph.output.clone(),
         };
         output::print(&table::render(&findings, &setting))?;
     }
-    Ok(findings.outcome())
+    Ok(match findings.outcome() {
+        Outcome::Interrupted => cast.stopped_as(),
+        outcome => outcome,
+    })
 }
 
-/// Runs `plan` on a ring of its own.
-fn run_on<M: Ring>(
-    plan: &Plan<'_>,
-    file: Option<&mut OrderFile>,
-    shutdown: &Shutdown,
-) -> Result<Report, Failure> {
-    session::run(plan, make::<M>(plan.graph)?, file, shutdown)
+/// What the subscribers and the gateway are, and what stops the feed.
+enum Cast {
+    /// Threads of this process.
+    Threads(Shutdown),
+    /// Processes.
+    #[cfg(target_os = "linux")]
+    Processes(shared::Meeting),
+}
+
+impl Cast {
+    /// As the user asked for. A second Ctrl-C removes the `temporary` file and ends the program at once.
+    fn new(arguments: &Arguments, temporary: Option<PathBuf>) -> Result<Self, Failure> {
+        let shutdown = Shutdown::new();
+        match &arguments.shared {
+            None => stop_on_interrupt(&shutdown, temporary).map(|()| Self::Threads(shutdown)),
+            #[cfg(target_os = "linux")]
+            Some(name) => {
+                let meeting = shared::Meeting::new(name, &arguments.directory(), &shutdown, temporary)?;
+                Ok(Self::Processes(meeting))
+            }
+            #[cfg(not(target_os = "linux"))]
+            Some(_) => unreachable!("the check refuses it"),
+        }
+    }
+
+    /// Runs `plan` on rings of its own.
+    fn run(&self, plan: &Plan<'_>, file: Option<&mut OrderFile>) -> Result<Report, Failure> {
+        match self {
+            Self::Threads(shutdown) if plan.graph.is_lossless() => {
+                threads::run(plan, make::<Lossless>(plan.graph)?, file, shutdown)
+            }
+            Self::Threads(shutdown) => threads::run(plan, make::<Lossy>(plan.graph)?, file, shutdown),
+            #[cfg(target_os = "linux")]
+            Self::Processes(meeting) => meeting.run(plan, file),
+        }
+    }
+
+    /// How the program ends if a signal has stopped the feed.
+    fn stopped_as(&self) -> Outcome {
+        match self {
+            Self::Threads(_) => Outcome::Interrupted,
+            #[cfg(target_os = "linux")]
+            Self::Processes(meeting) => meeting.stopped().unwrap_or(Outcome::Interrupted),
+        }
+    }
 }
 
 /// The ring of quotes.
@@ -157,9 +205,8 @@ fn make<M: Ring>(graph: &Graph) -> Result<Ends<M>, Failure> {
     M::make(graph.quotes.slots).map_err(|error| Failure::new(format!("--capacity: {error}")))
 }
 
-/// A flag that Ctrl-C triggers. A second Ctrl-C removes the `temporary` file and ends the program at once.
-fn stop_on_interrupt(temporary: Option<PathBuf>) -> Result<Shutdown, Failure> {
-    let shutdown = Shutdown::new();
+/// Ctrl-C triggers `shutdown`. A second Ctrl-C removes the `temporary` file and ends the program at once.
+fn stop_on_interrupt(shutdown: &Shutdown, temporary: Option<PathBuf>) -> Result<(), Failure> {
     let flag = shutdown.clone();
     let on_interrupt = move || {
         if flag.is_shutdown() {
@@ -171,6 +218,5 @@ fn stop_on_interrupt(temporary: Option<PathBuf>) -> Result<Shutdown, Failure> {
         flag.trigger();
     };
     ctrlc::set_handler(on_interrupt)
-        .map_err(|error| Failure::new(format!("Ctrl-C cannot be watched for: {error}")))?;
-    Ok(shutdown)
+        .map_err(|error| Failure::new(format!("Ctrl-C cannot be watched for: {error}")))
 }

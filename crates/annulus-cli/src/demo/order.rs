@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use bytemuck::{Pod, Zeroable};
 use chrono::{DateTime, SecondsFormat};
 
 /// The first line of a file of orders.
@@ -10,8 +11,10 @@ pub(super) const HEADER: &str = "strategy,symbol,sequence,time,side,price,fast,s
 /// Averages are counted in hundred-millionths: whole numbers, so that they are the same on each machine.
 pub(super) const UNITS_PER_ONE: u32 = 100_000_000;
 
-/// An order for one lot, at the price of the quote that it answers.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// An order for one lot, at the price of the quote that it answers. It may come from another process, so any
+/// bytes are one.
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
 pub(super) struct Order {
     /// The number of the quote.
     pub(super) sequence: u64,
@@ -32,7 +35,8 @@ pub(super) struct Order {
 }
 
 /// Moving averages of the price between bid and ask, in [units](UNITS_PER_ONE), rounded down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
 pub(super) struct Averages {
     /// Of the short window.
     pub(super) fast: u64,
@@ -40,11 +44,14 @@ pub(super) struct Averages {
     pub(super) slow: u64,
 }
 
-/// Which way an order goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Buy,
-    Sell,
+/// Which way an order goes: [`BUY`](Self::BUY) or [`SELL`](Self::SELL).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(transparent)]
+pub(super) struct Side(u16);
+
+impl Side {
+    pub(super) const BUY: Self = Self(1);
+    pub(super) const SELL: Self = Self(2);
 }
 
 /// What the numbers in an order stand for, each fit for a CSV.
@@ -69,6 +76,14 @@ fn field(text: &str) -> String {
 }
 
 impl Order {
+    /// Whether it can be an order of so many `strategies`, for one of so many `symbols`.
+    #[inline]
+    pub(super) fn is_of(&self, strategies: usize, symbols: usize) -> bool {
+        usize::from(self.strategy) < strategies
+            && (self.symbol as usize) < symbols
+            && matches!(self.side, Side::BUY | Side::SELL)
+    }
+
     /// Its line, without the line break. Nothing in it depends on the run: two runs with the same orders have
     /// the same lines.
     pub(super) fn line<'a>(&'a self, names: &'a Names) -> impl fmt::Display + 'a {
@@ -92,10 +107,7 @@ impl fmt::Display for Line<'_> {
             names.strategies[usize::from(order.strategy)],
             names.symbols[order.symbol as usize],
             order.sequence,
-            match order.side {
-                Side::Buy => "buy",
-                Side::Sell => "sell",
-            },
+            if order.side == Side::BUY { "buy" } else { "sell" },
             order.price,
             Units(order.averages.fast),
             Units(order.averages.slow),
@@ -127,7 +139,7 @@ pub(super) mod tests {
             averages: Averages { fast: 112_120_000, slow: 99_999_999 },
             symbol: 0,
             strategy,
-            side: Side::Buy,
+            side: Side::BUY,
         }
     }
 
@@ -137,6 +149,20 @@ pub(super) mod tests {
         let line = order(1, 7, 99).line(&names).to_string();
         assert_eq!(line, "10/50,EURUSD,7,2020-01-01T17:00:00.065Z,buy,1.1212,1.12120000,0.99999999");
         assert_eq!(line.split(',').count(), HEADER.split(',').count());
+    }
+
+    #[test]
+    fn bytes_that_are_no_order_are_told() {
+        assert!(order(1, 7, 99).is_of(2, 1));
+        assert!(Order { side: Side::SELL, ..order(0, 0, 0) }.is_of(1, 1));
+        for foreign in [
+            Order { strategy: 2, ..order(1, 7, 99) },
+            Order { symbol: 1, ..order(1, 7, 99) },
+            Order { side: Side(3), ..order(1, 7, 99) },
+            Order::zeroed(),
+        ] {
+            assert!(!foreign.is_of(2, 1), "{foreign:?}");
+        }
     }
 
     #[test]

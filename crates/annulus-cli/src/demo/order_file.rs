@@ -18,12 +18,49 @@ use crate::text::printable;
 pub(super) struct OrderFile {
     /// What the user called it.
     path: PathBuf,
-    writer: BufWriter<File>,
-    names: Names,
+    writer: OrderWriter,
     /// Where the orders are until they are complete, and where they belong.
     temporary: Option<Temporary>,
+}
+
+/// What writes the orders: a thread, or a process.
+pub(super) struct OrderWriter {
+    writer: BufWriter<File>,
+    names: Names,
     /// The first failure to write.
     failure: Option<io::Error>,
+}
+
+impl OrderWriter {
+    /// Goes on at the end of `file`.
+    pub(super) fn new(file: File, names: Names) -> Self {
+        Self { writer: BufWriter::with_capacity(1 << 16, file), names, failure: None }
+    }
+
+    /// Writes `order`, and says whether all is well so far; [`end`](Self::end) says what was wrong.
+    pub(super) fn write(&mut self, order: &Order) -> bool {
+        if self.failure.is_none() {
+            let Self { writer, names, .. } = self;
+            self.failure = writeln!(writer, "{}", order.line(names)).err();
+        }
+        self.failure.is_none()
+    }
+
+    fn write_line(&mut self, line: &str) {
+        self.failure = writeln!(self.writer, "{line}").err();
+    }
+
+    /// Writes what is still in memory.
+    ///
+    /// # Errors
+    ///
+    /// This or an order before could not be written.
+    pub(super) fn end(&mut self) -> io::Result<()> {
+        match self.failure.take() {
+            Some(error) => Err(error),
+            None => self.writer.flush(),
+        }
+    }
 }
 
 /// A file that is removed on drop, unless it was moved to its place.
@@ -42,15 +79,36 @@ impl OrderFile {
     /// `inputs`.
     pub(super) fn create(path: &Path, inputs: &[PathBuf], names: Names) -> Result<Self, Failure> {
         let (file, temporary) = open(path, inputs).map_err(|problem| failure(path, problem))?;
-        let mut new = Self {
-            path: path.to_owned(),
-            writer: BufWriter::with_capacity(1 << 16, file),
-            names,
-            temporary,
-            failure: None,
-        };
-        new.write_line(HEADER);
-        Ok(new)
+        let mut writer = OrderWriter::new(file, names);
+        writer.write_line(HEADER);
+        Ok(Self { path: path.to_owned(), writer, temporary })
+    }
+
+    /// What writes the orders to it.
+    pub(super) fn writer(&mut self) -> &mut OrderWriter {
+        &mut self.writer
+    }
+
+    /// The file, for a process that is to write the orders by an [`OrderWriter`] of its own. Nothing is
+    /// written here meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// It can't be written.
+    #[cfg(target_os = "linux")]
+    pub(super) fn lend(&mut self) -> Result<File, Failure> {
+        let lent = self.writer.end().and_then(|()| self.writer.writer.get_ref().try_clone());
+        lent.map_err(|error| self.cannot_be_written(&error))
+    }
+
+    /// The process could not write to its end, for this reason: [`complete`](Self::complete) will say so.
+    #[cfg(target_os = "linux")]
+    pub(super) fn fail(&mut self, reason: String) {
+        self.writer.failure = Some(io::Error::other(reason));
+    }
+
+    fn cannot_be_written(&self, error: &dyn fmt::Display) -> Failure {
+        failure(&self.path, format!("cannot be written: {error}"))
     }
 
     /// Where the orders are until they are complete, unless that is where they belong.
@@ -63,35 +121,20 @@ impl OrderFile {
         printable(&self.path.to_string_lossy())
     }
 
-    /// Writes `order`, and says whether all is well so far; [`complete`](Self::complete) says what was wrong.
-    pub(super) fn write(&mut self, order: &Order) -> bool {
-        if self.failure.is_none() {
-            let Self { writer, names, .. } = self;
-            self.failure = writeln!(writer, "{}", order.line(names)).err();
-        }
-        self.failure.is_none()
-    }
-
-    fn write_line(&mut self, line: &str) {
-        self.failure = writeln!(self.writer, "{line}").err();
-    }
-
     /// Ends the file and puts it in its place.
     ///
     /// # Errors
     ///
     /// It could not be written to its end. What was in its place before is still there.
     pub(super) fn complete(mut self) -> Result<(), Failure> {
-        let written = match self.failure.take() {
-            Some(error) => Err(error),
-            None => self.writer.flush(),
-        };
-        let placed = written.and_then(|()| match &mut self.temporary {
+        let placed = self.writer.end().and_then(|()| match &mut self.temporary {
             // A disk may be found full no earlier than here.
-            Some(temporary) => self.writer.get_ref().sync_all().and_then(|()| temporary.put_in_place()),
+            Some(temporary) => {
+                self.writer.writer.get_ref().sync_all().and_then(|()| temporary.put_in_place())
+            }
             None => Ok(()),
         });
-        placed.map_err(|error| failure(&self.path, format!("cannot be written: {error}")))
+        placed.map_err(|error| self.cannot_be_written(&error))
     }
 }
 
@@ -198,7 +241,7 @@ mod tests {
         let path = folder.0.join("orders.csv");
         fs::write(&path, "old").unwrap();
         let mut file = OrderFile::create(&path, &[], names()).unwrap();
-        assert!(file.write(&order(0, 1, 0)));
+        assert!(file.writer().write(&order(0, 1, 0)));
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(folder.files().len(), 2);
         file.complete().unwrap();
@@ -217,6 +260,20 @@ mod tests {
         drop(OrderFile::create(&path, &[], names()).unwrap());
         assert_eq!(folder.files(), ["orders.csv"]);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn another_process_goes_on_after_the_header() {
+        let folder = Folder::new("lent");
+        let path = folder.0.join("orders.csv");
+        let mut file = OrderFile::create(&path, &[], names()).unwrap();
+        let mut writer = OrderWriter::new(file.lend().unwrap(), names());
+        assert!(writer.write(&order(0, 1, 0)));
+        writer.end().unwrap();
+        file.complete().unwrap();
+        let line = order(0, 1, 0).line(&names()).to_string();
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{HEADER}\n{line}\n"));
     }
 
     #[cfg(unix)]
@@ -240,7 +297,7 @@ mod tests {
     fn a_full_disk_is_found() {
         let path = Path::new("/dev/full");
         let mut file = OrderFile::create(path, &[], names()).unwrap();
-        let well = (0..10_000).all(|sequence| file.write(&order(0, sequence, 0)));
+        let well = (0..10_000).all(|sequence| file.writer().write(&order(0, sequence, 0)));
         assert!(!well);
         let message = file.complete().unwrap_err().to_string();
         assert!(message.starts_with("/dev/full: cannot be written: No space left on device"), "{message}");

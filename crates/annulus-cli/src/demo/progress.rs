@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::gauge::Gauges;
+use crate::measure::Gauges;
 use crate::text::grouped;
 
 /// How often it is drawn.

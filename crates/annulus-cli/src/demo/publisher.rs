@@ -4,10 +4,9 @@ use annulus::Shutdown;
 use annulus::broadcast::Publisher;
 
 use super::clock::Clock;
-use super::gauge::Gauge;
-use super::pace::Schedule;
 use super::quote::{Quote, Tick};
 use super::ring::Ring;
+use crate::measure::{Gauge, Schedule};
 
 /// What was published.
 pub(super) struct Publication {
@@ -31,7 +30,7 @@ pub(super) fn publish<M: Ring>(
     for tick in ticks {
         let sequence = publisher.published();
         if let Some(schedule) = schedule {
-            schedule.wait(sequence, start_ns, clock, shutdown);
+            schedule.wait(sequence, start_ns, || clock.now_ns(), shutdown);
         }
         if shutdown.is_shutdown() {
             break;

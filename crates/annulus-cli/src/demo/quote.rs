@@ -1,6 +1,6 @@
 //! What is published: a quote, and what the demo adds to it so that the other end can check it.
 
-use bytemuck::NoUninit;
+use bytemuck::{Pod, Zeroable};
 
 /// A quote of the feed, before it is published.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,8 +17,9 @@ pub(super) struct Tick {
     pub(super) symbol: u32,
 }
 
-/// A published quote: 56 bytes, which with the ring's stamp fill one cache line.
-#[derive(Clone, Copy, Debug, NoUninit)]
+/// A published quote: 56 bytes, which with the ring's stamp fill one cache line. It may come from another
+/// process, so any bytes are one.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Quote {
     /// How many were published before it.

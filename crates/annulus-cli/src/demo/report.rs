@@ -1,11 +1,11 @@
 //! What a run came to.
 
 use hdrhistogram::Histogram;
-use serde::Serialize;
 
 use super::gateway::Account;
 use super::strategy::Windows;
-use super::subscriber::{Receipt, latencies};
+use super::subscriber::Receipt;
+use crate::measure::latencies;
 use crate::outcome::Outcome;
 use crate::text::{counted, grouped};
 
@@ -23,6 +23,8 @@ pub(super) struct Report {
     pub(super) receipts: Vec<Receipt>,
     /// Of each strategy.
     pub(super) trades: Vec<Trade>,
+    /// Orders that came to the gateway and are of no strategy, or for no symbol.
+    pub(super) strays: u64,
 }
 
 /// What one strategy did.
@@ -61,7 +63,9 @@ impl Report {
         let of_strategies = self.trades.iter().flat_map(|trade| {
             trade.faults().map(move |fault| format!("strategy {}: {fault}", trade.windows))
         });
-        of_subscribers.chain(of_strategies)
+        let strays = (self.strays > 0)
+            .then(|| format!("{} came to the gateway from nobody", counted(self.strays, "order")));
+        of_subscribers.chain(of_strategies).chain(strays)
     }
 
     /// How many orders the gateway received.
@@ -102,29 +106,6 @@ impl Report {
     }
 }
 
-/// The percentiles of latency that are reported, in nanoseconds; all 0 where nothing was received.
-#[derive(Serialize)]
-pub(super) struct Latency {
-    pub(super) p50: u64,
-    pub(super) p90: u64,
-    pub(super) p99: u64,
-    pub(super) p99_9: u64,
-    pub(super) max: u64,
-}
-
-impl Latency {
-    /// Those of `latency_ns`.
-    pub(super) fn of(latency_ns: &Histogram<u64>) -> Self {
-        Self {
-            p50: latency_ns.value_at_quantile(0.5),
-            p90: latency_ns.value_at_quantile(0.9),
-            p99: latency_ns.value_at_quantile(0.99),
-            p99_9: latency_ns.value_at_quantile(0.999),
-            max: latency_ns.max(),
-        }
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
@@ -151,6 +132,7 @@ pub(super) mod tests {
             elapsed_ns: 2_000_000,
             receipts: vec![receipt],
             trades: vec![trade],
+            strays: 0,
         }
     }
 
@@ -171,12 +153,14 @@ pub(super) mod tests {
         report.trades[0].placed += 1;
         report.trades[0].account.enter(&order(0, 5, 0), 0);
         report.trades[0].account.enter(&order(0, 5, 0), 0);
+        report.strays = 1;
         let faults: Vec<String> = report.faults().collect();
         assert_eq!(
             faults,
             [
                 "strategy 5/20: it placed 2,001 orders, and the gateway received 2,002",
-                "strategy 5/20: 2 orders came to the gateway twice or out of order"
+                "strategy 5/20: 2 orders came to the gateway twice or out of order",
+                "1 order came to the gateway from nobody"
             ]
         );
         assert_eq!(report.outcome(), Outcome::Failed);

@@ -1,9 +1,12 @@
 //! What a strategy keeps of each symbol.
 
+use serde::{Deserialize, Serialize};
+
 use super::quote::Quote;
 
 /// Running statistics of the quotes of one symbol.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "Words", from = "Words")]
 pub(super) struct Statistics {
     /// How many quotes.
     pub(super) quotes: u64,
@@ -47,6 +50,25 @@ impl Statistics {
     }
 }
 
+/// How one process tells another of them: to the bit, also of what is no number.
+type Words = [u64; 6];
+
+impl From<Statistics> for Words {
+    fn from(statistics: Statistics) -> Self {
+        let Statistics { quotes, bid_last, ask_last, bid_min, ask_max, spread_sum } = statistics;
+        let mut words = [quotes; 6];
+        words[1..].copy_from_slice(&[bid_last, ask_last, bid_min, ask_max, spread_sum].map(f64::to_bits));
+        words
+    }
+}
+
+impl From<Words> for Statistics {
+    fn from([quotes, words @ ..]: Words) -> Self {
+        let [bid_last, ask_last, bid_min, ask_max, spread_sum] = words.map(f64::from_bits);
+        Self { quotes, bid_last, ask_last, bid_min, ask_max, spread_sum }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +84,17 @@ mod tests {
         let Statistics { quotes, bid_last, ask_last, bid_min, ask_max, .. } = statistics;
         assert_eq!((quotes, bid_last, ask_last, bid_min, ask_max), (3, 1.5, 3.0, 1.0, 3.0));
         assert_eq!(statistics.spread_mean(), Some(1.0));
+    }
+
+    #[test]
+    fn they_are_told_to_the_bit() {
+        let told = |statistics: &Statistics| {
+            let told: Statistics = serde_json::from_str(&serde_json::to_string(statistics).unwrap()).unwrap();
+            Words::from(told)
+        };
+        let mut statistics = Statistics::NONE;
+        assert_eq!(told(&statistics), Words::from(statistics.clone()));
+        statistics.add(&Quote::new(tick(0, 0.1, 0.3), 0, 0));
+        assert_eq!(told(&statistics), Words::from(statistics.clone()));
     }
 }

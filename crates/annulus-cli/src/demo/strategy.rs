@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::str::FromStr;
 
-use annulus::mpsc::Producer;
+use annulus::queue::{AnyKind, Producer};
+use serde::{Deserialize, Serialize};
 
 use super::order::{Averages, Order, Side, UNITS_PER_ONE};
 use super::quote::Quote;
@@ -18,7 +19,7 @@ use crate::text::quoted;
 const WINDOW_MAX: u16 = 10_000;
 
 /// How many quotes the two averages of a strategy are of; also its name, such as `5/20`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Windows {
     fast: u16,
     slow: u16,
@@ -53,20 +54,20 @@ fn window(text: &str) -> Option<u16> {
     text.parse().ok().filter(|window| plain && *window <= WINDOW_MAX)
 }
 
-/// A strategy at work.
-pub(super) struct Strategy {
+/// A strategy at work. Its orders go to a thread or to a process, by the kind of the queue.
+pub(super) struct Strategy<K: AnyKind> {
     index: u16,
     windows: Windows,
     /// By symbol.
     crosses: Vec<Cross>,
-    orders: Producer<Order>,
+    orders: Producer<Order, K>,
     /// How many orders it has placed.
     placed: u64,
 }
 
-impl Strategy {
+impl<K: AnyKind> Strategy<K> {
     /// The strategy with this index, for so many `symbols`, which sends to `orders`.
-    pub(super) fn new(index: u16, windows: Windows, symbols: usize, orders: Producer<Order>) -> Self {
+    pub(super) fn new(index: u16, windows: Windows, symbols: usize, orders: Producer<Order, K>) -> Self {
         let crosses = (0..symbols).map(|_| Cross::default()).collect();
         Self { index, windows, crosses, orders, placed: 0 }
     }
@@ -84,8 +85,8 @@ impl Strategy {
             sent_ns: quote.sent_ns,
             event_ns: quote.event_ns,
             price: match side {
-                Side::Buy => quote.ask,
-                Side::Sell => quote.bid,
+                Side::BUY => quote.ask,
+                _ => quote.bid,
             },
             averages,
             symbol: quote.symbol,
@@ -93,7 +94,7 @@ impl Strategy {
             side,
         };
         self.placed += 1;
-        // Refused only where the gateway has panicked, and the run ends with that.
+        // Refused only where the gateway has panicked or is gone, and the run ends with that.
         let _ = self.orders.send(order);
     }
 
@@ -157,7 +158,7 @@ impl Cross {
                 fast: (self.fast_sum / (2 * fast as u128)) as u64,
                 slow: (self.slow_sum / (2 * slow as u128)) as u64,
             };
-            (if above { Side::Buy } else { Side::Sell }, averages)
+            (if above { Side::BUY } else { Side::SELL }, averages)
         })
     }
 }
@@ -209,13 +210,13 @@ pub(super) mod tests {
             averages: Averages { fast: 650_000_000, slow: 550_000_000 },
             symbol: 1,
             strategy: 3,
-            side: Side::Buy,
+            side: Side::BUY,
         };
         let sell = Order {
             sequence: 13,
             price: 3.0,
             averages: Averages { fast: 350_000_000, slow: 550_000_000 },
-            side: Side::Sell,
+            side: Side::SELL,
             ..buy
         };
         assert_eq!(orders, [buy, sell]);

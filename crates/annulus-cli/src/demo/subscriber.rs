@@ -1,32 +1,23 @@
 //! A subscriber's side of the demo: it follows the market for its strategies.
 
 use annulus::broadcast::{Mode, Subscriber};
+use annulus::queue::AnyKind;
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
-use super::gauge::Gauge;
-use super::ledger::Ledger;
 use super::quote::Quote;
 use super::statistics::Statistics;
 use super::strategy::Strategy;
-
-/// The longest latency that is told apart; longer ones count as this. An hour, more than any of them.
-const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
-
-/// Significant figures of a latency.
-const LATENCY_FIGURES: u8 = 3;
-
-/// A histogram of latencies.
-pub(super) fn latencies() -> Histogram<u64> {
-    Histogram::new_with_max(LATENCY_NS_MAX, LATENCY_FIGURES)
-        .expect("an hour to three figures is within what a histogram can hold")
-}
+use crate::measure::{Gauge, Ledger, counts, latencies};
 
 /// What one subscriber has to tell at the end.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Receipt {
     /// What came, and whether it came rightly.
     pub(super) ledger: Ledger,
     /// From publication to reception, in nanoseconds, of each message that came whole.
+    #[serde(with = "counts")]
     pub(super) latency_ns: Histogram<u64>,
     /// By symbol.
     pub(super) statistics: Vec<Statistics>,
@@ -40,7 +31,7 @@ impl Receipt {
     /// Of nothing yet, for a feed with so many `symbols`.
     pub(super) fn new(symbols: usize) -> Self {
         let statistics = vec![Statistics::NONE; symbols];
-        Self { ledger: Ledger::default(), latency_ns: latencies(), statistics, placed: Vec::new(), end_ns: 0 }
+        Self { ledger: Ledger::from(0), latency_ns: latencies(), statistics, placed: Vec::new(), end_ns: 0 }
     }
 
     /// Enters `quote`, received at `now_ns`, after which the ring says `lost` in all; and says whether it
@@ -65,10 +56,10 @@ impl Receipt {
 
 /// Receives quotes into `receipt` and hands them to `strategies` until the publisher is gone, sleeping while
 /// there are none.
-pub(super) fn follow<M: Mode>(
+pub(super) fn follow<M: Mode, K: AnyKind>(
     mut subscriber: Subscriber<Quote, M>,
     mut receipt: Receipt,
-    mut strategies: Vec<Strategy>,
+    mut strategies: Vec<Strategy<K>>,
     clock: &Clock,
     gauge: &Gauge,
 ) -> Receipt {
@@ -90,8 +81,11 @@ pub(super) fn follow<M: Mode>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo::ledger::Fault;
     use crate::demo::quote::tests::tick;
+    use crate::measure::{Fault, LATENCY_NS_MAX};
+
+    /// Nobody.
+    const TEAM: Vec<Strategy<annulus::mpsc::Mpsc>> = Vec::new();
 
     #[test]
     fn it_accounts_for_what_it_received_and_what_it_lost() {
@@ -102,7 +96,7 @@ mod tests {
             publisher.publish(Quote::new(tick(1, 1.0, 1.5), sequence, clock.now_ns()));
         }
         drop(publisher);
-        let receipt = follow(subscriber, Receipt::new(2), Vec::new(), &clock, &gauge);
+        let receipt = follow(subscriber, Receipt::new(2), TEAM, &clock, &gauge);
         assert_eq!((receipt.ledger.received, receipt.ledger.lost), (4, 6));
         assert_eq!(receipt.ledger.faults(10), []);
         assert_eq!(receipt.latency_ns.len(), 4);
@@ -125,7 +119,7 @@ mod tests {
                 publisher.publish(Quote::new(tick(0, 1.0, 1.5), sequence, clock.now_ns()));
             }
             drop(publisher);
-            let receipt = follow(subscriber, Receipt::new(1), Vec::new(), &clock, &Gauge::default());
+            let receipt = follow(subscriber, Receipt::new(1), TEAM, &clock, &Gauge::default());
             let faults = receipt.ledger.faults(published);
             assert!(faults.contains(&fault), "{sequences:?}: {faults:?}");
         }

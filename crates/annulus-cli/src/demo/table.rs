@@ -1,14 +1,12 @@
 //! The report for people.
 
-use comfy_table::{CellAlignment, Table, presets};
-use hdrhistogram::Histogram;
-
 use super::findings::Findings;
-use super::report::{Latency, Report};
+use super::report::Report;
 use super::statistics::Statistics;
 use super::subscriber::Receipt;
+use crate::measure::{pace, per_second, percentiles, table};
 use crate::outcome::Outcome;
-use crate::text::{counted, duration, grouped};
+use crate::text::{counted, duration, grouped, quoted};
 
 /// The most decimals that a price is shown with.
 const DECIMALS_MAX: usize = 8;
@@ -21,6 +19,10 @@ pub(super) struct Setting<'a> {
     pub(super) symbols: &'a [String],
     /// Slots of the ring.
     pub(super) capacity: usize,
+    /// If processes share the ring: its name.
+    pub(super) ring: Option<String>,
+    /// What has stopped the feed, if it was stopped.
+    pub(super) stopped_by: &'static str,
     /// Where the orders were written to.
     pub(super) output: Option<String>,
 }
@@ -31,13 +33,15 @@ pub(super) fn render(findings: &Findings, setting: &Setting<'_>) -> String {
     let mut lines = vec![
         format!("Feed: {}", setting.feed),
         format!(
-            "Ring: {}, {}, 1 publisher, {}",
+            "Ring: {}{}, {}, 1 publisher, {}{}",
+            setting.ring.as_ref().map_or_else(String::new, |name| format!("{}, ", quoted(name))),
             counted(setting.capacity as u64, "slot"),
             if run.lossless { "lossless" } else { "lossy" },
-            counted(run.receipts.len() as u64, "subscriber")
+            counted(run.receipts.len() as u64, "subscriber"),
+            if setting.ring.is_some() { ", each a process" } else { "" }
         ),
         String::new(),
-        throughput(run, findings.rate),
+        throughput(run, findings.rate, setting),
     ];
     if findings.rate.is_none() {
         lines.push(receipts(run));
@@ -76,16 +80,6 @@ pub(super) fn render(findings: &Findings, setting: &Setting<'_>) -> String {
     lines.extend(remarks(findings, setting));
     lines.extend(verdict(findings));
     lines.join("\n") + "\n"
-}
-
-/// At which rate the publisher went.
-#[expect(clippy::cast_sign_loss, reason = "a rate is positive")]
-fn pace(rate: f64) -> String {
-    if rate.fract() == 0.0 && rate < 1e15 {
-        format!("at {} messages a second", grouped(rate as u64))
-    } else {
-        format!("at {rate:?} messages a second")
-    }
 }
 
 /// One line a subscriber: how much, and not how fast. In a ring that is flooded, a latency is the wait behind
@@ -128,12 +122,6 @@ fn trades(report: &Report) -> String {
     table.to_string()
 }
 
-/// The five cells of a latency.
-fn percentiles(latency_ns: &Histogram<u64>) -> [String; 5] {
-    let Latency { p50, p90, p99, p99_9, max } = Latency::of(latency_ns);
-    [p50, p90, p99, p99_9, max].map(|shown| if latency_ns.is_empty() { "-".into() } else { duration(shown) })
-}
-
 /// The subscriber whose statistics are shown: the first that lost nothing, else the first; and its number.
 fn exemplar(receipts: &[Receipt]) -> (usize, &Receipt) {
     let place = receipts.iter().position(|receipt| receipt.ledger.lost == 0).unwrap_or(0);
@@ -165,30 +153,17 @@ fn decimals(price: f64) -> usize {
     price.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len().min(DECIMALS_MAX))
 }
 
-/// A table with this header, whose first `names` columns are names and whose others are numbers.
-fn table(header: &[&str], names: usize) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED).set_header(header);
-    for column in table.column_iter_mut().skip(names) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
 /// How much was published in what time.
-#[expect(clippy::cast_sign_loss, reason = "a rate is not negative")]
-fn throughput(report: &Report, rate: Option<f64>) -> String {
+fn throughput(report: &Report, rate: Option<f64>, setting: &Setting<'_>) -> String {
     let published = match report.outcome() {
         Outcome::Interrupted => {
             let [published, total] = [report.published, report.total].map(grouped);
-            format!("Stopped by Ctrl-C: published {published} of {total} messages")
+            let by = setting.stopped_by;
+            format!("Stopped by {by}: published {published} of {total} messages")
         }
-        Outcome::Passed | Outcome::Failed => format!("Published {}", counted(report.published, "message")),
+        _ => format!("Published {}", counted(report.published, "message")),
     };
-    let per_second = match report.messages_per_s() {
-        rate if rate < 10.0 => format!("{rate:.2}"),
-        rate => grouped(rate.round() as u64),
-    };
+    let per_second = per_second(report.messages_per_s());
     let elapsed = duration(report.elapsed_ns);
     let speed = rate.map_or_else(|| "at full speed".into(), pace);
     format!("{published} {speed} in {elapsed}: {per_second} messages a second to every subscriber.")
@@ -206,7 +181,8 @@ fn remarks(findings: &Findings, setting: &Setting<'_>) -> Vec<String> {
     }
     match &findings.calm {
         Some(calm) if calm.report.published < calm.report.total => remarks.push(format!(
-            "Stopped by Ctrl-C in the calm ring, after {}: the latencies are of these.",
+            "Stopped by {} in the calm ring, after {}: the latencies are of these.",
+            setting.stopped_by,
             counted(calm.report.published, "quote")
         )),
         None if findings.rate.is_none() => remarks.push(
@@ -246,6 +222,8 @@ mod tests {
             feed: "10 quotes of 1 symbol".into(),
             symbols: &SYMBOLS,
             capacity: 16,
+            ring: None,
+            stopped_by: "Ctrl-C",
             output: Some("orders.csv".into()),
         }
     }
@@ -329,6 +307,17 @@ mod tests {
             rest = after;
         }
         assert_eq!(rest, "");
+    }
+
+    #[test]
+    fn processes_have_a_ring_with_a_name_and_may_be_stopped_otherwise() {
+        let setting = Setting { ring: Some("a-quotes".into()), stopped_by: "SIGTERM", ..setting() };
+        let text = render(&findings(10, None), &setting);
+        let ring = "Ring: `a-quotes`, 16 slots, lossy, 1 publisher, 1 subscriber, each a process\n";
+        assert!(text.contains(ring), "{text}");
+        let run = Report { total: 20, ..report(10) };
+        let text = render(&Findings { run, rate: None, calm: None }, &setting);
+        assert!(text.contains("Stopped by SIGTERM: published 10 of 20 messages"), "{text}");
     }
 
     #[test]

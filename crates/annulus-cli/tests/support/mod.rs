@@ -42,7 +42,12 @@ impl Drop for Folder {
 
 /// `annulus demo`, to be given arguments.
 pub(crate) fn demo() -> Command {
+    annulus("demo")
+}
+
+/// A subcommand, to be given arguments.
+pub(crate) fn annulus(subcommand: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_annulus"));
-    command.arg("demo").stdin(Stdio::null());
+    command.arg(subcommand).stdin(Stdio::null());
     command
 }

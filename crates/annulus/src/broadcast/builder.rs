@@ -1,14 +1,20 @@
 //! [`Builder`]: makes broadcast rings.
 
+use alloc::borrow::Cow;
+
 use super::event::reset::Reset;
 use super::event::{EventPublisher, EventSubscribable, MpEventPublisher};
 use super::handle::first_two;
+#[cfg(feature = "shm")]
+use super::shared::Elsewhere;
 use super::shared::Shared;
 use super::{Lossless, Lossy, MpPublisher, Publisher, Subscribable};
 use crate::error::CapacityError;
+use crate::memory::Memory;
 use crate::message::Message;
 use crate::ring::{Copied, MIN_CAPACITY, Owned, Ring, Strided, Writers};
 use crate::sequence::Sequence;
+use crate::stats::{Counters, Name};
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
@@ -47,7 +53,10 @@ pub struct Builder {
     capacity: usize,
     headroom: usize,
     strategy: WaitStrategy,
+    memory: Memory,
     first: u64,
+    statistics: bool,
+    name: Option<&'static str>,
 }
 
 /// A ring's two sides, before they are dressed.
@@ -58,7 +67,15 @@ impl Builder {
     /// A ring of exactly `capacity` slots. Any number from 2 up is allowed; none is rounded.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { capacity, headroom: 0, strategy: WaitStrategy::default(), first: 0 }
+        Self {
+            capacity,
+            headroom: 0,
+            strategy: WaitStrategy::default(),
+            memory: Memory::default(),
+            first: 0,
+            statistics: false,
+            name: None,
+        }
     }
 
     /// How handles wait where a verb does not say.
@@ -103,6 +120,56 @@ impl Builder {
         Self { strategy, ..self }
     }
 
+    /// What the memory of the slots is to be like: see [`memory`](crate::memory). Without this setting they
+    /// come from the global allocator.
+    ///
+    /// Each verb that makes a ring returns [`CapacityError::Memory`] if a required option can't be met.
+    ///
+    /// ```
+    /// use annulus::memory::Memory;
+    /// use annulus::broadcast::Builder;
+    ///
+    /// let memory = Memory::prefer().prefault().lock();
+    /// let (publisher, _subscribable) = Builder::new(1024).memory(memory).lossy::<u64>()?;
+    /// println!("{}", publisher.placement());
+    /// # Ok::<(), annulus::CapacityError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn memory(self, memory: Memory) -> Self {
+        let memory = if mutated!("builder_memory_unheard") { self.memory } else { memory };
+        Self { memory, ..self }
+    }
+
+    /// Counts what happens rarely ([`Stats::counted`](crate::Stats::counted)). All other numbers need no such
+    /// setting. Off by default. When it is off, it costs one look at a constant whenever a thread sleeps,
+    /// wakes others, comes to its limit, or was lapped.
+    ///
+    /// ```
+    /// use annulus::broadcast::Builder;
+    ///
+    /// let (mut publisher, subscribable) = Builder::new(4).statistics(true).lossy()?;
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.publish_batch(&[1, 2, 3, 4, 5, 6]);
+    /// assert_eq!(subscriber.recv(), Ok(3));
+    /// assert_eq!(publisher.stats().counted.unwrap().lagged, 2);
+    /// # Ok::<(), annulus::CapacityError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn statistics(self, on: bool) -> Self {
+        Self { statistics: on, ..self }
+    }
+
+    /// Gives the ring a name, which its [`Stats`](crate::Stats) have. A ring with a name can be exported
+    /// (feature `metrics`): by the name, once `metrics::export` was called for it.
+    #[must_use]
+    pub fn named(self, name: &'static str) -> Self {
+        Self { name: Some(name), ..self }
+    }
+
     /// The number of the first message; tests begin shortly before the numbers wrap.
     #[doc(hidden)]
     #[must_use]
@@ -117,8 +184,7 @@ impl Builder {
     /// [`CapacityError`].
     #[doc(alias = "try_channel")]
     pub fn lossy<T: Message>(self) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.without_headroom()?.first_handles(Writers::One, Copied::new)?;
-        Ok((Publisher::new(publisher), Subscribable::<_, Lossy>::new(subscribable)))
+        self.lossy_called(self.name())
     }
 
     /// A lossless ring for one publisher: see [`lossless`](fn@super::lossless).
@@ -131,8 +197,7 @@ impl Builder {
     pub fn lossless<T: Message>(
         self,
     ) -> Result<(Publisher<T, Lossless>, Subscribable<T, Lossless>), CapacityError> {
-        let (publisher, subscribable) = self.first_handles(Writers::One, Copied::new)?;
-        Ok((Publisher::new(publisher), Subscribable::new(subscribable)))
+        self.lossless_called(self.name())
     }
 
     /// A lossy ring for many publishers: see [`mp_lossy`](super::mp_lossy).
@@ -141,9 +206,9 @@ impl Builder {
     ///
     /// [`CapacityError`].
     #[doc(alias = "try_channel_mpmc")]
+    #[doc(alias = "mpmc")]
     pub fn mp_lossy<T: Message>(self) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
-        let (publisher, subscribable) = self.without_headroom()?.first_handles(Writers::Many, Copied::new)?;
-        Ok((MpPublisher::new(publisher), Subscribable::new(subscribable)))
+        self.mp_lossy_called(self.name())
     }
 
     /// A lossless ring for many publishers: see [`mp_lossless`](super::mp_lossless).
@@ -152,12 +217,12 @@ impl Builder {
     ///
     /// [`CapacityError`].
     #[doc(alias = "try_channel_mpmc_bounded")]
+    #[doc(alias = "mpmc_lossless")]
     #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
     pub fn mp_lossless<T: Message>(
         self,
     ) -> Result<(MpPublisher<T, Lossless>, Subscribable<T, Lossless>), CapacityError> {
-        let (publisher, subscribable) = self.first_handles(Writers::Many, Copied::new)?;
-        Ok((MpPublisher::new(publisher), Subscribable::new(subscribable)))
+        self.mp_lossless_called(self.name())
     }
 
     /// A ring of owned events for one publisher: see [`event::channel`](crate::event::channel).
@@ -194,6 +259,7 @@ impl Builder {
     ///
     /// [`CapacityError`].
     #[doc(alias = "try_event_channel_mpmc")]
+    #[doc(alias = "mpmc_events")]
     pub fn mp_events<T: Send + Sync>(
         self,
         factory: impl Fn() -> T + Send + Sync + 'static,
@@ -207,6 +273,7 @@ impl Builder {
     /// # Errors
     ///
     /// [`CapacityError`].
+    #[doc(alias = "mpmc_events")]
     #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
     pub fn mp_events_with_reset<T: Send + Sync>(
         self,
@@ -222,8 +289,9 @@ impl Builder {
         factory: impl FnMut() -> T,
         reset: R,
     ) -> Result<(EventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
-        let (publisher, subscribable) =
-            self.first_handles(Writers::One, |capacity, _| Owned::new(capacity, factory))?;
+        let (publisher, subscribable) = self.first_handles(Writers::One, self.name(), |capacity, _| {
+            Owned::new(capacity, self.memory, factory)
+        })?;
         Ok((EventPublisher::new(publisher, reset), EventSubscribable::new(subscribable)))
     }
 
@@ -233,12 +301,80 @@ impl Builder {
         factory: impl Fn() -> T + Send + Sync + 'static,
         reset: R,
     ) -> Result<(MpEventPublisher<T, R>, EventSubscribable<T>), CapacityError> {
-        let (publisher, subscribable) =
-            self.first_handles(Writers::Many, |capacity, _| Owned::new(capacity, &factory))?;
+        let (publisher, subscribable) = self.first_handles(Writers::Many, self.name(), |capacity, _| {
+            Owned::new(capacity, self.memory, &factory)
+        })?;
         Ok((
             MpEventPublisher::new(publisher, alloc::sync::Arc::new(factory), reset),
             EventSubscribable::new(subscribable),
         ))
+    }
+
+    /// What the ring is called, if somebody has said so.
+    fn name(&self) -> Name {
+        self.name.map(Cow::Borrowed)
+    }
+
+    /// The same, and `topic` otherwise.
+    // Decision 0101: so that a topic can be exported.
+    pub(crate) fn name_or(&self, topic: &str) -> Name {
+        let topic = || (!mutated!("topics_have_no_name")).then(|| Cow::Owned(topic.into()));
+        self.name().or_else(topic)
+    }
+
+    /// As [`lossy`](Self::lossy), by this name.
+    pub(crate) fn lossy_called<T: Message>(
+        self,
+        name: Name,
+    ) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
+        let (publisher, subscribable) = self.without_headroom()?.copied(Writers::One, name)?;
+        Ok((Publisher::new(publisher), Subscribable::<_, Lossy>::new(subscribable)))
+    }
+
+    /// As [`lossless`](Self::lossless), by this name.
+    #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
+    pub(crate) fn lossless_called<T: Message>(
+        self,
+        name: Name,
+    ) -> Result<(Publisher<T, Lossless>, Subscribable<T, Lossless>), CapacityError> {
+        let (publisher, subscribable) = self.copied(Writers::One, name)?;
+        Ok((Publisher::new(publisher), Subscribable::new(subscribable)))
+    }
+
+    /// As [`mp_lossy`](Self::mp_lossy), by this name.
+    pub(crate) fn mp_lossy_called<T: Message>(
+        self,
+        name: Name,
+    ) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
+        let (publisher, subscribable) = self.without_headroom()?.copied(Writers::Many, name)?;
+        Ok((MpPublisher::new(publisher), Subscribable::new(subscribable)))
+    }
+
+    /// As [`mp_lossless`](Self::mp_lossless), by this name.
+    #[allow(clippy::type_complexity, reason = "a publisher and what makes subscribers")]
+    pub(crate) fn mp_lossless_called<T: Message>(
+        self,
+        name: Name,
+    ) -> Result<(MpPublisher<T, Lossless>, Subscribable<T, Lossless>), CapacityError> {
+        let (publisher, subscribable) = self.copied(Writers::Many, name)?;
+        Ok((MpPublisher::new(publisher), Subscribable::new(subscribable)))
+    }
+
+    /// How many slots there are to be.
+    #[cfg(feature = "shm")]
+    pub(crate) fn slots(&self) -> usize {
+        self.capacity
+    }
+
+    /// How many of them are to stay free.
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    pub(crate) fn free_slots(&self) -> usize {
+        self.headroom
+    }
+
+    /// What the memory of the slots is to be like.
+    pub(crate) fn memory_options(&self) -> Memory {
+        self.memory
     }
 
     /// Where nobody waits, free slots are no use, and who asks for them has taken the wrong ring.
@@ -249,15 +385,25 @@ impl Builder {
         }
     }
 
-    fn first_handles<S: Strided>(
+    /// A ring whose slots `make` makes, and which other processes have, too. A lossless one, if there is a
+    /// gate elsewhere.
+    #[cfg(feature = "shm")]
+    pub(super) fn shared_with<S: Strided>(
         self,
-        writers: Writers,
-        make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
-    ) -> Result<FirstHandles<S>, CapacityError> {
-        let Self { capacity, headroom, strategy, first } = self;
-        if first > Sequence::LAST_FIRST.get() {
-            return Err(CapacityError::FirstSequence { first, largest: Sequence::LAST_FIRST.get() });
-        }
+        elsewhere: Elsewhere,
+        make: impl FnOnce(usize, Sequence) -> Result<Ring<S>, CapacityError>,
+    ) -> Result<Shared<S>, CapacityError> {
+        let this =
+            if elsewhere.gate.is_some() { self.with_fitting_headroom()? } else { self.without_headroom()? };
+        let ring = make(this.capacity, this.first_sequence()?)?;
+        let counters = Counters::new(this.statistics);
+        let name = this.name.map(Into::into);
+        Ok(Shared::across(ring, this.headroom, elsewhere, this.strategy, counters, name))
+    }
+
+    /// Some slots are left for messages.
+    fn with_fitting_headroom(self) -> Result<Self, CapacityError> {
+        let Self { capacity, headroom, .. } = self;
         // Before the headroom: of a ring that can't be, no headroom is right.
         if capacity < MIN_CAPACITY && !mutated!("headroom_before_capacity") {
             return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
@@ -265,7 +411,37 @@ impl Builder {
         if headroom >= capacity {
             return Err(CapacityError::Headroom { headroom, capacity });
         }
-        let ring = Ring::new(capacity, Sequence::new(first), writers, make)?;
-        Ok(first_two(Shared::new(ring, headroom, strategy)))
+        Ok(self)
+    }
+
+    /// The number of the first message.
+    pub(crate) fn first_sequence(&self) -> Result<Sequence, CapacityError> {
+        let (first, largest) = (self.first, Sequence::LAST_FIRST.get());
+        if first > largest {
+            Err(CapacityError::FirstSequence { first, largest })
+        } else {
+            Ok(Sequence::new(first))
+        }
+    }
+
+    fn copied<T: Message>(
+        self,
+        writers: Writers,
+        name: Name,
+    ) -> Result<FirstHandles<Copied<T>>, CapacityError> {
+        self.first_handles(writers, name, |capacity, stride| Copied::new(capacity, stride, self.memory))
+    }
+
+    fn first_handles<S: Strided>(
+        self,
+        writers: Writers,
+        name: Name,
+        make: impl FnOnce(usize, usize) -> Result<S, CapacityError>,
+    ) -> Result<FirstHandles<S>, CapacityError> {
+        let first = self.first_sequence()?;
+        let Self { capacity, headroom, strategy, memory: _, first: _, statistics, name: _ } =
+            self.with_fitting_headroom()?;
+        let ring = Ring::new(capacity, first, writers, make)?;
+        Ok(first_two(Shared::new(ring, headroom, strategy, Counters::new(statistics), name)))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Members at the same message share one subscriber, the *lead*. A receive moves only the lead, so it costs
 //! the same for one member as for a thousand. A member that pauses gets a subscriber of its own at that
-//! place, and gives it up when it has caught up with the lead again.
+//! message, and gives it up when it has caught up with the lead again.
 
 use alloc::boxed::Box;
 use core::fmt;
@@ -15,15 +15,17 @@ use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
 use crate::hint::unlikely;
 use crate::message::Message;
-use crate::wait::WaitStrategy;
+use crate::observer::observable;
+use crate::sync::mutated;
+use crate::wait::{WaitStrategy, own_strategy};
 
 /// `N` subscribers of one ring on one thread, which reads each message once for all of them. Made by
 /// [`subscribe_group`](crate::broadcast::Subscribable::subscribe_group).
 ///
 /// The subscribers are called *members*. All members begin *aligned*: each receive of the group is a receive
 /// of every aligned member, and reads the ring once. A member may [`pause`](Self::pause). It then keeps its
-/// place while the others go on, and on a lossy ring it may lag alone. It catches up by
-/// [`try_recv_member`](Self::try_recv_member). When it has reached the place of the group, it is aligned
+/// position while the others go on, and on a lossy ring it may lag alone. It catches up by
+/// [`try_recv_member`](Self::try_recv_member). When it has reached the position of the group, it is aligned
 /// again.
 ///
 /// Members are numbered from 0. Each has counters of its own. On a lossless ring publishers wait for the
@@ -161,9 +163,35 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
 
     /// Receives up to `buffer.len()` messages for all aligned members, like [`Subscriber::try_recv_batch`].
     /// Never waits. Returns 0 if no member is aligned.
-    #[doc(alias = "recv_batch")]
     pub fn try_recv_batch(&mut self, buffer: &mut [T]) -> usize {
         if self.aligned == 0 { 0 } else { self.lead.try_recv_batch(buffer) }
+    }
+
+    /// Waits for a message like [`recv`](Self::recv). Then receives it and the messages behind it into the
+    /// front of `buffer`, for all aligned members. Returns how many: at least one, or 0 if `buffer` is empty.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left. `buffer` is unchanged.
+    ///
+    /// # Panics
+    ///
+    /// If no member is aligned, because then nobody would receive the messages.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut group = subscribable.subscribe_group::<3>();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// let mut buffer = [0; 8];
+    /// assert_eq!(group.recv_batch(&mut buffer), Ok(3));
+    /// assert_eq!(buffer[..3], [1, 2, 3]);
+    /// assert_eq!(group.total_received(2), 3);
+    /// ```
+    pub fn recv_batch(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
+        self.someone_is_aligned();
+        self.lead.recv_batch(buffer)
     }
 
     /// How many members are aligned.
@@ -184,7 +212,7 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     }
 
     /// Keeps `member` where it is while the others go on. No effect if it is detached already. On a lossless
-    /// ring it may allocate a place for the member's cursor.
+    /// ring it may allocate memory for the member's cursor.
     ///
     /// # Panics
     ///
@@ -199,16 +227,16 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     }
 
     /// Receives the next message for `member` alone, which was paused before. If the member then is at the
-    /// place of the group, it is aligned again. Never waits.
+    /// position of the group, it is aligned again. Never waits.
     ///
     /// A member never goes past the group. If a lag would take it further, the group was lapped as well. The
-    /// member then lags up to the group's place and is aligned. The group's next receive reports the rest of
-    /// the loss.
+    /// member then lags up to the group's position and is aligned. The group's next receive reports the rest
+    /// of the loss.
     ///
     /// # Errors
     ///
-    /// Those of [`Subscriber::try_recv`], for this member. Also `Empty` if the member is at the place of the
-    /// group. It is aligned then, and receives its next message with the group.
+    /// Those of [`Subscriber::try_recv`], for this member. Also `Empty` if the member is at the position of
+    /// the group. It is aligned then, and receives its next message with the group.
     ///
     /// # Panics
     ///
@@ -275,9 +303,31 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// # Panics
     ///
     /// If there is no such member.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut group = subscribable.subscribe_group::<2>();
+    /// publisher.publish_batch(&[1, 2, 3]);
+    /// group.pause(1);
+    /// assert_eq!(group.try_recv(), Ok(1));
+    /// assert_eq!((group.len(0), group.len(1)), (2, 3));
+    /// ```
+    #[doc(alias = "pending")]
     #[must_use]
-    pub fn pending(&self, member: usize) -> u64 {
-        self.of(member).pending()
+    pub fn len(&self, member: usize) -> usize {
+        self.of(member).len()
+    }
+
+    /// Whether `member` could receive no message now: its [`len`](Self::len) is 0.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such member.
+    #[must_use]
+    pub fn is_empty(&self, member: usize) -> bool {
+        self.len(member) == 0
     }
 
     /// How many messages the ring holds: the number given to its constructor.
@@ -292,6 +342,16 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.lead.is_closed()
+    }
+
+    own_strategy! {
+        make: "let mut reader = annulus::broadcast::lossy::<u64>(8).1.subscribe_group::<3>();",
+        |handle| as: handle.lead
+    }
+
+    observable! {
+        |handle| stats: if mutated!("group_of_nobody") { handle.lead.shared.stats() } else { handle.lead.stats() },
+        observer: handle.lead.observer()
     }
 
     #[track_caller]
@@ -317,12 +377,12 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// Aligns `member`, which has reached the lead, or would pass it after a lag.
     fn align(&mut self, member: usize) {
         let (received, lagged) = (self.total_received(member), self.total_lagged(member));
-        let place = &mut self.members[member];
-        if let Some(detached) = place.detached.take() {
+        let member = &mut self.members[member];
+        if let Some(detached) = member.detached.take() {
             // What it passed over beyond the lead, the lead has yet to lose for it.
             let lagged = lagged - (detached.subscriber.cursor() - self.lead.cursor());
-            place.received_detached = received.wrapping_sub(self.lead.total_received());
-            place.lagged_detached = lagged.wrapping_sub(self.lead.total_lagged());
+            member.received_detached = received.wrapping_sub(self.lead.total_received());
+            member.lagged_detached = lagged.wrapping_sub(self.lead.total_lagged());
             self.aligned += 1;
         }
     }

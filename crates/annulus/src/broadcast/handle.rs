@@ -8,6 +8,7 @@ use core::ops::Deref;
 use super::shared::Shared;
 use crate::closer::Closer;
 use crate::message::Message;
+use crate::observer::Observer;
 use crate::ring::{Copied, Missing, Owned, Pass, Run, Slots, Store, Strided, Whole, Writers, Written};
 use crate::sequence::Sequence;
 use crate::sync::mutated;
@@ -30,7 +31,7 @@ pub(crate) struct Inviting;
 pub(crate) struct Receiving;
 
 /// Who receives, and is waited for at the gate.
-pub(crate) struct Seated(pub(super) Pass);
+pub(crate) struct Gating(pub(super) Pass);
 
 impl Role for Publishing {
     fn leave<S: Store>(self, shared: &Shared<S>) {
@@ -50,10 +51,10 @@ impl Role for Receiving {
     }
 }
 
-impl Role for Seated {
+impl Role for Gating {
     fn leave<S: Store>(self, shared: &Shared<S>) {
         // SAFETY: the gate in `shared` is where the pass comes from; this is where it is given up.
-        unsafe { self.0.leave() };
+        unsafe { shared.gate.leave(self.0) };
         // Before the notify: a publisher that waits for the last subscriber then learns that it was the last.
         shared.subscriber_goes();
         if !mutated!("gate_leave_wakes_nobody") {
@@ -95,6 +96,14 @@ impl<S: Store, R: Role> Handle<S, R> {
         Closer::of(&self.shared)
     }
 
+    /// What takes snapshots of the ring from anywhere.
+    pub(super) fn observer(&self) -> Observer
+    where
+        S: Send + Sync + 'static,
+    {
+        Observer::of(&self.shared)
+    }
+
     /// As [`Slots::is_left`]; the ring is for many writers.
     #[inline]
     pub(super) fn is_left(&self, sequence: Sequence) -> bool
@@ -132,6 +141,19 @@ pub(super) fn first_two<S: Store>(shared: Shared<S>) -> (Handle<S, Publishing>, 
     (Handle::of(Arc::clone(&shared), Publishing), Handle::of(shared, Inviting))
 }
 
+/// The publisher of a ring whose subscribers are of other processes. They count as one receiver that never
+/// leaves.
+#[cfg(feature = "shm")]
+pub(super) fn publisher_of_others<S: Store>(shared: Shared<S>) -> Handle<S, Publishing> {
+    Handle::of(Arc::new(shared), Publishing)
+}
+
+/// The first handle of a ring whose publisher is of another process.
+#[cfg(feature = "shm")]
+pub(super) fn first_of_another<S: Store>(shared: Shared<S>) -> Handle<S, Inviting> {
+    Handle::of(Arc::new(shared), Inviting)
+}
+
 impl<S: Store> Handle<S, Publishing> {
     /// Another publisher.
     pub(super) fn publisher(&self) -> Self {
@@ -155,17 +177,22 @@ impl<S: Store> Handle<S, Inviting> {
 
     /// A receiver, which joins at the gate, and where it begins: with the oldest message that can be
     /// promised, or with the next.
-    pub(super) fn join(&self, from_oldest: bool) -> (Handle<S, Seated>, Sequence) {
+    pub(super) fn join(&self, from_oldest: bool) -> (Handle<S, Gating>, Sequence) {
+        self.try_join(from_oldest).expect("within one process there is room for all")
+    }
+
+    /// As [`join`](Self::join); `None` if the ring has no seat left.
+    pub(super) fn try_join(&self, from_oldest: bool) -> Option<(Handle<S, Gating>, Sequence)> {
         let (pass, start) = self.gate.join(from_oldest, |promised| {
             if from_oldest { promised.max(self.ring.first()) } else { self.ring.frontier(promised).head }
-        });
+        })?;
         self.subscriber_comes();
-        let seat = Seated(pass);
+        let role = Gating(pass);
         if !mutated!("gate_join_wakes_nobody") {
             // A publisher may have been held up by the cursor that the cell began with.
             self.released.notify();
         }
-        (self.another(seat), start)
+        Some((self.another(role), start))
     }
 }
 
@@ -194,9 +221,9 @@ impl<T: Message, R: Role> Handle<Copied<T>, R> {
 
     /// As [`Slots::read_run`].
     #[inline]
-    pub(super) fn read_run<'m>(&self, first: Sequence, places: &'m mut [MaybeUninit<T::Wire>]) -> Run<'m, T> {
+    pub(super) fn read_run<'m>(&self, first: Sequence, buffer: &'m mut [MaybeUninit<T::Wire>]) -> Run<'m, T> {
         // SAFETY: `shared` keeps the ring alive.
-        unsafe { self.slots.read_run(first, places) }
+        unsafe { self.slots.read_run(first, buffer) }
     }
 }
 

@@ -42,8 +42,8 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish(&mut self, message: T) -> Result<(), PublishError<T>> {
-        let put = self.single.admit().and_then(|()| self.put_admitted(&message));
-        put.map_err(|_| PublishError(message))
+        let admitted = self.single.admit();
+        self.put_admitted(admitted, message)
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -64,8 +64,8 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish_by(&mut self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        let put = self.single.admit_by(strategy, None).and_then(|()| self.put_admitted(&message));
-        put.map_err(|_| PublishError(message))
+        let admitted = self.single.admit_by(strategy, None);
+        self.put_admitted(admitted, message)
     }
 
     /// Publishes the message that `make` returns, like [`publish`](Self::publish). `make` runs first: if it
@@ -127,8 +127,8 @@ impl<T: Message> Publisher<T, Lossless> {
 
     #[cfg(feature = "std")]
     fn publish_until(&mut self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        let put = self.single.admit_until(deadline).and_then(|()| self.put_admitted(&message));
-        put.map_err(|refusal| PublishTimeoutError::of(refusal, message))
+        let admitted = self.single.admit_until(deadline);
+        self.put_admitted(admitted, message)
     }
 
     /// Publishes `message` if there is room. Never waits.
@@ -156,8 +156,8 @@ impl<T: Message> Publisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn try_publish(&mut self, message: T) -> Result<(), TryPublishError<T>> {
-        let put = self.single.try_admit().and_then(|()| self.put_admitted(&message));
-        put.map_err(|refusal| TryPublishError::of(refusal, message))
+        let admitted = self.single.try_admit();
+        self.put_admitted(admitted, message)
     }
 
     /// Publishes all of `messages`, in order. Waits for room as often as necessary. This is the same as
@@ -176,6 +176,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// publisher.publish_batch(&[1, 2, 3]).unwrap();
     /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
+    #[doc(alias = "batch_publish")]
     #[inline]
     pub fn publish_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), PublishError<&'m [T]>> {
         self.publish_batch_by(messages, self.single.shared.strategy)
@@ -256,10 +257,15 @@ impl<T: Message> Publisher<T, Lossless> {
         self.single.shared.refuses()
     }
 
-    /// As [`put`](Self::put), and says what a message that was not published means.
+    /// [Puts](Self::put) `message` if it was admitted. Gives it back where it is not published.
     #[inline(always)]
-    pub(super) fn put_admitted(&mut self, message: &T) -> Result<(), Refusal> {
-        if self.put(message) { Ok(()) } else { Err(Refusal::Closed) }
+    pub(super) fn put_admitted<E: GiveBack<T>>(
+        &mut self,
+        admitted: Result<(), Refusal>,
+        message: T,
+    ) -> Result<(), E> {
+        let put = admitted.and_then(|()| self.put(&message));
+        put.map_err(|refusal| E::of(refusal, message))
     }
 
     /// Writes all of `messages`, or returns what is left and why.

@@ -6,8 +6,12 @@ use super::Subscriber;
 use super::subscriber::{Miss, wait_without_deadline};
 use crate::error::LossyRecvError;
 use crate::message::Message;
-use crate::sync::{mutated, pause};
+use crate::sequence::Sequence;
+use crate::sync::{AtomicU64, mutated, pause};
 use crate::wait::{Event, Look, Wait};
+
+/// How often `latest` looks for a message of another process.
+const MOST_LOOKS: u64 = 1_000;
 
 impl<T: Message> Subscriber<T> {
     /// Receives the next message. Waits for it like [`recv`](Self::recv), but reports a lag like
@@ -42,7 +46,7 @@ impl<T: Message> Subscriber<T> {
                 Err(LossyRecvError::Lagged { skipped: self.go_on() })
             }
             Err(_) => {
-                let strategy = self.shared.strategy;
+                let strategy = self.wait_strategy();
                 wait_without_deadline(&mut OrLag(self), strategy)
             }
         }
@@ -63,17 +67,21 @@ impl<T: Message> Subscriber<T> {
     /// ```
     pub fn latest(&mut self) -> Option<T> {
         let from = if mutated!("latest_delivers_twice") { self.shared.ring.first() } else { self.cursor };
-        loop {
+        // Another process may make it look for ever, on purpose.
+        let mut looks = if self.shared.ring.head().is_seen() { MOST_LOOKS } else { u64::MAX };
+        while looks > 0 {
+            looks -= 1;
             let newest = self.shared.ring.newest(from)?;
             let mut message = MaybeUninit::uninit();
             if let Ok(whole) = self.shared.read(newest, &mut message) {
-                self.skip_to(newest);
+                self.skip_on_purpose(newest);
                 self.cursor = newest.next();
                 return Some(whole.take());
             }
             // It was overwritten meanwhile: there is a newer one, or will be at the next look.
             pause();
         }
+        None
     }
 
     /// Skips all messages before the newest, and returns how many. They count as lagged. The next receive
@@ -90,9 +98,16 @@ impl<T: Message> Subscriber<T> {
     pub fn skip_to_latest(&mut self) -> u64 {
         match self.shared.ring.newest(self.cursor) {
             // Decision 0013: counts as lagged.
-            Some(newest) => self.skip_to(newest),
+            Some(newest) => self.skip_on_purpose(newest),
             None => 0,
         }
+    }
+
+    /// Moves on to `sequence`, without a lag, and counts what it passes.
+    fn skip_on_purpose(&mut self, sequence: Sequence) -> u64 {
+        let skipped = self.skip_to(sequence);
+        self.shared.note_lag(skipped);
+        skipped
     }
 }
 
@@ -104,6 +119,10 @@ impl<T: Message> Wait for OrLag<'_, T> {
 
     fn event(&self) -> &Event {
         self.0.event()
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.0.watched()
     }
 
     fn poll(&mut self) -> Look<Self::Found> {

@@ -10,7 +10,8 @@
 //! loses a message.
 //!
 //! These rings copy their messages, which are of any type that is a [`Message`](trait@crate::Message). Values
-//! that own memory, or are large, go through a ring of [events](crate::event).
+//! that own memory, or are large, go through a ring of [events](crate::event). Byte strings of any length go
+//! through a ring of [records](bytes).
 //!
 //! ```
 //! use annulus::broadcast;
@@ -25,8 +26,13 @@
 mod publisher;
 mod subscriber;
 
+#[cfg(feature = "shm")]
+mod across;
 mod builder;
+pub mod bytes;
 mod channel;
+#[cfg(feature = "std")]
+mod claiming;
 pub(crate) mod event;
 mod group;
 mod handle;
@@ -35,14 +41,14 @@ mod lossless;
 mod lossy;
 mod mode;
 mod mp_publisher;
+mod numbers;
 mod process;
+mod process_by;
 #[cfg(feature = "async")]
 mod publish_async;
 mod recovery;
 #[cfg(feature = "async")]
 mod recv_async;
-#[cfg(any(feature = "std", feature = "async"))]
-mod room;
 #[cfg(feature = "std")]
 mod select;
 mod shared;
@@ -53,11 +59,19 @@ mod source;
 mod stage;
 mod subscribable;
 
+// Last on each page.
+#[cfg(feature = "std")]
+mod placement;
+
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use across::{Across, Awaiting, of_another};
 pub use builder::Builder;
 pub(crate) use channel::ends_of;
 pub use channel::{lossless, lossy, mp_lossless, mp_lossy};
 pub use group::SubscriberGroup;
 pub use iter::{IntoIter, Iter, TryIter};
+#[cfg(feature = "shm")]
+pub use mode::Awaited;
 pub use mode::{Lossless, Lossy, Mode, Unstaged};
 pub use mp_publisher::MpPublisher;
 pub use publisher::Publisher;

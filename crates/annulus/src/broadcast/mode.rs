@@ -3,12 +3,12 @@
 
 use core::error::Error;
 
-use super::handle::{Receiving, Role, Seated};
+use super::handle::{Gating, Receiving, Role};
 use super::shared::Shared;
 use crate::error::{LossyTryRecvError, TryRecvError};
 use crate::ring::Store;
 use crate::sequence::Sequence;
-use crate::sync::mutated;
+use crate::sync::{AtomicU64, mutated};
 use crate::wait::Event;
 
 /// Who waits for whom: [`Lossy`], [`Lossless`], or [`Staged`](crate::broadcast::Staged) over one of these.
@@ -47,6 +47,17 @@ pub enum Lossy {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lossless {}
 
+/// A subscriber of a lossless ring whose publisher is of another process. It has one of the
+/// [seats](crate::shm::broadcast::lossless) of the ring, and the publisher waits for it.
+///
+/// It loses nothing, as long as no process writes to the ring what it must not. Because one could, there is
+/// an error that says so: [`LossyTryRecvError::Lagged`]. It has no clone, because there might be no seat for
+/// that.
+#[cfg(feature = "shm")]
+#[cfg_attr(annulus_loom, allow(rustdoc::broken_intra_doc_links))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Awaited {}
+
 impl Mode for Lossy {
     type TryRecvError = LossyTryRecvError;
 
@@ -68,80 +79,93 @@ impl Mode for Lossless {
 // Decision 0016: empty where a mode has no use for one.
 pub(crate) trait Hooks: Sized + 'static {
     /// What a subscriber's handle is to the ring.
-    type Seat: Role + Send + Sync;
+    type Role: Role + Send + Sync;
 
     /// Whether publishers wait for it, so that nothing is overwritten before it is received.
     const LOSSLESS: bool;
 
-    /// Whether it is a stage. Its look at those before it takes the seat's address, so it lives in memory
+    /// Whether it is hardly ever overtaken, so that it reads in runs. A run is received whole, or not at all.
+    const IN_RUNS: bool = Self::LOSSLESS;
+
+    /// Whether it is a stage. Its look at those before it takes the role's address, so it lives in memory
     /// whatever else is done.
     const STAGED: bool = false;
 
     /// A subscriber at `cursor` begins another receive: it is done with what it received before.
     #[inline(always)]
-    fn begin<S: Store>(_: &mut Self::Seat, _: &Shared<S>, _cursor: Sequence) {}
+    fn begin<S: Store>(_: &mut Self::Role, _: &Shared<S>, _cursor: Sequence) {}
 
     /// Whether the message at `cursor` may be looked at.
     #[inline(always)]
-    fn admits(_: &mut Self::Seat, _cursor: Sequence) -> bool {
+    fn admits(_: &mut Self::Role, _cursor: Sequence) -> bool {
         true
     }
 
     /// How many messages from `cursor` on may be looked at, up to `most`.
     #[inline(always)]
-    fn admits_up_to(_: &mut Self::Seat, _cursor: Sequence, most: usize) -> usize {
+    fn admits_up_to(_: &mut Self::Role, _cursor: Sequence, most: usize) -> usize {
         most
     }
 
     /// From where on those before this subscriber have processed everything; the first sequence where they
     /// lost nothing.
     #[inline(always)]
-    fn floor(_: &Self::Seat) -> Sequence {
+    fn floor(_: &Self::Role) -> Sequence {
         Sequence::FIRST
     }
 
     /// As [`floor`](Self::floor), for the floor of this moment: it may have risen since it was looked at
     /// last.
     #[inline(always)]
-    fn new_floor(_: &mut Self::Seat) -> Sequence {
+    fn new_floor(_: &mut Self::Role) -> Sequence {
         Sequence::FIRST
     }
 
     /// Where a subscriber at `cursor` would go on, as far as those before it decide that.
     #[inline(always)]
-    fn start(_: &Self::Seat, cursor: Sequence) -> Sequence {
+    fn start(_: &Self::Role, cursor: Sequence) -> Sequence {
         cursor
     }
 
     /// The end of what may be looked at, where the publishers' is `head`.
     #[inline(always)]
-    fn end(_: &Self::Seat, head: Sequence) -> Sequence {
+    fn end(_: &Self::Role, head: Sequence) -> Sequence {
         head
     }
 
     /// The subscriber has taken all messages before `cursor` out of the ring.
     #[inline(always)]
-    fn advance<S: Store>(_: &Self::Seat, _: &Shared<S>, _cursor: Sequence) {}
+    fn advance<S: Store>(_: &Self::Role, _: &Shared<S>, _cursor: Sequence) {}
 
     /// The subscriber has passed over messages, up to `cursor`.
     #[inline(always)]
-    fn skipped<S: Store>(_: &mut Self::Seat, _: &Shared<S>, _cursor: Sequence) {}
+    fn skipped<S: Store>(_: &mut Self::Role, _: &Shared<S>, _cursor: Sequence) {}
 
     /// Where it sleeps, to wait for the message at `cursor`.
     #[inline(always)]
-    fn event<'a, S: Store>(_: &Self::Seat, shared: &'a Shared<S>, _cursor: Sequence) -> &'a Event {
+    fn event<'a, S: Store>(_: &Self::Role, shared: &'a Shared<S>, _cursor: Sequence) -> &'a Event {
         &shared.published
+    }
+
+    /// The one word that decides whether the message at `cursor` can be looked at, if there is one.
+    #[inline(always)]
+    fn watched<'a, S: Store>(
+        _: &'a Self::Role,
+        shared: &'a Shared<S>,
+        cursor: Sequence,
+    ) -> Option<&'a AtomicU64> {
+        Some(shared.ring.stamp_word(cursor))
     }
 }
 
 /// A subscriber that can have a clone. A stage can't: those that follow it would not follow its clone.
 pub(crate) trait Fork: Hooks {
-    /// The seat of a clone at the same `cursor`.
-    fn fork<S: Store>(seat: &Self::Seat, shared: &Shared<S>, cursor: Sequence) -> Self::Seat;
+    /// The role of a clone at the same `cursor`.
+    fn fork<S: Store>(role: &Self::Role, shared: &Shared<S>, cursor: Sequence) -> Self::Role;
 }
 
 impl Hooks for Lossy {
-    type Seat = Receiving;
+    type Role = Receiving;
     const LOSSLESS: bool = false;
 }
 
@@ -153,23 +177,49 @@ impl Fork for Lossy {
 }
 
 impl Hooks for Lossless {
-    type Seat = Seated;
+    type Role = Gating;
     const LOSSLESS: bool = true;
 
     #[inline(always)]
-    fn advance<S: Store>(seat: &Seated, shared: &Shared<S>, cursor: Sequence) {
-        // SAFETY: the seat is of this ring, which lives, and is given up only with its handle.
-        unsafe { seat.0.advance(cursor) };
+    fn advance<S: Store>(role: &Gating, shared: &Shared<S>, cursor: Sequence) {
+        // SAFETY: the role is of this ring, which lives, and is given up only with its handle.
+        unsafe { role.0.advance(cursor) };
         if !mutated!("gate_receive_wakes_nobody") {
             shared.released.notify();
         }
     }
 }
 
+#[cfg(feature = "shm")]
+impl Mode for Awaited {
+    type TryRecvError = LossyTryRecvError;
+
+    #[inline(always)]
+    fn lagged(skipped: u64) -> LossyTryRecvError {
+        LossyTryRecvError::Lagged { skipped }
+    }
+}
+
+#[cfg(feature = "shm")]
+impl Hooks for Awaited {
+    type Role = Gating;
+    const LOSSLESS: bool = false;
+    const IN_RUNS: bool = true;
+
+    #[inline(always)]
+    fn advance<S: Store>(role: &Gating, shared: &Shared<S>, cursor: Sequence) {
+        // SAFETY: the role is of this ring, which lives, and is given up only with its handle.
+        unsafe { role.0.advance(cursor) };
+        if !mutated!("seat_receive_wakes_nobody") {
+            shared.released.notify_across();
+        }
+    }
+}
+
 impl Fork for Lossless {
-    fn fork<S: Store>(_: &Seated, shared: &Shared<S>, cursor: Sequence) -> Seated {
+    fn fork<S: Store>(_: &Gating, shared: &Shared<S>, cursor: Sequence) -> Gating {
         let pass = shared.gate.fork(cursor);
         shared.subscriber_comes();
-        Seated(pass)
+        Gating(pass)
     }
 }

@@ -11,6 +11,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::handle::{Handle, Publishing};
+use super::shared::Shared;
 use super::slot_access::{
     Claimed, claim, claim_after_a_look, claim_by, claim_now, wait_for_slot, wait_for_slot_by,
 };
@@ -22,6 +23,7 @@ use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
 use crate::hint::unlikely;
 use crate::message::Message;
+use crate::observer::observable;
 use crate::ring::{Copied, Writers};
 use crate::sequence::Sequence;
 use crate::sync::mutated;
@@ -54,6 +56,13 @@ pub struct MpPublisher<T, M: Mode = Lossy> {
 const PART: usize = 64;
 
 impl<T: Message> MpPublisher<T> {
+    /// For models: as if somebody had had to wait for a slot.
+    #[cfg(annulus_loom)]
+    #[doc(hidden)]
+    pub fn look_first_for_models(&self) {
+        self.shared.look_first(Sequence::FIRST);
+    }
+
     /// Publishes `message` to every subscriber. Waits for no subscriber; O(`size_of::<T>()`), allocates
     /// nothing.
     ///
@@ -79,7 +88,7 @@ impl<T: Message> MpPublisher<T> {
             return self.publish_after_a_look(&message, None);
         }
         if let Some(sequence) = self.shared.ring.head().claim(1) {
-            self.put_when_left(sequence, &message);
+            self.put_when_left(sequence, &message, wait_for_slot);
         }
     }
 
@@ -90,7 +99,9 @@ impl<T: Message> MpPublisher<T> {
             return self.publish_after_a_look(&message, Some(strategy));
         }
         if let Some(sequence) = self.shared.ring.head().claim(1) {
-            self.put_when_left_by(sequence, &message, strategy);
+            self.put_when_left(sequence, &message, |shared, claimed| {
+                wait_for_slot_by(shared, claimed, strategy);
+            });
         }
     }
 
@@ -121,26 +132,14 @@ impl<T: Message> MpPublisher<T> {
     /// ```
     #[inline]
     pub fn publish_batch(&self, messages: &[T]) {
-        for part in messages.chunks(self.part()) {
-            let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
-            for message in part {
-                self.put_when_left(sequence, message);
-                sequence = sequence.next();
-            }
-        }
+        self.put_in_parts(messages, wait_for_slot);
     }
 
     /// As [`publish_batch`](Self::publish_batch), waiting by `strategy` if necessary. (There is no form with
     /// a timeout, because messages that are claimed must be published.)
     #[inline]
     pub fn publish_batch_by(&self, messages: &[T], strategy: WaitStrategy) {
-        for part in messages.chunks(self.part()) {
-            let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
-            for message in part {
-                self.put_when_left_by(sequence, message, strategy);
-                sequence = sequence.next();
-            }
-        }
+        self.put_in_parts(messages, |shared, claimed| wait_for_slot_by(shared, claimed, strategy));
     }
 
     /// Whether somebody has [closed](Self::close) the ring. If so, messages that are published from now on
@@ -161,20 +160,31 @@ impl<T: Message> MpPublisher<T> {
         }
     }
 
-    /// Writes message `sequence`, which this publisher claimed, as soon as its slot is left.
+    /// [Puts](Self::put_when_left) all of `messages`, in parts that are claimed at once.
     #[inline(always)]
-    // Decision 0039: no prefetch of the slot.
-    fn put_when_left(&self, sequence: Sequence, message: &T) {
-        if !self.shared.is_left(sequence) {
-            wait_for_slot(&self.shared, sequence);
+    fn put_in_parts(&self, messages: &[T], wait: impl Fn(&Shared<Copied<T>>, Sequence)) {
+        for part in messages.chunks(self.part()) {
+            let Some(mut sequence) = self.shared.ring.head().claim(part.len() as u64) else { return };
+            for message in part {
+                self.put_when_left(sequence, message, &wait);
+                sequence = sequence.next();
+            }
         }
-        self.put(sequence, message);
     }
 
+    /// [Puts](Self::put) message `sequence`, which this publisher claimed, as soon as its slot is left.
+    /// `wait` waits for that where it is not. (A function, so that one without a strategy gets none: decision
+    /// 0035.)
     #[inline(always)]
-    fn put_when_left_by(&self, sequence: Sequence, message: &T, strategy: WaitStrategy) {
+    // Decision 0039: no prefetch of the slot.
+    fn put_when_left(
+        &self,
+        sequence: Sequence,
+        message: &T,
+        wait: impl FnOnce(&Shared<Copied<T>>, Sequence),
+    ) {
         if !self.shared.is_left(sequence) {
-            wait_for_slot_by(&self.shared, sequence, strategy);
+            wait(&self.shared, sequence);
         }
         self.put(sequence, message);
     }
@@ -205,7 +215,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// ```
     #[inline]
     pub fn publish(&self, message: T) -> Result<(), PublishError<T>> {
-        self.put_claimed(claim(&self.shared, 1, true), message)
+        self.put_admitted(claim(&self.shared, 1, true), message)
     }
 
     /// As [`publish`](Self::publish), waiting by `strategy`.
@@ -215,7 +225,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// Those of [`publish`](Self::publish).
     #[inline]
     pub fn publish_by(&self, message: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        self.put_claimed(claim_by(&self.shared, 1, true, strategy, None), message)
+        self.put_admitted(claim_by(&self.shared, 1, true, strategy, None), message)
     }
 
     /// Publishes the message that `make` returns, like [`publish`](Self::publish). `make` runs before a
@@ -363,7 +373,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     /// ```
     #[inline]
     pub fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
-        self.put_claimed(claim_now(&self.shared, M::LOSSLESS), message)
+        self.put_admitted(claim_now(&self.shared, M::LOSSLESS), message)
     }
 
     /// Publishes `message`. Waits with the [`WaitStrategy`] of the ring, but no longer than `timeout` on the
@@ -381,11 +391,11 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     /// ```
     /// use std::time::Duration;
     ///
-    /// let (publisher, subscribable) = annulus::broadcast::Builder::new(2).headroom(1).mp_lossless().unwrap();
-    /// let _subscriber = subscribable.subscribe();
-    /// let timeout = Duration::from_millis(1);
-    /// assert!(publisher.publish_timeout('a', timeout).is_ok());
-    /// assert_eq!(publisher.publish_timeout('b', timeout).unwrap_err().into_inner(), 'b');
+    /// let (publisher, subscribable) =
+    /// annulus::broadcast::Builder::new(2).headroom(1).mp_lossless().unwrap(); let _subscriber =
+    /// subscribable.subscribe(); let timeout = Duration::from_millis(1);
+    /// assert!(publisher.publish_timeout('a', timeout).is_ok()); assert_eq!(publisher.publish_timeout('b',
+    /// timeout).unwrap_err().into_inner(), 'b');
     /// ```
     #[cfg(feature = "std")]
     #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
@@ -406,7 +416,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
 
     #[cfg(feature = "std")]
     fn publish_until(&self, message: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        self.put_claimed(claim_by(&self.shared, 1, M::LOSSLESS, self.shared.strategy, deadline), message)
+        self.put_admitted(claim_by(&self.shared, 1, M::LOSSLESS, self.shared.strategy, deadline), message)
     }
 
     /// How many messages all publishers of the ring have published, or are publishing.
@@ -464,6 +474,11 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         self.shared.closer()
     }
 
+    observable! {
+        |handle| stats: handle.shared.stats(),
+        observer: handle.shared.observer()
+    }
+
     /// How many messages of a batch may be claimed at once: a part of the ring, so that no publisher waits
     /// for itself, and others find room.
     #[inline]
@@ -471,9 +486,9 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
         if mutated!("batch_is_one_claim") { usize::MAX } else { PART.min(self.capacity() / 2) }
     }
 
-    /// Writes `message` in the slot that was claimed for it, if one was.
+    /// [Puts](Self::put) `message` if a sequence was claimed for it. Gives it back where none was.
     #[inline(always)]
-    pub(super) fn put_claimed<E: GiveBack<T>>(
+    pub(super) fn put_admitted<E: GiveBack<T>>(
         &self,
         claimed: Result<Claimed, Refusal>,
         message: T,
@@ -512,6 +527,7 @@ impl<T: Message, M: Mode> fmt::Debug for MpPublisher<T, M> {
 
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
+    use super::super::slot_access::CLAIMS_WITH_A_LOOK;
     use super::*;
 
     #[test]
@@ -536,7 +552,7 @@ mod tests {
             }
             let another = head.claim(1).unwrap();
             publisher.put(stopped, &1);
-            publisher.put_when_left(another, &2);
+            publisher.put_when_left(another, &2, wait_for_slot);
             another
         });
         assert_eq!(another, stopped.plus(two_parts));
@@ -571,7 +587,7 @@ mod tests {
             });
             assert!(publisher.shared.ring.newest(next) == Some(next));
             assert!(publisher.shared.looks_first(), "somebody had to wait");
-            publisher.shared.look_first(false);
+            publisher.shared.look_no_more(next, 0);
         }
     }
 
@@ -585,8 +601,8 @@ mod tests {
             (|publisher, message| publisher.publish(message)) as fn(&MpPublisher<u64>, u64),
             |publisher, message| publisher.publish_by(message, WaitStrategy::YieldSpin),
         ] {
-            publisher.shared.look_first(true);
             let stopped = head.claim(2).unwrap();
+            publisher.shared.look_first(stopped);
             std::thread::scope(|scope| {
                 let others = [3, 4].map(|message| {
                     let publisher = &publisher;
@@ -603,18 +619,26 @@ mod tests {
         }
     }
 
-    /// It is the exception, and comes to an end.
+    /// It is the exception, and comes to an end, also where batches are claimed between.
     #[test]
     fn nobody_looks_first_for_ever() {
-        let start = (1 << 20) - 5;
-        let (publisher, _subscribable) =
-            crate::broadcast::Builder::new(2).first(start).mp_lossy::<u64>().unwrap();
-        assert!(!publisher.shared.looks_first());
-        publisher.shared.look_first(true);
-        let looks = (0..10).map(|message| {
-            publisher.publish(message);
-            publisher.shared.looks_first()
-        });
-        assert!(looks.eq([true, true, true, true, true, false, false, false, false, false]));
+        let cases = [(0, 3), (0, 0), (5, 0), ((1 << 20) - 5, 0), (5, 7)];
+        for (start, batch) in cases.into_iter().take(if cfg!(miri) { 1 } else { 5 }) {
+            let (publisher, _subscribable) =
+                crate::broadcast::Builder::new(2).first(start).mp_lossy::<u64>().unwrap();
+            let shared = &publisher.shared;
+            assert!(!shared.looks_first());
+            for message in 0..2 {
+                let begun = publisher.published();
+                shared.look_first(Sequence::new(start + begun));
+                while shared.looks_first() {
+                    let published = publisher.published() - begun;
+                    assert!(published <= CLAIMS_WITH_A_LOOK + batch + 2, "{batch} in a batch from {start}");
+                    publisher.publish_batch(&[message; 7][..batch as usize]);
+                    publisher.publish(message);
+                }
+                assert!(publisher.published() - begun > CLAIMS_WITH_A_LOOK);
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+use super::process_by::{process_batch_in_other_ways, process_in_other_ways};
 use super::{Mode, Staged, Subscriber, Unstaged};
 use crate::error::RecvError;
 #[cfg(feature = "std")]
@@ -50,8 +51,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         &mut self,
         look: impl FnOnce(&T) -> R,
     ) -> Result<R, <Staged<M> as Mode>::TryRecvError> {
-        let message = self.try_recv()?;
-        Ok(self.process_received(message, look))
+        self.process_after(look, Self::try_recv)
     }
 
     /// Like [`try_process`](Self::try_process), but waits for the next message with the [`WaitStrategy`] of
@@ -84,61 +84,10 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
     /// ```
     #[inline]
     pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, RecvError> {
-        let message = self.recv()?;
-        Ok(self.process_received(message, look))
+        self.process_after(look, Self::recv)
     }
 
-    /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in the same ring:
-    /// see [`try_process`](Self::try_process).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`process`](Self::process).
-    #[inline]
-    pub fn process_by<R>(
-        &mut self,
-        strategy: WaitStrategy,
-        look: impl FnOnce(&T) -> R,
-    ) -> Result<R, RecvError> {
-        let message = self.recv_by(strategy)?;
-        Ok(self.process_received(message, look))
-    }
-
-    /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock. A timeout of zero
-    /// still processes a message that is there. `look` must not wait for room in the same ring: see
-    /// [`try_process`](Self::try_process).
-    ///
-    /// # Errors
-    ///
-    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
-    /// the ring is closed and nothing is left.
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn process_timeout<R>(
-        &mut self,
-        timeout: Duration,
-        look: impl FnOnce(&T) -> R,
-    ) -> Result<R, RecvTimeoutError> {
-        let message = self.recv_timeout(timeout)?;
-        Ok(self.process_received(message, look))
-    }
-
-    /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`. `look` must not wait for
-    /// room in the same ring: see [`try_process`](Self::try_process).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`process_timeout`](Self::process_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn process_deadline<R>(
-        &mut self,
-        deadline: Instant,
-        look: impl FnOnce(&T) -> R,
-    ) -> Result<R, RecvTimeoutError> {
-        let message = self.recv_deadline(deadline)?;
-        Ok(self.process_received(message, look))
-    }
+    process_in_other_ways! { see: "see [`try_process`](Self::try_process).", by: recv_by, timeout: recv_timeout, deadline: recv_deadline }
 
     /// Hands up to `most` messages that are there to `look`, one after the other, and returns how many they
     /// were. The flag that `look` gets is true for the last message of the batch. A batch has at most as many
@@ -186,60 +135,18 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
         self.process_batch_after(most, look, Self::recv)
     }
 
-    /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in the
-    /// same ring: see [`try_process`](Self::try_process).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`process`](Self::process).
-    pub fn process_batch_by(
-        &mut self,
-        strategy: WaitStrategy,
-        most: usize,
-        look: impl FnMut(&T, bool),
-    ) -> Result<usize, RecvError> {
-        self.process_batch_after(most, look, |stage| stage.recv_by(strategy))
-    }
+    process_batch_in_other_ways! { see: "see [`try_process`](Self::try_process).", by: recv_by, timeout: recv_timeout, deadline: recv_deadline }
 
-    /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock. `look`
-    /// must not wait for room in the same ring: see [`try_process`](Self::try_process).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`process_timeout`](Self::process_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn process_batch_timeout(
-        &mut self,
-        timeout: Duration,
-        most: usize,
-        look: impl FnMut(&T, bool),
-    ) -> Result<usize, RecvTimeoutError> {
-        self.process_batch_after(most, look, |stage| stage.recv_timeout(timeout))
-    }
-
-    /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`. `look` must not
-    /// wait for room in the same ring: see [`try_process`](Self::try_process).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`process_timeout`](Self::process_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn process_batch_deadline(
-        &mut self,
-        deadline: Instant,
-        most: usize,
-        look: impl FnMut(&T, bool),
-    ) -> Result<usize, RecvTimeoutError> {
-        self.process_batch_after(most, look, |stage| stage.recv_deadline(deadline))
-    }
-
-    /// Hands `message`, the one received last, to `look`. It is processed afterwards, also if `look` panics.
+    /// Hands the message that `receive` brings to `look`. It is processed afterwards, also if `look` panics.
     #[inline(always)]
-    fn process_received<R>(&mut self, message: T, look: impl FnOnce(&T) -> R) -> R {
+    fn process_after<R, E>(
+        &mut self,
+        look: impl FnOnce(&T) -> R,
+        receive: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<R, E> {
+        let message = receive(self)?;
         let _processing = Processing(self);
-        look(&message)
+        Ok(look(&message))
     }
 
     /// A batch whose first message `receive` brings. One of none comes back all the same, as each verb does.

@@ -1,11 +1,11 @@
 //! Publishing in tasks: the async verbs of the publishers that may have to wait.
 
 use super::handle::{Handle, Publishing};
-use super::room::Room;
 use super::shared::Shared;
 use super::single::Single;
 use super::slot_access::{Claimed, claim_of_one};
 use super::{Lossless, Lossy, MpPublisher, Publisher};
+use crate::await_room::AwaitRoom;
 use crate::error::{PublishError, Refusal};
 use crate::message::Message;
 use crate::ring::Strided;
@@ -15,7 +15,7 @@ use crate::wait::Waiting;
 /// for anything else. Never [`Refusal::Full`].
 pub(super) async fn admitted<S: Strided>(single: &mut Single<S>) -> Result<(), Refusal> {
     // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-    unsafe { Waiting::new(Room(single)) }.await
+    unsafe { Waiting::new(AwaitRoom(single)) }.await
 }
 
 /// Claims a sequence for one of many publishers, whose slot is free; on a `lossless` ring it is asked for at
@@ -60,8 +60,8 @@ impl<T: Message> Publisher<T, Lossless> {
     /// # Ok::<(), annulus::PublishError<u64>>(())
     /// ```
     pub async fn publish_async(&mut self, message: T) -> Result<(), PublishError<T>> {
-        let put = admitted(&mut self.single).await.and_then(|()| self.put_admitted(&message));
-        put.map_err(|_| PublishError(message))
+        let admitted = admitted(&mut self.single).await;
+        self.put_admitted(admitted, message)
     }
 }
 
@@ -114,12 +114,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// assert_eq!(subscriber.try_recv(), Ok(7));
     /// ```
     pub async fn publish_async(&self, message: T) -> Result<(), PublishError<T>> {
-        match claimed(&self.shared, true).await {
-            Ok(Claimed { first, .. }) => {
-                self.put(first, &message);
-                Ok(())
-            }
-            Err(_) => Err(PublishError(message)),
-        }
+        let claimed = claimed(&self.shared, true).await;
+        self.put_admitted(claimed, message)
     }
 }

@@ -6,7 +6,9 @@ use super::handle::{Handle, Publishing};
 use super::single::Single;
 use super::{Lossy, Mode};
 use crate::Closer;
+use crate::error::Refusal;
 use crate::message::Message;
+use crate::observer::observable;
 use crate::ring::{Copied, Writers};
 use crate::sync::mutated;
 
@@ -47,7 +49,8 @@ impl<T: Message> Publisher<T> {
     /// ```
     #[inline]
     pub fn publish(&mut self, message: T) {
-        self.put(&message);
+        // A message that comes after a close is dropped.
+        let _ = self.put(&message);
     }
 
     /// Publishes the message that `make` returns. `make` runs before anything is written. If it panics,
@@ -158,26 +161,32 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         self.single.shared.closer()
     }
 
+    observable! {
+        |handle| stats: handle.single.shared.stats(),
+        observer: handle.single.shared.observer()
+    }
+
     /// Writes the next message, and wakes the threads that wait for it. On a lossless ring the message was
-    /// admitted before. False if somebody closed the ring before this message.
+    /// admitted before. [`Refusal::Closed`] if somebody closed the ring before this message.
     #[inline(always)]
-    pub(super) fn put(&mut self, message: &T) -> bool {
+    // Decision 0102: the one way to put a message.
+    pub(super) fn put(&mut self, message: &T) -> Result<(), Refusal> {
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
         let Single { shared: handle, next, .. } = &mut self.single;
         let (shared, sequence) = (&**handle, *next);
         // SAFETY: the ring is for one publisher, which is this one, is here, and has published all before.
         let written = unsafe { handle.write(Writers::One, sequence, message) };
         if shared.ring.head().needs_slow_path(sequence) {
-            let published = shared.publish_slow_path(written.without_slot());
-            if published {
-                *next = sequence.next();
+            if !shared.publish_slow_path(written.without_slot()) {
+                return Err(Refusal::Closed);
             }
-            return published;
+            *next = sequence.next();
+            return Ok(());
         }
         written.publish();
         *next = sequence.next();
         shared.published.notify();
-        true
+        Ok(())
     }
 
     /// Writes `messages`, and looks for sleepers now and then. Returns how many it wrote: fewer if somebody

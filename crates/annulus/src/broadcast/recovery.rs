@@ -6,7 +6,7 @@
 //! twice as far, up to the middle.
 
 use super::shared::Shared;
-use crate::ring::Store;
+use crate::ring::{Frontier, Store};
 use crate::sequence::Sequence;
 
 /// A lag that happened. Two words, so that it travels in registers.
@@ -29,14 +29,27 @@ impl Recovery {
     /// The recovery of a subscriber whose message at `cursor` was overwritten, and whose last one was this.
     ///
     /// Takes and returns values, so that a subscriber whose methods are inlined can live in registers.
+    /// Counts the messages that are lost, if somebody wants that.
     #[cold]
     #[inline(never)]
     pub(super) fn next<S: Store>(self, shared: &Shared<S>, cursor: Sequence) -> Self {
-        let half = shared.ring.capacity() as u64 / 2;
+        let next = self.next_if_lapped(shared, cursor);
+        shared.note_lag(next.resume.since(cursor));
+        next
+    }
+
+    /// As [`next`](Self::next), for who only asks where that would be.
+    pub(super) fn next_if_lapped<S: Store>(self, shared: &Shared<S>, cursor: Sequence) -> Self {
+        self.next_among(shared.ring.frontier(cursor), shared.ring.capacity() as u64, cursor)
+    }
+
+    /// As [`next_if_lapped`](Self::next_if_lapped), in a ring with this frontier that holds `capacity`
+    /// messages.
+    pub(super) fn next_among(self, frontier: Frontier, capacity: u64, cursor: Sequence) -> Self {
+        let half = capacity / 2;
         let again = self.margin != Self::NO_MARGIN && cursor.since(self.resume) < half;
         // Decision 0010: each time further from the edge.
         let margin = if again { (2 * self.margin).max(half / 32).clamp(1, half) } else { 0 };
-        let frontier = shared.ring.frontier(cursor);
         // The walk may end before it comes to what overwrote the cursor's message: that one is lost all the
         // same.
         let resume = frontier.oldest.plus(margin).min(frontier.head).max(cursor.next());

@@ -99,6 +99,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// A stream like [`stream`](Self::stream) that owns the subscriber.
     ///
+    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the subscriber.
+    ///
     /// # Examples
     ///
     /// ```
@@ -222,8 +224,64 @@ impl<T: Message, const N: usize, M: Unstaged> SubscriberGroup<T, N, M> {
     /// # Panics
     ///
     /// At its first poll, if no member is aligned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut group = subscribable.subscribe_group::<3>();
+    /// publisher.publish_batch(&[1, 2]);
+    /// let mut buffer = [0; 8];
+    /// assert_eq!(pollster::block_on(group.recv_batch_async(&mut buffer)), Ok(2));
+    /// assert_eq!(buffer[..2], [1, 2]);
+    /// ```
     pub async fn recv_batch_async(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
         self.someone_is_aligned();
         self.lead.recv_batch_async(buffer).await
+    }
+
+    /// A stream of the messages, each received for all aligned members. It ends when the ring is closed and
+    /// nothing is left, not on a lag. Once it has ended, it stays so.
+    ///
+    /// *Cancel safety*: a stream that is dropped has received no message that it did not return.
+    ///
+    /// # Panics
+    ///
+    /// When it is polled, if no member is aligned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let mut group = subscribable.subscribe_group::<3>();
+    /// publisher.publish_batch(&[1, 2]);
+    /// drop(publisher);
+    /// assert_eq!(pollster::block_on(group.stream().collect::<Vec<_>>()), [1, 2]);
+    /// assert_eq!(group.total_received(2), 2);
+    /// ```
+    pub fn stream(&mut self) -> impl FusedStream<Item = T> + Unpin {
+        Streaming::messages_of(self)
+    }
+
+    /// A stream like [`stream`](Self::stream) that owns the group.
+    ///
+    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the group.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut publisher, subscribable) = annulus::broadcast::lossy(8);
+    /// let stream = subscribable.subscribe_group::<3>().into_stream();
+    /// publisher.publish_batch(&[1, 2]);
+    /// drop(publisher);
+    /// assert_eq!(pollster::block_on(stream.collect::<Vec<_>>()), [1, 2]);
+    /// ```
+    #[must_use = "a stream does nothing until it is polled"]
+    pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
+        Streaming::messages_of(self)
     }
 }

@@ -2,14 +2,15 @@
 
 use alloc::boxed::Box;
 
+use super::claiming::Claiming;
 use super::lossy::OrLag;
-use super::room::{Alone, Claiming, Room};
 use super::slot_access::Claimable;
-use super::{Lossless, MpPublisher, Publisher, Subscriber};
+use super::{Lossless, Lossy, MpPublisher, Publisher, Subscriber};
+use crate::await_room::{Alone, AwaitRoom};
 use crate::error::{LossyRecvError, PublishError, Refusal};
 use crate::message::Message;
 use crate::room::{HasRoom, WaitsForRoom};
-use crate::wait::{Arm, Choice, Event, Finding, SendChoice, Sending};
+use crate::wait::{Arm, Choice, Event, Finding, SendChoice, Sending, WaitStrategy};
 
 impl<T: Message> Subscriber<T> {
     /// An arm of [`select!`](crate::select!).
@@ -17,7 +18,7 @@ impl<T: Message> Subscriber<T> {
     #[inline]
     pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<T, LossyRecvError>> {
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
-        unsafe { Finding::new(OrLag(self), |or_lag| or_lag.0.shared.strategy) }
+        unsafe { Finding::new(OrLag(self), |or_lag| or_lag.0.wait_strategy()) }
     }
 }
 
@@ -27,10 +28,8 @@ impl<T: Message> Publisher<T, Lossless> {
     #[inline]
     pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-        let room = unsafe { Finding::new(Room(self), |room| room.0.single.shared.strategy) };
-        Sending::new(room, |Room(publisher), found, message| {
-            found.and_then(|()| publisher.put_admitted(&message)).map_err(|_| PublishError(message))
-        })
+        let room = unsafe { Finding::new(AwaitRoom(self), AwaitRoom::strategy) };
+        Sending::new(room, |AwaitRoom(publisher), found, message| publisher.put_admitted(found, message))
     }
 }
 
@@ -39,9 +38,7 @@ impl<T: Message> WaitsForRoom for Publisher<T, Lossless> {}
 impl<T: Message> HasRoom for Publisher<T, Lossless> {
     fn room(&mut self) -> Box<dyn Arm + '_> {
         // SAFETY: as above.
-        Box::new(unsafe {
-            Finding::that_takes_nothing(Room(&mut self.single), |room| room.0.shared.strategy)
-        })
+        Box::new(unsafe { Finding::that_takes_nothing(AwaitRoom(self), AwaitRoom::strategy) })
     }
 }
 
@@ -53,6 +50,25 @@ impl<T: Message> Alone for Publisher<T, Lossless> {
     fn look_for_room(&mut self) -> Result<(), Refusal> {
         self.single.look_for_room()
     }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.single.strategy()
+    }
+}
+
+/// For the input of a pipeline. It never waits.
+impl<T: Message> Alone for Publisher<T, Lossy> {
+    fn released(&self) -> &Event {
+        self.single.released()
+    }
+
+    fn look_for_room(&mut self) -> Result<(), Refusal> {
+        if self.is_closed() { Err(Refusal::Closed) } else { Ok(()) }
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.single.strategy()
+    }
 }
 
 impl<T: Message> MpPublisher<T, Lossless> {
@@ -63,7 +79,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
         let claiming = Claiming::by(self, &self.shared);
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
         let room = unsafe { Finding::new(claiming, Claiming::strategy) };
-        Sending::in_claim(room, |claiming, found, message| claiming.publisher.put_claimed(found, message))
+        Sending::in_claim(room, |claiming, found, message| claiming.publisher.put_admitted(found, message))
     }
 }
 

@@ -4,9 +4,10 @@ use alloc::sync::Arc;
 
 use crate::closer::Close;
 use crate::handle_count::HandleCount;
-use crate::ring::{Gate, Ring, Store, Unplaced, Writers};
+use crate::ring::{Gate, Ring, Store, WithoutSlot, Writers};
 use crate::sequence::{Sequence, Stamp};
-use crate::sync::{AtomicBool, AtomicUsize, Ordering, fence, mutated};
+use crate::stats::{Counting, Handles, Name};
+use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence, mutated};
 use crate::wait::{Event, WaitStrategy};
 
 /// The ring, its gate, who sleeps where, and who is still there. All but the slots, the head and the gate is
@@ -20,6 +21,8 @@ pub(crate) struct Shared<S> {
     /// Whether publishers of a lossy ring for many look at the slot before they claim it: a hint.
     // Decision 0069: when, and why not always.
     look_first: AtomicBool,
+    /// The sequence for which somebody had to wait when that was last set: a hint, too.
+    look_first_since: AtomicU64,
     /// Where those sleep who wait for a cursor to move: publishers at the gate, stages behind others.
     // Decision 0020: one event for all cursors.
     pub(super) released: Event,
@@ -27,34 +30,94 @@ pub(crate) struct Shared<S> {
     pub(super) strategy: WaitStrategy,
     /// Tells it from other rings.
     pub(super) identity: Identity,
-    publishers: HandleCount,
+    /// What is counted, if somebody wants that. Constant.
+    pub(super) counters: Counting,
+    pub(super) name: Name,
+    pub(super) publishers: HandleCount,
     /// Set once nothing comes any more: all publishers are gone, or somebody has closed the ring.
     over: AtomicBool,
     /// Subscribers, and what can make new ones.
     receivers: HandleCount,
     /// How many of the receivers are subscribers.
     subscribers: AtomicUsize,
+    /// How many subscribers there have been.
+    subscribed: AtomicU64,
+}
+
+/// What a ring has that several processes have.
+#[cfg(feature = "shm")]
+pub(super) struct Elsewhere {
+    /// Where those sleep who wait for a message.
+    pub(super) sleepers: crate::wait::Remote,
+    /// Of a lossless ring: whom its publisher may not overtake, and where it sleeps.
+    pub(super) gate: Option<(crate::ring::Seats, crate::wait::Remote)>,
 }
 
 impl<S: Store> Shared<S> {
     /// With one handle on each side.
-    pub(super) fn new(ring: Ring<S>, headroom: usize, strategy: WaitStrategy) -> Self {
-        let published = Event::new();
+    pub(super) fn new(
+        ring: Ring<S>,
+        headroom: usize,
+        strategy: WaitStrategy,
+        counters: Counting,
+        name: Name,
+    ) -> Self {
+        let [published, released] = [(); 2].map(|()| Event::counting(counters.clone()));
+        let gate = Gate::new(ring.capacity(), headroom, ring.first(), counters.clone());
+        Self::with(ring, gate, published, released, strategy, counters, name)
+    }
+
+    /// The same of a ring that other processes have, too.
+    #[cfg(feature = "shm")]
+    pub(super) fn across(
+        ring: Ring<S>,
+        headroom: usize,
+        elsewhere: Elsewhere,
+        strategy: WaitStrategy,
+        counters: Counting,
+        name: Name,
+    ) -> Self {
+        let Elsewhere { sleepers, gate: others } = elsewhere;
+        let published = Event::across(sleepers, counters.clone());
+        let gate = Gate::new(ring.capacity(), headroom, ring.first(), counters.clone());
+        let (gate, released) = match others {
+            Some((seats, sleepers)) => (gate.seated(seats), Event::across(sleepers, counters.clone())),
+            None => (gate, Event::counting(counters.clone())),
+        };
+        Self::with(ring, gate, published, released, strategy, counters, name)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "what it is made of")]
+    fn with(
+        ring: Ring<S>,
+        gate: Gate,
+        published: Event,
+        released: Event,
+        strategy: WaitStrategy,
+        counters: Counting,
+        name: Name,
+    ) -> Self {
+        // Of another process's ring nobody here knows when it ends: whoever finds nothing asks for that.
+        let over = AtomicBool::new(ring.head().is_seen());
         if published.needs_fence() {
             ring.head().always_take_slow_path();
         }
         Self {
-            gate: Gate::new(ring.capacity(), headroom, ring.first()),
             ring,
+            gate,
             published,
             look_first: AtomicBool::new(false),
-            released: Event::new(),
+            look_first_since: AtomicU64::new(0),
+            released,
             strategy,
             identity: Identity::new(),
+            counters,
+            name,
             publishers: HandleCount::new(),
-            over: AtomicBool::new(false),
+            over,
             receivers: HandleCount::new(),
             subscribers: AtomicUsize::new(0),
+            subscribed: AtomicU64::new(0),
         }
     }
 
@@ -65,10 +128,26 @@ impl<S: Store> Shared<S> {
         self.look_first.load(Ordering::Relaxed) && !mutated!("claims_unseen")
     }
 
-    /// For [`looks_first`](Self::looks_first), from now on or no more.
-    pub(super) fn look_first(&self, look_first: bool) {
-        if self.look_first.load(Ordering::Relaxed) != look_first {
-            self.look_first.store(look_first, Ordering::Relaxed);
+    /// Somebody has to wait for the slot of `claimed`, so from now on publishers [look
+    /// first](Self::looks_first).
+    pub(super) fn look_first(&self, claimed: Sequence) {
+        if !self.look_first.load(Ordering::Relaxed) {
+            self.look_first_since.store(claimed.get(), Ordering::Relaxed);
+            self.look_first.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// They do so no more, if `claimed`, which somebody claimed after a look, comes `claims` or more after
+    /// that sequence.
+    pub(super) fn look_no_more(&self, claimed: Sequence, claims: u64) {
+        let since = self.look_first_since.load(Ordering::Relaxed);
+        let is_over = if mutated!("looks_end_by_number") {
+            claimed.get() % claims == 0
+        } else {
+            claimed.get().saturating_sub(since) >= claims
+        };
+        if is_over {
+            self.look_first.store(false, Ordering::Relaxed);
         }
     }
 
@@ -88,6 +167,7 @@ impl<S: Store> Shared<S> {
     fn end_here(&self) {
         // Release: pairs with the Acquire in `is_closed`.
         self.over.store(true, Ordering::Release);
+        self.ring.show_end();
         if !mutated!("close_wakes_nobody") {
             self.published.notify();
         }
@@ -145,10 +225,10 @@ impl<S: Store> Shared<S> {
     /// inlined can live in registers.
     #[cold]
     #[inline(never)]
-    pub(super) fn publish_slow_path(&self, message: Unplaced) -> bool {
+    pub(super) fn publish_slow_path(&self, message: WithoutSlot) -> bool {
         let goes_on = self.take_slow_path(message.sequence());
         if goes_on {
-            self.ring.place(message).publish();
+            self.ring.with_slot(message).publish();
             self.published.notify();
         }
         goes_on
@@ -189,8 +269,8 @@ impl<S: Store> Shared<S> {
 
     /// One receiving handle less. With the last, nobody will ever receive.
     ///
-    /// Nobody is woken for that: a publisher waits for a seat, which notifies when it is given up, or for
-    /// another publisher's write, which notifies when it is done.
+    /// Nobody is woken for that: a publisher waits for a cursor at the gate, which notifies when it is given
+    /// up, or for another publisher's write, which notifies when it is done.
     pub(super) fn receiver_goes(&self) {
         self.receivers.remove();
     }
@@ -199,6 +279,10 @@ impl<S: Store> Shared<S> {
     pub(super) fn subscriber_comes(&self) {
         // Relaxed, here and below: a number for who asks; nothing hangs on it.
         self.subscribers.fetch_add(1, Ordering::Relaxed);
+        // As in `HandleCount::add`.
+        if !cfg!(annulus_loom) && !mutated!("joins_uncounted") {
+            self.subscribed.fetch_add(1, Ordering::Relaxed);
+        }
         self.receiver_comes();
     }
 
@@ -213,6 +297,20 @@ impl<S: Store> Shared<S> {
     /// How many subscribers there are.
     pub(super) fn subscriber_count(&self) -> usize {
         self.subscribers.load(Ordering::Relaxed)
+    }
+
+    /// How many subscribers there are, and how many there have been.
+    pub(super) fn subscriber_handles(&self) -> Handles {
+        let now = self.subscriber_count();
+        Handles::new(now, self.subscribed.load(Ordering::Relaxed).max(now as u64))
+    }
+
+    /// A lossy subscriber has lost or skipped `count` messages.
+    #[inline]
+    pub(super) fn note_lag(&self, count: u64) {
+        if let Some(counters) = &self.counters {
+            counters.lagged(count);
+        }
     }
 
     /// How many publishers there are.
@@ -236,7 +334,9 @@ impl<S: Store> Shared<S> {
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         // Acquire: pairs with the Release in `end_here`.
+        let head = self.ring.head();
         self.over.load(Ordering::Acquire)
+            && (!head.is_seen() || head.end().is_some() || head.publisher_is_gone())
     }
 
     /// Whether nobody receives, or ever will.
@@ -259,9 +359,12 @@ impl<S: Store> Shared<S> {
     #[cold]
     #[inline(never)]
     pub(super) fn is_drained(&self, cursor: Sequence) -> bool {
+        // Who is gone inside a write leaves it so.
+        let is_half_enough = mutated!("half_written_awaited");
+        let there = if is_half_enough { Stamp::writing(cursor) } else { Stamp::done(cursor) };
         self.ring.head().end().is_some_and(|end| cursor >= end || mutated!("end_overtakes"))
-            || self.publishers.is_zero()
-                && (mutated!("close_no_second_look") || self.ring.stamp(cursor) < Stamp::done(cursor))
+            || (self.publishers.is_zero() || self.ring.head().publisher_is_gone())
+                && (mutated!("close_no_second_look") || self.ring.stamp(cursor) < there)
     }
 }
 

@@ -2,10 +2,14 @@
 
 use super::handle::{Handle, Publishing};
 use super::slot_access::{look_for_free_slot, wait_for_free_slot, wait_for_free_slot_by};
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::await_room::Alone;
 use crate::error::Refusal;
 use crate::ring::{Store, Strided};
 use crate::sequence::Sequence;
 use crate::sync::mutated;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// What [`Publisher`](super::Publisher) and [`EventPublisher`](super::event::EventPublisher) are made of.
@@ -77,6 +81,22 @@ impl<S: Strided> Single<S> {
     #[inline(always)]
     fn may_write(&self) -> bool {
         (self.next < self.limit || mutated!("lossless_overtakes")) && !self.shared.is_abandoned()
+    }
+}
+
+#[cfg(any(feature = "std", feature = "async"))]
+impl<S: Strided> Alone for Single<S> {
+    fn released(&self) -> &Event {
+        &self.shared.released
+    }
+
+    fn look_for_room(&mut self) -> Result<(), Refusal> {
+        self.try_admit()
+    }
+
+    #[cfg(feature = "std")]
+    fn strategy(&self) -> WaitStrategy {
+        self.shared.strategy
     }
 }
 

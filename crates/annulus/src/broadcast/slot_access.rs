@@ -10,7 +10,7 @@ use super::shared::Shared;
 use crate::error::Refusal;
 use crate::ring::Strided;
 use crate::sequence::{Sequence, Stamp};
-use crate::sync::{mutated, pause};
+use crate::sync::{AtomicU64, mutated, pause};
 use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, WriterBackoff, wait_until};
 
 /// Waits for the slot of message `next` of the only publisher, by the strategy of the ring, and returns the
@@ -110,6 +110,14 @@ impl Obstacle {
             _ => &shared.released,
         }
     }
+
+    /// The one word that decides whether it is, if there is one.
+    fn watched<S: Strided>(self, shared: &Shared<S>) -> Option<&AtomicU64> {
+        match self {
+            Self::Slot => shared.ring.head().claimable().map(|next| shared.ring.stamp_word(next)),
+            Self::Gate | Self::Closed => None,
+        }
+    }
 }
 
 /// What a publisher has claimed: the sequences from `first` to before `end`, at least one. Their slots are
@@ -144,7 +152,12 @@ fn try_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Resul
                 continue;
             }
         }
-        match first_not_left(shared, first, end) {
+        let not_left = if mutated!("claim_looks_at_no_slot") {
+            (end, SlotState::Free)
+        } else {
+            first_not_left(shared, first, end)
+        };
+        match not_left {
             (_, SlotState::BeingWritten) if mutated!("claim_does_not_wait") => {}
             (sequence, SlotState::BeingWritten) if sequence == first => return Err(Obstacle::Slot),
             (sequence, SlotState::BeingWritten) => end = sequence,
@@ -218,7 +231,7 @@ pub(super) fn claim_by<S: Strided>(
 }
 
 /// So many claims later a publisher of a lossy ring no longer [looks first](Shared::looks_first).
-const CLAIMS_WITH_A_LOOK: u64 = 1 << 13;
+pub(super) const CLAIMS_WITH_A_LOOK: u64 = 1 << 13;
 
 /// As [`claim_by`] for one publisher of a lossy ring for many that [looks first](Shared::looks_first). `None`
 /// where the ring is closed.
@@ -230,9 +243,7 @@ pub(super) fn claim_after_a_look<S: Strided>(
 ) -> Option<Sequence> {
     let strategy = strategy.unwrap_or(shared.strategy);
     let first = claim_by(shared, 1, false, strategy, None).ok()?.first;
-    if first.get() % CLAIMS_WITH_A_LOOK == 0 {
-        shared.look_first(false);
-    }
+    shared.look_no_more(first, CLAIMS_WITH_A_LOOK);
     Some(first)
 }
 
@@ -325,6 +336,10 @@ impl<S: Strided> Wait for Claim<'_, S> {
         self.obstacle.event(self.shared)
     }
 
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.obstacle.watched(self.shared)
+    }
+
     fn poll(&mut self) -> Look<Self::Found> {
         match try_claim(self.shared, self.most, self.lossless) {
             Ok(claimed) => Look::Found(Ok(claimed)),
@@ -350,7 +365,7 @@ pub(super) fn wait_for_slot<S: Strided>(shared: &Shared<S>, claimed: Sequence) {
 #[inline(never)]
 pub(super) fn wait_for_slot_by<S: Strided>(shared: &Shared<S>, claimed: Sequence, strategy: WaitStrategy) {
     // Decision 0069: the next publishers look before they claim.
-    shared.look_first(true);
+    shared.look_first(claimed);
     if !mutated!("claim_does_not_wait") {
         let left = wait_until(&mut Left { shared, claimed }, strategy, None);
         debug_assert!(left.is_some(), "a wait without a deadline does not end without a result");
@@ -369,6 +384,10 @@ impl<S: Strided> Wait for Left<'_, S> {
         &self.shared.published
     }
 
+    fn watched(&self) -> Option<&AtomicU64> {
+        Some(self.shared.ring.stamp_word(self.claimed))
+    }
+
     fn poll(&mut self) -> Look<()> {
         if self.shared.ring.is_left(self.claimed) { Look::Found(()) } else { Look::Nothing }
     }
@@ -377,13 +396,19 @@ impl<S: Strided> Wait for Left<'_, S> {
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use super::*;
+    use crate::memory::Memory;
     use crate::ring::{Copied, Ring, Writers};
 
     fn shared() -> Shared<Copied<u64>> {
         Shared::new(
-            Ring::new(4, Sequence::FIRST, Writers::Many, Copied::new).unwrap(),
+            Ring::new(4, Sequence::FIRST, Writers::Many, |capacity, stride| {
+                Copied::new(capacity, stride, Memory::default())
+            })
+            .unwrap(),
             0,
             WaitStrategy::default(),
+            None,
+            None,
         )
     }
 
@@ -439,5 +464,24 @@ mod tests {
                 assert!(shared.ring.is_left(at(4)));
             });
         }
+    }
+
+    /// A publisher that waits for the writer of the lap before watches the stamp that this one stores last.
+    #[test]
+    fn who_waits_for_a_slot_watches_its_stamp() {
+        let shared = shared();
+        shared.ring.head().claim(4);
+        let mut claim = Claim { shared: &shared, most: 1, lossless: false, obstacle: Obstacle::Gate };
+        assert!(claim.watched().is_none(), "what is in the way is not known");
+        assert!(matches!(claim.poll(), Look::Nothing));
+        let mut left = Left { shared: &shared, claimed: at(4) };
+        let words = [claim.watched(), left.watched()].map(Option::unwrap);
+        let before = words.map(|word| word.load(crate::sync::Ordering::Relaxed));
+        write(&shared, 1);
+        assert_eq!(words.map(|word| word.load(crate::sync::Ordering::Relaxed)), before, "another slot");
+        write(&shared, 0);
+        assert_ne!(words.map(|word| word.load(crate::sync::Ordering::Relaxed)), before);
+        assert!(matches!(left.poll(), Look::Found(())));
+        assert!(matches!(claim.poll(), Look::Found(Ok(_))));
     }
 }

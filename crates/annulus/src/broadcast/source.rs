@@ -7,13 +7,17 @@ use crate::error::RecvError;
 use crate::message::Message;
 use crate::receive::{Receive, Waitable};
 use crate::sequence::{Sequence, Stamp};
-use crate::sync::mutated;
+use crate::sync::{AtomicU64, mutated};
 use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
 
 // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
 unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
     fn event(&self) -> &Event {
         Wait::event(self)
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        Wait::watched(self)
     }
 
     fn is_ready(&mut self) -> bool {
@@ -28,7 +32,7 @@ unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
     }
 
     fn strategy(&self) -> WaitStrategy {
-        self.shared.strategy
+        self.wait_strategy()
     }
 }
 
@@ -53,13 +57,15 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
     type Mark = Sequence;
 
+    const TELLS: bool = M::STAGED;
+
     fn has_more(&mut self) -> bool {
         if mutated!("look_ahead_processes") {
             self.begin();
         }
         let cursor = self.cursor;
         M::admits(self.shared.role_mut().0, cursor)
-            && cursor >= M::floor(self.seat())
+            && cursor >= M::floor(self.role())
             && self.shared.ring.stamp(cursor) == Stamp::done(cursor)
     }
 
@@ -74,6 +80,10 @@ impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
     fn lost(&self) -> u64 {
         self.total_lagged()
     }
+
+    fn left(&self) -> Option<u64> {
+        Some(self.len() as u64)
+    }
 }
 
 impl<T: Message, M: Mode> Waitable for Subscriber<T, M> {}
@@ -87,6 +97,10 @@ impl<T: Message, M: Mode> Receive for Subscriber<T, M> {
 unsafe impl<T: Message, const N: usize, M: Unstaged> Source for SubscriberGroup<T, N, M> {
     fn event(&self) -> &Event {
         Source::event(&self.lead)
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        Source::watched(&self.lead)
     }
 
     fn is_ready(&mut self) -> bool {
@@ -128,6 +142,10 @@ impl<T: Message, const N: usize, M: Unstaged> Batches for SubscriberGroup<T, N, 
 
     fn lost(&self) -> u64 {
         self.lead.lost()
+    }
+
+    fn left(&self) -> Option<u64> {
+        self.lead.left()
     }
 }
 

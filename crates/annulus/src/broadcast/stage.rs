@@ -225,6 +225,14 @@ impl DependencyBarrier {
         (end != OPEN).then(|| first.get().min(end)..end)
     }
 
+    /// The word of P4, if it is one.
+    fn word(&self) -> Option<&AtomicU64> {
+        match self.upstreams.as_slice() {
+            [StageProgress(upstream)] => Some(&upstream.processed),
+            _ => None,
+        }
+    }
+
     /// P4 and P5.
     #[inline]
     fn look(&self) -> Processed {
@@ -265,7 +273,7 @@ impl fmt::Debug for DependencyBarrier {
 
 /// What a stage holds of the ring: what it would hold as a plain subscriber, its own progress, and the stages
 /// that it follows.
-pub(crate) struct StageSeat<R> {
+pub(crate) struct StageRole<R> {
     inner: R,
     progress: StageProgress,
     /// The progress that it stored last.
@@ -277,13 +285,13 @@ pub(crate) struct StageSeat<R> {
     floor: Sequence,
 }
 
-impl<R> StageSeat<R> {
+impl<R> StageRole<R> {
     /// At `cursor`, which `progress` tells already.
     fn new(inner: R, progress: Arc<Progress>, cursor: Sequence, before: DependencyBarrier) -> Self {
         let progress = StageProgress(progress);
-        let mut seat = Self { inner, progress, told: cursor, before, allowed: 0, floor: Sequence::FIRST };
-        seat.look();
-        seat
+        let mut role = Self { inner, progress, told: cursor, before, allowed: 0, floor: Sequence::FIRST };
+        role.look();
+        role
     }
 
     #[cold]
@@ -304,14 +312,14 @@ impl<R> StageSeat<R> {
     }
 }
 
-impl<R> StageSeat<R> {
+impl<R> StageRole<R> {
     /// The progress that its followers look at.
     pub(super) fn progress(&self) -> &StageProgress {
         &self.progress
     }
 }
 
-impl<R: Role> Role for StageSeat<R> {
+impl<R: Role> Role for StageRole<R> {
     fn leave<S: Store>(self, shared: &Shared<S>) {
         if !mutated!("stage_never_opens") {
             self.progress.0.reach(OPEN);
@@ -333,80 +341,142 @@ impl<M: Unstaged> Mode for Staged<M> {
 }
 
 impl<M: Unstaged> Hooks for Staged<M> {
-    type Seat = StageSeat<M::Seat>;
+    type Role = StageRole<M::Role>;
     const LOSSLESS: bool = M::LOSSLESS;
     const STAGED: bool = true;
 
     #[inline]
-    fn begin<S: Store>(seat: &mut Self::Seat, shared: &Shared<S>, cursor: Sequence) {
-        seat.tell(shared, cursor);
+    fn begin<S: Store>(role: &mut Self::Role, shared: &Shared<S>, cursor: Sequence) {
+        role.tell(shared, cursor);
     }
 
     #[inline]
-    fn admits(seat: &mut Self::Seat, cursor: Sequence) -> bool {
-        if cursor.get() >= seat.allowed {
-            seat.look();
+    fn admits(role: &mut Self::Role, cursor: Sequence) -> bool {
+        if cursor.get() >= role.allowed {
+            role.look();
         }
-        cursor.get() < seat.allowed || mutated!("stage_does_not_wait")
+        cursor.get() < role.allowed || mutated!("stage_does_not_wait")
     }
 
     #[inline]
-    fn admits_up_to(seat: &mut Self::Seat, cursor: Sequence, most: usize) -> usize {
-        let admitted = if Self::admits(seat, cursor) { seat.allowed.saturating_sub(cursor.get()) } else { 0 };
+    fn admits_up_to(role: &mut Self::Role, cursor: Sequence, most: usize) -> usize {
+        let admitted = if Self::admits(role, cursor) { role.allowed.saturating_sub(cursor.get()) } else { 0 };
         most.min(usize::try_from(admitted).unwrap_or(usize::MAX))
     }
 
     #[inline]
-    fn floor(seat: &Self::Seat) -> Sequence {
-        seat.floor
+    fn floor(role: &Self::Role) -> Sequence {
+        role.floor
     }
 
-    fn new_floor(seat: &mut Self::Seat) -> Sequence {
+    fn new_floor(role: &mut Self::Role) -> Sequence {
         if !mutated!("recovery_at_an_old_floor") {
-            seat.look();
+            role.look();
         }
-        seat.floor
+        role.floor
     }
 
-    fn start(seat: &Self::Seat, cursor: Sequence) -> Sequence {
+    fn start(role: &Self::Role, cursor: Sequence) -> Sequence {
         // Before `allowed` the floor of the last look counts, also where who lost that is gone meanwhile.
-        let known = if cursor.get() < seat.allowed { seat.floor } else { Sequence::FIRST };
-        cursor.max(known).max(seat.before.look().floor)
+        let known = if cursor.get() < role.allowed { role.floor } else { Sequence::FIRST };
+        cursor.max(known).max(role.before.look().floor)
     }
 
     #[inline]
-    fn end(seat: &Self::Seat, head: Sequence) -> Sequence {
-        head.min(Sequence::new(seat.before.look().end))
+    fn end(role: &Self::Role, head: Sequence) -> Sequence {
+        head.min(Sequence::new(role.before.look().end))
     }
 
     #[inline]
-    fn advance<S: Store>(seat: &Self::Seat, shared: &Shared<S>, cursor: Sequence) {
-        M::advance(&seat.inner, shared, cursor);
+    fn advance<S: Store>(role: &Self::Role, shared: &Shared<S>, cursor: Sequence) {
+        M::advance(&role.inner, shared, cursor);
         if mutated!("stage_read_is_processed") {
-            seat.progress.0.reach(cursor.get());
+            role.progress.0.reach(cursor.get());
             shared.released.notify();
         }
     }
 
-    fn skipped<S: Store>(seat: &mut Self::Seat, shared: &Shared<S>, cursor: Sequence) {
-        seat.progress.0.skip_to(cursor);
-        seat.told = cursor;
+    fn skipped<S: Store>(role: &mut Self::Role, shared: &Shared<S>, cursor: Sequence) {
+        role.progress.0.skip_to(cursor);
+        role.told = cursor;
         shared.released.notify();
-        M::skipped(&mut seat.inner, shared, cursor);
+        M::skipped(&mut role.inner, shared, cursor);
     }
 
     #[inline]
-    fn event<'a, S: Store>(seat: &Self::Seat, shared: &'a Shared<S>, cursor: Sequence) -> &'a Event {
+    fn event<'a, S: Store>(role: &Self::Role, shared: &'a Shared<S>, cursor: Sequence) -> &'a Event {
         // What those before it have processed may still have to be published: one that joined beside many
         // publishers began behind what others had claimed and not yet written. Decision 0027: where the
         // missing message will be announced.
-        if cursor.get() < seat.allowed && !mutated!("stage_sleeps_at_the_wrong_event") {
+        if cursor.get() < role.allowed && !mutated!("stage_sleeps_at_the_wrong_event") {
             &shared.published
         } else {
             &shared.released
         }
     }
+
+    fn watched<'a, S: Store>(
+        role: &'a Self::Role,
+        shared: &'a Shared<S>,
+        cursor: Sequence,
+    ) -> Option<&'a AtomicU64> {
+        if cursor.get() < role.allowed { M::watched(&role.inner, shared, cursor) } else { role.before.word() }
+    }
 }
+
+/// The verbs of a subscriber beside `after` that make a stage of it.
+macro_rules! after_others {
+    ($Subscriber:ident) => {
+        /// Like [`after`](Self::after), but returns an error instead of a panic. The subscriber is then
+        /// dropped, and holds nobody up.
+        ///
+        /// # Errors
+        ///
+        /// [`UpstreamError`] says which upstream can't be followed, and why.
+        pub fn try_after(
+            self,
+            upstreams: &[&dyn Upstream],
+        ) -> Result<$Subscriber<T, Staged<M>>, UpstreamError>
+        where
+            M: Unstaged,
+        {
+            // Not `try_new`: which of them is of another ring is told by this one, not by the first of them.
+            self.try_after_barrier(&DependencyBarrier::of(upstreams))
+        }
+
+        /// Like [`after`](Self::after), for upstreams that several subscribers follow.
+        ///
+        /// # Panics
+        ///
+        /// As [`after`](Self::after).
+        #[doc(alias = "recv_gated")]
+        #[must_use]
+        #[track_caller]
+        pub fn after_barrier(self, barrier: &DependencyBarrier) -> $Subscriber<T, Staged<M>>
+        where
+            M: Unstaged,
+        {
+            let stage = self.try_after_barrier(barrier);
+            stage.unwrap_or_else(|error| panic!("{}::after: {error}", stringify!($Subscriber)))
+        }
+
+        /// Like [`after_barrier`](Self::after_barrier), but returns an error instead of a panic.
+        ///
+        /// # Errors
+        ///
+        /// Those of [`try_after`](Self::try_after).
+        pub fn try_after_barrier(
+            self,
+            barrier: &DependencyBarrier,
+        ) -> Result<$Subscriber<T, Staged<M>>, UpstreamError>
+        where
+            M: Unstaged,
+        {
+            self.try_becoming(|shared, cursor| stage::<M, _>(shared, cursor, barrier))
+        }
+    };
+}
+pub(super) use after_others;
 
 /// Stages: see [`Subscriber::after`].
 impl<T: Message, M: Mode> Subscriber<T, M> {
@@ -476,6 +546,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// replicate.done();
     /// assert_eq!(execute.try_recv(), Ok(7));
     /// ```
+    #[doc(alias = "and_then")]
+    #[doc(alias = "new_branch")]
     #[must_use]
     #[track_caller]
     pub fn after(self, upstreams: &[&dyn Upstream]) -> Subscriber<T, Staged<M>>
@@ -485,64 +557,23 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.try_after(upstreams).unwrap_or_else(|error| panic!("Subscriber::after: {error}"))
     }
 
-    /// Like [`after`](Self::after), but returns an error instead of a panic. The subscriber is then dropped,
-    /// and holds nobody up.
-    ///
-    /// # Errors
-    ///
-    /// [`UpstreamError`] says which upstream can't be followed, and why.
-    pub fn try_after(self, upstreams: &[&dyn Upstream]) -> Result<Subscriber<T, Staged<M>>, UpstreamError>
-    where
-        M: Unstaged,
-    {
-        // Not `try_new`: which of them is of another ring is told by this one, not by the first of them.
-        self.try_after_barrier(&DependencyBarrier::of(upstreams))
-    }
-
-    /// Like [`after`](Self::after), for upstreams that several subscribers follow.
-    ///
-    /// # Panics
-    ///
-    /// As [`after`](Self::after).
-    #[must_use]
-    #[track_caller]
-    pub fn after_barrier(self, barrier: &DependencyBarrier) -> Subscriber<T, Staged<M>>
-    where
-        M: Unstaged,
-    {
-        self.try_after_barrier(barrier).unwrap_or_else(|error| panic!("Subscriber::after: {error}"))
-    }
-
-    /// Like [`after_barrier`](Self::after_barrier), but returns an error instead of a panic.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`try_after`](Self::try_after).
-    pub fn try_after_barrier(
-        self,
-        barrier: &DependencyBarrier,
-    ) -> Result<Subscriber<T, Staged<M>>, UpstreamError>
-    where
-        M: Unstaged,
-    {
-        self.try_becoming(|shared, cursor| stage::<M, _>(shared, cursor, barrier))
-    }
+    after_others!(Subscriber);
 }
 
 /// A handle at `cursor` that becomes a stage's.
 #[allow(clippy::type_complexity, reason = "the handle of a stage")]
 pub(super) fn stage<M: Unstaged, S: Store>(
-    handle: Handle<S, M::Seat>,
+    handle: Handle<S, M::Role>,
     cursor: Sequence,
     barrier: &DependencyBarrier,
-) -> Result<Handle<S, StageSeat<M::Seat>>, UpstreamError> {
+) -> Result<Handle<S, StageRole<M::Role>>, UpstreamError> {
     // Decision 0026: what a stage may follow.
     barrier.check_ring(&handle.identity)?;
     if M::LOSSLESS {
         barrier.check_lossless()?;
     }
     let progress = Progress::new(&*handle, cursor, M::LOSSLESS);
-    Ok(handle.becoming(|seat| StageSeat::new(seat, progress, cursor, barrier.clone())))
+    Ok(handle.becoming(|role| StageRole::new(role, progress, cursor, barrier.clone())))
 }
 
 impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
@@ -559,7 +590,7 @@ impl<T: Message, M: Unstaged> Subscriber<T, Staged<M>> {
 
 impl<T: Message, M: Unstaged> Tracked for Subscriber<T, Staged<M>> {
     fn progress(&self) -> &StageProgress {
-        self.seat().progress()
+        self.role().progress()
     }
 }
 

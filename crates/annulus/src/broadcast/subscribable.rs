@@ -7,6 +7,7 @@ use super::{DependencyBarrier, Lossless, Lossy, Mode, Staged, Subscriber, Subscr
 use crate::Closer;
 use crate::handle_count::HandleCount;
 use crate::message::Message;
+use crate::observer::observable;
 use crate::ring::Copied;
 use crate::sequence::Sequence;
 
@@ -15,7 +16,7 @@ use crate::sequence::Sequence;
 /// Cloning is cheap. A `Subscribable` keeps the ring's memory. While there is a `Subscribable`, somebody may
 /// still join. So publishing on a lossless ring does not fail, even if all subscribers are gone.
 pub struct Subscribable<T, M: Mode = Lossy> {
-    shared: Handle<Copied<T>, Inviting>,
+    pub(super) shared: Handle<Copied<T>, Inviting>,
     mode: core::marker::PhantomData<fn() -> M>,
 }
 
@@ -40,6 +41,7 @@ impl<T: Message> Subscribable<T> {
     /// publisher.publish(2);
     /// assert_eq!(subscriber.try_recv(), Ok(2));
     /// ```
+    #[doc(alias = "resubscribe")]
     #[must_use]
     pub fn subscribe(&self) -> Subscriber<T> {
         self.lossy()
@@ -101,6 +103,7 @@ impl<T: Message> Subscribable<T, Lossless> {
     /// assert_eq!(subscriber.try_recv(), Ok(2));
     /// assert!(publisher.try_publish(4).is_ok());
     /// ```
+    #[doc(alias = "resubscribe")]
     #[must_use]
     pub fn subscribe(&self) -> Subscriber<T, Lossless> {
         self.join(false)
@@ -174,6 +177,11 @@ impl<T: Message, M: Mode> Subscribable<T, M> {
     #[must_use]
     pub fn closer(&self) -> Closer {
         self.shared.closer()
+    }
+
+    observable! {
+        |handle| stats: handle.shared.stats(),
+        observer: handle.shared.observer()
     }
 
     /// Whether all publishers are gone, or somebody closed the ring. Messages may still be left to receive. A

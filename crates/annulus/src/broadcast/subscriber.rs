@@ -17,10 +17,12 @@ use crate::error::{RecvError, TryRecvError};
 use crate::error::{RecvTimeoutError, in_time};
 use crate::hint::unlikely;
 use crate::message::Message;
+use crate::observer::observable;
 use crate::ring::{Copied, Missing, Whole};
 use crate::sequence::Sequence;
-use crate::sync::mutated;
-use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
+use crate::stats::OwnStats;
+use crate::sync::{AtomicU64, mutated};
+use crate::wait::{Event, Look, Wait, WaitStrategy, own_strategy, wait_until};
 
 /// A reading end of a broadcast ring, made by [`Subscribable`](crate::broadcast::Subscribable).
 ///
@@ -38,7 +40,7 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 ///
 /// A ring is closed when its last publisher is dropped, or when somebody [closes](crate::Closer) it.
 /// Subscribers still receive what was published before. A subscriber may move to another thread. A clone
-/// starts at the same place, with counters at zero; publishers wait for it as they do for the original. A
+/// starts at the same message, with counters at zero; publishers wait for it as they do for the original. A
 /// stage can't be cloned.
 ///
 /// | verb | waits | on lag |
@@ -51,7 +53,7 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, wait_until};
 /// | of a stage: [`try_process`](Subscriber::try_process), [`try_process_batch`](Subscriber::try_process_batch) | no | says so, once |
 /// | of a stage: [`process`](Subscriber::process), [`process_batch`](Subscriber::process_batch) and their like | yes | counts it and goes on |
 pub struct Subscriber<T, M: Mode = Lossy> {
-    pub(super) shared: Handle<Copied<T>, M::Seat>,
+    pub(super) shared: Handle<Copied<T>, M::Role>,
     /// The next sequence to receive.
     pub(super) cursor: Sequence,
     /// Where it began.
@@ -60,6 +62,9 @@ pub struct Subscriber<T, M: Mode = Lossy> {
     lagged: u64,
     /// Where it went on after the last lag.
     recovery: Recovery,
+    /// How it waits, if not as its ring. Only slow paths look at it.
+    // Decision 0095: receiving handles have it.
+    strategy: Option<WaitStrategy>,
 }
 
 /// Messages of a batch between two words to the publishers.
@@ -73,21 +78,22 @@ const RUN: usize = 16;
 const RUN_BYTES: usize = 64;
 
 impl<T: Message, M: Mode> Subscriber<T, M> {
-    pub(super) fn new(shared: Handle<Copied<T>, M::Seat>, start: Sequence) -> Self {
-        Self { shared, cursor: start, start, lagged: 0, recovery: Recovery::before_the_first() }
+    pub(super) fn new(shared: Handle<Copied<T>, M::Role>, start: Sequence) -> Self {
+        let recovery = Recovery::before_the_first();
+        Self { shared, cursor: start, start, lagged: 0, recovery, strategy: None }
     }
 
-    /// The same subscriber in another mode, if `change` allows it: at its place, with its counters.
+    /// The same subscriber in another mode, if `change` allows it: at its cursor, with its counters.
     pub(super) fn try_becoming<Q: Mode, E>(
         self,
-        change: impl FnOnce(Handle<Copied<T>, M::Seat>, Sequence) -> Result<Handle<Copied<T>, Q::Seat>, E>,
+        change: impl FnOnce(Handle<Copied<T>, M::Role>, Sequence) -> Result<Handle<Copied<T>, Q::Role>, E>,
     ) -> Result<Subscriber<T, Q>, E> {
-        let Self { shared, cursor, start, lagged, recovery } = self;
-        Ok(Subscriber { shared: change(shared, cursor)?, cursor, start, lagged, recovery })
+        let Self { shared, cursor, start, lagged, recovery, strategy } = self;
+        Ok(Subscriber { shared: change(shared, cursor)?, cursor, start, lagged, recovery, strategy })
     }
 
     /// How it is bound to others.
-    pub(super) fn seat(&self) -> &M::Seat {
+    pub(super) fn role(&self) -> &M::Role {
         self.shared.role()
     }
 
@@ -121,6 +127,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// drop(publisher);
     /// assert_eq!(reader.join().unwrap(), 6);
     /// ```
+    #[doc(alias = "blocking_recv")]
     #[inline]
     pub fn recv(&mut self) -> Result<T, RecvError> {
         self.receive(None)
@@ -205,7 +212,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[inline(always)]
     fn receive(&mut self, strategy: Option<WaitStrategy>) -> Result<T, RecvError> {
         self.receive_or(|subscriber| {
-            let strategy = strategy.unwrap_or(subscriber.shared.strategy);
+            let strategy = strategy.unwrap_or(subscriber.wait_strategy());
             wait_without_deadline(subscriber, strategy)
         })
     }
@@ -301,7 +308,6 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// assert_eq!(subscriber.try_recv_batch(&mut buffer), 1);
     /// assert_eq!(buffer, [3, 2]);
     /// ```
-    #[doc(alias = "recv_batch")]
     pub fn try_recv_batch(&mut self, buffer: &mut [T]) -> usize {
         self.begin();
         let mut end = None;
@@ -377,15 +383,18 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     pub(super) fn pending(&self) -> u64 {
         let frontier = self.shared.ring.frontier(self.cursor);
-        let end = M::end(self.seat(), frontier.head);
+        let end = M::end(self.role(), frontier.head);
         if mutated!("pending_counts_what_is_lost") {
             return end.since(self.cursor).min(self.shared.ring.capacity() as u64);
         }
-        let start = M::start(self.seat(), self.cursor);
+        let start = M::start(self.role(), self.cursor);
         // As in `go_on`.
         // Decision 0033: what would be received.
-        let start =
-            if start < frontier.oldest { self.recovery.next(&self.shared, start).resume } else { start };
+        let start = if start < frontier.oldest {
+            self.recovery.next_if_lapped(&self.shared, start).resume
+        } else {
+            start
+        };
         end.since(start)
     }
 
@@ -437,6 +446,25 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.shared.is_closed()
     }
 
+    own_strategy! {
+        make: "let mut reader = annulus::broadcast::lossy::<u64>(8).1.subscribe();",
+        |handle| ring: handle.shared.strategy
+    }
+
+    observable! {
+        |handle| stats: crate::Stats { own: Some(handle.own_stats()), ..handle.shared.stats() },
+        observer: handle.shared.observer()
+    }
+
+    fn own_stats(&self) -> OwnStats {
+        OwnStats {
+            position: self.cursor(),
+            received: self.total_received(),
+            lagged: self.total_lagged(),
+            pending: self.pending(),
+        }
+    }
+
     /// The next message, which publishers need not keep any longer.
     #[inline]
     pub(super) fn next<'m>(&mut self, message: &'m mut MaybeUninit<T::Wire>) -> Result<Whole<'m, T>, Miss> {
@@ -448,7 +476,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Frees the slots of all messages that were taken, for publishers.
     #[inline(always)]
     pub(super) fn release(&self) {
-        M::advance(self.seat(), &self.shared, self.cursor);
+        M::advance(self.role(), &self.shared, self.cursor);
     }
 
     /// The next message, which the cursor passes. It stays in the ring until [`release`](Self::release).
@@ -461,7 +489,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// The one read that everything else is made of: the message at the cursor, which stays where it is.
     #[inline]
-    fn read<'m>(&mut self, message: &'m mut MaybeUninit<T::Wire>) -> Result<Whole<'m, T>, Miss> {
+    pub(super) fn read<'m>(&mut self, message: &'m mut MaybeUninit<T::Wire>) -> Result<Whole<'m, T>, Miss> {
         let cursor = self.cursor;
         let admitted = M::admits(self.shared.role_mut().0, cursor);
         // Copied once: after each atomic access the compiler would fetch them from memory anew.
@@ -504,8 +532,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[inline(always)]
     pub(super) fn begin(&mut self) {
         let cursor = self.cursor;
-        let (seat, shared) = self.shared.role_mut();
-        M::begin(seat, shared, cursor);
+        let (role, shared) = self.shared.role_mut();
+        M::begin(role, shared, cursor);
     }
 
     /// Takes the next message, going on after a lag; `None` if there is none before `end`. After a lag, `end`
@@ -529,20 +557,20 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Whether a batch is read in runs. A subscriber that may be lapped does not read in runs, because it
     /// would receive nothing of a run that was overwritten in part. Under loom it does, so that a writer that
     /// laps its reader shows that a run is all or nothing.
-    const IN_RUNS: bool = (M::LOSSLESS || cfg!(annulus_loom)) && size_of::<T::Wire>() <= RUN_BYTES;
+    const IN_RUNS: bool = (M::IN_RUNS || cfg!(annulus_loom)) && size_of::<T::Wire>() <= RUN_BYTES;
 
-    /// Takes messages until `places` is full or there is none before `end`, like
+    /// Takes messages until `buffer` is full or there is none before `end`, like
     /// [`next_before`](Self::next_before), and returns how many.
     #[inline]
-    fn take_all(&mut self, places: &mut [T], end: &mut Option<Sequence>) -> usize {
+    fn take_all(&mut self, buffer: &mut [T], end: &mut Option<Sequence>) -> usize {
         let mut count = 0;
-        while count < places.len() {
+        while count < buffer.len() {
             let most = end.map_or(u64::MAX, |end| end.since(self.cursor));
-            let run = if Self::IN_RUNS { self.take_run(&mut places[count..], most) } else { 0 };
+            let run = if Self::IN_RUNS { self.take_run(&mut buffer[count..], most) } else { 0 };
             count += run;
             if run == 0 {
                 match self.next_before(end) {
-                    Some(message) => places[count] = message,
+                    Some(message) => buffer[count] = message,
                     None => break,
                 }
                 count += 1;
@@ -551,26 +579,26 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         count
     }
 
-    /// Takes messages into the front of `places`, at most `most`, and returns how many: perhaps fewer than
+    /// Takes messages into the front of `buffer`, at most `most`, and returns how many: perhaps fewer than
     /// there are. If it is none, [`take`](Self::take) knows why.
     #[inline]
-    fn take_run(&mut self, places: &mut [T], most: u64) -> usize {
+    fn take_run(&mut self, buffer: &mut [T], most: u64) -> usize {
         let cursor = self.cursor;
-        let most = places.len().min(RUN).min(usize::try_from(most).unwrap_or(usize::MAX));
+        let most = buffer.len().min(RUN).min(usize::try_from(most).unwrap_or(usize::MAX));
         let most = M::admits_up_to(self.shared.role_mut().0, cursor, most);
         if cursor < M::floor(self.shared.role()) {
             return 0;
         }
         let mut copies = [const { MaybeUninit::uninit() }; RUN];
         let run = self.shared.read_run(cursor, &mut copies[..most]);
-        let count = run.take_into(places);
+        let count = run.take_into(buffer);
         self.cursor = cursor.plus(count as u64);
         count
     }
 
     #[cfg(feature = "std")]
     fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<T, RecvTimeoutError> {
-        in_time(wait_until(self, self.shared.strategy, deadline))
+        in_time(wait_until(self, self.wait_strategy(), deadline))
     }
 
     /// Goes on after a lag and says how many messages that cost.
@@ -590,7 +618,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     #[inline(always)]
     fn go_on_here(&mut self) -> u64 {
         assert!(!M::LOSSLESS, "publishers wait for this subscriber: it can't be lapped");
-        let mut resume = M::floor(self.seat());
+        let mut resume = M::floor(self.role());
         if self.cursor >= resume {
             // Those before it were lapped too, and may have skipped further than this one would.
             resume = M::new_floor(self.shared.role_mut().0);
@@ -598,6 +626,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         if self.cursor >= resume {
             self.recovery = self.recovery.next(&self.shared, self.cursor);
             resume = self.recovery.resume;
+        } else if M::STAGED {
+            self.shared.note_lag(resume.since(self.cursor));
         }
         self.skip_to(resume)
     }
@@ -611,15 +641,15 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             self.lagged += skipped;
         }
         let cursor = self.cursor;
-        let (seat, shared) = self.shared.role_mut();
-        M::skipped(seat, shared, cursor);
+        let (role, shared) = self.shared.role_mut();
+        M::skipped(role, shared, cursor);
         skipped
     }
 
     /// The message before which a drain or a batch ends. It is like the head, but cheaper, and perhaps later:
     /// with many publishers, the first message that is not claimed.
     pub(super) fn end(&self) -> Sequence {
-        M::end(self.seat(), self.shared.ring.end(self.cursor))
+        M::end(self.role(), self.shared.ring.end(self.cursor))
     }
 }
 
@@ -636,7 +666,11 @@ impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
     type Found = Result<T, RecvError>;
 
     fn event(&self) -> &Event {
-        M::event(self.seat(), &self.shared, self.cursor)
+        M::event(self.role(), &self.shared, self.cursor)
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        M::watched(self.role(), &self.shared, self.cursor)
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
@@ -666,8 +700,8 @@ impl<T: Message, M: Unstaged> Clone for Subscriber<T, M> {
     /// A subscriber with the same cursor, and counters at zero. (A stage has none: those that follow it would
     /// not follow the clone.)
     fn clone(&self) -> Self {
-        let seat = M::fork(self.seat(), &self.shared, self.cursor);
-        Self::new(self.shared.another(seat), self.cursor)
+        let role = M::fork(self.role(), &self.shared, self.cursor);
+        Self { strategy: self.strategy, ..Self::new(self.shared.another(role), self.cursor) }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::error::{LossyTryRecvError, TryRecvError};
 use crate::message::Message;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::sequence::Sequence;
+use crate::stats::Stats;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::{Event, Source};
 
@@ -36,6 +37,10 @@ impl<T: Message> AnySubscriber<T> {
 
     pub(super) fn total_lagged(&self) -> u64 {
         either!(self, subscriber => subscriber.total_lagged())
+    }
+
+    pub(super) fn stats(&self) -> Stats {
+        either!(self, subscriber => subscriber.stats())
     }
 }
 

@@ -179,7 +179,7 @@ impl<T: Message, K: Kind> Bus<T, K> {
 
     /// A topic with settings of its own: see [`TopicBuilder`].
     pub fn topic<'b>(&'b self, topic: &'b str) -> TopicBuilder<'b, T, K> {
-        TopicBuilder::new(&self.topics, topic, self.builder)
+        TopicBuilder::new(&self.topics, topic, &self.builder)
     }
 
     /// Whether there is a topic of that name, open or closed. Makes none.

@@ -5,12 +5,13 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::any_subscriber::AnySubscriber;
-use super::place::Place;
+use super::take_cell::TakeCell;
 use crate::broadcast::{
     Builder, Lossless, Lossy, MpPublisher, Publisher, Subscribable, Subscriber, Unstaged,
 };
 use crate::error::CapacityError;
 use crate::message::Message;
+use crate::stats::Name;
 
 /// The kind of ring that a topic has: [`Lossy`], [`Lossless`], [`Many<Lossy>`](Many) or `Many<Lossless>`.
 ///
@@ -30,19 +31,19 @@ pub trait Kind: MakeTopic<MadeMode = Self::Mode> {
     /// The writing end of the ring.
     type Writer<T: Message>: Send;
 
-    /// The writing end of which this is the place; `None` if it is taken.
+    /// The writing end that is kept here; `None` if it is taken.
     #[doc(hidden)]
-    #[allow(private_interfaces, reason = "nobody outside has a place")]
-    fn take<T: Message>(place: &Self::Place<T>) -> Option<Self::Writer<T>>;
+    #[allow(private_interfaces, reason = "nobody outside has such a cell")]
+    fn take<T: Message>(kept: &Self::Kept<T>) -> Option<Self::Writer<T>>;
 
-    /// Gives a writing end back, that was taken from this place.
+    /// Gives a writing end back, that was taken from here.
     ///
     /// # Safety
     ///
     /// It is given back for the first time.
     #[doc(hidden)]
     #[allow(private_interfaces, reason = "as above")]
-    unsafe fn give_back<T: Message>(place: &Self::Place<T>, writer: Self::Writer<T>);
+    unsafe fn give_back<T: Message>(kept: &Self::Kept<T>, writer: Self::Writer<T>);
 }
 
 /// The kind of topics with many publishers, which share one order. `M` is [`Lossy`] or [`Lossless`].
@@ -75,21 +76,22 @@ impl fmt::Display for TopicKind {
 /// What a bus does with a kind.
 pub(super) trait MakeTopic: Sized + 'static {
     type MadeMode: Ring;
-    /// Where a topic keeps its publisher.
-    type Place<T: Message>: Send + Sync;
+    /// How a topic keeps its publisher.
+    type Kept<T: Message>: Send + Sync;
 
     const KIND: TopicKind;
 
-    /// A ring's publisher, in its place, and what makes subscribers.
-    fn make<T: Message>(builder: Builder) -> Result<Ends<T, Self>, CapacityError>;
+    /// A ring's publisher, as it is kept, and what makes subscribers. It has the name of the topic, if the
+    /// builder gives it no other.
+    fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError>;
 
     /// How many publishers are out of the bus, of `publishers` that there are.
-    fn publishers<T: Message>(place: &Self::Place<T>, publishers: usize) -> usize;
+    fn publishers<T: Message>(kept: &Self::Kept<T>, publishers: usize) -> usize;
 }
 
 /// The two ends of a topic's ring that stay in the bus.
 pub(super) struct Ends<T: Message, K: MakeTopic> {
-    pub(super) place: K::Place<T>,
+    pub(super) kept: K::Kept<T>,
     pub(super) subscribable: Subscribable<T, K::MadeMode>,
 }
 
@@ -101,10 +103,12 @@ pub(super) trait Ring: Unstaged {
 
     fn one<T: Message>(
         builder: Builder,
+        name: Name,
     ) -> Result<(Publisher<T, Self>, Subscribable<T, Self>), CapacityError>;
 
     fn many<T: Message>(
         builder: Builder,
+        name: Name,
     ) -> Result<(MpPublisher<T, Self>, Subscribable<T, Self>), CapacityError>;
 
     fn subscribe<T: Message>(subscribable: &Subscribable<T, Self>) -> Subscriber<T, Self>;
@@ -116,12 +120,18 @@ impl Ring for Lossy {
     const ONE: TopicKind = TopicKind::Lossy;
     const MANY: TopicKind = TopicKind::MpLossy;
 
-    fn one<T: Message>(builder: Builder) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
-        builder.lossy()
+    fn one<T: Message>(
+        builder: Builder,
+        name: Name,
+    ) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
+        builder.lossy_called(name)
     }
 
-    fn many<T: Message>(builder: Builder) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
-        builder.mp_lossy()
+    fn many<T: Message>(
+        builder: Builder,
+        name: Name,
+    ) -> Result<(MpPublisher<T>, Subscribable<T>), CapacityError> {
+        builder.mp_lossy_called(name)
     }
 
     fn subscribe<T: Message>(subscribable: &Subscribable<T>) -> Subscriber<T> {
@@ -139,14 +149,16 @@ impl Ring for Lossless {
 
     fn one<T: Message>(
         builder: Builder,
+        name: Name,
     ) -> Result<(Publisher<T, Self>, Subscribable<T, Self>), CapacityError> {
-        builder.lossless()
+        builder.lossless_called(name)
     }
 
     fn many<T: Message>(
         builder: Builder,
+        name: Name,
     ) -> Result<(MpPublisher<T, Self>, Subscribable<T, Self>), CapacityError> {
-        builder.mp_lossless()
+        builder.mp_lossless_called(name)
     }
 
     fn subscribe<T: Message>(subscribable: &Subscribable<T, Self>) -> Subscriber<T, Self> {
@@ -163,14 +175,14 @@ impl<M: Ring> Kind for M {
     type Writer<T: Message> = Publisher<T, M>;
 
     #[allow(private_interfaces, reason = "as above")]
-    fn take<T: Message>(place: &Self::Place<T>) -> Option<Publisher<T, M>> {
-        place.take()
+    fn take<T: Message>(kept: &Self::Kept<T>) -> Option<Publisher<T, M>> {
+        kept.take()
     }
 
     #[allow(private_interfaces, reason = "as above")]
-    unsafe fn give_back<T: Message>(place: &Self::Place<T>, writer: Publisher<T, M>) {
+    unsafe fn give_back<T: Message>(kept: &Self::Kept<T>, writer: Publisher<T, M>) {
         // SAFETY: the caller's promise.
-        unsafe { place.give_back(writer) };
+        unsafe { kept.give_back(writer) };
     }
 }
 
@@ -179,44 +191,44 @@ impl<M: Ring> Kind for Many<M> {
     type Writer<T: Message> = MpPublisher<T, M>;
 
     #[allow(private_interfaces, reason = "as above")]
-    fn take<T: Message>(place: &Self::Place<T>) -> Option<MpPublisher<T, M>> {
-        Some(place.clone())
+    fn take<T: Message>(kept: &Self::Kept<T>) -> Option<MpPublisher<T, M>> {
+        Some(kept.clone())
     }
 
     #[allow(private_interfaces, reason = "as above")]
-    unsafe fn give_back<T: Message>(_: &Self::Place<T>, writer: MpPublisher<T, M>) {
+    unsafe fn give_back<T: Message>(_: &Self::Kept<T>, writer: MpPublisher<T, M>) {
         drop(writer);
     }
 }
 
 impl<M: Ring> MakeTopic for M {
     type MadeMode = M;
-    type Place<T: Message> = Place<Publisher<T, M>>;
+    type Kept<T: Message> = TakeCell<Publisher<T, M>>;
 
     const KIND: TopicKind = M::ONE;
 
-    fn make<T: Message>(builder: Builder) -> Result<Ends<T, Self>, CapacityError> {
-        let (publisher, subscribable) = M::one(builder)?;
-        Ok(Ends { place: Place::new(publisher), subscribable })
+    fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError> {
+        let (publisher, subscribable) = M::one(builder, builder.name_or(topic))?;
+        Ok(Ends { kept: TakeCell::new(publisher), subscribable })
     }
 
-    fn publishers<T: Message>(place: &Self::Place<T>, _: usize) -> usize {
-        usize::from(!place.is_full())
+    fn publishers<T: Message>(kept: &Self::Kept<T>, _: usize) -> usize {
+        usize::from(!kept.is_full())
     }
 }
 
 impl<M: Ring> MakeTopic for Many<M> {
     type MadeMode = M;
-    type Place<T: Message> = MpPublisher<T, M>;
+    type Kept<T: Message> = MpPublisher<T, M>;
 
     const KIND: TopicKind = M::MANY;
 
-    fn make<T: Message>(builder: Builder) -> Result<Ends<T, Self>, CapacityError> {
-        let (place, subscribable) = M::many(builder)?;
-        Ok(Ends { place, subscribable })
+    fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError> {
+        let (kept, subscribable) = M::many(builder, builder.name_or(topic))?;
+        Ok(Ends { kept, subscribable })
     }
 
-    fn publishers<T: Message>(_: &Self::Place<T>, publishers: usize) -> usize {
+    fn publishers<T: Message>(_: &Self::Kept<T>, publishers: usize) -> usize {
         // One is the topic's own.
         publishers - 1
     }

@@ -17,10 +17,11 @@ use crate::error::LossyTryRecvError;
 #[cfg(feature = "std")]
 use crate::error::{RecvError, RecvTimeoutError, in_time};
 use crate::message::Message;
+use crate::stats::Stats;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::WaitStrategy;
 #[cfg(feature = "std")]
-use crate::wait::{Deadline, Look, Wait, wait_until};
+use crate::wait::{Deadline, Look, Wait, own_strategy, wait_until};
 
 /// Receives from all topics whose names match a pattern, those that are made later included; made by
 /// [`Bus::subscribe_matching`](super::Bus::subscribe_matching).
@@ -44,8 +45,8 @@ use crate::wait::{Deadline, Look, Wait, wait_until};
 /// *The end.* A topic that is closed is left once its messages are received. `Closed` comes when the bus is
 /// gone, and nobody publishes to any of the topics, and all messages are received.
 ///
-/// Receiving allocates nothing, except when topics have joined since the last receive. A wait allocates a
-/// place for a waker in the ring of each topic, unless one is free there. A handle that never receives keeps
+/// Receiving allocates nothing, except when topics have joined since the last receive. A wait allocates
+/// memory for a waker in the ring of each topic, unless one is free there. A handle that never receives keeps
 /// a subscriber of each topic that was made meanwhile, and so the ring of that topic, even if the topic was
 /// closed and removed. Drop a handle that nobody needs. If it is forgotten
 /// ([`mem::forget`](core::mem::forget)), lossless topics wait for it, and these rings stay until the bus is
@@ -140,6 +141,24 @@ impl<T: Message> MatchingSubscriber<T> {
         self.members.total_lagged()
     }
 
+    /// The numbers of the ring of each topic that it receives from now, with the name of the topic, and with
+    /// how far it is there ([`Stats::own`]). Topics that joined since the last receive are not among them. A
+    /// snapshot of each is taken when the iterator comes to it; what one costs is said there.
+    ///
+    /// ```
+    /// let bus = annulus::bus::Bus::<u64>::new(64);
+    /// let mut quotes = bus.subscribe_matching("quotes.*")?;
+    /// bus.publisher("quotes.EURUSD").publish(1);
+    /// let _ = quotes.try_recv();
+    /// for (topic, stats) in quotes.stats() {
+    ///     assert_eq!((topic, stats.published, stats.own.unwrap().received), ("quotes.EURUSD", 1, 1));
+    /// }
+    /// # Ok::<(), annulus::bus::PatternError>(())
+    /// ```
+    pub fn stats(&self) -> impl Iterator<Item = (&str, Stats)> {
+        self.members.stats()
+    }
+
     /// The names of the topics that it receives from now. Topics that joined since the last receive are not
     /// among them.
     pub fn topics(&self) -> impl Iterator<Item = &str> {
@@ -207,7 +226,12 @@ impl<T: Message> MatchingSubscriber<T> {
         Ok((self.members.name(index), message))
     }
 
-    /// The next message and the place of its topic; [`Timeout`](RecvTimeoutError::Timeout) once `deadline`
+    own_strategy! {
+        make: r#"let mut reader = annulus::bus::Bus::<u64>::new(8).subscribe_matching("*").unwrap();"#,
+        |handle| own: handle.strategy
+    }
+
+    /// The next message and the number of its topic; [`Timeout`](RecvTimeoutError::Timeout) once `deadline`
     /// has passed.
     fn receive(&mut self, deadline: Deadline) -> Result<(usize, T), RecvTimeoutError> {
         let strategy = self.strategy;

@@ -12,7 +12,7 @@ use crate::receive::{Receive, Waitable};
 use crate::sequence::Sequence;
 use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
 
-/// The next message, and the place of its topic.
+/// The next message, and the number of its topic.
 impl<T: Message> Wait for MatchingSubscriber<T> {
     type Found = Result<(usize, T), RecvError>;
 
@@ -51,14 +51,7 @@ unsafe impl<T: Message> Take for MatchingSubscriber<T> {
     type Taken = (Arc<str>, T);
 
     fn poll_recv(&mut self) -> Look<Result<(Arc<str>, T), RecvError>> {
-        match self.poll() {
-            Look::Found(Ok((index, message))) => {
-                Look::Found(Ok((Arc::clone(self.members.name(index)), message)))
-            }
-            Look::Found(Err(error)) => Look::Found(Err(error)),
-            Look::Nothing => Look::Nothing,
-            Look::Again => Look::Again,
-        }
+        self.poll().map(|found| found.map(|(index, message)| (Arc::clone(self.members.name(index)), message)))
     }
 }
 

@@ -16,6 +16,8 @@ use crate::error::LossyTryRecvError;
 use crate::message::Message;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::sequence::Sequence;
+use crate::stats::Stats;
+use crate::sync::mutated;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::{Event, Relay};
 
@@ -49,7 +51,7 @@ struct Member<T: Message> {
     subscriber: AnySubscriber<T>,
 }
 
-/// What a look at all topics found. The number is the place of the topic among the members.
+/// What a look at all topics found. The number is that of the topic among the members.
 pub(super) enum Found<T> {
     Message(usize, T),
     Lag(usize, u64),
@@ -77,13 +79,18 @@ impl<T: Message> Members<T> {
         &self.inbox
     }
 
-    /// The name of the topic at that place.
+    /// The name of the topic of that number.
     pub(super) fn name(&self, index: usize) -> &Arc<str> {
         &self.all[index].name
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(|member| &*member.name)
+    }
+
+    pub(super) fn stats(&self) -> impl Iterator<Item = (&str, Stats)> {
+        let most = if mutated!("numbers_of_one_topic") { 1.min(self.all.len()) } else { self.all.len() };
+        self.all[..most].iter().map(|member| (&*member.name, member.subscriber.stats()))
     }
 
     /// How many messages were lost, of all topics together.
@@ -135,7 +142,7 @@ impl<T: Message> Members<T> {
         while left > 0 {
             left -= 1;
             let index = if self.turn < self.all.len() { self.turn } else { 0 };
-            self.turn = index + 1;
+            self.turn = if mutated!("matching_stays") { index } else { index + 1 };
             match self.all[index].subscriber.try_recv() {
                 Ok(message) => return Found::Message(index, message),
                 Err(LossyTryRecvError::Lagged { skipped }) => return Found::Lag(index, skipped),
@@ -168,22 +175,22 @@ impl<T: Message> Members<T> {
         self.is_ready() || self.listen() && self.is_ready()
     }
 
+    /// A topic at its end is ready to be left, and nothing more. It may come to its end at any time, so each
+    /// is asked for that after it was found ready.
     fn is_ready(&mut self) -> bool {
         self.join_new();
-        self.leave_ended();
-        self.is_end() || self.all.iter_mut().any(|member| member.subscriber.is_ready())
-    }
-
-    /// A topic at its end is ready to be left, and nothing more.
-    fn leave_ended(&mut self) {
         let mut index = 0;
         while index < self.all.len() {
-            if self.all[index].subscriber.is_at_end() {
+            let subscriber = &mut self.all[index].subscriber;
+            if !subscriber.is_ready() {
+                index += 1;
+            } else if subscriber.is_at_end() && !mutated!("matching_ready_at_an_end") {
                 self.leave(index);
             } else {
-                index += 1;
+                return true;
             }
         }
+        self.is_end()
     }
 
     /// If somebody has registered at the event: from now on messages of all topics are notified there.

@@ -37,7 +37,7 @@ use crate::message::Message;
 /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2]);
 /// ```
 pub struct TopicPublisher<T: Message, K: Kind = Lossy> {
-    /// Taken from the topic's place, until the drop.
+    /// Taken from the topic, until the drop.
     writer: ManuallyDrop<K::Writer<T>>,
     topic: Arc<Topic>,
     /// Counts as a handle of the topic. Dropped last.
@@ -49,7 +49,7 @@ impl<T: Message, K: Kind> TopicPublisher<T, K> {
     pub(super) fn take(ends: &Ends<T, K>, topic: &Arc<Topic>) -> Option<Self> {
         // First the count, then the publisher: see `topic.rs`.
         let holds = ends.subscribable.clone();
-        let writer = ManuallyDrop::new(K::take(&ends.place)?);
+        let writer = ManuallyDrop::new(K::take(&ends.kept)?);
         Some(Self { writer, topic: Arc::clone(topic), holds })
     }
 
@@ -89,8 +89,8 @@ impl<T: Message, K: Kind> Drop for TopicPublisher<T, K> {
         // SAFETY: this is the drop: nobody uses the field afterwards.
         let writer = unsafe { ManuallyDrop::take(&mut self.writer) };
         if let Some(ends) = self.topic.ends::<Ends<T, K>>() {
-            // SAFETY: it was taken from this place, and is given back once.
-            unsafe { K::give_back(&ends.place, writer) };
+            // SAFETY: it was taken from this topic, and is given back once.
+            unsafe { K::give_back(&ends.kept, writer) };
         }
     }
 }

@@ -98,7 +98,7 @@ impl<T: Message, K: Kind> AnyEnds for Ends<T, K> {
     }
 
     fn holders(&self) -> Holders {
-        let publishers = K::publishers(&self.place, self.subscribable.publisher_count());
+        let publishers = K::publishers(&self.kept, self.subscribable.publisher_count());
         // One is the topic's own, and each publisher has one.
         let receivers = self.subscribable.receivers().count().saturating_sub(1 + publishers);
         Holders { publishers, receivers }
@@ -106,7 +106,7 @@ impl<T: Message, K: Kind> AnyEnds for Ends<T, K> {
 
     fn remove(&self) -> Result<(), Kept> {
         let only = if self.is_closed() { None } else { Some(1) };
-        if only.is_some() && K::publishers(&self.place, self.subscribable.publisher_count()) > 0 {
+        if only.is_some() && K::publishers(&self.kept, self.subscribable.publisher_count()) > 0 {
             return Err(Kept::Held(self.holders()));
         }
         self.subscribable.receivers().seal(only).map_err(|count| match count {
@@ -131,7 +131,7 @@ impl Topic {
         hash: u64,
         builder: Builder,
     ) -> Result<Arc<Self>, CapacityError> {
-        let ends: Ends<T, K> = K::make(builder)?;
+        let ends: Ends<T, K> = K::make(builder, name)?;
         let ends_type = TypeId::of::<Ends<T, K>>();
         Ok(Arc::new(Self { name: name.into(), hash, ends_type, ends: Box::new(ends) }))
     }

@@ -7,9 +7,11 @@ use super::Lossless;
 use super::error::TopicError;
 use super::kind::{Ends, Kind, MakeTopic, Many, Ring};
 use super::publisher::TopicPublisher;
-use super::topics::{Request, Topics};
+use super::topics::{Request, Settings, Topics};
 use crate::broadcast::{Builder, Lossy, Subscribable, Subscriber};
 use crate::message::Message;
+#[cfg(feature = "std")]
+use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
 /// Asks a bus for handles of one topic, and says how the topic is to be made if it is not there; made by
@@ -17,8 +19,7 @@ use crate::wait::WaitStrategy;
 /// settings of the bus.
 ///
 /// Of a topic that is there, the kind must be the one that is requested here. So must the capacity, if
-/// [`capacity`](Self::capacity) is called. The headroom and the wait strategy of such a topic stay as they
-/// are.
+/// [`capacity`](Self::capacity) is called. All other settings of such a topic stay as they are.
 ///
 /// ```
 /// use annulus::bus::{Bus, TopicError, TopicKind};
@@ -47,8 +48,15 @@ pub struct TopicBuilder<'b, T, K: Kind = Lossy> {
 }
 
 impl<'b, T: Message, K: Kind> TopicBuilder<'b, T, K> {
-    pub(super) fn new(topics: &'b Topics, name: &'b str, builder: Builder) -> Self {
-        Self { topics, request: Request { name, builder, capacity: None }, types: PhantomData }
+    pub(super) fn new(topics: &'b Topics, name: &'b str, builder: &'b Builder) -> Self {
+        let request = Request { name, builder: Settings::OfTheBus(builder), capacity: None };
+        Self { topics, request, types: PhantomData }
+    }
+
+    /// With other settings than those of the bus.
+    fn with(mut self, change: impl FnOnce(Builder) -> Builder) -> Self {
+        self.request.builder = Settings::Own(change(self.request.builder.get()));
+        self
     }
 
     /// One publisher, which waits for nobody.
@@ -78,21 +86,57 @@ impl<'b, T: Message, K: Kind> TopicBuilder<'b, T, K> {
 
     /// How many messages the ring holds: from 2 up, and never rounded.
     pub fn capacity(mut self, capacity: usize) -> Self {
-        self.request.builder = self.request.builder.with_capacity(capacity);
         self.request.capacity = Some(capacity);
-        self
+        self.with(|builder| builder.with_capacity(capacity))
     }
 
     /// As [`Builder::headroom`], for a lossless topic.
-    pub fn headroom(mut self, slots: usize) -> Self {
-        self.request.builder = self.request.builder.headroom(slots);
-        self
+    pub fn headroom(self, slots: usize) -> Self {
+        self.with(|builder| builder.headroom(slots))
     }
 
     /// How the ring's handles wait where a verb does not say.
-    pub fn wait_strategy(mut self, strategy: WaitStrategy) -> Self {
-        self.request.builder = self.request.builder.wait_strategy(strategy);
-        self
+    pub fn wait_strategy(self, strategy: WaitStrategy) -> Self {
+        self.with(|builder| builder.wait_strategy(strategy))
+    }
+
+    /// What the memory of the ring's slots is to be like: see [`memory`](crate::memory). If a required option
+    /// can't be met, the verbs below return [`TopicError::Ring`].
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn memory(self, memory: crate::memory::Memory) -> Self {
+        self.with(|builder| builder.memory(memory))
+    }
+
+    /// Counts what happens rarely in a new topic's ring: see [`Builder::statistics`].
+    ///
+    /// ```
+    /// let bus = annulus::bus::Bus::<u64>::new(64);
+    /// let subscriber = bus.topic("quotes").statistics(true).subscribe()?;
+    /// assert_eq!(subscriber.stats().counted.unwrap().sleeps, 0);
+    /// # Ok::<(), annulus::bus::TopicError>(())
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn statistics(self, on: bool) -> Self {
+        if mutated!("topic_statistics_unheard") {
+            return self;
+        }
+        self.with(|builder| builder.statistics(on))
+    }
+
+    /// Gives the ring of a new topic another name than that of the topic: see [`Builder::named`].
+    ///
+    /// ```
+    /// let bus = annulus::bus::Bus::<u64>::new(64);
+    /// let quotes = bus.topic("quotes").subscribe()?;
+    /// let orders = bus.topic("orders").named("orders of today").subscribe()?;
+    /// assert_eq!(quotes.stats().name.as_deref(), Some("quotes"));
+    /// assert_eq!(orders.stats().name.as_deref(), Some("orders of today"));
+    /// # Ok::<(), annulus::bus::TopicError>(())
+    /// ```
+    pub fn named(self, name: &'static str) -> Self {
+        self.with(|builder| builder.named(name))
     }
 
     /// A publisher of the topic.
@@ -104,7 +148,7 @@ impl<'b, T: Message, K: Kind> TopicBuilder<'b, T, K> {
     /// [`Type`](TopicError::Type), [`Capacity`](TopicError::Capacity): the topic is there, and is not as
     /// requested. [`Ring`](TopicError::Ring): the topic is not there, and can't be made.
     pub fn publisher(self) -> Result<TopicPublisher<T, K>, TopicError> {
-        self.topics.get::<T, K, _>(self.request, |ends, topic| {
+        self.topics.get::<T, K, _>(&self.request, |ends, topic| {
             let topic_name = || self.request.name.into();
             if ends.subscribable.is_closed() {
                 return Err(TopicError::Closed { topic: topic_name() });
@@ -120,7 +164,7 @@ impl<'b, T: Message, K: Kind> TopicBuilder<'b, T, K> {
     ///
     /// Those of [`publisher`](Self::publisher), but for `Taken` and `Closed`.
     pub fn subscribe(self) -> Result<Subscriber<T, K::Mode>, TopicError> {
-        self.topics.get(self.request, |ends: &Ends<T, K>, _| Ok(Ring::subscribe(&ends.subscribable)))
+        self.topics.get(&self.request, |ends: &Ends<T, K>, _| Ok(Ring::subscribe(&ends.subscribable)))
     }
 
     /// What makes subscribers of the topic, without further look-ups. While it is there, the topic is in use.
@@ -129,7 +173,7 @@ impl<'b, T: Message, K: Kind> TopicBuilder<'b, T, K> {
     ///
     /// Those of [`subscribe`](Self::subscribe).
     pub fn subscribable(self) -> Result<Subscribable<T, K::Mode>, TopicError> {
-        self.topics.get(self.request, |ends: &Ends<T, K>, _| Ok(ends.subscribable.clone()))
+        self.topics.get(&self.request, |ends: &Ends<T, K>, _| Ok(ends.subscribable.clone()))
     }
 }
 
@@ -138,7 +182,7 @@ impl<T, K: Kind> fmt::Debug for TopicBuilder<'_, T, K> {
         f.debug_struct("TopicBuilder")
             .field("topic", &self.request.name)
             .field("kind", &<K as MakeTopic>::KIND)
-            .field("builder", &self.request.builder)
+            .field("builder", &self.request.builder.get())
             .finish_non_exhaustive()
     }
 }

@@ -39,13 +39,19 @@ struct Map {
 }
 
 /// A look-up of one topic.
-#[derive(Clone, Copy)]
 pub(super) struct Request<'n> {
     pub(super) name: &'n str,
     /// What a new topic's ring is made by.
-    pub(super) builder: Builder,
+    pub(super) builder: Settings<'n>,
     /// The capacity that the topic must have.
     pub(super) capacity: Option<usize>,
+}
+
+/// What a ring is made by.
+// Decision 0075: a builder is large, and a look-up that finds its topic needs none.
+pub(super) enum Settings<'n> {
+    OfTheBus(&'n Builder),
+    Own(Builder),
 }
 
 impl Topics {
@@ -59,24 +65,27 @@ impl Topics {
     #[inline]
     pub(super) fn get<T: Message, K: Kind, H>(
         &self,
-        request: Request<'_>,
+        request: &Request<'_>,
         hand_out: impl Fn(&Ends<T, K>, &Arc<Topic>) -> Result<H, TopicError>,
     ) -> Result<H, TopicError> {
         let hash = hash(request.name, self.seed);
+        let found = self.map.borrow().look(|map| map.hand_out(request, hash, &hand_out));
+        found.unwrap_or_else(|| self.get_or_make(request, hash, hand_out))
+    }
+
+    /// The same where it was not found: makes it, unless another thread has done so meanwhile.
+    #[cold]
+    #[inline(never)]
+    fn get_or_make<T: Message, K: Kind, H>(
+        &self,
+        request: &Request<'_>,
+        hash: u64,
+        hand_out: impl Fn(&Ends<T, K>, &Arc<Topic>) -> Result<H, TopicError>,
+    ) -> Result<H, TopicError> {
         let mut made = None;
         loop {
             let current = self.map.borrow();
-            let found = current.look(|map| {
-                let topic = map.topics.find(request.name, hash)?;
-                let Some(ends) = topic.ends::<Ends<T, K>>() else {
-                    return (!topic.is_removed()).then(|| Err(mismatch::<T, K>(topic)));
-                };
-                if request.capacity.is_some_and(|capacity| capacity != ends.capacity()) {
-                    return (!topic.is_removed()).then(|| Err(request.other_capacity(ends.capacity())));
-                }
-                ends.hand_out(hand_out(ends, topic))
-            });
-            if let Some(found) = found {
+            if let Some(found) = current.look(|map| map.hand_out(request, hash, &hand_out)) {
                 return found;
             }
             // It is not there, or was removed and will be gone soon.
@@ -202,6 +211,24 @@ impl Drop for Topics {
 }
 
 impl Map {
+    /// A handle of a topic, or why there is none; `None` if the topic is not there, or was removed.
+    #[inline]
+    fn hand_out<T: Message, K: Kind, H>(
+        &self,
+        request: &Request<'_>,
+        hash: u64,
+        hand_out: impl Fn(&Ends<T, K>, &Arc<Topic>) -> Result<H, TopicError>,
+    ) -> Option<Result<H, TopicError>> {
+        let topic = self.topics.find(request.name, hash)?;
+        let Some(ends) = topic.ends::<Ends<T, K>>() else {
+            return (!topic.is_removed()).then(|| Err(mismatch::<T, K>(topic)));
+        };
+        if request.capacity.is_some_and(|capacity| capacity != ends.capacity()) {
+            return (!topic.is_removed()).then(|| Err(request.other_capacity(ends.capacity())));
+        }
+        ends.hand_out(hand_out(ends, topic))
+    }
+
     /// These topics, for the same watchers.
     fn with_topics(&self, topics: Trie<Arc<Topic>>) -> Self {
         Self { topics, watchers: Arc::clone(&self.watchers) }
@@ -217,18 +244,27 @@ impl Map {
 
 impl Request<'_> {
     #[cold]
-    fn make<T: Message, K: Kind>(self, hash: u64) -> Result<Arc<Topic>, TopicError> {
-        Topic::make::<T, K>(self.name, hash, self.builder)
+    fn make<T: Message, K: Kind>(&self, hash: u64) -> Result<Arc<Topic>, TopicError> {
+        Topic::make::<T, K>(self.name, hash, self.builder.get())
             .map_err(|error| TopicError::Ring { topic: self.topic(), error })
     }
 
     #[cold]
-    fn other_capacity(self, has: usize) -> TopicError {
+    fn other_capacity(&self, has: usize) -> TopicError {
         TopicError::Capacity { topic: self.topic(), has, requested: self.capacity.unwrap_or(has) }
     }
 
-    fn topic(self) -> String {
+    fn topic(&self) -> String {
         self.name.to_owned()
+    }
+}
+
+impl Settings<'_> {
+    pub(super) fn get(&self) -> Builder {
+        match self {
+            Self::OfTheBus(builder) => **builder,
+            Self::Own(builder) => *builder,
+        }
     }
 }
 

@@ -131,7 +131,7 @@ impl<K: Kind> TypedBus<K> {
     /// # Ok::<(), annulus::bus::TopicError>(())
     /// ```
     pub fn topic<'b, T: Message>(&'b self, topic: &'b str) -> TopicBuilder<'b, T, K> {
-        TopicBuilder::new(&self.topics, topic, self.builder)
+        TopicBuilder::new(&self.topics, topic, &self.builder)
     }
 
     /// As [`Bus::contains`](super::Bus::contains).

@@ -176,7 +176,7 @@ impl<V> Cell<V> {
     /// The caller is the only one that has the cell.
     unsafe fn put(&self, value: V) {
         // SAFETY: the caller promises it.
-        self.value.with_mut(|place| unsafe { *place = Some(value) });
+        self.value.with_mut(|there| unsafe { *there = Some(value) });
     }
 
     /// # Safety
@@ -184,14 +184,14 @@ impl<V> Cell<V> {
     /// The caller is the only one that has the cell.
     unsafe fn take(&self) -> Option<V> {
         // SAFETY: the caller promises it.
-        self.value.with_mut(|place| unsafe { (*place).take() })
+        self.value.with_mut(|there| unsafe { (*there).take() })
     }
 
     /// I3 and I6: adds to what is owed. Whether that makes it 0.
     fn settles(&self, change: u64) -> bool {
         // AcqRel: pairs with all others here. What was read before a I3, or a I2 that I5 saw, comes before
         // the value is freed.
-        let order = if mutated!("versions_owed_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
+        let order = ordering!(AcqRel unless "versions_owed_relaxed");
         self.owed.fetch_add(change, order).wrapping_add(change) == 0
     }
 }
@@ -228,8 +228,7 @@ impl<V> Borrowed<'_, V> {
         while cell_of(word) == index || mutated!("versions_replaced_blindly") {
             // I5. Release: pairs with I1, which sees the value. Acquire: pairs with I2, so that what was read
             // before it comes before the value is freed.
-            let order =
-                if mutated!("versions_replace_relaxed") { Ordering::Relaxed } else { Ordering::AcqRel };
+            let order = ordering!(AcqRel unless "versions_replace_relaxed");
             let new = u64::from(mine) << 32;
             match versions.word.compare_exchange_weak(word, new, order, Ordering::Relaxed) {
                 Ok(_) => {

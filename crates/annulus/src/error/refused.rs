@@ -85,8 +85,10 @@ macro_rules! give_back {
         #[derive(Clone, Copy, PartialEq, Eq, Hash)]
         pub enum $Trying<T> {
             $(#[$full_meta])*
+            #[doc(alias = "RingBufferFull")]
             Full(T),
             $(#[$closed_meta])*
+            #[doc(alias = "Disconnected")]
             Closed(T),
         }
 
@@ -149,6 +151,7 @@ macro_rules! give_back {
             /// The time passed, and there was no room.
             Timeout(T),
             $(#[$closed_meta])*
+            #[doc(alias = "Disconnected")]
             Closed(T),
         }
 

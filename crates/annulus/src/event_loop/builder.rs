@@ -18,7 +18,7 @@ use super::feed::{ByRef, ByValue, Feed};
 use super::run::{Idle, Run};
 use super::{EventLoop, Finished, Stopper};
 use crate::WaitStrategy;
-use crate::os::pinned::{NoThread, spawn, write_core};
+use crate::affinity::thread::{NoThread, spawn, write_no_cpu};
 use crate::receive::{Receive, ReceiveRef, Waitable};
 use crate::sync::mutated;
 use crate::wait::Control;
@@ -75,6 +75,8 @@ impl<C> EventLoop<C> {
     /// assert_eq!(sum.join().unwrap().context, 6);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(alias = "handle_events_with")]
+    #[doc(alias = "handle_events_and_state_with")]
     pub fn builder<R>(receiver: R, context: C) -> Builder<R, C> {
         Builder::new(receiver, context)
     }
@@ -99,6 +101,7 @@ impl<R, C> Builder<R, C> {
     /// # Panics
     ///
     /// If the name has a null byte, which systems take for its end.
+    #[doc(alias = "thread_name")]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         assert!(!self.name.contains('\0'), "Builder::name: {:?} has a null byte", self.name);
@@ -106,7 +109,8 @@ impl<R, C> Builder<R, C> {
     }
 
     /// The thread runs on this core only, by the operating system's number of it. With `None`, and if this is
-    /// not called, it may run where the thread may run that spawns it. Works on Linux; on other systems
+    /// not called, it may run where the thread may run that spawns it. [`affinity`](crate::affinity) says
+    /// which cores there are, which to choose, and on which systems that works. On others
     /// [`spawn`](Self::spawn) returns an error.
     ///
     /// ```
@@ -122,6 +126,7 @@ impl<R, C> Builder<R, C> {
     /// # drop((producer, event_loop));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(alias = "pin_at_core")]
     pub fn core(mut self, core: impl Into<Option<usize>>) -> Self {
         self.core = core.into();
         self
@@ -336,7 +341,7 @@ impl<R, C> fmt::Debug for Builder<R, C> {
 /// let (mut producer, consumer) = annulus::spsc::channel(4);
 /// let builder = EventLoop::builder(consumer, 0).core(1_000_000);
 /// let error = builder.spawn(|sum, number: i32, _| *sum += number).unwrap_err();
-/// assert!(error.to_string().contains("core 1000000"));
+/// assert!(error.to_string().contains("CPU 1000000"));
 ///
 /// let (builder, handler) = error.into_parts();
 /// let event_loop = builder.core(None).spawn(handler).unwrap();
@@ -364,11 +369,6 @@ impl<R, C, H> SpawnError<R, C, H> {
     pub fn into_parts(self) -> (Builder<R, C>, H) {
         *self.parts
     }
-
-    /// What the system said.
-    fn error(&self) -> &io::Error {
-        self.failure.error()
-    }
 }
 
 impl<R, C, H> fmt::Debug for SpawnError<R, C, H> {
@@ -382,9 +382,8 @@ impl<R, C, H> fmt::Display for SpawnError<R, C, H> {
         let name = &self.parts.0.name;
         match &self.failure {
             NoThread::Begin(_) => write!(f, "can't begin the thread {name:?} of an event loop"),
-            NoThread::Core { core, allowed, .. } => {
-                write!(f, "can't run the thread {name:?} of an event loop")?;
-                write_core(f, *core, allowed)
+            NoThread::Cpu(error) => {
+                write_no_cpu(f, format_args!("the thread {name:?} of an event loop"), error)
             }
         }
     }
@@ -393,12 +392,12 @@ impl<R, C, H> fmt::Display for SpawnError<R, C, H> {
 impl<R, C, H> From<SpawnError<R, C, H>> for io::Error {
     /// The builder and the handler are dropped.
     fn from(error: SpawnError<R, C, H>) -> Self {
-        Self::new(error.error().kind(), error.to_string())
+        Self::new(error.failure.kind(), error.to_string())
     }
 }
 
 impl<R, C, H> Error for SpawnError<R, C, H> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(self.error())
+        Some(self.failure.error())
     }
 }

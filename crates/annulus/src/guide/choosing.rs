@@ -12,7 +12,8 @@
 //!
 //! **3. Can the message be copied?** Copied messages are the fastest. Numbers, and structs and enums that
 //! derive [`Message`](trait@crate::Message), can be copied. A `String`, a `Vec`, and anything else that owns
-//! memory, needs a ring of [events](crate::event) or a queue. See [payloads](super::payloads).
+//! memory, needs a ring of [events](crate::event) or a queue. Byte strings of any length can go through a
+//! ring of [records](crate::broadcast::bytes), which copies them. See [payloads](super::payloads).
 //!
 //! **4. How many threads write?** For one writer take the plain constructor. For several take the `mp_`
 //! constructor of a broadcast or event ring, or one of the queues for many producers. A ring for one writer
@@ -20,6 +21,13 @@
 //!
 //! **Do the threads find their rings by name?** Then take a [bus](crate::bus). It makes each ring when
 //! somebody first asks for it, and hands out the ring's own handles.
+//!
+//! **Are they threads of several processes?** Then take a ring of the module `shm` (Linux, feature `shm`). It
+//! has lossy and lossless broadcast rings for one publisher, and queues from one producer, or from several,
+//! to one consumer. A lossless ring is made with a number of seats, which is how many subscribers its
+//! publisher waits for, and a queue of several producers with a number of places. When a process dies, its
+//! seat or its place is free again. Processes meet by a name (`shm::publish`, `shm::subscribe`). A subscriber
+//! that should outlive its publisher is a `NamedSubscriber`, which goes on with the next one.
 //!
 //! Here prices go to every strategy, and the orders of all strategies go to one gateway:
 //!

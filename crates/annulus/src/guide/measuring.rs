@@ -83,8 +83,10 @@
 //!
 //! # In a running program
 //!
-//! A queue with one consumer can measure itself.
-//! `Builder::statistics(true)` takes the time of about one message in 64, and
+//! Every handle says with `stats` what its ring does ([`Stats`](crate::Stats)), and an
+//! [`Observer`](crate::Observer) says so to a thread without a handle. A queue with one consumer can also
+//! measure how long messages lie in it.
+//! `Builder::statistics(true)` takes the time of about one message in 256, and
 //! [`snapshot`](crate::queue::Consumer::snapshot) reports it together with the counts of each producer:
 //!
 //! ```

@@ -5,6 +5,7 @@
 //! | numbers, structs, enums | a [broadcast](crate::broadcast) ring, copied | a [queue](crate::queue) |
 //! | short text | a broadcast ring of [`Text<N>`](crate::Text) | a queue of `Text<N>` or `String` |
 //! | `String`, `Vec`, `Box`, `Arc` | a ring of [events](crate::event) | a queue: the value is moved |
+//! | records of bytes of any length | a ring of events | a [queue of bytes](crate::queue::bytes): each record in one piece |
 //! | blocks of bytes, frames | a ring of events, filled in place | a [pool](crate::pool); the queue carries handles |
 //!
 //! # Copied messages
@@ -104,5 +105,5 @@
 //!
 //! A handle can be redeemed once, so it is not a message of a broadcast ring. A queue of `Copy` values can
 //! also be written and read as slices, without a buffer between: see
-//! [`Producer::reserve`](crate::queue::Producer::reserve) and
+//! [`Producer::try_reserve`](crate::queue::Producer::try_reserve) and
 //! [`Consumer::readable`](crate::queue::Consumer::readable).

@@ -14,7 +14,20 @@
 //! | `EventNotifier` | a loop that has file descriptors waits for one more (Linux) |
 //! | `EventLoop` | the loop's thread waits, and calls a handler |
 //!
-//! (A lossy ring with one publisher has none of these forms for publishing: its `publish` never waits.)
+//! # Verbs that never wait
+//!
+//! A verb that sends or receives and never waits begins with `try_`. These verbs never wait either, because
+//! they have no form that does:
+//!
+//! | verb | of | what it does |
+//! | --- | --- | --- |
+//! | `publish`, `publish_with`, `publish_batch` | a lossy ring's publisher | overwrites the oldest messages (with many publishers it may wait for one that is writing the same slot) |
+//! | `latest`, `skip_to_latest` | a lossy ring's subscriber | passes what is older than the newest message |
+//! | `peek` | a consumer, an event subscriber | shows the next message, which stays |
+//! | `readable`, `peek_many` | a consumer | shows messages beside each other, which stay |
+//! | `advance` | a consumer | drops what was shown |
+//! | `skip`, `consume`, `consume_up_to` | a consumer, a receiver | drops what is there, or hands it to a closure |
+//! | `alloc`, `redeem` | a pool | takes a free buffer, or the buffer of a handle |
 //!
 //! # Who waits
 //!
@@ -26,10 +39,15 @@
 //! | a task | `recv_async`, `stream`, … (feature `async`) | the call of each task's waker, which is its executor's code | nothing |
 //! | a file descriptor | [`EventNotifier::arm`](#file-descriptors), then `epoll`, `poll` or `io_uring` | one system call for each descriptor that is armed (a `write`) | nothing |
 //! | a thread of its own | [`EventLoop`](#event-loops), which calls a handler | as for a thread | as for a thread; an idle timeout wakes it |
-//! | a thread, at several rings | [`select!`, `Select`](#several-rings-at-once) | the call of a waker, which unparks the thread: at most one system call | nothing |
+//! | a thread, at several rings | [`select!`, `Select`](#several-rings-at-once) | the call of a waker, which unparks the thread: at most one system call | as for a thread; the first handle's strategy decides |
+//!
+//! If another process sends (feature `shm`), a thread in `recv` or `send` costs the sender what this table
+//! says. For all others, one thread of the library waits for each ring, and its wake-up is one system call
+//! for the sender. No task is polled meanwhile. Each thread that waits for another process looks 20 times in
+//! a second whether that process is still there.
 //!
 //! If nobody waits, a message costs its sender one look in each case, and no system call. After a wake-up,
-//! nothing more is paid until somebody waits again.
+//! nothing more is paid until somebody waits again, except a little after a [task](#tasks) was woken.
 //!
 //! # Strategies
 //!
@@ -39,9 +57,13 @@
 //!   sleeps. Waking up takes the time of a system call and of the scheduler.
 //! - `BusySpin` and `YieldSpin` never sleep. They react fastest, but keep a whole core busy. Use them only if
 //!   each thread has a core of its own.
+//! - `Monitor` lets the processor wait until the ring's own word changes, where the processor has an
+//!   instruction for that ([`ProcessorWait`](crate::ProcessorWait)). It keeps the core, too, but uses less
+//!   power, and leaves more of the core to the other hardware thread. Without the instruction it does what
+//!   `YieldSpin` does. Virtual machines often hide it.
 //! - `BackoffSpin` and `Adaptive` spin, and after a while they offer their core to others between polls.
 //!
-//! Choose a strategy for the whole ring, or for one call:
+//! Choose a strategy for the whole ring, for one receiving handle (`set_wait_strategy`), or for one call:
 //!
 //! ```
 //! use annulus::{WaitStrategy, spsc};
@@ -50,6 +72,7 @@
 //! let (mut producer, mut consumer) = builder.build()?;
 //! let reader = std::thread::spawn(move || {
 //!     let first = consumer.recv(); // as the ring says
+//!     consumer.set_wait_strategy(WaitStrategy::YieldSpin); // for what follows
 //!     // Sleeps at once, if the message is not there yet.
 //!     let second = consumer.recv_by(WaitStrategy::Block { spin_iters: 0, yield_iters: 0 });
 //!     (first, second)
@@ -65,7 +88,8 @@
 //! A thread that spins keeps its core, also from the thread that it waits for. `Block` spins for about two
 //! microseconds. Then it offers its core to others a few times, if that helped the last time somebody waited
 //! at this ring, and then it sleeps. So a queue between two threads of one core is about as fast as one
-//! between two cores. With `BusySpin` and `YieldSpin` each message may take a time slice of the scheduler.
+//! between two cores. With `BusySpin`, `YieldSpin` and `Monitor` each
+//! message may take a time slice of the scheduler.
 //!
 //! # What the other side pays
 //!

@@ -24,13 +24,14 @@
 
 use core::num::NonZeroUsize;
 
-use super::Number;
-use super::lane::CacheLine;
-use super::stamped::{self, Claim, Claimed, FreeSlot, OVER, Slot, Stamped};
+use super::cache_line::CacheLine;
+use super::stamped::{self, Claim, Claimed, FreeSlot, OVER, Slot, Stamped, Taken};
+use super::{Number, Span};
 use crate::error::{CapacityError, Refusal};
-use crate::os::numa::NumaNode;
-
-use crate::sync::{Ordering, mutated};
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::memory::Memory;
+use crate::sync::{AtomicU64, Ordering, mutated};
 
 /// One queue. Anybody may write, and anybody may read.
 #[repr(C)]
@@ -51,14 +52,20 @@ pub(crate) struct Sent {
 }
 
 impl<T> ClaimedLane<T> {
-    /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: Number, node: NumaNode) -> Result<Self, CapacityError> {
-        Ok(Self { slots: Stamped::new(capacity, first, node)?, tail: CacheLine::new(first) })
+    /// A lane of `capacity` slots in `memory`, whose first message is number `first`.
+    pub(crate) fn new(capacity: usize, first: Number, memory: Memory) -> Result<Self, CapacityError> {
+        Ok(Self { slots: Stamped::new(capacity, first, memory)?, tail: CacheLine::new(first) })
     }
 
     #[inline(always)]
     pub(crate) fn capacity(&self) -> usize {
         self.slots.capacity()
+    }
+
+    /// Where the slots lie.
+    #[cfg(feature = "std")]
+    pub(crate) fn block(&self) -> &Block {
+        self.slots.block()
     }
 
     /// V1 and Q1: claims one free slot.
@@ -115,7 +122,7 @@ impl<T> ClaimedLane<T> {
     /// V4 to V6: the next message and its number, if it is there.
     #[inline(always)]
     pub(crate) fn take_next(&self) -> Option<(Number, T)> {
-        self.slots.take_next()
+        self.slots.take_next().map(|Taken { number, value, .. }| (number, value))
     }
 
     /// V1: how many slots a writer would find free: 0, or 1, or `preferred` where there seem to be as many.
@@ -133,6 +140,17 @@ impl<T> ClaimedLane<T> {
             }
             tail = now;
         }
+    }
+
+    /// The word of V1 of the next message, for writers.
+    pub(crate) fn free_word(&self) -> &AtomicU64 {
+        // Relaxed: where it is not the next one any more, the word changes, or has changed.
+        self.slots.word_of(self.tail.load(Ordering::Relaxed))
+    }
+
+    /// The word of V4 of the next message, for readers.
+    pub(crate) fn next_word(&self) -> &AtomicU64 {
+        self.slots.next_word()
     }
 
     /// V4: how many messages in a row were written, from number `first` on, also where they were taken
@@ -195,12 +213,14 @@ impl<T> ClaimedLane<T> {
         self.slots.is_empty()
     }
 
+    /// The messages that are claimed by writers and not by readers. For any thread.
+    pub(crate) fn span(&self) -> Span {
+        Span::read(self.capacity(), || self.head(), || self.tail())
+    }
+
     /// How many messages are claimed by writers and not by readers. A snapshot, never above the capacity.
     pub(crate) fn len(&self) -> usize {
-        // In this order: the tail is never before the head.
-        let head = self.head();
-        // More, where readers went on between the two.
-        self.tail().since(head).min(self.capacity() as u64) as usize
+        self.span().count() as usize
     }
 
     /// The next message to be claimed by a reader.

@@ -32,7 +32,7 @@ type Space = [MaybeUninit<u64>; 5];
 
 /// What lies beside a lane's tail.
 #[repr(C)]
-pub(super) struct HandOff<T> {
+pub(crate) struct HandOff<T> {
     /// The message that the reader waits for, if it is still to come. Written by the reader.
     wanted: AtomicU64,
     /// The message that was last left here. Written by the writer.

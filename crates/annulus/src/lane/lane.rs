@@ -24,123 +24,54 @@
 //! after a pair of fences: the one in L4, and that of the reader before E1. So E1 has seen every message of a
 //! writer that does not see the close.
 //!
+//! A next consumer, of another process, looks at `end` before it begins (E5): a tail behind that may be one
+//! that its writer is about to take back.
+//!
 //! Numbers are 64 bits wide and may wrap.
 
 #[cfg(not(annulus_loom))]
 use core::mem::offset_of;
 
-use super::hand_off::HandOff;
-use super::{Cells, Number, Position};
+use super::{Cells, ControlBlock, Number, Own, Position, Span};
 use crate::error::CapacityError;
-use crate::os::numa::NumaNode;
-use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
-
-/// A number on two cache lines of its own, because processors fetch lines in pairs.
-#[repr(align(128))]
-pub(super) struct CacheLine(AtomicU64);
-
-impl CacheLine {
-    pub(super) fn new(number: Number) -> Self {
-        Self(AtomicU64::new(number.get()))
-    }
-
-    #[inline(always)]
-    pub(super) fn load(&self, ordering: Ordering) -> Number {
-        Number::new(self.0.load(ordering))
-    }
-
-    #[inline(always)]
-    pub(super) fn store(&self, number: Number, ordering: Ordering) {
-        self.0.store(number.get(), ordering);
-    }
-
-    #[inline(always)]
-    pub(super) fn compare_exchange(
-        &self,
-        current: Number,
-        new: Number,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<Number, Number> {
-        let now = self.0.compare_exchange(current.get(), new.get(), success, failure);
-        now.map(Number::new).map_err(Number::new)
-    }
-
-    /// As [`compare_exchange`](Self::compare_exchange), but it may fail for no reason.
-    #[inline(always)]
-    pub(super) fn compare_exchange_weak(
-        &self,
-        current: Number,
-        new: Number,
-        success: Ordering,
-        failure: Ordering,
-    ) -> Result<Number, Number> {
-        let now = self.0.compare_exchange_weak(current.get(), new.get(), success, failure);
-        now.map(Number::new).map_err(Number::new)
-    }
-}
-
-/// The first line has what the writer writes and a waiting reader looks at. The next line has what only the
-/// writer uses.
-#[repr(C, align(128))]
-// Decision 0054: what else was tried with this line.
-struct ProducerLine<T> {
-    tail: AtomicU64,
-    hand_off: HandOff<T>,
-    /// The slots before this message are known to be free. It is kept here and not in the handle, which has
-    /// only what each message needs.
-    cached_limit: UnsafeCell<Number>,
-}
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::memory::Memory;
+use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 
 /// One queue. Whoever makes it decides which handle writes and which one reads.
 #[repr(C)]
 // Decision 0042: no stamps.
-pub(crate) struct Lane<T> {
+pub(crate) struct Lane<T, C: ControlBlock<T> = Own<T>> {
     cells: Cells<T>,
     /// The number of its first message. Constant.
     first: Number,
-    /// 0 while the lane is open. Later, the number of its messages plus one.
-    end: AtomicU64,
-    /// The next message to be sent. Written by the writer.
-    front: ProducerLine<T>,
-    /// The next message to be taken. Written by the reader.
-    head: CacheLine,
+    /// The numbers that both sides use.
+    control: C,
 }
 
-// Which lines they are on (docs/LAYOUT.md). A number that slips to another line slows the lane down, and no
-// test fails. (Under loom an atomic is larger.)
+// Which lines they are on (docs/LAYOUT.md).
 #[cfg(not(annulus_loom))]
 const _: () = {
-    assert!(offset_of!(Lane<u64>, front) == 128, "what does not change is before it");
-    assert!(offset_of!(ProducerLine<u64>, tail) == 0, "the hand-off ends with this line");
-    assert!(offset_of!(ProducerLine<u64>, cached_limit) == 64, "no reader looks at this line");
-    assert!(offset_of!(Lane<u64>, head) == 256, "the reader's lines");
+    assert!(offset_of!(Lane<u64>, control) == 128, "what does not change is before it");
     assert!(size_of::<Lane<u64>>() == 384, "nobody else is on the reader's lines");
 };
 
-// SAFETY: messages move in on one thread and out on another, or are dropped there: that takes `T: Send`.
-unsafe impl<T: Send> Send for Lane<T> {}
-// SAFETY: as above. No two threads ever look at a slot at once, and only the writer at what it knows of the
-// room, as `cached_limit` and `cache_limit` demand.
-unsafe impl<T: Send> Sync for Lane<T> {}
-
 impl<T> Lane<T> {
-    /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: Number, node: NumaNode) -> Result<Self, CapacityError> {
+    /// A lane of `capacity` slots in `memory`, whose first message is number `first`.
+    pub(crate) fn new(capacity: usize, first: Number, memory: Memory) -> Result<Self, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
-        Ok(Self {
-            cells: Cells::new(capacity, node)?,
-            first,
-            end: AtomicU64::new(0),
-            front: ProducerLine {
-                tail: AtomicU64::new(first.get()),
-                hand_off: HandOff::new(first),
-                cached_limit: UnsafeCell::new(first),
-            },
-            head: CacheLine::new(first),
-        })
+        Ok(Self { cells: Cells::new(capacity, memory)?, first, control: Own::new(first) })
+    }
+}
+
+impl<T, C: ControlBlock<T>> Lane<T, C> {
+    /// A lane whose slots and numbers lie there already.
+    #[cfg(feature = "shm")]
+    pub(crate) fn over(cells: Cells<T>, first: Number, control: C) -> Self {
+        Self { cells, first, control }
     }
 
     /// The slots. Each may be used by its one user at that time.
@@ -154,17 +85,33 @@ impl<T> Lane<T> {
         self.cells.count()
     }
 
+    /// Where the slots lie.
+    #[cfg(feature = "std")]
+    pub(crate) fn block(&self) -> &Block {
+        self.cells.block()
+    }
+
     /// Where message `number` lies.
     pub(crate) fn position(&self, number: Number) -> Position<T> {
         let slot = number.since(self.first) % self.capacity() as u64;
         Position::new(number, slot as usize, &self.cells)
     }
 
-    /// L1: the slots before this message are free. The messages in them were moved out.
+    /// L1: the slots from message `tail` on, which is the writer's next, are free before this message. The
+    /// messages in them were moved out.
     #[inline(always)]
-    pub(crate) fn read_limit(&self) -> Number {
+    pub(crate) fn read_limit(&self, tail: Number) -> Number {
         // Acquire: pairs with L7.
-        self.head.load(ordering!(Acquire unless "lane_limit_relaxed")).plus(self.capacity() as u64)
+        let head = self.load_head(ordering!(Acquire unless "lane_limit_relaxed"));
+        self.believed(tail, head.plus(self.capacity() as u64))
+    }
+
+    /// `until`, if it lies behind `from` by no more than there are slots. Otherwise another process has
+    /// written a number that can't be, and `from` is returned: nothing is there.
+    #[inline(always)]
+    pub(crate) fn believed(&self, from: Number, until: Number) -> Number {
+        let is_possible = !C::ACROSS || until.since(from) <= self.capacity() as u64;
+        if is_possible || mutated!("lane_believes_all") { until } else { from }
     }
 
     /// The slots before this message are known to be free; there may be more.
@@ -175,7 +122,7 @@ impl<T> Lane<T> {
     #[inline(always)]
     pub(crate) unsafe fn cached_limit(&self) -> Number {
         // SAFETY: the caller's promise.
-        self.front.cached_limit.with(|limit| unsafe { *limit })
+        self.control.cached_limit().with(|limit| unsafe { *limit })
     }
 
     /// Notes that the slots before message `until` are free.
@@ -186,27 +133,43 @@ impl<T> Lane<T> {
     #[inline(always)]
     pub(crate) unsafe fn cache_limit(&self, until: Number) {
         // SAFETY: the caller's promise.
-        self.front.cached_limit.with_mut(|limit| unsafe { *limit = until });
+        self.control.cached_limit().with_mut(|limit| unsafe { *limit = until });
     }
 
     /// L3: gives the reader the messages before `tail`.
     #[inline(always)]
     pub(crate) fn publish(&self, tail: Number) {
         // Release: pairs with L5.
-        self.front.tail.store(tail.get(), ordering!(Release unless "lane_tail_relaxed"));
+        self.control.tail().store(tail.get(), ordering!(Release unless "lane_tail_relaxed"));
     }
 
-    /// L5: messages are there before this number.
+    /// L5: messages from `head` on, which is the reader's next, are there before this number.
+    #[inline(always)]
+    pub(crate) fn read_tail(&self, head: Number) -> Number {
+        self.believed(head, self.tail())
+    }
+
+    /// L5, as it lies there.
     #[inline(always)]
     pub(crate) fn tail(&self) -> Number {
         // Acquire: pairs with L3.
-        Number::new(self.front.tail.load(ordering!(Acquire unless "lane_look_relaxed")))
+        Number::new(self.control.tail().load(ordering!(Acquire unless "lane_look_relaxed")))
+    }
+
+    /// The word of L5, for a reader that watches it.
+    pub(crate) fn tail_word(&self) -> &AtomicU64 {
+        self.control.tail()
+    }
+
+    /// The word of L1, for a writer that watches it.
+    pub(crate) fn head_word(&self) -> &AtomicU64 {
+        self.control.head()
     }
 
     /// A1: the reader has taken all messages before the one at `at`, and asks for that one.
     pub(crate) fn ask_for(&self, at: Position<T>) {
-        if HandOff::<T>::FITS {
-            self.front.hand_off.ask_for(at.number);
+        if let Some(hand_off) = self.control.hand_off() {
+            hand_off.ask_for(at.number);
             // A4 will write there.
             at.prefetch_to_write();
         }
@@ -215,7 +178,7 @@ impl<T> Lane<T> {
     /// A2: whether the writer must [hand over](Self::hand_over) its next message, `number`.
     #[inline(always)]
     pub(crate) fn is_asked_for(&self, number: Number) -> bool {
-        HandOff::<T>::FITS && self.front.hand_off.is_asked_for(number)
+        self.control.hand_off().is_some_and(|hand_off| hand_off.is_asked_for(number))
     }
 
     /// A3: hands over message `number`, instead of writing it to its slot.
@@ -225,8 +188,9 @@ impl<T> Lane<T> {
     /// It [is asked for](Self::is_asked_for).
     #[inline(always)]
     pub(crate) unsafe fn hand_over(&self, number: Number, message: T) {
+        let hand_off = self.control.hand_off().expect("it is asked for");
         // SAFETY: the caller's promise; it is asked for only if it fits.
-        unsafe { self.front.hand_off.leave(number, message) };
+        unsafe { hand_off.leave(number, message) };
     }
 
     /// Takes back what was handed over.
@@ -236,8 +200,9 @@ impl<T> Lane<T> {
     /// The lane ends before that message.
     #[cold]
     pub(crate) unsafe fn take_back(&self) -> T {
+        let hand_off = self.control.hand_off().expect("something was handed over");
         // SAFETY: the reader looks for no message behind the end.
-        unsafe { self.front.hand_off.take_back() }
+        unsafe { hand_off.take_back() }
     }
 
     /// A4: afterwards the message at `at` is in its slot, whether it was handed over or not.
@@ -247,8 +212,10 @@ impl<T> Lane<T> {
     /// The reader has asked for it, has seen that it is sent (L5), and has not accepted it before.
     #[inline(always)]
     pub(crate) unsafe fn accept(&self, at: Position<T>) {
+        // A message that does not fit is in its slot.
+        let Some(hand_off) = self.control.hand_off() else { return };
         // SAFETY: the caller's promise.
-        if let Some(message) = unsafe { self.front.hand_off.take(at.number) } {
+        if let Some(message) = unsafe { hand_off.take(at.number) } {
             // SAFETY: L5 gave the slot to the reader, and the writer has left it empty.
             unsafe { self.cells.write_at(at, message) };
         }
@@ -258,30 +225,52 @@ impl<T> Lane<T> {
     #[inline(always)]
     pub(crate) fn release(&self, head: Number) {
         // Release: pairs with L1.
-        self.head.store(head, ordering!(Release unless "lane_head_relaxed"));
+        self.control.head().store(head.get(), ordering!(Release unless "lane_head_relaxed"));
     }
 
     /// The next message to be taken. For a thread that is about to become the reader or the writer, or where
     /// there is neither.
     pub(crate) fn head(&self) -> Number {
         // Acquire: pairs with L7.
-        self.head.load(Ordering::Acquire)
+        self.load_head(Ordering::Acquire)
+    }
+
+    #[inline(always)]
+    fn load_head(&self, ordering: Ordering) -> Number {
+        Number::new(self.control.head().load(ordering))
     }
 
     /// E1, E2: ends the lane before `number`, unless it was ended elsewhere before. Returns where it ends.
     pub(crate) fn seal(&self, number: Number) -> Number {
         // A count, because any number may be the end, and 0 means open.
         let end = number.next().since(self.first);
-        if mutated!("seal_not_atomic") && self.end.load(Ordering::Acquire) == 0 {
-            self.end.store(end, Ordering::Release);
+        if mutated!("seal_not_atomic") && self.control.end().load(Ordering::Acquire) == 0 {
+            self.control.end().store(end, Ordering::Release);
             return number;
         }
         // Acquire and Release: they pair with each other, so the reader sees the tail of a writer that was
         // first.
-        match self.end.compare_exchange(0, end, Ordering::AcqRel, Ordering::Acquire) {
+        match self.control.end().compare_exchange(0, end, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => number,
             Err(end) => self.first.plus(end).back(1),
         }
+    }
+
+    /// E5: where the lane ends, if that was decided while an earlier consumer of another process was there.
+    pub(crate) fn decided_end(&self) -> Option<Number> {
+        if !C::ACROSS || mutated!("across_end_unseen") {
+            return None;
+        }
+        // Acquire: pairs with E1 and E2.
+        let end = self.control.end().load(Ordering::Acquire);
+        (end != 0).then(|| self.first.plus(end).back(1))
+    }
+
+    /// What lies in it. For any thread.
+    pub(crate) fn span(&self) -> Span {
+        // Acquire: pairs with L7. Whoever stored the head had seen the messages before it.
+        let head = || self.load_head(ordering!(Acquire unless "span_head_relaxed"));
+        Span::read(self.capacity(), head, || self.tail())
     }
 
     /// How many messages lie in it. A snapshot, never above the capacity. One of the two sides calls it, so
@@ -289,12 +278,16 @@ impl<T> Lane<T> {
     pub(crate) fn len(&self) -> usize {
         let (tail, head) = (self.tail(), self.head());
         // The reader may have taken more meanwhile than there had been.
-        if tail.is_before(head) { 0 } else { tail.since(head) as usize }
+        if tail.is_before(head) { 0 } else { self.believed(head, tail).since(head) as usize }
     }
 }
 
-impl<T> Drop for Lane<T> {
+impl<T, C: ControlBlock<T>> Drop for Lane<T, C> {
     fn drop(&mut self) {
+        if C::ACROSS {
+            // What lies there is the other process's, too.
+            return;
+        }
         let mut position = self.position(self.head());
         while position.number != self.tail() {
             let at = position;
@@ -318,7 +311,7 @@ mod tests {
     #[test]
     fn what_is_handed_over_can_be_taken_back() {
         let first = Number::new(0);
-        let lane = Lane::<Box<u8>>::new(2, first, None).unwrap();
+        let lane = Lane::<Box<u8>>::new(2, first, Memory::default()).unwrap();
         lane.ask_for(lane.position(first));
         assert!(lane.is_asked_for(first) && !lane.is_asked_for(first.next()));
         // SAFETY: it is asked for, and nothing is sent: so nobody looks for it.
@@ -332,7 +325,7 @@ mod tests {
     #[test]
     fn the_first_to_write_the_end_decides() {
         let first = Number::new(u64::MAX - 1);
-        let lane = Lane::<u8>::new(2, first, None).unwrap();
+        let lane = Lane::<u8>::new(2, first, Memory::default()).unwrap();
         let end = first.plus(3);
         assert_eq!(lane.seal(end), end);
         assert_eq!(lane.seal(end.next()), end);
@@ -342,7 +335,7 @@ mod tests {
     #[test]
     fn who_has_taken_more_than_is_seen_finds_none() {
         let first = Number::new(0);
-        let lane = Lane::<u8>::new(4, first, None).unwrap();
+        let lane = Lane::<u8>::new(4, first, Memory::default()).unwrap();
         lane.release(first.next());
         assert_eq!(lane.len(), 0);
         lane.release(first);
@@ -352,7 +345,7 @@ mod tests {
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
-        let lane = Lane::new(4, first, None).unwrap();
+        let lane = Lane::new(4, first, Memory::default()).unwrap();
         for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: the lane is empty, and this thread's.
             unsafe { lane.cells().write_at(lane.position(number), message.clone()) };

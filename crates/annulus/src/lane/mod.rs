@@ -1,20 +1,35 @@
 //! Lanes, which queues are made of: each message in a lane is moved in by one thread and out by one. A lane
-//! knows nothing of waiting.
+//! knows nothing of waiting. What both sides use lies [in it, or in memory of two processes](control_block).
 
+#[cfg(feature = "shm")]
+mod across;
+mod cache_line;
 mod cells;
 mod claimed_lane;
+mod control_block;
 mod hand_off;
 #[expect(clippy::module_inception, reason = "it is the lane")]
 mod lane;
 mod number;
+mod peer;
+#[cfg(feature = "shm")]
+mod places;
 mod position;
 mod shared_lane;
+mod span;
 mod stamped;
 
-use cells::Cells;
+#[cfg(feature = "shm")]
+pub(crate) use across::{Across, Numbers, OtherProcess, Producers};
+pub(crate) use cells::Cells;
 pub(crate) use claimed_lane::{ClaimedLane, Sent};
+pub(crate) use control_block::{ControlBlock, Own};
 pub(crate) use lane::Lane;
 pub(crate) use number::Number;
+pub(crate) use peer::Peer;
+#[cfg(feature = "shm")]
+pub(crate) use places::PlaceTable;
 pub(crate) use position::Position;
 pub(crate) use shared_lane::SharedLane;
-pub(crate) use stamped::{Claimed, FreeSlot};
+pub(crate) use span::Span;
+pub(crate) use stamped::{Claimed, FreeSlot, Taken};

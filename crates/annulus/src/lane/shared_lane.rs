@@ -14,10 +14,12 @@
 //! pair of fences: that of the writer after V3, and that of the reader before E4. So E4 has seen every
 //! message of a writer that does not see the close.
 
-use super::Number;
-use super::stamped::{Claimed, OVER, Stamped};
+use super::stamped::{Claimed, OVER, Stamped, Taken};
+use super::{Number, Span};
 use crate::error::CapacityError;
-use crate::os::numa::NumaNode;
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::memory::Memory;
 use crate::sync::{AtomicU64, Ordering};
 
 /// One queue. Whoever makes it decides which handle writes. Anybody may read.
@@ -29,9 +31,15 @@ pub(crate) struct SharedLane<T> {
 }
 
 impl<T> SharedLane<T> {
-    /// A lane of `capacity` slots in memory of `node`, whose first message is number `first`.
-    pub(crate) fn new(capacity: usize, first: Number, node: NumaNode) -> Result<Self, CapacityError> {
-        Ok(Self { slots: Stamped::new(capacity, first, node)?, left_at: AtomicU64::new(first.get()) })
+    /// A lane of `capacity` slots in `memory`, whose first message is number `first`.
+    pub(crate) fn new(capacity: usize, first: Number, memory: Memory) -> Result<Self, CapacityError> {
+        Ok(Self { slots: Stamped::new(capacity, first, memory)?, left_at: AtomicU64::new(first.get()) })
+    }
+
+    /// Where the slots lie.
+    #[cfg(feature = "std")]
+    pub(crate) fn block(&self) -> &Block {
+        self.slots.block()
     }
 
     /// V1: whether the slot of message `number` is free. If so, it belongs to the writer.
@@ -66,14 +74,24 @@ impl<T> SharedLane<T> {
 
     /// V4 to V6: the next message, if it is there.
     #[inline(always)]
-    pub(crate) fn take_next(&self) -> Option<T> {
-        self.slots.take_next().map(|(_, value)| value)
+    pub(crate) fn take_next(&self) -> Option<Taken<T>> {
+        self.slots.take_next()
     }
 
     /// V4: whether the lane is certainly empty. Where another reader was faster, it may say that a message is
     /// there.
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
+    }
+
+    /// The word of V1 of message `number`, for the writer.
+    pub(crate) fn word_of(&self, number: Number) -> &AtomicU64 {
+        self.slots.word_of(number)
+    }
+
+    /// The word of V4 of the next message, for readers.
+    pub(crate) fn next_word(&self) -> &AtomicU64 {
+        self.slots.next_word()
     }
 
     /// E3: the writer sent the messages from `first` to before `end`, and then saw that the queue is closed.
@@ -144,6 +162,17 @@ impl<T> SharedLane<T> {
         self.slots.unclaimed()
     }
 
+    /// The messages that wait to be claimed. For any thread. O(log capacity).
+    pub(crate) fn span(&self) -> Span {
+        let (head, tail) = self.slots.unclaimed();
+        if self.slots.is_over(head) {
+            // E4: nothing lies in it.
+            let end = head.back(OVER);
+            return Span { head: end, tail: end };
+        }
+        Span { head, tail }
+    }
+
     /// How many messages wait to be claimed. A snapshot, never above the capacity. O(log capacity).
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
@@ -158,7 +187,7 @@ mod tests {
 
     /// A lane of four with this many messages, of which so many are claimed and moved out.
     fn lane(first: Number, sent: u64, claimed: usize) -> SharedLane<Box<u64>> {
-        let lane = SharedLane::new(4, first, None).unwrap();
+        let lane = SharedLane::new(4, first, Memory::default()).unwrap();
         for count in 0..sent {
             // SAFETY: nobody else writes, and four are free.
             unsafe { lane.send(first.plus(count), Box::new(count)) };
@@ -253,7 +282,7 @@ mod tests {
     fn what_is_left_is_dropped() {
         let message = alloc::sync::Arc::new(());
         let first = Number::new(u64::MAX);
-        let lane = SharedLane::new(4, first, None).unwrap();
+        let lane = SharedLane::new(4, first, Memory::default()).unwrap();
         for number in (0..3).map(|count| first.plus(count)) {
             // SAFETY: nobody else writes, and four are free.
             unsafe { lane.send(number, message.clone()) };
@@ -269,7 +298,7 @@ mod tests {
         let (rounds, capacity) = if cfg!(miri) { (5, 4) } else { (100, 5000) };
         for _ in 0..rounds {
             let start = std::sync::Barrier::new(2);
-            let lane = SharedLane::new(capacity, Number::new(0), None).unwrap();
+            let lane = SharedLane::new(capacity, Number::new(0), Memory::default()).unwrap();
             // SAFETY: nobody else writes, and all are free.
             (0..capacity as u64)
                 .map(Number::new)

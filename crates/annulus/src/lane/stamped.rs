@@ -22,11 +22,13 @@ use core::mem::MaybeUninit;
 use core::mem::offset_of;
 use core::num::NonZeroUsize;
 
-use super::lane::CacheLine;
+use super::cache_line::CacheLine;
 use super::{Cells, Number};
 use crate::error::CapacityError;
 use crate::index::Index;
-use crate::os::numa::NumaNode;
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::memory::Memory;
 use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
@@ -45,7 +47,7 @@ impl<T> Slot<T> {
     #[inline(always)]
     pub(super) unsafe fn write(&self, number: Number, value: T) {
         // SAFETY: a free slot is the writer's alone.
-        self.value.with_mut(|place| unsafe { (*place).write(value) });
+        self.value.with_mut(|there| unsafe { (*there).write(value) });
         // V3. Release: pairs with V4.
         self.stamp.store(LaneStamp::full(number).0, ordering!(Release unless "shared_full_relaxed"));
     }
@@ -58,7 +60,7 @@ impl<T> Slot<T> {
     #[inline(always)]
     unsafe fn take(&self, next: Number) -> T {
         // SAFETY: a full slot has a message, and this one is the caller's alone.
-        let value = self.value.with_mut(|place| unsafe { (*place).assume_init_read() });
+        let value = self.value.with_mut(|there| unsafe { (*there).assume_init_read() });
         // Release: pairs with V1.
         self.stamp.store(LaneStamp::free(next).0, ordering!(Release unless "shared_taken_relaxed"));
         value
@@ -113,12 +115,12 @@ unsafe impl<T: Send> Send for Stamped<T> {}
 unsafe impl<T: Send> Sync for Stamped<T> {}
 
 impl<T> Stamped<T> {
-    /// `capacity` free slots in memory of `node`; the first message is number `first`.
-    pub(super) fn new(capacity: usize, first: Number, node: NumaNode) -> Result<Self, CapacityError> {
+    /// `capacity` free slots in `memory`; the first message is number `first`.
+    pub(super) fn new(capacity: usize, first: Number, memory: Memory) -> Result<Self, CapacityError> {
         if capacity == 0 {
             return Err(CapacityError::TooSmall { capacity, minimum: 1 });
         }
-        let slots = Cells::new(capacity, node)?;
+        let slots = Cells::new(capacity, memory)?;
         for count in 0..capacity {
             let stamp = AtomicU64::new(LaneStamp::free(first.plus(count as u64)).0);
             // SAFETY: below the capacity, and nobody else has them yet.
@@ -130,6 +132,12 @@ impl<T> Stamped<T> {
     #[inline(always)]
     pub(super) fn capacity(&self) -> usize {
         self.slots.count()
+    }
+
+    /// Where the slots lie.
+    #[cfg(feature = "std")]
+    pub(super) fn block(&self) -> &Block {
+        self.slots.block()
     }
 
     #[inline(always)]
@@ -207,14 +215,26 @@ impl<T> Stamped<T> {
         Some(Claimed { slots: self, next: first, left: count })
     }
 
-    /// V4 to V6, of one message: its number, and what it is. As [`claim`](Self::claim), but the slot is
-    /// looked for once.
+    /// V4 to V6, of one message. As [`claim`](Self::claim), but the slot is looked for once.
     #[inline(always)]
-    pub(super) fn take_next(&self) -> Option<(Number, T)> {
+    pub(super) fn take_next(&self) -> Option<Taken<T>> {
         let one = NonZeroUsize::MIN;
-        let Claim { first, slot, .. } = claim(&self.head, one, |number| self.full_slot(number)).ok()?;
+        let Claim { first, slot, raced, .. } =
+            claim(&self.head, one, |number| self.full_slot(number)).ok()?;
         // SAFETY: claimed just now.
-        Some((first, unsafe { slot.take(first.plus(self.capacity() as u64)) }))
+        let value = unsafe { slot.take(first.plus(self.capacity() as u64)) };
+        Some(Taken { number: first, value, raced })
+    }
+
+    /// The word of V1 of message `number`, for a writer that watches it.
+    pub(super) fn word_of(&self, number: Number) -> &AtomicU64 {
+        &self.slot(number).stamp
+    }
+
+    /// The word of V4 of the next message, for a reader that watches it.
+    pub(super) fn next_word(&self) -> &AtomicU64 {
+        // Relaxed: where it is not the next one any more, the word changes, or has changed.
+        self.word_of(self.head.load(Ordering::Relaxed))
     }
 
     /// V4: whether nothing is there, for certain: where another reader was faster, it may say that something
@@ -350,12 +370,22 @@ impl<'l, T> FreeSlot<'l, T> {
     }
 }
 
+/// A message that was claimed and moved out.
+pub(crate) struct Taken<T> {
+    pub(crate) number: Number,
+    pub(crate) value: T,
+    /// Whether another reader was faster at the same time. It may say so where nobody was.
+    pub(crate) raced: bool,
+}
+
 /// What a [claim](claim()) took: `count` messages, or free slots, from number `first` on, which belongs in
 /// `slot`.
 pub(super) struct Claim<S> {
     pub(super) first: Number,
     pub(super) slot: S,
     pub(super) count: usize,
+    /// Whether others moved the counter meanwhile, or may have.
+    pub(super) raced: bool,
 }
 
 /// V5, and Q1 of `claimed_lane.rs`: moves `counter` behind up to `most` messages, from where it is on, whose
@@ -370,6 +400,7 @@ pub(super) fn claim<S>(
 ) -> Result<Claim<S>, Number> {
     // Acquire: as a failure below.
     let mut first = counter.load(Ordering::Acquire);
+    let mut raced = false;
     loop {
         let Some(slot) = ready(first) else {
             // Nothing, if the number was not an old one.
@@ -377,34 +408,63 @@ pub(super) fn claim<S>(
             if now == first {
                 return Err(first);
             }
-            first = now;
+            (first, raced) = (now, true);
             continue;
         };
         let is_ready = |&count: &u64| ready(first.plus(count)).is_some();
         let count = 1 + (1..most.get() as u64).take_while(is_ready).count();
         let behind = first.plus(count as u64);
         if mutated!("shared_claim_not_atomic") {
-            counter.store(behind, Ordering::Release);
-            return Ok(Claim { first, slot, count });
+            counter.word().store(behind.get(), Ordering::Release);
+            return Ok(Claim { first, slot, count, raced });
         }
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
         // The stamps order the messages. Acquire and Release: pair with E3, and on with the next claim; and
         // with Q2.
         match counter.compare_exchange_weak(first, behind, success, failure) {
-            Ok(_) => return Ok(Claim { first, slot, count }),
-            Err(now) => first = now,
+            Ok(_) => return Ok(Claim { first, slot, count, raced }),
+            Err(now) => (first, raced) = (now, !mutated!("race_untold")),
         }
     }
 }
 
 impl<T> Drop for Stamped<T> {
     fn drop(&mut self) {
-        while let Some((_, value)) = self.take_next() {
-            drop(value);
+        while let Some(taken) = self.take_next() {
+            drop(taken);
         }
         for index in 0..self.capacity() {
             // SAFETY: made in `new`, and nobody uses them any more.
             let _: Slot<T> = unsafe { self.slots.take(index) };
+        }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use core::cell::Cell;
+
+    use super::*;
+
+    /// A reader that is slower than another learns of it.
+    #[test]
+    fn a_race_is_told() {
+        for another in [false, true] {
+            let counter = CacheLine::new(Number::new(0));
+            let is_first = Cell::new(true);
+            let look = |number: Number| {
+                if is_first.replace(false) && another {
+                    counter.word().store(1, Ordering::Relaxed);
+                }
+                Some(number)
+            };
+            let Ok(Claim { first, slot, raced, .. }) = claim(&counter, NonZeroUsize::MIN, look) else {
+                unreachable!("all are ready");
+            };
+            assert_eq!(first, Number::new(u64::from(another)));
+            assert_eq!(slot, first);
+            // (Miri lets weak exchanges fail.)
+            assert!(raced == another || cfg!(miri));
         }
     }
 }

@@ -10,7 +10,8 @@ use crate::sync::mutated;
     label = "not without padding, or not to be copied",
     note = "an `Option`, a tuple, an enum with data, or a struct with padding: add `#[message(packed)]` to the struct that has this field",
     note = "a struct or an enum of your own without padding: add `#[derive(Clone, Copy, annulus::Message)]` to it",
-    note = "text: `annulus::Text<N>`. What owns memory or borrows it: a ring of owned events (`annulus::event`) or a queue (`annulus::queue`)"
+    note = "text: `annulus::Text<N>`. What owns memory or borrows it: a ring of owned events (`annulus::event`) or a queue (`annulus::queue`)",
+    note = "a `Handle` of an `annulus::pool`, which every subscriber would receive and only one could redeem: no derive helps; for one reader a queue, for many a ring of owned events (example `video_frames`)"
 )]
 pub trait Plain {}
 

@@ -1,37 +1,43 @@
-//! Which cores a thread may run on.
+//! Which CPUs the calling thread may run on (Linux and FreeBSD).
 
+use alloc::vec::Vec;
 use std::io;
 
-/// Lets the calling thread run on no core but `core`, by the system's number.
-#[cfg(target_os = "linux")]
-pub(crate) fn pin_to(core: usize) -> io::Result<()> {
-    use rustix::thread::{CpuSet, sched_setaffinity};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-    let mut only = CpuSet::new();
-    if core >= CpuSet::MAX_CPU {
-        return Err(io::ErrorKind::InvalidInput.into());
+/// A set has the numbers below this one, and no others.
+pub(crate) const LIMIT: usize = CpuSet::MAX_CPU;
+
+/// Lets the calling thread run on `cpus` only, by the system's numbers, which are below [`LIMIT`]. The system
+/// passes over those that it does not grant, and fails if it grants none.
+pub(crate) fn set(cpus: &[usize]) -> io::Result<()> {
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        set.set(cpu);
     }
-    only.set(core);
-    sched_setaffinity(None, &only).map_err(|error| io::Error::from_raw_os_error(error.raw_os_error()))
+    Ok(sched_setaffinity(None, &set)?)
 }
 
-/// Not on this system.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn pin_to(_core: usize) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+/// Lets the calling thread run on all CPUs that the system grants it, if it grants any.
+pub(crate) fn set_all() -> io::Result<()> {
+    set(&(0..LIMIT).collect::<Vec<_>>())
 }
 
-/// The cores on which the calling thread may run. Empty if the system does not say.
+/// The CPUs on which the calling thread may run, in ascending order.
+pub(crate) fn get() -> io::Result<Vec<usize>> {
+    let set = sched_getaffinity(None)?;
+    Ok((0..LIMIT).filter(|&cpu| set.is_set(cpu)).collect())
+}
+
+/// The CPU on which the calling thread runs.
 #[cfg(target_os = "linux")]
-pub(crate) fn allowed() -> impl Iterator<Item = usize> {
-    use rustix::thread::{CpuSet, sched_getaffinity};
-
-    let allowed = sched_getaffinity(None).unwrap_or_default();
-    (0..CpuSet::MAX_CPU).filter(move |&core| allowed.is_set(core))
+#[allow(clippy::unnecessary_wraps, reason = "other systems do not say")]
+pub(crate) fn current() -> Option<usize> {
+    Some(rustix::thread::sched_getcpu())
 }
 
-/// Not on this system.
+/// Not by a safe call.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn allowed() -> impl Iterator<Item = usize> {
-    core::iter::empty()
+pub(crate) fn current() -> Option<usize> {
+    None
 }

@@ -2,19 +2,21 @@
 
 use std::io;
 
+use loom::alloc::Track;
 use loom::sync::{Condvar, Mutex};
 
 /// It is readable while it is raised.
-#[derive(Default)]
 pub(crate) struct EventFd {
     count: Mutex<u64>,
     raised: Condvar,
+    /// A descriptor that nobody closes is a leak, which loom reports.
+    _open: Track<()>,
 }
 
 impl EventFd {
     #[allow(clippy::unnecessary_wraps, reason = "the same shape as the real one")]
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self::default())
+        Ok(Self { count: Mutex::new(0), raised: Condvar::new(), _open: Track::new(()) })
     }
 
     pub(crate) fn raise(&self) {

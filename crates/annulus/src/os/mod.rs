@@ -1,12 +1,35 @@
 //! What the operating system is asked for beside waiting.
 
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", any(target_os = "linux", target_os = "freebsd")))]
+pub(crate) mod affinity;
+#[cfg(all(feature = "std", windows))]
+#[path = "affinity_windows.rs"]
+pub(crate) mod affinity;
+#[cfg(all(feature = "std", not(any(target_os = "linux", target_os = "freebsd", windows))))]
+#[path = "affinity_none.rs"]
 pub(crate) mod affinity;
 #[cfg(all(target_os = "linux", feature = "std", not(annulus_loom)))]
 pub(crate) mod event_fd;
 #[cfg(all(target_os = "linux", feature = "std", annulus_loom))]
 #[path = "event_fd_loom.rs"]
 pub(crate) mod event_fd;
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
+pub(crate) mod folder;
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
+pub(crate) mod lock;
+#[cfg(all(target_os = "linux", feature = "std", not(annulus_loom)))]
+pub(crate) mod mapping;
+#[cfg(not(all(target_os = "linux", feature = "std", not(annulus_loom))))]
+#[path = "no_mapping.rs"]
+pub(crate) mod mapping;
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
+mod memory_left;
+#[cfg(all(target_os = "linux", feature = "numa", not(annulus_loom), not(miri)))]
 pub(crate) mod numa;
-#[cfg(feature = "std")]
-pub(crate) mod pinned;
+#[cfg(not(all(target_os = "linux", feature = "numa", not(annulus_loom), not(miri))))]
+#[path = "no_numa.rs"]
+pub(crate) mod numa;
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
+pub(crate) mod process;
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
+pub(crate) mod shared_memory;

@@ -1,96 +1,79 @@
-//! Memory of one NUMA node (Linux, feature `numa`).
+//! NUMA nodes: where memory lies, and how it is moved (Linux, feature `numa`).
 
-/// A node on which memory is to lie; `None` leaves it to the system.
-pub(crate) type NumaNode = Option<usize>;
+use core::ptr;
+use std::io;
+use std::vec::Vec;
 
-/// Why memory is not on the node that was asked for: the system's error number, or `None` where nobody can be
-/// asked.
-pub(crate) type Refused = Option<i32>;
+use super::mapping::{Pages, page_bytes};
 
-/// What blocks that are bound begin at and are a multiple of, at least: a page.
-#[cfg(all(target_os = "linux", feature = "numa", not(miri)))]
-pub(crate) fn page() -> usize {
-    // SAFETY: it takes a constant and touches no memory.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size).unwrap_or(4096)
-}
-
-/// Binds whole pages to `node`: those that are not there yet will come from it, and those that are there are
-/// moved.
-///
-/// # Safety
-///
-/// The `bytes` from `start` on are the caller's; both are multiples of [`page`].
-#[cfg(all(target_os = "linux", feature = "numa", not(miri)))]
-pub(crate) unsafe fn bind(start: *mut u8, bytes: usize, node: usize) -> Result<(), Refused> {
-    let mut mask = [0_usize; NODES / usize::BITS as usize];
-    // The system says the same of a node that it does not have.
-    let word = mask.get_mut(node / usize::BITS as usize).ok_or(Some(libc::EINVAL))?;
-    *word = 1 << (node % usize::BITS as usize);
-    // SAFETY: the caller's promise; the mask has as many bits as are named.
-    unsafe { mbind(start, bytes, libc::MPOL_BIND, &mask, MOVE | STRICT) }
-}
-
-/// Gives pages that were bound back to the system's choice, before somebody else gets them.
-///
-/// # Safety
-///
-/// As of [`bind`].
-#[cfg(all(target_os = "linux", feature = "numa", not(miri)))]
-pub(crate) unsafe fn unbind(start: *mut u8, bytes: usize) {
-    // SAFETY: the caller's promise. Where it fails, later pages come from where they need not; nothing else.
-    let _ = unsafe { mbind(start, bytes, libc::MPOL_DEFAULT, &[], 0) };
-}
+/// The system's error number.
+type Code = i32;
 
 /// The highest node that can be named, and one.
-#[cfg(all(target_os = "linux", feature = "numa", not(miri)))]
 const NODES: usize = 1024;
 
 /// `MPOL_MF_STRICT` and `MPOL_MF_MOVE`: move what is elsewhere, and say so if that fails.
-#[cfg(all(target_os = "linux", feature = "numa", not(miri)))]
 const STRICT: libc::c_int = 1;
-#[cfg(all(target_os = "linux", feature = "numa", not(miri)))]
 const MOVE: libc::c_int = 2;
 
-/// The system call `mbind(2)`.
-///
-/// # Safety
-///
-/// As of [`bind`].
-#[cfg(all(target_os = "linux", feature = "numa", not(miri)))]
-unsafe fn mbind(
-    start: *mut u8,
-    bytes: usize,
-    mode: libc::c_int,
-    mask: &[usize],
-    flags: libc::c_int,
-) -> Result<(), Refused> {
+/// Binds `pages` to `node`: pages that are not there yet will come from it, and those that are there are
+/// moved. If it `may_spill`, pages come from other nodes where this one has none left.
+pub(crate) fn bind(pages: &Pages, node: usize, may_spill: bool) -> Result<(), Code> {
+    let mut mask = [0_usize; NODES / usize::BITS as usize];
+    // The system says the same of a node that it does not have.
+    let word = mask.get_mut(node / usize::BITS as usize).ok_or(libc::EINVAL)?;
+    *word = 1 << (node % usize::BITS as usize);
+    let mode = if may_spill { libc::MPOL_PREFERRED } else { libc::MPOL_BIND };
+    let flags = if may_spill { MOVE } else { MOVE | STRICT };
+    let (start, bytes) = (pages.start().as_ptr(), pages.bytes());
     // The kernel reads one bit less than it is told.
-    let bits = if mask.is_empty() { 0 } else { mask.len() * usize::BITS as usize + 1 };
-    // SAFETY: the range is the caller's pages, and the mask has as many bits as are said.
-    let code = unsafe { libc::syscall(libc::SYS_mbind, start, bytes, mode, mask.as_ptr(), bits, flags) };
-    if code == 0 { Ok(()) } else { Err(std::io::Error::last_os_error().raw_os_error()) }
+    let bits = NODES + 1;
+    // SAFETY: the pages are mapped, and no byte changes; the mask has as many bits as are read.
+    let told = unsafe { libc::syscall(libc::SYS_mbind, start, bytes, mode, mask.as_ptr(), bits, flags) };
+    if told == 0 { Ok(()) } else { Err(last_error()) }
 }
 
-#[cfg(not(all(target_os = "linux", feature = "numa", not(miri))))]
-pub(crate) fn page() -> usize {
-    1
+/// The node on which the first page of `pages` lies that is not on `wanted`. `Ok(None)`: all are there.
+pub(crate) fn elsewhere(pages: &Pages, wanted: usize) -> Result<Option<usize>, Code> {
+    const AT_ONCE: usize = 1024;
+    let page = page_bytes();
+    let start = pages.start().as_ptr();
+    let mut addresses = Vec::with_capacity(AT_ONCE);
+    let mut nodes = [0 as libc::c_int; AT_ONCE];
+    let mut offsets = (0..pages.bytes()).step_by(page);
+    loop {
+        addresses.clear();
+        addresses.extend(offsets.by_ref().take(AT_ONCE).map(|offset| start.wrapping_add(offset)));
+        if addresses.is_empty() {
+            return Ok(None);
+        }
+        let (count, list, to) = (addresses.len(), addresses.as_ptr(), ptr::null::<libc::c_int>());
+        // SAFETY: it moves nothing, because it names no nodes; there is room for an answer for each page.
+        let told = unsafe { libc::syscall(libc::SYS_move_pages, 0, count, list, to, nodes.as_mut_ptr(), 0) };
+        if told != 0 {
+            return Err(last_error());
+        }
+        for &node in &nodes[..count] {
+            // A negative number is an error: the page is not there.
+            match usize::try_from(node) {
+                Ok(node) if node == wanted => {}
+                Ok(node) => return Ok(Some(node)),
+                Err(_) => return Err(-node),
+            }
+        }
+    }
 }
 
-/// Nobody can be asked.
-///
-/// # Safety
-///
-/// None is needed.
-#[cfg(not(all(target_os = "linux", feature = "numa", not(miri))))]
-pub(crate) unsafe fn bind(_: *mut u8, _: usize, _: usize) -> Result<(), Refused> {
-    Err(None)
+/// The node of the core on which the calling thread runs now.
+pub(crate) fn here() -> Result<usize, Code> {
+    let (mut core, mut node): (libc::c_uint, libc::c_uint) = (0, 0);
+    // SAFETY: it writes two numbers; the third pointer is unused since Linux 2.6.24.
+    let told = unsafe {
+        libc::syscall(libc::SYS_getcpu, &raw mut core, &raw mut node, ptr::null_mut::<libc::c_void>())
+    };
+    if told == 0 { Ok(node as usize) } else { Err(last_error()) }
 }
 
-/// Nothing was bound.
-///
-/// # Safety
-///
-/// None is needed.
-#[cfg(not(all(target_os = "linux", feature = "numa", not(miri))))]
-pub(crate) unsafe fn unbind(_: *mut u8, _: usize) {}
+fn last_error() -> Code {
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}

@@ -3,6 +3,8 @@
 use core::error::Error;
 use core::fmt;
 
+use crate::memory::MemoryError;
+
 /// Why a pool of the requested size can't be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -25,6 +27,8 @@ pub enum PoolError {
         /// How many were asked for.
         count: usize,
     },
+    /// The memory of the slabs can't be as it was required: see [`MemoryError`].
+    Memory(MemoryError),
 }
 
 impl fmt::Display for PoolError {
@@ -38,6 +42,7 @@ impl fmt::Display for PoolError {
             Self::TooLarge { slab_bytes, count } => {
                 write!(f, "no memory for {count} slabs of {slab_bytes} bytes")
             }
+            Self::Memory(error) => error.fmt(f),
         }
     }
 }

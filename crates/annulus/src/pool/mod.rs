@@ -82,6 +82,7 @@
 //! last in, first out, so a slab that is used again is often still in the cache.
 
 mod buffer;
+mod builder;
 mod error;
 mod handle;
 #[expect(clippy::module_inception, reason = "it is the pool")]
@@ -92,6 +93,7 @@ mod slabs;
 mod word;
 
 pub use buffer::Buffer;
+pub use builder::Builder;
 pub use error::{HandleError, PoolError};
 pub use handle::Handle;
 pub use pool::BufferPool;

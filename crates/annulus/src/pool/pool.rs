@@ -7,6 +7,9 @@ use core::ptr::NonNull;
 
 use super::shared::Shared;
 use super::{Buffer, Handle, HandleError, PoolError};
+use crate::memory::Memory;
+#[cfg(feature = "std")]
+use crate::memory::Placement;
 
 /// A fixed number of slabs of one size. A clone refers to the same pool; give one to each thread.
 ///
@@ -96,8 +99,40 @@ impl BufferPool {
     /// assert_eq!(error, PoolError::TooMany { count: 20_000_000, largest: 1 << 24 });
     /// ```
     pub fn try_new(slab_bytes: usize, count: usize) -> Result<Self, PoolError> {
-        let shared = Box::new(Shared::new(slab_bytes, count)?);
-        Ok(Self { owner: Arc::new(Owner { shared: NonNull::from(Box::leak(shared)) }) })
+        Ok(Self::of(Shared::new(slab_bytes, count, Memory::default())?))
+    }
+
+    pub(super) fn of(shared: Shared) -> Self {
+        let shared = Box::leak(Box::new(shared));
+        Self { owner: Arc::new(Owner { shared: NonNull::from(shared) }) }
+    }
+
+    /// What the memory of the slabs is like now, and which options of
+    /// [`Builder::memory`](super::Builder::memory) were refused. Asks the kernel: see [`Placement`].
+    ///
+    /// ```
+    /// let pool = annulus::pool::BufferPool::new(100, 4);
+    /// assert_eq!(pool.placement().mapped_bytes(), 0, "it is from the allocator");
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn placement(&self) -> Placement {
+        self.owner.shared().slabs().block().placement()
+    }
+
+    /// Moves the slabs to the NUMA node of the core on which the calling thread runs now. The pool must have
+    /// the option [`near_reader`](crate::memory::Memory::near_reader). This takes system calls, and other
+    /// threads that use a buffer meanwhile wait for its page.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError`](crate::memory::MemoryError): the pool was made without that option, or the slabs can't
+    /// be moved. They stay where they are then.
+    #[cfg(feature = "numa")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
+    pub fn bring_memory_here(&self) -> Result<(), crate::memory::MemoryError> {
+        self.owner.shared().slabs().block().bring_to(crate::memory::node_here()?)
     }
 
     /// Takes a free slab. `None` if at that moment every slab was in a buffer or in a handle. Never waits.

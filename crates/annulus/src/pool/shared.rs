@@ -25,6 +25,7 @@ use super::seed::Seed;
 use super::slabs::Slabs;
 use super::word::Word;
 use crate::free_list::{END, Head};
+use crate::memory::Memory;
 use crate::sync::{AtomicUsize, Ordering, fence, mutated, ordering};
 
 /// A word on a line of its own: owners of neighbouring slabs do not take it from each other.
@@ -49,7 +50,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(slab_bytes: usize, count: usize) -> Result<Self, PoolError> {
+    pub(super) fn new(slab_bytes: usize, count: usize, memory: Memory) -> Result<Self, PoolError> {
         match (slab_bytes, count) {
             (0, _) => return Err(PoolError::EmptySlab),
             (_, 0) => return Err(PoolError::NoSlab),
@@ -59,7 +60,7 @@ impl Shared {
             _ => {}
         }
         let too_large = PoolError::TooLarge { slab_bytes, count };
-        let slabs = Slabs::zeroed(slab_bytes, count).ok_or(too_large)?;
+        let slabs = Slabs::zeroed(slab_bytes, count, memory)?;
         let split = Split::of(count);
         let mut words = Vec::new();
         words.try_reserve_exact(count).map_err(|_| too_large)?;
@@ -217,7 +218,7 @@ impl Shared {
         unsafe { Self::leave(this, 1) };
     }
 
-    /// K4: `gone` of those that `present` counts are gone. Who is the last frees the memory.
+    /// K4: `gone` of those that `present` counts are gone. The last one frees the memory.
     ///
     /// # Safety
     ///

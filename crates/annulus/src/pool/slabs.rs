@@ -1,30 +1,23 @@
 //! The bytes: slabs of one size, one after the other, each from a cache line on.
 
-use alloc::boxed::Box;
+#[cfg(annulus_loom)]
 use alloc::vec::Vec;
-use core::ptr::{self, NonNull};
+use core::alloc::Layout;
+use core::ptr::NonNull;
 
+use super::PoolError;
+use crate::memory::{Block, Memory, NoBlock};
 #[cfg(annulus_loom)]
 use crate::sync::UnsafeCell;
 
 const LINE_BYTES: usize = 64;
 
-/// No system has smaller pages.
-const PAGE_BYTES: usize = 4096;
-
-#[derive(Clone)]
-#[repr(C, align(64))]
-struct Line([u8; LINE_BYTES]);
-
-const _: () = assert!(size_of::<Line>() == LINE_BYTES, "a line has no padding");
-
 /// A block of initialised bytes. Who may touch which of them is for others to decide: here are only pointers.
 pub(super) struct Slabs {
-    /// Of all slabs; a box in pieces, so that slabs that are borrowed at the same time do not invalidate each
-    /// other.
-    lines: NonNull<[Line]>,
-    /// From one slab to the next.
-    slab_lines: usize,
+    /// Of all slabs, and not a slice: slabs that are borrowed at the same time do not invalidate each other.
+    block: Block,
+    /// From one slab to the next, in bytes.
+    distance: usize,
     slab_bytes: usize,
     /// A cell for each slab: loom sees no bytes, but reports a race in these.
     #[cfg(annulus_loom)]
@@ -38,26 +31,29 @@ unsafe impl Send for Slabs {}
 unsafe impl Sync for Slabs {}
 
 impl Slabs {
-    /// `count` slabs of `slab_bytes` zeros; `None` where memory has no such room.
-    pub(super) fn zeroed(slab_bytes: usize, count: usize) -> Option<Self> {
-        let slab_lines = slab_bytes.div_ceil(LINE_BYTES);
-        let line_count = slab_lines.checked_mul(count)?;
-        let mut lines = Vec::new();
-        lines.try_reserve_exact(line_count).ok()?;
-        lines.resize(line_count, Line([0; LINE_BYTES]));
-        // A compiler may turn zeros in fresh memory into fresh memory that is zero, which the system only
-        // lends at the first touch. These stores it has to make.
-        for line in lines.iter_mut().step_by(PAGE_BYTES / LINE_BYTES) {
-            // SAFETY: a reference, of which a byte is written.
-            unsafe { ptr::from_mut(line).cast::<u8>().write_volatile(0) };
-        }
-        Some(Self {
-            lines: NonNull::from(Box::leak(lines.into_boxed_slice())),
-            slab_lines,
+    /// `count` slabs of `slab_bytes` zeros, in `memory`. Every page is written here.
+    pub(super) fn zeroed(slab_bytes: usize, count: usize, memory: Memory) -> Result<Self, PoolError> {
+        let too_large = PoolError::TooLarge { slab_bytes, count };
+        let distance = slab_bytes.checked_next_multiple_of(LINE_BYTES).ok_or(too_large)?;
+        let bytes = distance.checked_mul(count).ok_or(too_large)?;
+        let layout = Layout::from_size_align(bytes, LINE_BYTES).map_err(|_| too_large)?;
+        let block = Block::zeroed(layout, memory).map_err(|refused| match refused {
+            NoBlock::TooLarge => too_large,
+            NoBlock::Refused(error) => PoolError::Memory(error),
+        })?;
+        Ok(Self {
+            block,
+            distance,
             slab_bytes,
             #[cfg(annulus_loom)]
             watches: (0..count).map(|_| UnsafeCell::new(())).collect(),
         })
+    }
+
+    /// Where they lie.
+    #[cfg(feature = "std")]
+    pub(super) fn block(&self) -> &Block {
+        &self.block
     }
 
     pub(super) fn slab_bytes(&self) -> usize {
@@ -71,8 +67,8 @@ impl Slabs {
     /// There is such a slab.
     #[inline]
     pub(super) unsafe fn start(&self, index: u32) -> NonNull<u8> {
-        // SAFETY: there are `slab_lines` lines for each slab, and the caller knows that this one is there.
-        unsafe { self.lines.cast::<Line>().add(index as usize * self.slab_lines) }.cast()
+        // SAFETY: there are `distance` bytes for each slab, and the caller knows that this one is there.
+        unsafe { self.block.start().add(index as usize * self.distance) }
     }
 
     /// The bytes of slab `index`.
@@ -102,13 +98,11 @@ impl Slabs {
     }
 }
 
+/// To loom the end of the memory is a write to each slab: everybody must have left it before.
+#[cfg(annulus_loom)]
 impl Drop for Slabs {
     fn drop(&mut self) {
-        // To loom the end of the memory is a write to each slab: everybody must have left it before.
-        #[cfg(annulus_loom)]
         self.watches.iter().for_each(|watch| watch.with_mut(|_| ()));
-        // SAFETY: the pointer came from a box in `zeroed`, and this is its end.
-        drop(unsafe { Box::from_raw(self.lines.as_ptr()) });
     }
 }
 
@@ -119,7 +113,7 @@ mod tests {
     #[test]
     fn each_begins_on_a_line_and_is_zero() {
         for (slab_bytes, count) in [(1, 1), (63, 3), (64, 3), (65, 2), (5000, 4)] {
-            let slabs = Slabs::zeroed(slab_bytes, count).unwrap();
+            let slabs = Slabs::zeroed(slab_bytes, count, Memory::default()).unwrap();
             let mut end = 0;
             for index in 0..count as u32 {
                 // SAFETY: the slab is there, and nobody writes.
@@ -135,8 +129,8 @@ mod tests {
 
     #[test]
     fn refuses_what_memory_does_not_hold() {
-        assert!(Slabs::zeroed(usize::MAX, 2).is_none());
-        assert!(Slabs::zeroed(usize::MAX, 1).is_none());
-        assert!(Slabs::zeroed(usize::MAX / 2, 1).is_none());
+        assert!(Slabs::zeroed(usize::MAX, 2, Memory::default()).is_err());
+        assert!(Slabs::zeroed(usize::MAX, 1, Memory::default()).is_err());
+        assert!(Slabs::zeroed(usize::MAX / 2, 1, Memory::default()).is_err());
     }
 }

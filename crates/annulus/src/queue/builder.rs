@@ -3,15 +3,12 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-#[cfg(feature = "std")]
-use super::kind::InPlace;
 use super::kind::Kind;
-#[cfg(feature = "std")]
-use super::pages::of_kinds;
 use super::plan::Plan;
 use super::{Consumer, Producer};
 use crate::error::CapacityError;
 use crate::lane::Number;
+use crate::memory::Memory;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
@@ -34,21 +31,24 @@ use crate::wait::WaitStrategy;
 /// # Ok::<(), annulus::CapacityError>(())
 /// ```
 pub struct Builder<K> {
-    pub(super) plan: Plan,
+    pub(crate) plan: Plan,
     kind: PhantomData<fn() -> K>,
 }
 
 impl<K: Kind> Builder<K> {
     /// Rings of exactly `capacity` slots. Any number from 1 up is allowed; none is rounded.
+    #[doc(alias = "Config")]
+    #[doc(alias = "ring_bits")]
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         Self {
             plan: Plan {
                 capacity,
                 first: Number::new(0),
-                numa_node: None,
+                memory: Memory::default(),
                 hand_off: false,
                 statistics: false,
+                name: None,
                 strategy: WaitStrategy::default(),
             },
             kind: PhantomData,
@@ -73,23 +73,30 @@ impl<K: Kind> Builder<K> {
         Self::new(1 << 18)
     }
 
-    /// Places the slots of each ring in the memory of this NUMA node, whichever thread touches them first.
-    /// Choose the node of the side that waits more for memory: the producers or the consumer.
-    /// [`build`](Self::build) fails if the system has no such node, has no memory there, or is not Linux.
+    /// What the memory of the slots of each ring is to be like: see [`memory`](crate::memory). Without this
+    /// setting they come from the global allocator.
     ///
-    /// # Examples
+    /// Each ring has it, also the ring of a producer that joins later. [`build`](Self::build) returns
+    /// [`CapacityError::Memory`] if a required option can't be met. Where a producer joins, `register`
+    /// returns that error, and a clone of a producer panics.
     ///
     /// ```
-    /// use annulus::{CapacityError, spsc};
+    /// use annulus::memory::Memory;
+    /// use annulus::spsc;
     ///
-    /// let missing = spsc::Builder::new(64).numa_node(1_000_000).build::<u64>();
-    /// assert!(matches!(missing, Err(CapacityError::NumaNode { node: 1_000_000, .. })));
+    /// let memory = Memory::prefer().prefault().lock();
+    /// let (producer, _consumer) = spsc::Builder::new(1024).memory(memory).build::<u64>()?;
+    /// println!("{}", producer.placement());
+    /// # Ok::<(), annulus::CapacityError>(())
     /// ```
-    #[cfg(feature = "numa")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
+    #[doc(alias = "numa_node")]
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
-    pub fn numa_node(mut self, node: usize) -> Self {
-        self.plan.numa_node = Some(node);
+    pub fn memory(mut self, memory: Memory) -> Self {
+        if !mutated!("builder_memory_unheard") {
+            self.plan.memory = memory;
+        }
         self
     }
 
@@ -113,6 +120,41 @@ impl<K: Kind> Builder<K> {
         self
     }
 
+    /// Counts what happens rarely ([`Stats::counted`](crate::Stats::counted)). In [`spsc`](crate::spsc) and
+    /// [`mpsc`](crate::mpsc) queues it also measures how long about one message in 256 lies in a ring
+    /// ([`ProducerStats::latency`](super::ProducerStats::latency)); it never measures two messages of a
+    /// producer at once. All other numbers need no such setting. Off by default. When it is off, it costs one
+    /// look at a constant whenever a producer or a consumer looks how far the other side has come, sleeps, or
+    /// wakes the other side.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::mpsc::Builder::new(2).statistics(true).build()?;
+    /// producer.try_send(1).unwrap();
+    /// producer.try_send(2).unwrap();
+    /// assert!(producer.try_send(3).is_err(), "full");
+    /// assert_eq!(consumer.recv(), Ok(1));
+    /// assert_eq!(consumer.stats().counted.unwrap().high_water, 2);
+    /// # Ok::<(), annulus::CapacityError>(())
+    /// ```
+    #[doc(alias = "enable_metrics")]
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn statistics(mut self, on: bool) -> Self {
+        self.plan.statistics = on;
+        self
+    }
+
+    /// Gives the queue a name, which its [`Stats`](crate::Stats) have. A queue with a name can be exported
+    /// (feature `metrics`): by the name, once `metrics::export` was called for it.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.plan.name = Some(name);
+        self
+    }
+
     /// The number of each ring's first message. Nothing shows it; tests begin shortly before the numbers
     /// wrap.
     #[doc(hidden)]
@@ -126,7 +168,8 @@ impl<K: Kind> Builder<K> {
     ///
     /// # Errors
     ///
-    /// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots.
+    /// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots, or a required option of
+    /// their memory can't be met.
     ///
     /// # Examples
     ///
@@ -139,7 +182,7 @@ impl<K: Kind> Builder<K> {
     #[allow(clippy::type_complexity, reason = "a producer and a consumer")]
     pub fn build<T: Send>(self) -> Result<(Producer<T, K>, Consumer<T, K>), CapacityError> {
         let (write, read) = K::ends(self.plan)?;
-        Ok((Producer { end: write }, Consumer { end: read }))
+        Ok((Producer { end: write }, Consumer { end: read, strategy: None }))
     }
 
     /// As [`build`](Self::build), for the short forms that can't fail.
@@ -147,29 +190,6 @@ impl<K: Kind> Builder<K> {
     pub(super) fn build_or_panic<T: Send>(self) -> (Producer<T, K>, Consumer<T, K>) {
         self.build().unwrap_or_else(|error| panic!("{error}"))
     }
-}
-
-#[cfg(feature = "std")]
-of_kinds! { spsc::Spsc, mpsc::Mpsc =>
-impl<K: InPlace> Builder<K> {
-    /// Measures how long about one message in 64 lies in a ring, for [`Consumer::snapshot`]. It never
-    /// measures two messages at once. The counts of a snapshot need no such setting. Off by default. When it
-    /// is off, it costs one look at a constant whenever a producer or a consumer looks how far the other side
-    /// has come.
-    ///
-    /// Queues with many consumers have no snapshot, so they do not have this setting:
-    ///
-    /// ```compile_fail,E0599
-    /// annulus::mpmc::Builder::new(64).statistics(true);
-    /// ```
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    #[must_use]
-    pub fn statistics(mut self, on: bool) -> Self {
-        self.plan.statistics = on;
-        self
-    }
-}
 }
 
 /// Rings of 65,536 slots.
@@ -210,11 +230,13 @@ mod tests {
         {
             let plan = builder.statistics(true).plan;
             assert_eq!((plan.capacity, plan.first, plan.statistics), (3, Number::new(5), true));
+            let plan = builder.statistics(true).named("orders").plan;
+            assert_eq!((plan.capacity, plan.statistics, plan.name), (3, true, Some("orders")));
         }
-        #[cfg(feature = "numa")]
+        #[cfg(feature = "std")]
         {
-            let plan = builder.numa_node(7).plan;
-            assert_eq!((plan.capacity, plan.first, plan.numa_node), (3, Number::new(5), Some(7)));
+            let plan = builder.memory(Memory::require().lock()).plan;
+            assert_eq!((plan.capacity, plan.memory), (3, Memory::require().lock()));
         }
     }
 }

@@ -20,6 +20,9 @@ macro_rules! channels {
         /// If `capacity` is 0, or memory has no room for so many slots. [`Builder::build`] returns an error
         /// instead.
         #[doc(alias = "try_channel")]
+        #[doc(alias = "bounded")]
+        #[doc(alias = "MpmcChannel")]
+        #[doc(alias = "RingBuffer")]
         #[must_use]
         #[track_caller]
         pub fn channel<T: Send>(capacity: usize) -> (Producer<T>, Consumer<T>) {

@@ -12,8 +12,8 @@ use super::state::QueueState;
 use super::thinning::Thinning;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::lane::Number;
-use crate::lane::SharedLane;
-use crate::sync::mutated;
+use crate::lane::{SharedLane, Taken};
+use crate::sync::{AtomicU64, mutated};
 
 /// Messages from one lane before the others have their turn.
 const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
@@ -61,10 +61,23 @@ impl<T> Claimer<T> {
         if self.budget() == 0 {
             return None;
         }
-        let value = self.local.lane.take_next()?;
+        let Taken { value, raced, .. } = self.local.lane.take_next()?;
         self.budget = self.budget.saturating_sub(1);
+        if raced {
+            self.leave_to_others();
+        }
         say_released(&self.local);
         Some(value)
+    }
+
+    /// Another consumer takes from the local lane, too. Ends the turn of that lane, where there are others:
+    /// two at different lanes do not slow each other down.
+    // Decision 0111: what a race costs, and who gives way.
+    #[cold]
+    fn leave_to_others(&mut self) {
+        if self.state().roster.count() > 1 && !mutated!("race_and_stay") {
+            self.budget = 0;
+        }
     }
 
     /// Moves messages of the local lane into `buffer`, if that lane has not had its turn. Returns how many,
@@ -134,6 +147,11 @@ impl<T> Read<T> for Claimer<T> {
         self.local.state()
     }
 
+    /// As that of a [`FanIn`](super::fan_in::FanIn).
+    fn watched(&self) -> Option<&AtomicU64> {
+        (self.state().roster.count() == 1).then(|| self.local.lane.next_word())
+    }
+
     fn has_some(&mut self) -> bool {
         let here = |end: &mut Self| {
             let is_here = end.budget() != 0 && !end.local.lane.is_empty();
@@ -179,7 +197,7 @@ impl<T> Read<T> for Claimer<T> {
         if most == 0 {
             return 0;
         }
-        let Some(value) = self.local.lane.take_next() else { return 0 };
+        let Some(Taken { value, .. }) = self.local.lane.take_next() else { return 0 };
         say_released(&self.local);
         each(value);
         1
@@ -262,5 +280,25 @@ impl<T> Claimer<T> {
     /// As if the local lane had had its turn.
     pub(super) fn end_turn_for_test(&mut self) {
         self.budget = 0;
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use crate::queue::mpmc;
+
+    /// Two consumers that meet at a lane would slow each other down, and leave another one alone.
+    #[test]
+    fn who_meets_another_goes_on_to_the_next_lane() {
+        let (mut first, mut consumer) = mpmc::channel(4);
+        (0..3).for_each(|_| first.try_send(1).unwrap());
+        consumer.end.leave_to_others();
+        assert_eq!(consumer.end.budget, BUDGET, "there is no other lane");
+        let mut second = first.clone();
+        second.try_send(2).unwrap();
+        assert_eq!(consumer.try_recv(), Ok(1));
+        consumer.end.leave_to_others();
+        assert_eq!([(); 3].map(|()| consumer.try_recv()), [Ok(2), Ok(1), Ok(1)]);
     }
 }

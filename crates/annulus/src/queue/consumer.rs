@@ -6,7 +6,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::ends::{Read, take_up_to};
-use super::kind::{InPlace, Joinable, Kind, Shared};
+use super::kind::{AnyKind, InPlace, Joinable, Shared};
 use super::outlined::outlined;
 use super::pages::of_kinds;
 use super::stats::ChannelStats;
@@ -14,6 +14,9 @@ use crate::Closer;
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
+use crate::observer::observable;
+use crate::sync::AtomicU64;
+use crate::wait::own_strategy;
 use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 
 /// The receiving end of a queue: each message of the queue reaches one consumer.
@@ -71,11 +74,15 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 /// The consumer goes on resting while each pause brings at least 32 messages, which happens only in very fast
 /// streams. If a pause brings fewer, it tries again after twice as many looks, up to 1,024.
 /// `docs/benchmarks` has figures. [`recv_by`](Self::recv_by) never rests with `BusySpin` or `YieldSpin`.
-pub struct Consumer<T: Send, K: Kind> {
+#[doc(alias = "registerConsumer")]
+pub struct Consumer<T: Send, K: AnyKind> {
     pub(super) end: K::Read<T>,
+    /// How it waits, if not as its queue. Only slow paths look at it.
+    // Decision 0095: receiving handles have it.
+    pub(super) strategy: Option<WaitStrategy>,
 }
 
-impl<T: Send, K: Kind> Consumer<T, K> {
+impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// Receives the next message. Waits for one with the [`WaitStrategy`] of the ring.
     ///
     /// Right behind a producer that sends without a break it may rest briefly, because both are then much
@@ -118,48 +125,27 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// assert_eq!(consumer.try_recv(), Ok(5));
     /// assert_eq!(consumer.try_recv(), Err(TryRecvError::Closed));
     /// ```
+    #[doc(alias = "pop")]
     #[inline]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         match self.end.take_plainly() {
             Some(value) => Ok(value),
-            None => outlined(self, Self::look),
+            None => outlined(&mut self.end, look),
         }
-    }
-
-    /// The slow path of a receive that does not wait.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn look(&mut self) -> Result<T, TryRecvError> {
-        self.poll()
-    }
-
-    /// One look.
-    fn poll(&mut self) -> Result<T, TryRecvError> {
-        self.look_for(Read::try_take)
     }
 
     /// Looks for what `find` finds, or for the end.
     #[inline(always)]
     pub(super) fn look_for<F>(
         &mut self,
-        mut find: impl FnMut(&mut K::Read<T>) -> Option<F>,
+        find: impl FnMut(&mut K::Read<T>) -> Option<F>,
     ) -> Result<F, TryRecvError> {
-        loop {
-            if let Some(found) = find(&mut self.end) {
-                return Ok(found);
-            }
-            if !self.end.state().may_be_closed() {
-                return Err(TryRecvError::Empty);
-            }
-            if self.end.settle() {
-                return Err(TryRecvError::Closed);
-            }
-        }
+        look_for::<T, _, F>(&mut self.end, find)
     }
 
-    /// As [`recv`](Self::recv), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin) and
-    /// [`YieldSpin`](WaitStrategy::YieldSpin) it never rests: each message comes as soon as it can, at the
-    /// price of throughput.
+    /// As [`recv`](Self::recv), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin),
+    /// [`YieldSpin`](WaitStrategy::YieldSpin) and [`Monitor`](WaitStrategy::Monitor) it never rests: each
+    /// message comes as soon as it can, at the price of throughput.
     ///
     /// # Errors
     ///
@@ -234,15 +220,26 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     #[cold]
     #[inline(never)]
     fn wait(&mut self, strategy: Option<WaitStrategy>, deadline: Deadline) -> Option<Result<T, RecvError>> {
-        let strategy = strategy.unwrap_or(self.end.state().plan.strategy);
-        let eager = matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin);
+        self.wait_for(Read::try_take, strategy, deadline)
+    }
+
+    /// Waits until `find` finds something, or for the end. `None` once `deadline` has passed.
+    pub(super) fn wait_for<F>(
+        &mut self,
+        mut find: impl FnMut(&mut K::Read<T>) -> Option<F>,
+        strategy: Option<WaitStrategy>,
+        deadline: Deadline,
+    ) -> Option<Result<F, RecvError>> {
+        let strategy = strategy.unwrap_or(self.wait_strategy());
+        let eager =
+            matches!(strategy, WaitStrategy::BusySpin | WaitStrategy::YieldSpin | WaitStrategy::Monitor);
         if eager {
             self.end.expect();
         }
-        if let Some(value) = self.end.try_take() {
-            return Some(Ok(value));
+        if let Some(found) = find(&mut self.end) {
+            return Some(Ok(found));
         }
-        let mut next = Next { consumer: self, eager };
+        let mut next = Next { consumer: self, find, eager };
         wait_until(&mut next, strategy, deadline)
     }
 
@@ -262,6 +259,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// ```
     #[doc(alias = "recv_into")]
     #[doc(alias = "steal_into")]
+    #[doc(alias = "pop_partial_slice")]
+    #[doc(alias = "steal")]
     #[inline]
     pub fn try_recv_batch(&mut self, values: &mut [T]) -> usize {
         let received = self.end.take_into(values);
@@ -343,6 +342,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// assert_eq!(sum, 6);
     /// ```
     #[doc(alias = "consume_all")]
+    #[doc(alias = "consumeBatch")]
     #[inline]
     pub fn consume(&mut self, mut handler: impl FnMut(T)) -> usize {
         let mut consumed = 0;
@@ -378,7 +378,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// If nothing was found on a closed queue, the next call will know why.
     #[inline]
     fn look_for_the_end(&mut self, found: usize) {
-        if found == 0 && self.end.state().may_be_closed() {
+        if found == 0 && self.end.state().may_be_over() {
             outlined(&mut self.end, Read::settle);
         }
     }
@@ -401,6 +401,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
 
     /// How many messages have been sent and not received yet, in all rings. This is a snapshot, and never
     /// more than all rings hold. O(rings).
+    #[doc(alias = "slots")]
     #[must_use]
     pub fn len(&self) -> usize {
         self.end.len()
@@ -453,7 +454,19 @@ impl<T: Send, K: Kind> Consumer<T, K> {
         self.end.state().closer()
     }
 
+    own_strategy! {
+        make: "let (_producer, mut reader) = annulus::spsc::channel::<u64>(8);",
+        |handle| ring: handle.end.state().plan.strategy
+    }
+
+    observable! {
+        where T: 'static,
+        |handle| stats: handle.end.state().stats(),
+        observer: handle.end.state().observer()
+    }
+
     /// Whether the queue is closed. There may be messages left.
+    #[doc(alias = "is_abandoned")]
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.end.state().is_closed()
@@ -478,8 +491,11 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     }
 }
 
-of_kinds! { spsc::Spsc, mpsc::Mpsc =>
-impl<T: Send, K: Kind> Consumer<T, K> {
+of_kinds! {
+    spsc::Spsc, mpsc::Mpsc,
+    #[cfg(all(feature = "shm", target_os = "linux"))] across::Across,
+    #[cfg(all(feature = "shm", target_os = "linux"))] across::ManyAcross =>
+impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// The next messages of one ring as a slice, to be read in place. The slice is empty if no message is
     /// there. The messages stay in the queue until [`advance`](Self::advance). Never waits.
     ///
@@ -528,6 +544,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     ///
     /// If `count` is larger than the number of messages that `readable` would return without a new look.
     /// Nothing is dropped then.
+    #[doc(alias = "commit")]
     #[inline]
     pub fn advance(&mut self, count: usize)
     where
@@ -560,7 +577,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     where
         K: InPlace,
     {
-        ChannelStats { producers: K::producers(&self.end), closed: self.is_closed() }
+        ChannelStats { producers: self.end.state().producers_now(), closed: self.is_closed() }
     }
 
     /// The next message, by reference. It stays in the queue.
@@ -591,6 +608,8 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     /// producer.send_batch(&[1, 2, 3]).unwrap();
     /// assert_eq!(consumer.peek_many(2), [1, 2]);
     /// ```
+    #[doc(alias = "read_chunk")]
+    #[doc(alias = "as_slices")]
     #[inline]
     pub fn peek_many(&mut self, most: usize) -> &[T]
     where
@@ -627,31 +646,62 @@ of_kinds! { spmc::Spmc, mpmc::Mpmc =>
 /// Another consumer of the queue. Nobody has to wait for this.
 impl<T: Send, K: Shared> Clone for Consumer<T, K> {
     fn clone(&self) -> Self {
-        Self { end: K::another(&self.end) }
+        Self { end: K::another(&self.end), strategy: self.strategy }
     }
 }
 }
 
-/// The next message, or the end.
-struct Next<'c, T: Send, K: Kind> {
-    consumer: &'c mut Consumer<T, K>,
-    /// It is in a hurry.
-    eager: bool,
+/// The slow path of a receive that does not wait.
+#[cold]
+#[inline(never)]
+pub(super) fn look<T, E: Read<T>>(end: &mut E) -> Result<T, TryRecvError> {
+    look_for::<T, E, T>(end, E::try_take)
 }
 
-impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
-    type Found = Result<T, RecvError>;
+/// Looks for what `find` finds, or for the end.
+#[inline(always)]
+fn look_for<T, E: Read<T>, F>(
+    end: &mut E,
+    mut find: impl FnMut(&mut E) -> Option<F>,
+) -> Result<F, TryRecvError> {
+    loop {
+        if let Some(found) = find(end) {
+            return Ok(found);
+        }
+        if !end.state().may_be_over() {
+            return Err(TryRecvError::Empty);
+        }
+        if end.settle() {
+            return Err(TryRecvError::Closed);
+        }
+    }
+}
+
+/// What `find` finds, or the end.
+pub(super) struct Next<'c, T: Send, K: AnyKind, Find> {
+    pub(super) consumer: &'c mut Consumer<T, K>,
+    pub(super) find: Find,
+    /// It is in a hurry.
+    pub(super) eager: bool,
+}
+
+impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Wait for Next<'_, T, K, Find> {
+    type Found = Result<F, RecvError>;
 
     fn event(&self) -> &Event {
         &self.consumer.end.state().published
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.consumer.end.watched()
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
         if self.eager {
             self.consumer.end.expect();
         }
-        match self.consumer.poll() {
-            Ok(value) => Look::Found(Ok(value)),
+        match self.consumer.look_for(&mut self.find) {
+            Ok(found) => Look::Found(Ok(found)),
             Err(TryRecvError::Empty) => {
                 self.consumer.end.ask();
                 Look::Nothing
@@ -661,7 +711,7 @@ impl<T: Send, K: Kind> Wait for Next<'_, T, K> {
     }
 }
 
-impl<T: Send, K: Kind> fmt::Debug for Consumer<T, K> {
+impl<T: Send, K: AnyKind> fmt::Debug for Consumer<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Consumer")
             .field("kind", &K::NAME)

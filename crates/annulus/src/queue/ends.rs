@@ -1,10 +1,14 @@
 //! The two ends of one lane or of several: what a producer and a consumer of any kind can do.
 
+use super::node::QueueLane;
 use super::roster::Round;
 use super::state::QueueState;
 use crate::error::Refusal;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::lane::Number;
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::sync::AtomicU64;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy};
@@ -12,7 +16,7 @@ use crate::wait::{Deadline, WaitStrategy};
 /// The end of a producer. Only [`wait`](Self::wait) waits.
 pub(crate) trait Write<T> {
     /// What the queue state has for lanes.
-    type Lane;
+    type Lane: QueueLane;
 
     fn state(&self) -> &QueueState<Self::Lane>;
 
@@ -42,17 +46,24 @@ pub(crate) trait Write<T> {
     #[cfg(any(feature = "std", feature = "async"))]
     fn event(&self) -> &Event;
 
+    /// The word that changes when a slot becomes free, where none is.
+    fn watched(&self) -> &AtomicU64;
+
     /// Waits for a free slot.
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal>;
 
     /// How many messages lie in its lane.
     fn len(&self) -> usize;
+
+    /// Where the slots of its lane lie.
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block;
 }
 
 /// The end of a consumer.
 pub(crate) trait Read<T> {
     /// What the queue state has for lanes.
-    type Lane;
+    type Lane: QueueLane;
 
     fn state(&self) -> &QueueState<Self::Lane>;
 
@@ -69,6 +80,9 @@ pub(crate) trait Read<T> {
     fn is_plainly_empty(&mut self) -> bool {
         false
     }
+
+    /// The one word that decides whether a message is there, if there is one.
+    fn watched(&self) -> Option<&AtomicU64>;
 
     /// Whether a message is there for [`try_take`](Self::try_take). Where other consumers share the lanes,
     /// one of them may be faster.

@@ -7,21 +7,21 @@
 
 use super::ends::{Read, take_up_to};
 use super::node::QueueLane;
-use super::read::{ReadEnd, seal};
+use super::read::{ReadEnd, note_rest, seal};
 use super::roster::Round;
 use super::state::QueueState;
 use super::thinning::Thinning;
-use crate::lane::{Lane, Number};
-use crate::sync::mutated;
+use crate::lane::{ControlBlock, Lane, Number, Own};
+use crate::sync::{AtomicU64, mutated};
 use crate::wait::ReaderBackoff;
 
 /// So many messages of one lane are taken before the others have their turn.
 const BUDGET: usize = if cfg!(annulus_loom) { 1 } else { 128 };
 
 /// The consumer of all lanes of a queue state.
-pub(crate) struct FanIn<T> {
+pub(crate) struct FanIn<T, C: ControlBlock<T> = Own<T>> {
     /// The lane whose turn it is.
-    pub(super) current: ReadEnd<T>,
+    pub(super) current: ReadEnd<T, C>,
     /// Its number in the roster.
     turn: usize,
     /// The number of its next message when the turn began.
@@ -32,9 +32,9 @@ pub(crate) struct FanIn<T> {
     backoff: ReaderBackoff,
 }
 
-impl<T> FanIn<T> {
+impl<T, C: ControlBlock<T>> FanIn<T, C> {
     /// The one consumer of a queue, which begins with `current`, its first lane.
-    pub(super) fn new(current: ReadEnd<T>) -> Self {
+    pub(super) fn new(current: ReadEnd<T, C>) -> Self {
         let begun = current.next();
         Self {
             current,
@@ -51,7 +51,10 @@ impl<T> FanIn<T> {
     #[inline(never)]
     fn find(&mut self) -> bool {
         let state = self.current.node.state();
-        self.thinning.thin_out(&state.roster, &state.published);
+        // (A producer of another process can't make its lane active again.)
+        if !C::ACROSS {
+            self.thinning.thin_out(&state.roster, &state.published);
+        }
         let mut round = self.begin_round();
         let mut looked = 0;
         while self.next_lane(&mut round, &mut looked) {
@@ -93,6 +96,7 @@ impl<T> FanIn<T> {
     fn rest(&mut self) {
         let end = &mut self.current;
         self.backoff.found(end.known(), BUDGET / 2, || {
+            note_rest(&end.node);
             end.learn(BUDGET);
             end.known()
         });
@@ -116,16 +120,22 @@ impl<T> FanIn<T> {
     }
 }
 
-impl<T> Read<T> for FanIn<T> {
-    type Lane = Lane<T>;
+impl<T, C: ControlBlock<T>> Read<T> for FanIn<T, C> {
+    type Lane = Lane<T, C>;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<Lane<T>> {
+    fn state(&self) -> &QueueState<Lane<T, C>> {
         self.current.node.state()
     }
 
     fn expect(&mut self) {
         self.backoff.skip_next_rest();
+    }
+
+    /// Where there is one lane, which then stays active. (The first message of a producer that joins
+    /// meanwhile is found a little later.)
+    fn watched(&self) -> Option<&AtomicU64> {
+        (self.state().lanes_in_use() <= 1).then(|| self.current.lane().tail_word())
     }
 
     /// If so, one is in the current lane.
@@ -163,8 +173,10 @@ impl<T> Read<T> for FanIn<T> {
     }
 
     fn begin_round(&mut self) -> Round {
+        let state = self.state();
         // Once all lanes are sealed, it looks at all of them, active or not.
-        self.state().roster.round(self.turn, self.settled)
+        let lanes = if self.settled { state.roster.count() } else { state.lanes_in_use() };
+        Round::of(self.turn, lanes, self.settled)
     }
 
     fn next_in_round(&mut self, round: &mut Round) -> bool {
@@ -205,11 +217,13 @@ impl<T> Read<T> for FanIn<T> {
     }
 }
 
-impl<T> Drop for FanIn<T> {
+impl<T, C: ControlBlock<T>> Drop for FanIn<T, C> {
     fn drop(&mut self) {
         self.state().consumer_goes();
         self.settle();
-        while self.has_some() {
+        // One round: nothing is sent any more.
+        let mut round = self.begin_round();
+        while self.next_in_round(&mut round) {
             self.current.learn(usize::MAX);
             self.current.drop_some(self.current.known());
         }

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use super::ends::Write;
 use crate::error::Refusal;
+use crate::sync::AtomicU64;
 #[cfg(feature = "std")]
 use crate::wait::WaitStrategy;
 use crate::wait::{Event, Look, Wait};
@@ -43,6 +44,10 @@ impl<W: Write<T>, T> Wait for FreeSlot<'_, W, T> {
         self.0.event()
     }
 
+    fn watched(&self) -> Option<&AtomicU64> {
+        Some(self.0.watched())
+    }
+
     fn poll(&mut self) -> Look<Self::Found> {
         if self.0.state().is_closed() {
             Look::Found(Err(Refusal::Closed))
@@ -51,5 +56,33 @@ impl<W: Write<T>, T> Wait for FreeSlot<'_, W, T> {
         } else {
             Look::Nothing
         }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use crate::queue::{Consumer, Kind, Producer};
+    use crate::sync::Ordering;
+    use crate::{spmc, spsc};
+
+    /// A full producer watches a word that changes as the consumer takes a message.
+    fn watches<K: Kind>((mut producer, mut consumer): (Producer<u64, K>, Consumer<u64, K>)) {
+        for number in 0..5 {
+            while producer.try_send(number).is_ok() {}
+            let mut free = FreeSlot::of(&mut producer.end);
+            assert!(matches!(free.poll(), Look::Nothing));
+            let word = free.watched().unwrap();
+            let before = word.load(Ordering::Relaxed);
+            assert!(consumer.try_recv().is_ok());
+            assert_ne!(word.load(Ordering::Relaxed), before);
+            assert!(matches!(free.poll(), Look::Found(Ok(()))));
+        }
+    }
+
+    #[test]
+    fn a_full_producer_watches_its_next_slot() {
+        watches(spsc::channel(2));
+        watches(spmc::channel(2));
     }
 }

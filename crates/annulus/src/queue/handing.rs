@@ -7,6 +7,9 @@ use super::write::WriteEnd;
 use crate::error::Refusal;
 use crate::hint::unlikely;
 use crate::lane::Lane;
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::sync::AtomicU64;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy};
@@ -64,11 +67,20 @@ impl<T: Send> Write<T> for Handing<T> {
         self.end.event()
     }
 
+    fn watched(&self) -> &AtomicU64 {
+        self.end.watched()
+    }
+
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         self.end.wait(strategy, deadline)
     }
 
     fn len(&self) -> usize {
         self.end.len()
+    }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.end.block()
     }
 }

@@ -6,10 +6,10 @@ use core::iter::FusedIterator;
 
 use super::Consumer;
 use super::ends::Read;
-use super::kind::Kind;
+use super::kind::AnyKind;
 use super::roster::Round;
 
-impl<T: Send, K: Kind> Consumer<T, K> {
+impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// An iterator over the messages that are there now. It visits each ring once, and takes the messages
     /// that were there when the turn of that ring began. So it ends, however fast the producers are. It never
     /// waits. Messages that it is not asked for stay in the queue.
@@ -45,8 +45,9 @@ impl<T: Send, K: Kind> Consumer<T, K> {
 }
 
 /// An iterator over the messages that are there now; made by [`Consumer::try_iter`].
+#[doc(alias = "Drain")]
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct TryIter<'c, T: Send, K: Kind> {
+pub struct TryIter<'c, T: Send, K: AnyKind> {
     consumer: &'c mut Consumer<T, K>,
     /// Messages left in this ring.
     here: usize,
@@ -54,7 +55,7 @@ pub struct TryIter<'c, T: Send, K: Kind> {
     round: Round,
 }
 
-impl<T: Send, K: Kind> Iterator for TryIter<'_, T, K> {
+impl<T: Send, K: AnyKind> Iterator for TryIter<'_, T, K> {
     type Item = T;
 
     #[inline]
@@ -77,15 +78,15 @@ impl<T: Send, K: Kind> Iterator for TryIter<'_, T, K> {
     }
 }
 
-impl<T: Send, K: Kind> FusedIterator for TryIter<'_, T, K> {}
+impl<T: Send, K: AnyKind> FusedIterator for TryIter<'_, T, K> {}
 
 /// An iterator that waits for messages until the queue is closed and empty; made by [`Consumer::iter`].
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct Iter<'c, T: Send, K: Kind> {
+pub struct Iter<'c, T: Send, K: AnyKind> {
     consumer: &'c mut Consumer<T, K>,
 }
 
-impl<T: Send, K: Kind> Iterator for Iter<'_, T, K> {
+impl<T: Send, K: AnyKind> Iterator for Iter<'_, T, K> {
     type Item = T;
 
     #[inline]
@@ -94,15 +95,15 @@ impl<T: Send, K: Kind> Iterator for Iter<'_, T, K> {
     }
 }
 
-impl<T: Send, K: Kind> FusedIterator for Iter<'_, T, K> {}
+impl<T: Send, K: AnyKind> FusedIterator for Iter<'_, T, K> {}
 
 /// An iterator like [`Iter`] that owns its consumer; made by `Consumer::into_iter`.
 #[must_use = "an iterator does nothing until it is asked"]
-pub struct IntoIter<T: Send, K: Kind> {
+pub struct IntoIter<T: Send, K: AnyKind> {
     consumer: Consumer<T, K>,
 }
 
-impl<T: Send, K: Kind> Iterator for IntoIter<T, K> {
+impl<T: Send, K: AnyKind> Iterator for IntoIter<T, K> {
     type Item = T;
 
     #[inline]
@@ -111,10 +112,10 @@ impl<T: Send, K: Kind> Iterator for IntoIter<T, K> {
     }
 }
 
-impl<T: Send, K: Kind> FusedIterator for IntoIter<T, K> {}
+impl<T: Send, K: AnyKind> FusedIterator for IntoIter<T, K> {}
 
 #[allow(clippy::into_iter_without_iter, reason = "`iter` takes the consumer mutably, as it must")]
-impl<'c, T: Send, K: Kind> IntoIterator for &'c mut Consumer<T, K> {
+impl<'c, T: Send, K: AnyKind> IntoIterator for &'c mut Consumer<T, K> {
     type Item = T;
     type IntoIter = Iter<'c, T, K>;
 
@@ -123,7 +124,7 @@ impl<'c, T: Send, K: Kind> IntoIterator for &'c mut Consumer<T, K> {
     }
 }
 
-impl<T: Send, K: Kind> IntoIterator for Consumer<T, K> {
+impl<T: Send, K: AnyKind> IntoIterator for Consumer<T, K> {
     type Item = T;
     type IntoIter = IntoIter<T, K>;
 
@@ -132,19 +133,19 @@ impl<T: Send, K: Kind> IntoIterator for Consumer<T, K> {
     }
 }
 
-impl<T: Send, K: Kind> fmt::Debug for TryIter<'_, T, K> {
+impl<T: Send, K: AnyKind> fmt::Debug for TryIter<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TryIter").field("here", &self.here).finish_non_exhaustive()
     }
 }
 
-impl<T: Send, K: Kind> fmt::Debug for Iter<'_, T, K> {
+impl<T: Send, K: AnyKind> fmt::Debug for Iter<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Iter").field(&self.consumer).finish()
     }
 }
 
-impl<T: Send, K: Kind> fmt::Debug for IntoIter<T, K> {
+impl<T: Send, K: AnyKind> fmt::Debug for IntoIter<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("IntoIter").field(&self.consumer).finish()
     }

@@ -1,20 +1,30 @@
 //! What the four kinds of queue have in common, and what tells them apart. The public handles are written
 //! once, over these.
 
-use alloc::vec::Vec;
-
 use super::ends::{Read, Write};
 use super::node::QueueLane;
 use super::plan::Plan;
 use super::read::ReadEnd;
-use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
+use crate::lane::ControlBlock;
 
-/// A kind of queue: who sends and who receives. [`Spsc`](crate::spsc::Spsc), [`Mpsc`](crate::mpsc::Mpsc) and
-/// so on are kinds. There are no others, because the trait can't be implemented outside this crate.
+/// A kind of queue: who sends and who receives, and whether both are in one process. The kinds within one
+/// process are those that are a [`Kind`]; the module `shm` has those between processes. There are no others,
+/// because the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait Kind: Parts {}
+pub trait AnyKind: Parts {}
+
+/// A kind of queue within one process, which a [`Builder`](super::Builder) makes:
+/// [`Spsc`](crate::spsc::Spsc), [`Mpsc`](crate::mpsc::Mpsc) and so on.
+#[diagnostic::on_unimplemented(
+    message = "a queue of kind `{Self}` is one between processes",
+    label = "no builder makes it",
+    note = "`annulus::shm::spsc::producer` makes such a queue, by the settings of an `annulus::spsc::Builder`",
+    note = "`annulus::shm::mpsc::Builder` makes one of several producers"
+)]
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait Kind: AnyKind + Build {}
 
 /// A kind of queue whose messages can be written and read in place, as slices.
 #[diagnostic::on_unimplemented(
@@ -23,13 +33,13 @@ pub trait Kind: Parts {}
     note = "`spsc` and `mpsc` queues have it; here, receive messages by value, one by one or in batches"
 )]
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait InPlace: Kind + Lanes {}
+pub trait InPlace: AnyKind + Lanes {}
 
 /// A kind of queue that producers can join while it runs.
 #[diagnostic::on_unimplemented(
-    message = "a queue of kind `{Self}` has one producer",
-    label = "no other producer can join",
-    note = "`mpsc` and `mpmc` queues have many: their producers are cloned"
+    message = "a producer of a queue of kind `{Self}` makes no other one",
+    label = "it has one producer, or others join by an invitation",
+    note = "`mpsc` and `mpmc` queues have many: their producers are cloned; those of `shm::mpsc` come from `shm::mpsc::producer`"
 )]
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Joinable: Kind + Join {}
@@ -50,9 +60,15 @@ pub(crate) trait Parts: Sized + 'static {
     type Write<T: Send>: Write<T, Lane: QueueLane + Send + Sync> + Send + Sync;
     /// A consumer's end.
     type Read<T: Send>: Read<T, Lane: QueueLane + Send + Sync> + Send + Sync;
+    /// The control block of its lanes. (Here, and not in [`Lanes`], where it is used: so what has this type
+    /// in its own needs no bound that a compiler would complain of beside the one that says what to do.)
+    type ControlBlock<T: Send>: ControlBlock<T> + Send + Sync;
     /// What its handles are called in debug output.
     const NAME: &'static str;
+}
 
+/// A kind of queue that a [`Builder`](super::Builder) makes.
+pub(crate) trait Build: Parts {
     /// The ends of a new queue.
     #[allow(clippy::type_complexity, reason = "two ends")]
     fn ends<T: Send>(plan: Plan) -> Result<(Self::Write<T>, Self::Read<T>), CapacityError>;
@@ -60,19 +76,16 @@ pub(crate) trait Parts: Sized + 'static {
 
 /// The lanes of a kind whose messages lie beside each other.
 pub(crate) trait Lanes: Parts {
-    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T>;
+    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T, Self::ControlBlock<T>>;
 
     /// The lane to take from next. Where it has no message, no lane has.
-    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T>;
+    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, Self::ControlBlock<T>>;
 
     /// The lane that the last look was at.
-    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T>;
+    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, Self::ControlBlock<T>>;
 
     /// The lane that the last look was at has had its turn.
     fn end_turn<T: Send>(_read: &mut Self::Read<T>) {}
-
-    /// What each producer has done, in the order of joining.
-    fn producers<T: Send>(read: &Self::Read<T>) -> Vec<ProducerStats>;
 }
 
 /// How a producer joins.

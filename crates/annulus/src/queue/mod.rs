@@ -7,6 +7,7 @@
 //! | one | many | [`spmc`] | one | are claimed by a consumer, then moved |
 //! | many | many | [`mpmc`] | one for each producer | are claimed by a consumer, then moved |
 //! | many | many | [`shared`] | one | are claimed by a producer and written, then claimed by a consumer and moved |
+//! | one | one | [`bytes`] | one | are records of bytes of any length, written and read in place |
 //!
 //! Two queues have many producers and many consumers. [`shared`] has one order and one bound for all
 //! producers, verbs that take `&self`, and the memory of one ring, however many producers there are. In
@@ -21,7 +22,10 @@
 //! The handles of the first four are a [`Producer`] and a [`Consumer`] of some [`Kind`]. They have the same
 //! verbs, except those that make no sense for a kind.
 
+#[cfg(feature = "shm")]
+pub(crate) mod across;
 mod builder;
+pub mod bytes;
 mod channels;
 mod claim;
 mod consumer;
@@ -61,10 +65,21 @@ mod tasks;
 mod thinning;
 mod write;
 
+// Last on each page.
+#[cfg(feature = "std")]
+mod placement;
+
+pub use crate::stats::{Latency, ProducerStats};
+// For models, which know of no module `shm`.
+#[cfg(all(feature = "shm", annulus_loom))]
+#[doc(hidden)]
+pub use across::{Across, Joins, ManyAcross};
 pub use builder::Builder;
 pub use consumer::Consumer;
 pub use iter::{IntoIter, Iter, TryIter};
-pub use kind::{InPlace, Joinable, Kind, Shared};
+pub use kind::{AnyKind, InPlace, Joinable, Kind, Shared};
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use plan::Plan;
 pub use producer::Producer;
 pub use reservation::Reservation;
-pub use stats::{ChannelStats, Latency, ProducerStats};
+pub use stats::ChannelStats;

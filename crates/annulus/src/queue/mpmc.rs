@@ -25,11 +25,12 @@
 
 use super::channels::channels;
 use super::claim::Claimer;
-use super::kind::{Divide, Join, Joinable, Kind, Parts, Shared};
+use super::kind::{AnyKind, Build, Divide, Join, Joinable, Kind, Parts, Shared};
 use super::plan::Plan;
 use super::share::LaneShare;
 use super::shared_write::SharedWriteEnd;
 use crate::error::CapacityError;
+use crate::lane::Own;
 
 /// Many producers, many consumers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +38,7 @@ pub enum Mpmc {}
 
 channels!(Mpmc, holds: "Makes a queue with a ring for each producer. Each ring holds exactly `capacity` messages.");
 
+impl AnyKind for Mpmc {}
 impl Kind for Mpmc {}
 impl Joinable for Mpmc {}
 impl Shared for Mpmc {}
@@ -44,8 +46,11 @@ impl Shared for Mpmc {}
 impl Parts for Mpmc {
     type Write<T: Send> = SharedWriteEnd<T>;
     type Read<T: Send> = Claimer<T>;
+    type ControlBlock<T: Send> = Own<T>;
     const NAME: &'static str = "mpmc";
+}
 
+impl Build for Mpmc {
     fn ends<T: Send>(plan: Plan) -> Result<(SharedWriteEnd<T>, Claimer<T>), CapacityError> {
         let share = LaneShare::first(plan)?;
         Ok((SharedWriteEnd::new(share.clone()), Claimer::new(share)))

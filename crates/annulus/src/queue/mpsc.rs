@@ -16,18 +16,15 @@
 //! assert_eq!(consumer.iter().sum::<i32>(), 60);
 //! ```
 
-use alloc::vec::Vec;
-
 use super::channels::channels;
-use super::ends::Read;
 use super::fan_in::FanIn;
-use super::kind::{InPlace, Join, Joinable, Kind, Lanes, Parts};
+use super::kind::{AnyKind, Build, InPlace, Join, Joinable, Kind, Lanes, Parts};
 use super::plan::Plan;
 use super::read::ReadEnd;
 use super::share::LaneShare;
-use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
+use crate::lane::Own;
 
 /// Many producers, one consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,6 +32,7 @@ pub enum Mpsc {}
 
 channels!(Mpsc, holds: "Makes a queue with a ring for each producer. Each ring holds exactly `capacity` messages.");
 
+impl AnyKind for Mpsc {}
 impl Kind for Mpsc {}
 impl InPlace for Mpsc {}
 impl Joinable for Mpsc {}
@@ -42,8 +40,11 @@ impl Joinable for Mpsc {}
 impl Parts for Mpsc {
     type Write<T: Send> = WriteEnd<T>;
     type Read<T: Send> = FanIn<T>;
+    type ControlBlock<T: Send> = Own<T>;
     const NAME: &'static str = "mpsc";
+}
 
+impl Build for Mpsc {
     fn ends<T: Send>(plan: Plan) -> Result<(WriteEnd<T>, FanIn<T>), CapacityError> {
         let share = LaneShare::first(plan)?;
         Ok((WriteEnd::new(share.clone()), FanIn::new(ReadEnd::new(share))))
@@ -69,10 +70,6 @@ impl Lanes for Mpsc {
     #[inline]
     fn end_turn<T: Send>(read: &mut FanIn<T>) {
         read.end_turn();
-    }
-
-    fn producers<T: Send>(read: &FanIn<T>) -> Vec<ProducerStats> {
-        read.state().producers_now()
     }
 }
 

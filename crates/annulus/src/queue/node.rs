@@ -8,7 +8,9 @@ use super::latency_sampler::LatencySampler;
 use super::plan::Plan;
 use crate::error::CapacityError;
 use crate::free_list::END;
-use crate::lane::{Lane, SharedLane};
+use crate::lane::{ControlBlock, Lane, Peer, SharedLane, Span};
+#[cfg(feature = "std")]
+use crate::memory::Block;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use crate::wait::Event;
 
@@ -49,14 +51,21 @@ const _: () = {
 
 impl<L> LaneNode<L> {
     /// The node with number `index` in the roster, for producer `id`, of the queue state at `state`.
-    pub(super) fn new(lane: L, index: u32, id: u64, state: NonNull<()>, plan: &Plan) -> Self {
+    pub(super) fn new(
+        lane: L,
+        index: u32,
+        id: u64,
+        state: NonNull<()>,
+        plan: &Plan,
+        released: Event,
+    ) -> Self {
         Self {
             lane,
             state,
             active: AtomicBool::new(false),
             recently_used: AtomicBool::new(false),
             index,
-            released: Event::new(),
+            released,
             link: AtomicU32::new(END),
             id: AtomicU64::new(id),
             base: AtomicU64::new(plan.first.get()),
@@ -76,42 +85,69 @@ impl<L> LaneNode<L> {
 
 /// What a queue needs of a lane, whichever kind of lane it is.
 pub(crate) trait QueueLane: Sized {
-    /// An empty lane.
-    fn new(plan: &Plan) -> Result<Self, CapacityError>;
+    /// What is known of the process on the other side.
+    type Peer: Peer;
 
     /// Whether nothing lies in it, for a consumer of it.
     fn is_quiet(&self) -> bool;
 
-    /// How many messages lie in it.
-    #[cfg_attr(any(not(feature = "std"), annulus_loom), allow(dead_code, reason = "for pipelines"))]
-    fn count(&self) -> u64;
+    /// What lies in it. For any thread.
+    fn span(&self) -> Span;
+
+    /// Where its slots lie.
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block;
 }
 
-impl<T> QueueLane for Lane<T> {
+/// A lane that a queue makes.
+pub(crate) trait NewLane: QueueLane {
+    /// An empty lane.
+    fn new(plan: &Plan) -> Result<Self, CapacityError>;
+}
+
+impl<T> NewLane for Lane<T> {
     fn new(plan: &Plan) -> Result<Self, CapacityError> {
-        Lane::new(plan.capacity, plan.first, plan.numa_node)
+        Lane::new(plan.capacity, plan.first, plan.memory)
     }
+}
+
+impl<T> NewLane for SharedLane<T> {
+    fn new(plan: &Plan) -> Result<Self, CapacityError> {
+        SharedLane::new(plan.capacity, plan.first, plan.memory)
+    }
+}
+
+impl<T, C: ControlBlock<T>> QueueLane for Lane<T, C> {
+    type Peer = C::Peer;
 
     #[inline(always)]
     fn is_quiet(&self) -> bool {
         self.tail() == self.head()
     }
 
-    fn count(&self) -> u64 {
-        self.len() as u64
+    fn span(&self) -> Span {
+        self.span()
+    }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.block()
     }
 }
 
 impl<T> QueueLane for SharedLane<T> {
-    fn new(plan: &Plan) -> Result<Self, CapacityError> {
-        SharedLane::new(plan.capacity, plan.first, plan.numa_node)
-    }
+    type Peer = ();
 
     fn is_quiet(&self) -> bool {
         self.is_empty()
     }
 
-    fn count(&self) -> u64 {
-        self.len() as u64
+    fn span(&self) -> Span {
+        self.span()
+    }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.block()
     }
 }

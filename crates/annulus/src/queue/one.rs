@@ -2,30 +2,30 @@
 
 use super::ends::Read;
 use super::outlined::outlined;
-use super::read::ReadEnd;
+use super::read::{ReadEnd, note_rest};
 use super::roster::Round;
 use super::state::QueueState;
 use crate::hint::unlikely;
-use crate::lane::Lane;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::lane::Number;
-use crate::sync::mutated;
+use crate::lane::{ControlBlock, Lane, Own};
+use crate::sync::{AtomicU64, mutated};
 use crate::wait::ReaderBackoff;
 
 /// With so many messages, or an eighth of a lane, the reader is not right behind the writer.
 const BACKLOG: usize = 512;
 
 /// The consumer of a queue that has one lane.
-pub(crate) struct One<T> {
-    pub(super) end: ReadEnd<T>,
+pub(crate) struct One<T, C: ControlBlock<T> = Own<T>> {
+    pub(super) end: ReadEnd<T, C>,
     backoff: ReaderBackoff,
     /// Whether it has asked for the next message (A1), and has not seen it.
     asked: bool,
 }
 
-impl<T> One<T> {
+impl<T, C: ControlBlock<T>> One<T, C> {
     /// The one consumer of a queue whose lane `end` reads.
-    pub(super) fn new(end: ReadEnd<T>) -> Self {
+    pub(super) fn new(end: ReadEnd<T, C>) -> Self {
         Self { end, backoff: ReaderBackoff::new(), asked: false }
     }
 
@@ -45,6 +45,7 @@ impl<T> One<T> {
         let backlog = BACKLOG.min(self.end.lane().capacity() / 8);
         let end = &mut self.end;
         self.backoff.found(end.known(), backlog, || {
+            note_rest(&end.node);
             end.learn(usize::MAX);
             end.known()
         });
@@ -63,11 +64,11 @@ impl<T> One<T> {
     }
 }
 
-impl<T> Read<T> for One<T> {
-    type Lane = Lane<T>;
+impl<T, C: ControlBlock<T>> Read<T> for One<T, C> {
+    type Lane = Lane<T, C>;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<Lane<T>> {
+    fn state(&self) -> &QueueState<Lane<T, C>> {
         self.end.node.state()
     }
 
@@ -91,13 +92,19 @@ impl<T> Read<T> for One<T> {
     fn is_plainly_empty(&mut self) -> bool {
         let asks_no_more = self.asked || !self.state().plan.hand_off;
         // The tail first: what was sent before the end is found before the end.
-        let is_empty = asks_no_more
+        // (Another process may be gone, for which the caller has to look.)
+        let is_empty = !C::ACROSS
+            && asks_no_more
             && self.end.is_plainly_empty()
             && (!self.state().may_be_closed() || mutated!("empty_though_closed"));
         if is_empty {
             self.backoff.found_nothing();
         }
         is_empty
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        Some(self.end.lane().tail_word())
     }
 
     #[inline(always)]
@@ -175,7 +182,7 @@ impl<T> Read<T> for One<T> {
     }
 }
 
-impl<T> Drop for One<T> {
+impl<T, C: ControlBlock<T>> Drop for One<T, C> {
     fn drop(&mut self) {
         outlined(self, leave);
     }
@@ -184,7 +191,7 @@ impl<T> Drop for One<T> {
 /// Drops what is left in the queue, because its consumer is gone.
 #[cold]
 #[inline(never)]
-fn leave<T>(one: &mut One<T>) {
+fn leave<T, C: ControlBlock<T>>(one: &mut One<T, C>) {
     one.state().consumer_goes();
     one.state().await_sends();
     one.end.seal();

@@ -4,18 +4,25 @@
 //! It does not look at bounds. So the compiler gets one block with a bound, and rustdoc gets a block for each
 //! kind that has the verbs. `ci/doc` compares what the pages show with what compiles.
 
-/// `of_kinds! { spsc::Spsc, mpsc::Mpsc => impl<T: Send, K: Kind> Consumer<T, K> { … } }` is that block for
+/// `of_kinds! { spsc::Spsc, mpsc::Mpsc => impl<T: Send, K: AnyKind> Consumer<T, K> { … } }` is that block for
 /// the compiler, and a block for each of these kinds for rustdoc.
+///
+/// A kind that is there with a feature only has an attribute, `#[cfg(feature = "shm")] across::Across`.
 ///
 /// A verb may have a bound of its own, `where K: InPlace,`. The compiler explains a missing bound of a verb
 /// better than a missing bound of its block.
 macro_rules! of_kinds {
-    ($($module:ident::$kind:ident),+ => impl<T: Send, K: $bound:ident> $Handle:ident<T, K> $verbs:tt) => {
+    ($($(#[$when:meta])* $module:ident::$kind:ident),+ => impl<T: Send, K: $bound:ident> $Handle:ident<T, K> $verbs:tt) => {
         #[cfg(not(doc))]
         $crate::queue::pages::of_kinds!(@all [T: Send, K: $bound] [] [$Handle<T, K>] $verbs);
         $(
             #[cfg(doc)]
-            $crate::queue::pages::of_kinds!(@page [T: Send] [$Handle<T, super::$module::$kind>] $verbs);
+            $(#[$when])*
+            const _: () = {
+                // As the verbs call it.
+                type K = super::$module::$kind;
+                $crate::queue::pages::of_kinds!(@page [T: Send] [$Handle<T, K>] $verbs);
+            };
         )+
     };
     ($($module:ident::$kind:ident),+ => $(#[$about:meta])* impl<T: Send, K: $bound:ident> Clone for $Handle:ident<T, K> $verbs:tt) => {

@@ -1,21 +1,23 @@
 //! How the lanes of a queue are to be.
 
 use crate::lane::Number;
-use crate::os::numa::NumaNode;
+use crate::memory::Memory;
 use crate::wait::WaitStrategy;
 
 /// How lanes are to be. Constant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    pub(super) capacity: usize,
+    pub(crate) capacity: usize,
     /// The number of a lane's first message.
-    pub(super) first: Number,
-    /// Where its slots are to lie.
-    pub(super) numa_node: NumaNode,
+    pub(crate) first: Number,
+    /// What the memory of its slots is to be like.
+    pub(crate) memory: Memory,
     /// Whether a consumer that waits asks for the next message (`lane/hand_off.rs`).
-    pub(super) hand_off: bool,
-    /// Whether its producer and its consumer measure how long messages take.
-    pub(super) statistics: bool,
+    pub(crate) hand_off: bool,
+    /// Whether what happens rarely is counted, and how long messages take is measured.
+    pub(crate) statistics: bool,
+    /// What the queue is called, if somebody has said so.
+    pub(crate) name: Option<&'static str>,
     /// How handles wait where a verb does not say.
-    pub(super) strategy: WaitStrategy,
+    pub(crate) strategy: WaitStrategy,
 }

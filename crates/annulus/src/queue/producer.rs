@@ -5,7 +5,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::ends::Write;
-use super::kind::{InPlace, Joinable, Kind};
+use super::kind::{AnyKind, InPlace, Joinable};
 use super::outlined::outlined;
 use super::pages::of_kinds;
 use super::reservation::Reservation;
@@ -14,6 +14,7 @@ use crate::batch::in_parts;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
 use crate::error::{GiveBack, Refusal, RegisterError, SendError, TrySendError};
+use crate::observer::observable;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The sending end of a queue: each message reaches one consumer.
@@ -32,11 +33,11 @@ use crate::wait::{Deadline, WaitStrategy};
 /// [`close`](Self::close). From then on every send fails and gives its value back. Messages that were sent
 /// before are received. If a send at the same time as a close returned `Ok`, it came before the close, or all
 /// consumers were gone.
-pub struct Producer<T: Send, K: Kind> {
+pub struct Producer<T: Send, K: AnyKind> {
     pub(super) end: K::Write<T>,
 }
 
-impl<T: Send, K: Kind> Producer<T, K> {
+impl<T: Send, K: AnyKind> Producer<T, K> {
     /// Sends `value`. Waits with the [`WaitStrategy`] of the ring while the ring is full.
     ///
     /// # Errors
@@ -81,6 +82,8 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// drop(consumer);
     /// assert!(producer.try_send("two") == Err(TrySendError::Closed("two")));
     /// ```
+    #[doc(alias = "push")]
+    #[doc(alias = "sendOne")]
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TrySendError<T>> {
         let Err(value) = self.end.send_plainly(value) else {
@@ -180,6 +183,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
     /// assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
     #[doc(alias = "send_slice")]
+    #[doc(alias = "push_partial_slice")]
     #[inline]
     pub fn try_send_batch(&mut self, values: &[T]) -> usize
     where
@@ -223,6 +227,7 @@ impl<T: Send, K: Kind> Producer<T, K> {
 
     /// How many messages of this producer's ring have not been received yet. This is a snapshot: a consumer
     /// may have taken more when it returns.
+    #[doc(alias = "slots")]
     #[must_use]
     pub fn len(&self) -> usize {
         self.end.len()
@@ -293,7 +298,14 @@ impl<T: Send, K: Kind> Producer<T, K> {
         self.end.state().closer()
     }
 
+    observable! {
+        where T: 'static,
+        |handle| stats: handle.end.state().stats(),
+        observer: handle.end.state().observer()
+    }
+
     /// Whether the queue is closed. If so, every send fails from now on.
+    #[doc(alias = "is_abandoned")]
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.end.state().is_closed()
@@ -330,8 +342,11 @@ fn try_send_slow_path<T, W: Write<T>>(end: &mut W, value: T) -> Result<(), (Refu
     unsafe { end.send(value) }.map_err(|value| (Refusal::Closed, value))
 }
 
-of_kinds! { spsc::Spsc, mpsc::Mpsc =>
-impl<T: Send, K: Kind> Producer<T, K> {
+of_kinds! {
+    spsc::Spsc, mpsc::Mpsc,
+    #[cfg(all(feature = "shm", target_os = "linux"))] across::Across,
+    #[cfg(all(feature = "shm", target_os = "linux"))] across::ManyAcross =>
+impl<T: Send, K: AnyKind> Producer<T, K> {
     /// Reserves up to `most` adjacent free slots, to be written in place and sent at once. It reserves fewer
     /// if fewer are free, or if the end of the ring comes first. Never waits.
     ///
@@ -342,12 +357,14 @@ impl<T: Send, K: Kind> Producer<T, K> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel::<u32>(8);
-    /// let reservation = producer.reserve(5).expect("the ring is empty");
+    /// let reservation = producer.try_reserve(5).expect("the ring is empty");
     /// assert_eq!(reservation.write_iter((1..).map(|n| n * n)), 5);
     /// assert_eq!(consumer.readable(), [1, 4, 9, 16, 25]);
     /// ```
+    #[doc(alias = "write_chunk_uninit")]
+    #[doc(alias = "reserve")]
     #[inline]
-    pub fn reserve(&mut self, most: usize) -> Option<Reservation<'_, T>>
+    pub fn try_reserve(&mut self, most: usize) -> Option<Reservation<'_, T, K>>
     where
         K: InPlace,
     {
@@ -417,7 +434,7 @@ impl<T: Send, K: Joinable> Clone for Producer<T, K> {
 }
 }
 
-impl<T: Send, K: Kind> fmt::Debug for Producer<T, K> {
+impl<T: Send, K: AnyKind> fmt::Debug for Producer<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Producer")
             .field("kind", &K::NAME)

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! plain path                                     slow path, outlined
-//!     take_plainly, take_in_run: in a run?  no ─▶ wait, poll
+//!     take_plainly, take_in_run: in a run?  no ─▶ wait, look
 //! L6  move the message out of its slot            L5  try_take: learn (and rest, if that pays)
 //! L7  store the head                                  take: a run, then as on the left
 //! L8  is the producer asleep? wake it
@@ -14,14 +14,14 @@ use core::ptr;
 
 use super::node::LaneNode;
 use super::roster::Round;
-use super::share::LaneShare;
+use super::share::{LaneShare, state_of};
 use crate::hint::unlikely;
-use crate::lane::{Lane, Number, Position};
+use crate::lane::{ControlBlock, Lane, Number, Own, Position};
 use crate::sync::mutated;
 
 /// The one consumer of a lane.
-pub(crate) struct ReadEnd<T> {
-    pub(super) node: LaneShare<Lane<T>>,
+pub(crate) struct ReadEnd<T, C: ControlBlock<T> = Own<T>> {
+    pub(super) node: LaneShare<Lane<T, C>>,
     /// The next message.
     pub(super) head: Position<T>,
     /// Messages are there before this one; there may be more.
@@ -34,19 +34,22 @@ pub(crate) struct ReadEnd<T> {
     end: Option<Number>,
 }
 
-impl<T> ReadEnd<T> {
+impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
     /// The consumer of a lane that nobody else receives from.
-    pub(super) fn new(node: LaneShare<Lane<T>>) -> Self {
+    pub(super) fn new(node: LaneShare<Lane<T, C>>) -> Self {
         let lane = &node.lane;
         let head = lane.position(lane.head());
-        Self { node, head, limit: head.number, stop: head.number, end: None }
+        let end = lane.decided_end();
+        Self { node, head, limit: head.number, stop: head.number, end }
     }
 
     /// The consumer has moved on to another lane, from which nobody else receives.
     fn begin_lane(&mut self) {
         let lane = &self.node.lane;
         let head = lane.position(lane.head());
-        (self.head, self.limit, self.stop, self.end) = (head, head.number, head.number, None);
+        // (Only where a consumer was there before.)
+        let end = lane.decided_end();
+        (self.head, self.limit, self.stop, self.end) = (head, head.number, head.number, end);
     }
 
     /// Moves on to the next lane of `round` that `is_wanted` accepts, and returns its number. `at` is the
@@ -56,7 +59,7 @@ impl<T> ReadEnd<T> {
         &mut self,
         round: &mut Round,
         at: usize,
-        is_wanted: impl FnMut(&LaneNode<Lane<T>>) -> bool,
+        is_wanted: impl FnMut(&LaneNode<Lane<T, C>>) -> bool,
     ) -> Option<usize> {
         let index = self.node.move_on(round, is_wanted)?;
         if index != at {
@@ -72,7 +75,7 @@ impl<T> ReadEnd<T> {
     }
 
     #[inline(always)]
-    pub(super) fn lane(&self) -> &Lane<T> {
+    pub(super) fn lane(&self) -> &Lane<T, C> {
         &self.node.lane
     }
 
@@ -86,8 +89,10 @@ impl<T> ReadEnd<T> {
     #[inline(always)]
     pub(super) fn learn(&mut self, most: usize) -> bool {
         let tail = match self.end {
-            None => self.lane().tail(),
-            Some(end) => end,
+            None => self.lane().read_tail(self.head.number),
+            Some(end) if mutated!("lane_end_unchecked") => end,
+            // (Of another process it may lie before messages that a tail had promised.)
+            Some(end) => self.lane().believed(self.head.number, end),
         };
         let there = tail.since(self.head.number).min(most as u64);
         self.limit = self.head.number.plus(there);
@@ -188,9 +193,14 @@ impl<T> ReadEnd<T> {
     fn go_to(&mut self, head: Position<T>) {
         self.head = head;
         self.lane().release(self.head.number);
-        if !mutated!("lane_release_wakes_nobody") {
-            self.node.released.notify();
+        if mutated!("lane_release_wakes_nobody") {
+            return;
         }
+        #[cfg(feature = "shm")]
+        if C::ACROSS {
+            return self.node.released.notify_across();
+        }
+        self.node.released.notify();
     }
 
     /// L7 and L8: the next `count` messages are moved out, or need not be. Ends the run where they reach
@@ -217,6 +227,13 @@ impl<T> ReadEnd<T> {
         }
         // SAFETY: they lie before the tail (L5), and nobody takes them while this end is borrowed.
         unsafe { self.lane().cells().values_at(self.head, count) }
+    }
+
+    /// As [`readable`](Self::readable), by shared reference.
+    #[inline]
+    pub(super) fn known_beside(&self, most: usize) -> &[T] {
+        // SAFETY: as in `readable`.
+        unsafe { self.lane().cells().values_at(self.head, most.min(self.beside())) }
     }
 
     /// How many of the known messages lie beside each other.
@@ -329,10 +346,19 @@ impl<T> ReadEnd<T> {
     }
 }
 
+/// The consumer of `node` has paused.
+#[cold]
+#[inline(never)]
+pub(super) fn note_rest<T, C: ControlBlock<T>>(node: &LaneNode<Lane<T, C>>) {
+    if let Some(counters) = &state_of(node).counters {
+        counters.rested();
+    }
+}
+
 /// E1: decides where `lane` ends, unless its producer did, and returns where. The caller is its consumer, has
 /// seen that the queue is closed, and then called [`Event::barrier`](crate::wait::Event::barrier). `known` is
 /// for a seeded bug.
-pub(super) fn seal<T>(lane: &Lane<T>, known: Number) -> Number {
+pub(super) fn seal<T, C: ControlBlock<T>>(lane: &Lane<T, C>, known: Number) -> Number {
     lane.seal(if mutated!("seal_at_the_known") { known } else { lane.tail() })
 }
 
@@ -345,12 +371,12 @@ fn refuse_to_advance(count: usize, there: usize) -> ! {
 }
 
 /// Messages that are being handed out. On drop all of them are passed at once.
-struct Taken<'a, T> {
-    end: &'a mut ReadEnd<T>,
+struct Taken<'a, T, C: ControlBlock<T>> {
+    end: &'a mut ReadEnd<T, C>,
     count: usize,
 }
 
-impl<T> Drop for Taken<'_, T> {
+impl<T, C: ControlBlock<T>> Drop for Taken<'_, T, C> {
     #[inline]
     fn drop(&mut self) {
         self.end.pass(self.count);

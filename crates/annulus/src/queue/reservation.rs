@@ -4,29 +4,32 @@ use core::fmt;
 use core::mem::MaybeUninit;
 use core::ptr::{self, NonNull};
 
+use super::kind::AnyKind;
 use super::write::WriteEnd;
 
-/// Adjacent free slots of a producer's ring; made by [`Producer::reserve`](crate::queue::Producer::reserve).
+/// Adjacent free slots of a producer's ring; made by
+/// [`Producer::try_reserve`](crate::queue::Producer::try_reserve).
 ///
 /// Each verb that commits takes the reservation and sends all that it wrote at once, as the next messages.
 /// Dropping the reservation sends nothing. If the queue was closed meanwhile, nothing is sent: the verbs
 /// return 0, and what they wrote is dropped.
+#[doc(alias = "commit")]
 #[must_use = "nothing is sent until a verb commits"]
-pub struct Reservation<'p, T> {
-    end: &'p mut WriteEnd<T>,
+pub struct Reservation<'p, T: Send, K: AnyKind> {
+    end: &'p mut WriteEnd<T, K::ControlBlock<T>>,
     /// Free slots of `end`: at least 1.
     slots: NonNull<[MaybeUninit<T>]>,
 }
 
 // SAFETY: a borrow of an end, and of slots that are that end's alone.
-unsafe impl<T: Send> Send for Reservation<'_, T> {}
+unsafe impl<T: Send, K: AnyKind> Send for Reservation<'_, T, K> {}
 // SAFETY: a shared reference allows to ask for the length.
-unsafe impl<T: Send> Sync for Reservation<'_, T> {}
+unsafe impl<T: Send, K: AnyKind> Sync for Reservation<'_, T, K> {}
 
-impl<'p, T> Reservation<'p, T> {
+impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     /// Up to `most` slots; `None` where there is none.
     #[inline]
-    pub(super) fn new(end: &'p mut WriteEnd<T>, most: usize) -> Option<Self> {
+    pub(super) fn new(end: &'p mut WriteEnd<T, K::ControlBlock<T>>, most: usize) -> Option<Self> {
         let slots = NonNull::from(end.free_slots(most));
         (!slots.is_empty()).then_some(Self { end, slots })
     }
@@ -45,10 +48,11 @@ impl<'p, T> Reservation<'p, T> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// let sent = producer.reserve(3).unwrap().write_iter(["a", "b"].map(String::from));
+    /// let sent = producer.try_reserve(3).unwrap().write_iter(["a", "b"].map(String::from));
     /// assert_eq!(sent, 2);
     /// assert_eq!(consumer.try_iter().collect::<String>(), "ab");
     /// ```
+    #[doc(alias = "fill_from_iter")]
     #[inline]
     pub fn write_iter(self, values: impl IntoIterator<Item = T>) -> usize {
         let mut written = Written { first: self.first(), count: 0 };
@@ -69,7 +73,7 @@ impl<'p, T> Reservation<'p, T> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// assert_eq!(producer.reserve(2).unwrap().write_slice(&[1, 2, 3]), 2);
+    /// assert_eq!(producer.try_reserve(2).unwrap().write_slice(&[1, 2, 3]), 2);
     /// assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [1, 2]);
     /// ```
     #[inline]
@@ -90,7 +94,7 @@ impl<'p, T> Reservation<'p, T> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel(4);
-    /// assert_eq!(producer.reserve(10).unwrap().fill(7), 4);
+    /// assert_eq!(producer.try_reserve(10).unwrap().fill(7), 4);
     /// assert_eq!(consumer.readable(), [7, 7, 7, 7]);
     /// ```
     #[inline]
@@ -109,7 +113,7 @@ impl<'p, T> Reservation<'p, T> {
     ///
     /// ```
     /// let (mut producer, mut consumer) = annulus::spsc::channel::<u32>(4);
-    /// let mut reservation = producer.reserve(2).unwrap();
+    /// let mut reservation = producer.try_reserve(2).unwrap();
     /// for (slot, value) in reservation.as_uninit().iter_mut().zip([10, 20]) {
     ///     slot.write(value);
     /// }
@@ -148,7 +152,7 @@ impl<'p, T> Reservation<'p, T> {
     }
 }
 
-impl<T> fmt::Debug for Reservation<'_, T> {
+impl<T: Send, K: AnyKind> fmt::Debug for Reservation<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reservation").field("len", &self.len()).finish_non_exhaustive()
     }

@@ -84,6 +84,14 @@ pub(crate) struct Round {
 }
 
 impl Round {
+    /// A round of the first `lanes` lanes, as [`Roster::round`].
+    #[inline(always)]
+    pub(super) fn of(at: usize, lanes: usize, all: bool) -> Self {
+        let at = if mutated!("round_starts_anew") { lanes - 1 } else { at };
+        let at = if mutated!("joiner_has_the_turn") { lanes.saturating_sub(2) } else { at };
+        Self { at, left: lanes, lanes, all: all || mutated!("poll_looks_at_all"), thinning: None }
+    }
+
     /// Whether none is left.
     #[inline(always)]
     pub(super) fn is_over(&self) -> bool {
@@ -222,9 +230,7 @@ impl<L> Roster<L> {
     /// Begins a round of the active lanes, or of `all`. It begins with the lane after `at`, which comes last.
     #[inline(always)]
     pub(super) fn round(&self, at: usize, all: bool) -> Round {
-        let lanes = self.count();
-        let at = if mutated!("round_starts_anew") { lanes - 1 } else { at };
-        Round { at, left: lanes, lanes, all: all || mutated!("poll_looks_at_all"), thinning: None }
+        Round::of(at, self.count(), all)
     }
 
     /// As [`round`](Self::round), where there are other consumers. While another one deactivates lanes, the
@@ -244,6 +250,10 @@ impl<L> Roster<L> {
     /// The next lane of `round`, and its number.
     #[inline]
     pub(super) fn next(&self, round: &mut Round) -> Option<(usize, &LaneNode<L>)> {
+        if mutated!("round_grows") {
+            round.left += self.count() - round.lanes;
+            round.lanes = self.count();
+        }
         loop {
             if round.left == 0 {
                 if round.thinning.is_none_or(|begun| self.is_undisturbed(begun)) {

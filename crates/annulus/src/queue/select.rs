@@ -3,13 +3,15 @@
 use alloc::boxed::Box;
 
 use super::Producer;
+use super::ends::Write;
 use super::free_slot::FreeSlot;
-use super::kind::Kind;
-use crate::error::SendError;
+use super::kind::AnyKind;
+use crate::await_room::Alone;
+use crate::error::{Refusal, SendError};
 use crate::room::{HasRoom, WaitsForRoom};
-use crate::wait::{Arm, Choice, Finding, SendChoice, Sending};
+use crate::wait::{Arm, Choice, Event, Finding, Look, SendChoice, Sending, Wait, WaitStrategy};
 
-impl<T: Send, K: Kind> Producer<T, K> {
+impl<T: Send, K: AnyKind> Producer<T, K> {
     /// An arm of [`select!`](crate::select!).
     #[doc(hidden)]
     #[inline]
@@ -21,11 +23,28 @@ impl<T: Send, K: Kind> Producer<T, K> {
     }
 }
 
-impl<T: Send, K: Kind> WaitsForRoom for Producer<T, K> {}
+impl<T: Send, K: AnyKind> WaitsForRoom for Producer<T, K> {}
 
-impl<T: Send, K: Kind> HasRoom for Producer<T, K> {
+impl<T: Send, K: AnyKind> HasRoom for Producer<T, K> {
     fn room(&mut self) -> Box<dyn Arm + '_> {
         // SAFETY: as above.
         Box::new(unsafe { Finding::that_takes_nothing(FreeSlot::of(&mut self.end), FreeSlot::strategy) })
+    }
+}
+
+impl<T: Send, K: AnyKind> Alone for Producer<T, K> {
+    fn released(&self) -> &Event {
+        self.end.event()
+    }
+
+    fn look_for_room(&mut self) -> Result<(), Refusal> {
+        match FreeSlot::of(&mut self.end).poll() {
+            Look::Found(found) => found,
+            Look::Nothing | Look::Again => Err(Refusal::Full),
+        }
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.end.state().plan.strategy
     }
 }

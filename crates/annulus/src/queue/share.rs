@@ -5,46 +5,79 @@ use core::mem;
 use core::ops::Deref;
 use core::ptr::NonNull;
 
-use super::node::{LaneNode, QueueLane};
+use super::node::{LaneNode, NewLane, QueueLane};
 use super::plan::Plan;
 use super::roster::Round;
 use super::state::QueueState;
 use crate::error::CapacityError;
+use crate::wait::Event;
+#[cfg(feature = "shm")]
+use crate::wait::Remote;
 
 /// A share in a queue state, and a reference to one of its lane nodes: what an `Arc` of the one and a
 /// reference to the other would be, in one pointer. Each end of a lane has one, and nothing else keeps a
 /// queue state alive.
 // Decision 0004: a handle has no more than four numbers.
-pub(super) struct LaneShare<L> {
+pub(super) struct LaneShare<L: QueueLane> {
     /// A node of a queue state of which this owns one share. A node lives as long as its queue state.
     node: NonNull<LaneNode<L>>,
 }
 
 // SAFETY: as an `Arc` of the queue state, and a shared reference to a part of it.
-unsafe impl<L: Send + Sync> Send for LaneShare<L> {}
+unsafe impl<L: QueueLane + Send + Sync> Send for LaneShare<L> {}
 // SAFETY: as above.
-unsafe impl<L: Send + Sync> Sync for LaneShare<L> {}
+unsafe impl<L: QueueLane + Send + Sync> Sync for LaneShare<L> {}
 
-impl<L> LaneShare<L> {
+impl<L: QueueLane> LaneShare<L> {
     /// The first share in a new queue state, which has one lane. The lane is active. The queue state counts
     /// one producer and one consumer, which are still to be made.
     pub(super) fn first(plan: Plan) -> Result<Self, CapacityError>
     where
-        L: QueueLane,
+        L: NewLane<Peer = ()>,
     {
-        let state = Arc::new_cyclic(|me| QueueState::new(plan, Weak::clone(me)));
-        let node = state.lane_for_producer()?;
-        state.roster.activate(node);
-        let node = NonNull::from(node);
+        let state = Arc::new_cyclic(|me| QueueState::new(plan, Event::counting, (), Weak::clone(me)));
+        let node = NonNull::from(state.lane_for_producer()?);
+        Ok(Self::of(state, node))
+    }
+
+    /// The first share in a new queue state, whose other side is of another process, and which has the lane
+    /// `first` and those of `others`. The queue state counts a handle of the other side, too. All lanes are
+    /// active. The consumer sleeps at `published`, and each producer at the place that comes with its lane.
+    #[cfg(feature = "shm")]
+    pub(super) fn across(
+        plan: Plan,
+        first: (L, Remote),
+        others: impl IntoIterator<Item = (L, Remote)>,
+        published: Remote,
+        peer: L::Peer,
+    ) -> Self {
+        let published = |counters| Event::across(published, counters);
+        let state = Arc::new_cyclic(|me| QueueState::new(plan, published, peer, Weak::clone(me)));
+        let add = |(lane, released): (L, Remote), number: u64| {
+            let released = Event::across(released, state.counters.clone());
+            NonNull::from(state.add_lane(lane, released, number))
+        };
+        let node = add(first, 0);
+        for (lane, number) in others.into_iter().zip(1..) {
+            // SAFETY: the queue state keeps it.
+            state.roster.activate(unsafe { add(lane, number).as_ref() });
+        }
+        Self::of(state, node)
+    }
+
+    /// The first share in the queue state that has this lane, which becomes active.
+    fn of(state: Arc<QueueState<L>>, node: NonNull<LaneNode<L>>) -> Self {
+        // SAFETY: the queue state keeps it.
+        state.roster.activate(unsafe { node.as_ref() });
         // `give_up` drops it.
         mem::forget(state);
-        Ok(Self { node })
+        Self { node }
     }
 
     /// A share in the same queue state, with a lane for a producer that joins.
     pub(super) fn join(&self) -> Result<Self, CapacityError>
     where
-        L: QueueLane,
+        L: NewLane,
     {
         let node = NonNull::from(self.state().lane_for_producer()?);
         // (A clone, with another node of the same queue state.)
@@ -78,13 +111,13 @@ impl<L> LaneShare<L> {
 
 /// The queue state that `node` belongs to.
 #[inline(always)]
-pub(super) fn state_of<L>(node: &LaneNode<L>) -> &QueueState<L> {
+pub(super) fn state_of<L: QueueLane>(node: &LaneNode<L>) -> &QueueState<L> {
     // SAFETY: `QueueState::lane_for_producer` put the address of the queue state there. Whoever borrows a
     // node has borrowed a share, or the queue state, which the node is a part of.
     unsafe { node.state.cast().as_ref() }
 }
 
-impl<L> Deref for LaneShare<L> {
+impl<L: QueueLane> Deref for LaneShare<L> {
     type Target = LaneNode<L>;
 
     #[inline(always)]
@@ -94,7 +127,7 @@ impl<L> Deref for LaneShare<L> {
     }
 }
 
-impl<L> Clone for LaneShare<L> {
+impl<L: QueueLane> Clone for LaneShare<L> {
     fn clone(&self) -> Self {
         // SAFETY: the address is that of an `Arc`, of which this owns a share.
         unsafe { Arc::increment_strong_count(self.state.cast::<QueueState<L>>().as_ptr()) };
@@ -102,7 +135,7 @@ impl<L> Clone for LaneShare<L> {
     }
 }
 
-impl<L> Drop for LaneShare<L> {
+impl<L: QueueLane> Drop for LaneShare<L> {
     #[inline(always)]
     fn drop(&mut self) {
         give_up(self.node);
@@ -112,7 +145,7 @@ impl<L> Drop for LaneShare<L> {
 /// By value, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
-fn give_up<L>(node: NonNull<LaneNode<L>>) {
+fn give_up<L: QueueLane>(node: NonNull<LaneNode<L>>) {
     // SAFETY: the share that is given up here is still there.
     let state = unsafe { node.as_ref() }.state;
     // SAFETY: the address is that of an `Arc`, and the share is given up once: it is being dropped.

@@ -8,7 +8,9 @@ use super::state::QueueState;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
 use crate::lane::{Claimed, Number, SharedLane};
-use crate::sync::mutated;
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::sync::{AtomicU64, Ordering, mutated};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy, preferred_slots};
@@ -37,7 +39,10 @@ impl<T> SharedWriteEnd<T> {
         if !mutated!("shared_join_unfenced") {
             state.published.fence();
         }
-        Ok(Self::new(node))
+        let end = Self::new(node);
+        // Relaxed: a number for who asks.
+        end.node.base.store(end.next.get(), Ordering::Relaxed);
+        Ok(end)
     }
 
     #[inline(always)]
@@ -162,17 +167,27 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
         &self.node.released
     }
 
+    fn watched(&self) -> &AtomicU64 {
+        self.lane().word_of(self.next)
+    }
+
     #[inline(always)]
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
         let next = self.next;
         let state = self.node.state();
         let preferred = preferred_slots(state.plan.capacity);
         let count_free = move |lane: &SharedLane<T>| lane.free_slots(next, preferred);
-        wait_for_free_slot(state, &self.node, preferred, count_free, strategy, deadline).map(drop)
+        let freed = self.watched();
+        wait_for_free_slot(state, &self.node, preferred, count_free, freed, strategy, deadline).map(drop)
     }
 
     fn len(&self) -> usize {
         self.lane().len()
+    }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.lane().block()
     }
 }
 

@@ -3,19 +3,24 @@
 use alloc::vec::Vec;
 
 use super::Consumer;
+use super::consumer::look;
 use super::ends::Read;
-use super::kind::Kind;
+use super::kind::AnyKind;
 use crate::batches::Batches;
 use crate::error::{RecvError, TryRecvError};
 use crate::lane::Number;
 use crate::receive::{Receive, Waitable};
-use crate::sync::mutated;
+use crate::sync::{AtomicU64, mutated};
 use crate::wait::{Event, Look, Source, Take, WaitStrategy};
 
 // SAFETY: the events are in the queue state, which the consumer keeps alive.
-unsafe impl<T: Send, K: Kind> Source for Consumer<T, K> {
+unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
     fn event(&self) -> &Event {
         &self.end.state().published
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.end.watched()
     }
 
     fn is_ready(&mut self) -> bool {
@@ -27,12 +32,12 @@ unsafe impl<T: Send, K: Kind> Source for Consumer<T, K> {
     }
 
     fn strategy(&self) -> WaitStrategy {
-        self.end.state().plan.strategy
+        self.wait_strategy()
     }
 }
 
 // SAFETY: as above.
-unsafe impl<T: Send, K: Kind> Take for Consumer<T, K> {
+unsafe impl<T: Send, K: AnyKind> Take for Consumer<T, K> {
     type Taken = T;
 
     #[inline(always)]
@@ -45,7 +50,7 @@ unsafe impl<T: Send, K: Kind> Take for Consumer<T, K> {
             return Look::Nothing;
         }
         // Not outlined: a consumer that a future borrows lies in memory anyway.
-        match self.look() {
+        match look::<T, _>(&mut self.end) {
             Ok(value) => Look::Found(Ok(value)),
             Err(TryRecvError::Empty) => {
                 self.end.ask();
@@ -56,7 +61,7 @@ unsafe impl<T: Send, K: Kind> Take for Consumer<T, K> {
     }
 }
 
-impl<T: Send, K: Kind> Batches for Consumer<T, K> {
+impl<T: Send, K: AnyKind> Batches for Consumer<T, K> {
     /// Of each lane. What a producer sends that joins later comes after the mark, also in a lane that was
     /// there.
     type Mark = Vec<Number>;
@@ -72,10 +77,14 @@ impl<T: Send, K: Kind> Batches for Consumer<T, K> {
     fn has_passed(&self, mark: &Vec<Number>) -> bool {
         self.end.spans().zip(mark).all(|((head, _), tail)| !head.is_before(*tail))
     }
+
+    fn left(&self) -> Option<u64> {
+        Some(self.len() as u64)
+    }
 }
 
-impl<T: Send, K: Kind> Waitable for Consumer<T, K> {}
+impl<T: Send, K: AnyKind> Waitable for Consumer<T, K> {}
 
-impl<T: Send, K: Kind> Receive for Consumer<T, K> {
+impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
     type Item = T;
 }

@@ -21,11 +21,12 @@
 
 use super::channels::channels;
 use super::claim::Claimer;
-use super::kind::{Divide, Kind, Parts, Shared};
+use super::kind::{AnyKind, Build, Divide, Kind, Parts, Shared};
 use super::plan::Plan;
 use super::share::LaneShare;
 use super::shared_write::SharedWriteEnd;
 use crate::error::CapacityError;
+use crate::lane::Own;
 
 /// One producer, many consumers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,14 +34,18 @@ pub enum Spmc {}
 
 channels!(Spmc, holds: "Makes a queue that holds exactly `capacity` messages.");
 
+impl AnyKind for Spmc {}
 impl Kind for Spmc {}
 impl Shared for Spmc {}
 
 impl Parts for Spmc {
     type Write<T: Send> = SharedWriteEnd<T>;
     type Read<T: Send> = Claimer<T>;
+    type ControlBlock<T: Send> = Own<T>;
     const NAME: &'static str = "spmc";
+}
 
+impl Build for Spmc {
     fn ends<T: Send>(plan: Plan) -> Result<(SharedWriteEnd<T>, Claimer<T>), CapacityError> {
         let share = LaneShare::first(plan)?;
         Ok((SharedWriteEnd::new(share.clone()), Claimer::new(share)))

@@ -9,19 +9,17 @@
 //! assert_eq!(reader.join().unwrap(), 20);
 //! ```
 
-use alloc::vec::Vec;
-
 use super::channels::channels;
 use super::ends::Read;
 use super::handing::Handing;
-use super::kind::{InPlace, Kind, Lanes, Parts};
+use super::kind::{AnyKind, Build, InPlace, Kind, Lanes, Parts};
 use super::one::One;
 use super::plan::Plan;
 use super::read::ReadEnd;
 use super::share::LaneShare;
-use super::stats::ProducerStats;
 use super::write::WriteEnd;
 use crate::error::CapacityError;
+use crate::lane::Own;
 
 /// One producer, one consumer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,14 +67,18 @@ impl Builder {
     }
 }
 
+impl AnyKind for Spsc {}
 impl Kind for Spsc {}
 impl InPlace for Spsc {}
 
 impl Parts for Spsc {
     type Write<T: Send> = Handing<T>;
     type Read<T: Send> = One<T>;
+    type ControlBlock<T: Send> = Own<T>;
     const NAME: &'static str = "spsc";
+}
 
+impl Build for Spsc {
     fn ends<T: Send>(plan: Plan) -> Result<(Handing<T>, One<T>), CapacityError> {
         let share = LaneShare::first(plan)?;
         Ok((Handing { end: WriteEnd::new(share.clone()) }, One::new(ReadEnd::new(share))))
@@ -97,9 +99,5 @@ impl Lanes for Spsc {
     #[inline]
     fn current<T: Send>(read: &mut One<T>) -> &mut ReadEnd<T> {
         &mut read.end
-    }
-
-    fn producers<T: Send>(read: &One<T>) -> Vec<ProducerStats> {
-        read.state().producers_now()
     }
 }

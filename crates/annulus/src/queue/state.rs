@@ -17,20 +17,26 @@ use core::mem::offset_of;
 use core::ptr::NonNull;
 
 use super::latency_sampler::LatencySampler;
-use super::node::{LaneNode, QueueLane};
+use super::node::{LaneNode, NewLane, QueueLane};
 use super::plan::Plan;
 use super::roster::Roster;
-use super::stats::ProducerStats;
 use crate::closer::{Close, Closer};
 use crate::error::CapacityError;
 use crate::handle_count::HandleCount;
-use crate::lane::{Lane, Number};
+use crate::lane::{Lane, Number, Peer, Span};
+use crate::memory::Memory;
+#[cfg(feature = "numa")]
+use crate::memory::MemoryError;
+use crate::observer::{Observe, Observer};
+use crate::stats::{Counters, Counting, ProducerStats, Stats};
+#[cfg(feature = "numa")]
+use crate::sync::AtomicUsize;
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 use crate::wait::{Event, Flag, HasFlags};
 
 /// What all handles of a queue share.
 #[repr(C, align(128))]
-pub(crate) struct QueueState<L> {
+pub(crate) struct QueueState<L: QueueLane> {
     /// Where consumers sleep. [`CLOSED`] and [`HANDS_OFF`] are its flags.
     pub(super) published: Event,
     producers: HandleCount,
@@ -39,9 +45,20 @@ pub(crate) struct QueueState<L> {
     /// How many producers have joined.
     joined: AtomicU64,
     pub(super) plan: Plan,
+    /// What is counted, if somebody wants that. Constant.
+    pub(super) counters: Counting,
+    /// The process that has the other side, if that is another one. Constant.
+    peer: L::Peer,
     /// Itself, for who is to close it from elsewhere.
     me: Weak<Self>,
+    /// The NUMA node to which a consumer has moved the lanes; [`NOWHERE`] before that.
+    #[cfg(feature = "numa")]
+    reader_node: AtomicUsize,
 }
+
+/// No consumer has moved the lanes.
+#[cfg(feature = "numa")]
+const NOWHERE: usize = usize::MAX;
 
 // The word that each send looks at begins the first line (docs/LAYOUT.md).
 const _: () = assert!(offset_of!(QueueState<Lane<u64>>, published) == 0);
@@ -53,14 +70,20 @@ const CLOSED: Flag = Flag::Closed;
 const HANDS_OFF: Flag = Flag::User;
 
 // SAFETY: the pointers are to nodes, which are borrowed shared only, and freed with the queue state.
-unsafe impl<L: Send + Sync> Send for QueueState<L> {}
+unsafe impl<L: QueueLane + Send + Sync> Send for QueueState<L> {}
 // SAFETY: as above.
-unsafe impl<L: Send + Sync> Sync for QueueState<L> {}
+unsafe impl<L: QueueLane + Send + Sync> Sync for QueueState<L> {}
 
-impl<L> QueueState<L> {
+impl<L: QueueLane> QueueState<L> {
     /// A queue state without a lane, and with one handle on each side.
-    pub(super) fn new(plan: Plan, me: Weak<Self>) -> Self {
-        let published = Event::new();
+    pub(super) fn new(
+        plan: Plan,
+        published: impl FnOnce(Counting) -> Event,
+        peer: L::Peer,
+        me: Weak<Self>,
+    ) -> Self {
+        let counters = Counters::new(plan.statistics);
+        let published = published(counters.clone());
         if plan.hand_off {
             published.set_flag(HANDS_OFF, Ordering::Relaxed);
         }
@@ -71,7 +94,11 @@ impl<L> QueueState<L> {
             roster: Roster::new(),
             joined: AtomicU64::new(0),
             plan,
+            counters,
+            peer,
             me,
+            #[cfg(feature = "numa")]
+            reader_node: AtomicUsize::new(NOWHERE),
         }
     }
 
@@ -79,7 +106,7 @@ impl<L> QueueState<L> {
     /// it, or a new one. O(1), or O(capacity) for a new one.
     pub(super) fn lane_for_producer(&self) -> Result<&LaneNode<L>, CapacityError>
     where
-        L: QueueLane,
+        L: NewLane,
     {
         // Relaxed: each producer only needs another number.
         let id = self.joined.fetch_add(1, Ordering::Relaxed);
@@ -89,9 +116,44 @@ impl<L> QueueState<L> {
             node.has_producer.store(true, Ordering::Relaxed);
             return Ok(node);
         }
-        let lane = L::new(&self.plan)?;
+        Ok(self.add_lane(self.new_lane()?, Event::counting(self.counters.clone()), id))
+    }
+
+    /// Adds a lane for producer `id`, which sleeps at `released`.
+    pub(super) fn add_lane(&self, lane: L, released: Event, id: u64) -> &LaneNode<L> {
         let state = NonNull::new(self.me.as_ptr().cast_mut().cast()).expect("an Arc points to something");
-        Ok(self.roster.add(|index| Box::new(LaneNode::new(lane, index, id, state, &self.plan))))
+        self.roster.add(|index| Box::new(LaneNode::new(lane, index, id, state, &self.plan, released)))
+    }
+
+    /// A lane of its memory, near the consumer if that has said where it is.
+    fn new_lane(&self) -> Result<L, CapacityError>
+    where
+        L: NewLane,
+    {
+        let mut plan = self.plan;
+        if mutated!("joined_ring_unplaced") && self.roster.count() > 0 {
+            plan.memory = Memory::default();
+        }
+        let lane = L::new(&plan)?;
+        #[cfg(feature = "numa")]
+        {
+            // Relaxed: it is a number and nothing else.
+            let node = self.reader_node.load(Ordering::Relaxed);
+            if node != NOWHERE {
+                let told = lane.block().bring_to(node);
+                told.or_else(|error| plan.memory.if_required(error)).map_err(CapacityError::Memory)?;
+            }
+        }
+        Ok(lane)
+    }
+
+    /// Moves all lanes to this NUMA node, and those that are made from now on.
+    #[cfg(feature = "numa")]
+    pub(super) fn bring_to(&self, node: usize) -> Result<(), MemoryError> {
+        self.nodes().try_for_each(|lane| lane.lane.block().bring_to(node))?;
+        // Relaxed: it is a number and nothing else.
+        self.reader_node.store(node, Ordering::Relaxed);
+        Ok(())
     }
 
     /// The producer of `node` leaves. From now on another producer may have the lane.
@@ -107,24 +169,47 @@ impl<L> QueueState<L> {
         self.roster.nodes()
     }
 
+    /// How many lanes may have messages: the first ones, in the order in which they were made.
+    #[inline(always)]
+    pub(super) fn lanes_in_use(&self) -> usize {
+        let made = self.roster.count();
+        self.peer.lanes().map_or(made, |used| if mutated!("lanes_believed") { used } else { used.min(made) })
+    }
+
     /// Whether the queue may be closed: a hint.
     #[inline(always)]
     pub(super) fn may_be_closed(&self) -> bool {
-        self.published.has_flag(CLOSED, Ordering::Relaxed)
+        self.published.has_flag(CLOSED, Ordering::Relaxed) || self.peer.may_have_closed()
+    }
+
+    /// As [`may_be_closed`](Self::may_be_closed), for who has found nothing: also whether the process of the
+    /// other side is gone.
+    #[inline(always)]
+    pub(super) fn may_be_over(&self) -> bool {
+        self.may_be_closed() || self.peer.has_closed()
+    }
+
+    /// L4 of a queue whose other side is of another process, and which has one lane: whether somebody may
+    /// sleep, or the queue may be closed.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(super) fn needs_slow_path_across(&self) -> bool {
+        // The fence in the first look comes before the second look, too.
+        self.published.needs_slow_path_across() || self.peer.may_have_closed()
     }
 
     /// Whether a send needs more than the plain steps: the queue [may be closed](Self::may_be_closed), or the
     /// consumer may ask for the message.
     #[inline(always)]
     pub(super) fn has_any_flag(&self) -> bool {
-        self.published.has_any_flag()
+        self.published.has_any_flag() || self.peer.may_have_closed()
     }
 
     /// Whether the queue is closed. Whoever sees true also sees what the closing thread did before.
     #[inline]
     pub(super) fn is_closed(&self) -> bool {
         // Acquire: pairs with the Release in `close`.
-        self.published.has_flag(CLOSED, Ordering::Acquire)
+        self.published.has_flag(CLOSED, Ordering::Acquire) || self.peer.has_closed()
     }
 
     /// Closes the queue and wakes everybody.
@@ -132,6 +217,7 @@ impl<L> QueueState<L> {
     pub(super) fn close(&self) {
         // Release: pairs with the Acquire in `is_closed`.
         self.published.set_flag(CLOSED, ordering!(Release unless "queue_close_relaxed"));
+        self.peer.close();
         if mutated!("queue_close_wakes_nobody") {
             return;
         }
@@ -142,9 +228,17 @@ impl<L> QueueState<L> {
     /// What closes the queue from anywhere.
     pub(super) fn closer(&self) -> Closer
     where
-        L: QueueLane + Send + Sync + 'static,
+        L: Send + Sync + 'static,
     {
         Closer::from_weak(Weak::clone(&self.me))
+    }
+
+    /// What takes snapshots from anywhere.
+    pub(super) fn observer(&self) -> Observer
+    where
+        L: Send + Sync + 'static,
+    {
+        Observer::from_weak(Weak::clone(&self.me))
     }
 
     /// Called on a closed queue. Whoever looks at a lane afterwards sees every message of a producer that may
@@ -162,9 +256,9 @@ impl<L> QueueState<L> {
         self.producers.add();
     }
 
-    /// Counts one producer less. The last one closes the queue.
+    /// Counts one producer less. The last one closes the queue, unless other processes may have some.
     fn producer_goes(&self) {
-        if self.producers.remove() {
+        if self.producers.remove() && self.peer.ends_with_producer() {
             self.close();
         }
     }
@@ -194,34 +288,71 @@ impl<L: QueueLane + Send + Sync> Close for QueueState<L> {
     }
 
     fn waiting(&self) -> Option<u64> {
-        Some(self.nodes().map(|node| node.lane.count()).sum())
+        Some(self.nodes().map(|node| node.lane.span().count()).sum())
     }
 }
 
-impl<T> QueueState<Lane<T>> {
+impl<L: QueueLane + Send + Sync> Observe for QueueState<L> {
+    fn stats(&self) -> Stats {
+        Self::stats(self)
+    }
+
+    fn is_closed(&self) -> bool {
+        Self::is_closed(self)
+    }
+}
+
+impl<L: QueueLane> QueueState<L> {
+    /// The numbers of the queue now. Each lane is read [at one moment](Span::read), one after the other.
+    pub(super) fn stats(&self) -> Stats {
+        let mut stats = Stats::new(self.plan.name.map(Into::into), self.plan.capacity);
+        stats.closed = self.is_closed();
+        let (mut received, mut pending) = (0_u64, 0);
+        for node in self.nodes() {
+            let span = node.lane.span();
+            // Of all its producers.
+            stats.published = stats.published.wrapping_add(span.tail.since(self.plan.first));
+            received = received.wrapping_add(span.head.since(self.plan.first));
+            pending += span.count();
+            if let Some(counters) = &self.counters {
+                counters.saw_waiting(span.count());
+            }
+            stats.producers.extend(producer_now(node, span));
+        }
+        stats.producers.sort_unstable_by_key(|producer| producer.id);
+        (stats.received, stats.pending) = (Some(received), Some(pending));
+        stats.writers = self.peer.producers().unwrap_or_else(|| self.producers.handles());
+        stats.readers = self.consumers.handles();
+        stats.counted = self.counters.as_ref().map(|counters| counters.read());
+        stats
+    }
+
     /// What the producers have done, in the order of joining. It has the producers that are there, and those
     /// that left messages in a lane which no other producer has yet.
     pub(super) fn producers_now(&self) -> Vec<ProducerStats> {
-        let mut producers: Vec<_> = self
-            .nodes()
-            .filter(|node| node.has_producer.load(Ordering::Relaxed) || node.lane.len() > 0)
-            .map(|node| {
-                let base = Number::new(node.base.load(Ordering::Relaxed));
-                // In this order, as for the length.
-                let (tail, head) = (node.lane.tail(), node.lane.head());
-                let sent = tail.since(base);
-                // Messages before its first one are those of an earlier producer.
-                let received = if head.is_before(base) { 0 } else { head.since(base) };
-                ProducerStats {
-                    id: node.id.load(Ordering::Relaxed),
-                    sent,
-                    received,
-                    pending: node.lane.len() as u64,
-                    latency: node.sampler.as_ref().and_then(LatencySampler::latency),
-                }
-            })
-            .collect();
+        let mut producers: Vec<_> =
+            self.nodes().filter_map(|node| producer_now(node, node.lane.span())).collect();
         producers.sort_unstable_by_key(|producer| producer.id);
         producers
     }
+}
+
+/// What the producer of `node` has done, where `span` lies in its lane. `None` if there is no producer, and
+/// nothing.
+fn producer_now<L>(node: &LaneNode<L>, span: Span) -> Option<ProducerStats> {
+    // Relaxed, here and below: numbers for who asks. While a producer joins, they may be those of the
+    // producer before.
+    if !node.has_producer.load(Ordering::Relaxed) && span.count() == 0 {
+        return None;
+    }
+    let base = Number::new(node.base.load(Ordering::Relaxed));
+    // Messages before its first one are those of an earlier producer.
+    let since_base = |number: Number| if number.is_before(base) { 0 } else { number.since(base) };
+    Some(ProducerStats {
+        id: node.id.load(Ordering::Relaxed),
+        sent: since_base(span.tail),
+        received: since_base(span.head),
+        pending: span.count(),
+        latency: node.sampler.as_ref().and_then(LatencySampler::latency),
+    })
 }

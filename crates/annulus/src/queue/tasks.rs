@@ -6,13 +6,13 @@ use futures_core::FusedStream;
 
 use super::ends::Write;
 use super::free_slot::FreeSlot;
-use super::kind::Kind;
+use super::kind::AnyKind;
 use super::{Consumer, Producer};
 use crate::error::{RecvError, SendError};
 use crate::wait::{Streaming, Waiting};
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-impl<T: Send, K: Kind> Consumer<T, K> {
+impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// Receives the next message, like [`recv`](Self::recv), in a task: the task waits, not its thread.
     ///
     /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing. If it was woken for
@@ -81,6 +81,19 @@ impl<T: Send, K: Kind> Consumer<T, K> {
     }
 
     /// A stream like [`stream`](Self::stream) that owns the consumer.
+    ///
+    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the consumer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut producer, consumer) = annulus::spsc::channel(4);
+    /// producer.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(producer);
+    /// assert_eq!(pollster::block_on(consumer.into_stream().collect::<Vec<_>>()), [1, 2, 3]);
+    /// ```
     #[must_use = "a stream does nothing until it is polled"]
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
         Streaming::messages_of(self)
@@ -88,7 +101,7 @@ impl<T: Send, K: Kind> Consumer<T, K> {
 }
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
-impl<T: Send, K: Kind> Producer<T, K> {
+impl<T: Send, K: AnyKind> Producer<T, K> {
     /// Sends `value`, like [`send`](Self::send), in a task: while the ring is full, the task waits, not its
     /// thread.
     ///

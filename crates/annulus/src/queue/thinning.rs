@@ -131,6 +131,27 @@ mod tests {
         core::iter::from_fn(|| roster.next(&mut round).map(drop)).count()
     }
 
+    /// A search ends, though a producer joins at each of its steps: bounded steps.
+    #[test]
+    fn a_round_visits_those_who_were_there() {
+        let (first, consumer) = mpsc::channel::<u8>(4);
+        let mut producers = alloc::vec![first.clone(), first];
+        let roster = &consumer.end.state().roster;
+        for all in [false, true] {
+            let lanes = producers.len();
+            let mut round = roster.round(0, all);
+            let mut visits = 0;
+            while roster.next(&mut round).is_some() {
+                visits += 1;
+                assert!(visits <= lanes, "it visits those, too, who came meanwhile");
+                let mut joiner = producers[0].clone();
+                joiner.try_send(1).unwrap();
+                producers.push(joiner);
+            }
+            assert!(round.is_over());
+        }
+    }
+
     /// Where another consumer begins to deactivate lanes meanwhile, a round goes on with all of them.
     #[test]
     fn a_round_goes_on_where_rings_were_taken_off() {

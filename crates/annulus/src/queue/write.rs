@@ -17,13 +17,16 @@ use core::ptr;
 
 use super::ends::Write;
 use super::full::wait_for_free_slot;
+use super::latency_sampler::LatencySampler;
 use super::node::LaneNode;
 use super::share::{LaneShare, state_of};
 use super::state::QueueState;
 use crate::error::{CapacityError, Refusal};
 use crate::hint::unlikely;
-use crate::lane::{Lane, Number, Position};
-use crate::sync::{Ordering, mutated};
+use crate::lane::{ControlBlock, Lane, Number, Own, Position};
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::sync::{AtomicU64, Ordering, mutated};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::Event;
 use crate::wait::{Deadline, WaitStrategy, preferred_slots};
@@ -39,8 +42,8 @@ use crate::wait::{Deadline, WaitStrategy, preferred_slots};
 /// sends. A store to the stack for each message would queue up with the stores to the slots, and half as many
 /// of these would be under way at once.
 // Decision 0004: no more than four numbers.
-pub(crate) struct WriteEnd<T> {
-    node: LaneShare<Lane<T>>,
+pub(crate) struct WriteEnd<T, C: ControlBlock<T> = Own<T>> {
+    node: LaneShare<Lane<T, C>>,
     /// The next message.
     tail: Position<T>,
     /// The run ends before this message. It reaches no further than the slots known to be free, and no
@@ -49,16 +52,6 @@ pub(crate) struct WriteEnd<T> {
 }
 
 impl<T> WriteEnd<T> {
-    /// The producer of a lane on which nobody else sends. The queue state counts it already.
-    pub(super) fn new(node: LaneShare<Lane<T>>) -> Self {
-        let lane = &node.lane;
-        // Nobody else writes the tail. The producer that had the lane before gave it up (Release, Acquire).
-        let tail = lane.position(lane.tail());
-        let mut end = Self { node, tail, stop: tail.number };
-        end.cache_limit(tail.number);
-        end
-    }
-
     /// Another producer, with a lane of its own. On a closed queue all its sends fail.
     pub(super) fn another(&self) -> Result<Self, CapacityError> {
         let node = self.node.join()?;
@@ -75,14 +68,26 @@ impl<T> WriteEnd<T> {
         }
         Ok(end)
     }
+}
+
+impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
+    /// The producer of a lane on which nobody else sends. The queue state counts it already.
+    pub(super) fn new(node: LaneShare<Lane<T, C>>) -> Self {
+        let lane = &node.lane;
+        // Nobody else writes the tail. The producer that had the lane before gave it up (Release, Acquire).
+        let tail = lane.position(lane.tail());
+        let mut end = Self { node, tail, stop: tail.number };
+        end.cache_limit(tail.number);
+        end
+    }
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<Lane<T>> {
+    fn state(&self) -> &QueueState<Lane<T, C>> {
         self.node.state()
     }
 
     #[inline(always)]
-    fn lane(&self) -> &Lane<T> {
+    fn lane(&self) -> &Lane<T, C> {
         &self.node.lane
     }
 
@@ -105,7 +110,7 @@ impl<T> WriteEnd<T> {
     /// looks again where the next sample is due, so it learns of the slots up to there only.
     #[inline(always)]
     fn look_for_one(&mut self) {
-        let limit = self.lane().read_limit();
+        let limit = self.lane().read_limit(self.tail.number);
         let limit = self.begin_sample(limit);
         self.cache_limit(limit);
     }
@@ -114,7 +119,7 @@ impl<T> WriteEnd<T> {
     #[inline(always)]
     fn look_for(&mut self, wanted: usize) {
         if self.free_count() < wanted {
-            let limit = self.lane().read_limit();
+            let limit = self.lane().read_limit(self.tail.number);
             self.begin_sample(limit);
             self.cache_limit(limit);
         }
@@ -126,7 +131,7 @@ impl<T> WriteEnd<T> {
     fn begin_sample(&self, limit: Number) -> Number {
         match &self.node.sampler {
             None => limit,
-            Some(sampler) => sampler.begin_sample(self.tail.number, limit),
+            Some(sampler) => measure(&self.node, sampler, self.tail.number, limit),
         }
     }
 
@@ -281,6 +286,71 @@ impl<T> WriteEnd<T> {
         unsafe { self.lane().cells().uninit_at(self.tail, count) }
     }
 
+    /// How many slots there are from that of the next message to the last one.
+    #[inline]
+    pub(super) fn to_storage_end(&self) -> usize {
+        self.tail.to_storage_end(self.lane().cells())
+    }
+
+    /// Whether `count` slots are free. If so, they stay free until this end fills them.
+    #[inline]
+    pub(super) fn has_free_slots(&mut self, count: usize) -> bool {
+        self.look_for(count);
+        self.free_count() >= count
+    }
+
+    /// `count` free slots behind the next `skip` ones. `None` where fewer than all of these are free.
+    ///
+    /// # Panics
+    ///
+    /// If the `count` slots do not lie beside each other.
+    #[inline]
+    pub(super) fn free_slots_behind(&mut self, skip: usize, count: usize) -> Option<&mut [MaybeUninit<T>]> {
+        if !self.has_free_slots(skip + count) {
+            return None;
+        }
+        let (at, cells) = (self.tail.forward(skip, self.lane().cells()), self.lane().cells());
+        assert!(count <= at.to_storage_end(cells), "the storage ends before");
+        // SAFETY: they are behind the tail and free (L1), so they belong to this end alone, as long as it is
+        // borrowed. They lie beside each other.
+        Some(unsafe { cells.uninit_at(at, count) })
+    }
+
+    /// Sends the messages in the next `count` slots, which may reach over the last slot. False where the
+    /// queue was closed before: then nothing is sent.
+    ///
+    /// # Safety
+    ///
+    /// The slots are [free](Self::has_free_slots), and each holds a value.
+    #[inline]
+    pub(super) unsafe fn publish_copies(&mut self, count: usize) -> bool
+    where
+        T: Copy,
+    {
+        // (What is not sent needs no drop.)
+        !self.is_refused() && self.publish(count)
+    }
+
+    /// Waits until `count` slots are free, which are no more than the lane has.
+    pub(super) fn wait_for(
+        &mut self,
+        count: usize,
+        strategy: WaitStrategy,
+        deadline: Deadline,
+    ) -> Result<(), Refusal> {
+        let tail = self.tail.number;
+        let preferred = preferred_slots(self.state().plan.capacity).max(count as u64);
+        // Too few are as good as none: whoever frees more notifies again.
+        let count_free = |lane: &Lane<T, C>| {
+            let free = lane.read_limit(tail).since(tail);
+            if free < count as u64 && !mutated!("little_room_is_enough") { 0 } else { free }
+        };
+        let (state, freed) = (self.state(), self.lane().head_word());
+        let free = wait_for_free_slot(state, &self.node, preferred, count_free, freed, strategy, deadline)?;
+        self.cache_limit(tail.plus(free));
+        Ok(())
+    }
+
     /// Sends the first `count` of the [`free_slots`](Self::free_slots). Returns how many are sent: all, or
     /// none where the queue was closed meanwhile. In that case it drops them.
     ///
@@ -301,9 +371,33 @@ impl<T> WriteEnd<T> {
     }
 }
 
+/// The producer of `node` is about to send message `tail`, and may send until `limit`: notes how many
+/// messages wait, and begins a sample. Returns before which message it must look again.
+#[cold]
+#[inline(never)]
+fn measure<T, C: ControlBlock<T>>(
+    node: &LaneNode<Lane<T, C>>,
+    sampler: &LatencySampler,
+    tail: Number,
+    limit: Number,
+) -> Number {
+    if let Some(counters) = &state_of(node).counters {
+        counters.saw_waiting((node.lane.capacity() as u64).saturating_sub(limit.since(tail)));
+    }
+    sampler.begin_sample(tail, limit)
+}
+
 /// L4: whether there is more to do after L3.
 #[inline(always)]
-fn needs_slow_path<T>(state: &QueueState<Lane<T>>, node: &LaneNode<Lane<T>>, is_lone: bool) -> bool {
+fn needs_slow_path<T, C: ControlBlock<T>>(
+    state: &QueueState<Lane<T, C>>,
+    node: &LaneNode<Lane<T, C>>,
+    is_lone: bool,
+) -> bool {
+    #[cfg(feature = "shm")]
+    if C::ACROSS {
+        return state.needs_slow_path_across();
+    }
     // The fence in the first look comes before the second look, too.
     state.published.needs_slow_path() || !(is_lone || node.is_active())
 }
@@ -312,7 +406,11 @@ fn needs_slow_path<T>(state: &QueueState<Lane<T>>, node: &LaneNode<Lane<T>>, is_
 /// queue was closed before.
 #[cold]
 #[inline(never)]
-fn publish_slow_path<T>(node: &LaneNode<Lane<T>>, first: Number, tail: Number) -> bool {
+fn publish_slow_path<T, C: ControlBlock<T>>(
+    node: &LaneNode<Lane<T, C>>,
+    first: Number,
+    tail: Number,
+) -> bool {
     let state = state_of(node);
     state.published.fence();
     // E2. Messages before the end are the consumer's. The end is behind all of these, or before the first.
@@ -337,7 +435,10 @@ fn publish_slow_path<T>(node: &LaneNode<Lane<T>>, first: Number, tail: Number) -
 /// The message lies in its slot, and `after` is a step from there.
 #[cold]
 #[inline(never)]
-unsafe fn publish_one_slow_path<T>(node: &LaneNode<Lane<T>>, after: Position<T>) -> Result<(), T> {
+unsafe fn publish_one_slow_path<T, C: ControlBlock<T>>(
+    node: &LaneNode<Lane<T, C>>,
+    after: Position<T>,
+) -> Result<(), T> {
     let at = after.step_back();
     if publish_slow_path(node, at.number, after.number) {
         return Ok(());
@@ -353,18 +454,18 @@ unsafe fn publish_one_slow_path<T>(node: &LaneNode<Lane<T>>, after: Position<T>)
 /// They were written, and nobody else looks at them.
 #[cold]
 #[inline(never)]
-unsafe fn drop_unsent<T>(node: &LaneNode<Lane<T>>, tail: Position<T>, count: usize) {
+unsafe fn drop_unsent<T, C: ControlBlock<T>>(node: &LaneNode<Lane<T, C>>, tail: Position<T>, count: usize) {
     // SAFETY: the caller's promise: they were written, and are this end's alone.
     let unsent = ptr::from_mut(unsafe { node.lane.cells().uninit_at(tail, count) });
     // SAFETY: as above. If one destructor panics, the others still run.
     unsafe { (unsent as *mut [T]).drop_in_place() };
 }
 
-impl<T: Send> Write<T> for WriteEnd<T> {
-    type Lane = Lane<T>;
+impl<T: Send, C: ControlBlock<T>> Write<T> for WriteEnd<T, C> {
+    type Lane = Lane<T, C>;
 
     #[inline(always)]
-    fn state(&self) -> &QueueState<Lane<T>> {
+    fn state(&self) -> &QueueState<Lane<T, C>> {
         self.state()
     }
 
@@ -426,21 +527,25 @@ impl<T: Send> Write<T> for WriteEnd<T> {
         &self.node.released
     }
 
+    fn watched(&self) -> &AtomicU64 {
+        self.lane().head_word()
+    }
+
     fn wait(&mut self, strategy: WaitStrategy, deadline: Deadline) -> Result<(), Refusal> {
-        let tail = self.tail.number;
-        let preferred = preferred_slots(self.state().plan.capacity);
-        let count_free = |lane: &Lane<T>| lane.read_limit().since(tail);
-        let free = wait_for_free_slot(self.state(), &self.node, preferred, count_free, strategy, deadline)?;
-        self.cache_limit(tail.plus(free));
-        Ok(())
+        self.wait_for(1, strategy, deadline)
     }
 
     fn len(&self) -> usize {
         self.lane().len()
     }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.lane().block()
+    }
 }
 
-impl<T> Drop for WriteEnd<T> {
+impl<T, C: ControlBlock<T>> Drop for WriteEnd<T, C> {
     fn drop(&mut self) {
         leave(&self.node);
     }
@@ -449,7 +554,7 @@ impl<T> Drop for WriteEnd<T> {
 /// Takes the node and not the end, so that an end has no address (decision 0002).
 #[cold]
 #[inline(never)]
-fn leave<T>(node: &LaneNode<Lane<T>>) {
+fn leave<T, C: ControlBlock<T>>(node: &LaneNode<Lane<T, C>>) {
     state_of(node).leave(node);
 }
 

@@ -8,6 +8,9 @@ use super::slot::{self, Run, Slot};
 use super::storage::Storage;
 use super::{Missing, Slots, Store, Strided, Whole, Writers, Written};
 use crate::error::CapacityError;
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::memory::Memory;
 use crate::message::Message;
 use crate::sequence::Sequence;
 use crate::sync::{AtomicU64, mutated};
@@ -21,10 +24,35 @@ pub(crate) struct Copied<T> {
 }
 
 impl<T: Message> Copied<T> {
-    pub(crate) fn new(capacity: usize, stride: usize) -> Result<Self, CapacityError> {
-        let words = Storage::zeroed(capacity, stride)
-            .ok_or(CapacityError::TooLarge { capacity, slot_bytes: stride * size_of::<u64>() })?;
+    pub(crate) fn new(capacity: usize, stride: usize, memory: Memory) -> Result<Self, CapacityError> {
+        let words = Storage::zeroed(capacity, stride, memory)
+            .map_err(|refused| CapacityError::of_block(refused, capacity, stride * size_of::<u64>()))?;
         Ok(Self { words, message: PhantomData })
+    }
+}
+
+/// Over memory that other processes have, too.
+#[cfg(feature = "shm")]
+impl<T: Message> Copied<T> {
+    /// From one slot to the next, in bytes; one publisher writes them.
+    #[cfg(not(annulus_loom))]
+    pub(crate) const SLOT_BYTES: usize = Slot::<T>::STRIDE * size_of::<u64>();
+
+    /// The layout of so many slots. `None` if there can't be so many.
+    #[cfg(not(annulus_loom))]
+    pub(crate) fn layout(capacity: usize) -> Option<core::alloc::Layout> {
+        Storage::layout(capacity, Slot::<T>::STRIDE)
+    }
+
+    /// The slots in this block, which has [such a layout](Self::layout).
+    ///
+    /// # Safety
+    ///
+    /// All processes access these words by atomic operations only; those that can't write there load them
+    /// only. If another process writes there, then any bytes are a `T`.
+    pub(crate) unsafe fn over(block: Block) -> Self {
+        // SAFETY: the caller's promise.
+        Self { words: unsafe { Storage::over(block) }, message: PhantomData }
     }
 }
 
@@ -42,6 +70,11 @@ impl<T> Store for Copied<T> {
 
     fn start(&self) -> NonNull<AtomicU64> {
         self.words.start()
+    }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.words.block()
     }
 
     #[inline]
@@ -95,17 +128,17 @@ impl<T: Message> Slots<Copied<T>> {
         unsafe { self.slot(sequence) }.read(sequence, message)
     }
 
-    /// Copies messages from `first` on into `places`: those that are there, or at least half of them; none
+    /// Copies messages from `first` on into `buffer`: those that are there, or at least half of them; none
     /// where many write, because that takes a look at each.
     ///
     /// # Safety
     ///
     /// The ring lives.
     #[inline]
-    pub(crate) unsafe fn read_run(self, first: Sequence, places: &mut [MaybeUninit<T::Wire>]) -> Run<'_, T> {
+    pub(crate) unsafe fn read_run(self, first: Sequence, buffer: &mut [MaybeUninit<T::Wire>]) -> Run<'_, T> {
         let one = self.writers == Writers::One || mutated!("run_of_many_writers");
-        let places = if one { places } else { &mut [] };
+        let buffer = if one { buffer } else { &mut [] };
         // SAFETY: the caller's promise. The ring is for one writer, and who calls `write` promises the order.
-        unsafe { slot::read_run(|sequence| self.slot(sequence), first, places) }
+        unsafe { slot::read_run(|sequence| self.slot(sequence), first, buffer) }
     }
 }

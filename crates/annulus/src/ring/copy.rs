@@ -1,11 +1,12 @@
-//! A message into relaxed atomic words and back.
+//! A message, or a record of bytes, into relaxed atomic words and back.
 //!
-//! Small messages go word by word. Large ones go by vector instructions in an `asm!` block (`copy/x86_64.rs`,
-//! `copy/aarch64.rs`): to the compiler the block may be a loop of relaxed atomic accesses, which is all it
-//! has to be, so it is sound where a racy `memcpy` is not, and it costs what a `memcpy` costs. Loom, Miri,
-//! other processors, and these two with pointers of 32 bits, take the words for every size.
+//! Small ones go word by word. Large ones go by vector instructions in an `asm!` block (`copy/x86_64.rs`,
+//! `copy/aarch64.rs`): to the compiler the block may be a loop of relaxed atomic accesses to words, which is
+//! all it has to be, so it is sound where a racy `memcpy` is not, and it costs what a `memcpy` costs. Loom,
+//! Miri, other processors, and these two with pointers of 32 bits, take the words for every size.
 //!
-//! A given `T` is always copied in one way, so no word is accessed with two sizes at once.
+//! The block copies whole words only, and a last word that is not full goes by itself. So no word is accessed
+//! with two sizes, whatever lies in it.
 
 use core::mem::MaybeUninit;
 
@@ -44,11 +45,14 @@ mod vector;
 #[path = "copy/none.rs"]
 mod vector;
 
-const WORD: usize = size_of::<u64>();
+pub(super) const WORD: usize = size_of::<u64>();
 
 /// From this size on, in bytes, a vector copy pays.
 const VECTOR_FLOOR: usize = 256;
 const _: () = assert!(VECTOR_FLOOR >= vector::MIN_BYTES);
+
+/// The same for records, whose length the compiler does not know: a loop of words is slower then.
+pub(super) const RECORD_FLOOR: usize = vector::MIN_BYTES;
 
 /// Words that a `T` fills, the last one perhaps in part.
 pub(super) const fn words_of<T>() -> usize {
@@ -60,61 +64,75 @@ pub(super) const fn by_vector<T>() -> bool {
 }
 
 /// Stores the bytes of `message` into `words`, with relaxed atomic accesses; the rest of the last word is
-/// zero or left as it is.
+/// zero.
 #[inline]
 pub(super) fn store<T: NoUninit>(words: &[AtomicU64], message: &T) {
     debug_assert_eq!(words.len(), words_of::<T>());
     if mutated!("copy_allocates") {
         drop(core::hint::black_box(alloc::boxed::Box::new(*message)));
     }
-    let bytes = bytemuck::bytes_of(message);
-    if by_vector::<T>() {
-        // Decision 0009: what else was tried for large messages.
-        // SAFETY: `words` has room for `size_of::<T>()` bytes, at least `VECTOR_FLOOR`; all accesses to a
-        // payload of this type go through this module, so they are atomic on both sides.
-        unsafe { vector::copy(words.as_ptr().cast_mut().cast(), bytes.as_ptr(), bytes.len()) };
-        return;
-    }
-    let whole = bytes.chunks_exact(WORD);
-    let tail = whole.remainder();
-    for (word, chunk) in words.iter().zip(whole) {
-        let mut value = [0; WORD];
-        value.copy_from_slice(chunk);
-        // Relaxed: part of W3.
-        word.store(u64::from_ne_bytes(value), Ordering::Relaxed);
-    }
-    if !tail.is_empty() {
-        let mut value = [0; WORD];
-        value[..tail.len()].copy_from_slice(tail);
-        // Relaxed: part of W3.
-        words[words_of::<T>() - 1].store(u64::from_ne_bytes(value), Ordering::Relaxed);
-    }
+    store_bytes::<VECTOR_FLOOR>(words, bytemuck::bytes_of(message));
 }
 
 /// Loads every byte of `message` from `words`, with relaxed atomic accesses.
 #[inline]
 pub(super) fn load<T: NoUninit>(words: &[AtomicU64], message: &mut MaybeUninit<T>) {
     debug_assert_eq!(words.len(), words_of::<T>());
-    if by_vector::<T>() {
-        // SAFETY: as in `store`; `message` is ours alone and has `size_of::<T>()` bytes.
-        unsafe { vector::copy(message.as_mut_ptr().cast(), words.as_ptr().cast(), size_of::<T>()) };
-        return;
-    }
     // SAFETY: the bytes of a `MaybeUninit<T>` are `size_of::<T>()` bytes that need no value, and the slice
     // borrows `message` mutably for as long as it lives.
     let bytes = unsafe {
         core::slice::from_raw_parts_mut(message.as_mut_ptr().cast::<MaybeUninit<u8>>(), size_of::<T>())
     };
-    let mut whole = bytes.chunks_exact_mut(WORD);
-    for (word, chunk) in words.iter().zip(whole.by_ref()) {
-        // Relaxed: part of R2.
-        let value = word.load(Ordering::Relaxed).to_ne_bytes();
-        chunk.copy_from_slice(&value.map(MaybeUninit::new));
+    load_bytes::<VECTOR_FLOOR>(words, bytes);
+}
+
+/// Stores `bytes` into the front of `words`, with relaxed atomic accesses; the rest of the last word is
+/// zero. From `FLOOR` bytes on, at least [`RECORD_FLOOR`], by vectors.
+#[inline]
+pub(super) fn store_bytes<const FLOOR: usize>(words: &[AtomicU64], bytes: &[u8]) {
+    let words = &words[..bytes.len().div_ceil(WORD)];
+    let (whole, tail) = bytes.split_at(bytes.len() / WORD * WORD);
+    if vector::AVAILABLE && whole.len() >= FLOOR {
+        // Decision 0009: what else was tried for large messages.
+        // SAFETY: `words` has room for `whole`, which is at least `FLOOR` bytes, and so what the vectors
+        // take; all accesses to words of payloads and of records go through this module, so they are atomic
+        // on both sides.
+        unsafe { vector::copy(words.as_ptr().cast_mut().cast(), whole.as_ptr(), whole.len()) };
+    } else {
+        for (word, chunk) in words.iter().zip(whole.chunks_exact(WORD)) {
+            let mut value = [0; WORD];
+            value.copy_from_slice(chunk);
+            // Relaxed: part of W3, and of Q5.
+            word.store(u64::from_ne_bytes(value), Ordering::Relaxed);
+        }
     }
-    let tail = whole.into_remainder();
     if !tail.is_empty() {
-        // Relaxed: part of R2.
-        let value = words[words_of::<T>() - 1].load(Ordering::Relaxed).to_ne_bytes();
+        let mut value = [0; WORD];
+        value[..tail.len()].copy_from_slice(tail);
+        // Relaxed: part of W3, and of Q5.
+        words[words.len() - 1].store(u64::from_ne_bytes(value), Ordering::Relaxed);
+    }
+}
+
+/// Loads every one of `bytes` from the front of `words`, with relaxed atomic accesses. From `FLOOR` bytes on,
+/// as in [`store_bytes`], by vectors.
+#[inline]
+pub(super) fn load_bytes<const FLOOR: usize>(words: &[AtomicU64], bytes: &mut [MaybeUninit<u8>]) {
+    let words = &words[..bytes.len().div_ceil(WORD)];
+    let (whole, tail) = bytes.split_at_mut(bytes.len() / WORD * WORD);
+    if vector::AVAILABLE && whole.len() >= FLOOR {
+        // SAFETY: as in `store_bytes`; `whole` is ours alone.
+        unsafe { vector::copy(whole.as_mut_ptr().cast(), words.as_ptr().cast(), whole.len()) };
+    } else {
+        for (word, chunk) in words.iter().zip(whole.chunks_exact_mut(WORD)) {
+            // Relaxed: part of R2, and of Q6.
+            let value = word.load(Ordering::Relaxed).to_ne_bytes();
+            chunk.copy_from_slice(&value.map(MaybeUninit::new));
+        }
+    }
+    if !tail.is_empty() {
+        // Relaxed: part of R2, and of Q6.
+        let value = words[words.len() - 1].load(Ordering::Relaxed).to_ne_bytes();
         tail.copy_from_slice(&value.map(MaybeUninit::new)[..tail.len()]);
     }
 }
@@ -135,6 +153,24 @@ mod tests {
         assert_eq!(unsafe { copy.assume_init() }, message, "{N} bytes");
         for edge in [0, used + 1] {
             assert_eq!(words[edge].load(Ordering::Relaxed), u64::MAX, "{N} bytes: wrote outside");
+        }
+    }
+
+    /// Records of every length, into more words than they need.
+    #[test]
+    fn every_length_comes_back_and_nothing_else_is_touched() {
+        for length in 0_usize..if cfg!(miri) { 40 } else { 700 } {
+            let record: alloc::vec::Vec<u8> = (0..length).map(|i| (i * 7 + i / 256 + 1) as u8).collect();
+            let used = length.div_ceil(WORD);
+            let words: alloc::vec::Vec<AtomicU64> = (0..used + 3).map(|_| AtomicU64::new(u64::MAX)).collect();
+            store_bytes::<RECORD_FLOOR>(&words[1..], &record);
+            let mut copy = alloc::vec![MaybeUninit::uninit(); length];
+            load_bytes::<RECORD_FLOOR>(&words[1..], &mut copy);
+            // SAFETY: `load_bytes` wrote every byte.
+            assert!(copy.iter().map(|byte| unsafe { byte.assume_init() }).eq(record), "{length} bytes");
+            for edge in [0, used + 1, used + 2] {
+                assert_eq!(words[edge].load(Ordering::Relaxed), u64::MAX, "{length} bytes: wrote outside");
+            }
         }
     }
 

@@ -32,7 +32,9 @@
 //! subscriber does.
 
 use super::registry::{FREE, Pass, Registry};
+use super::seats::Seats;
 use crate::sequence::Sequence;
+use crate::stats::Counting;
 use crate::sync::{AtomicU64, Ordering, fence, mutated, ordering};
 
 /// The gate of one ring. In a ring whose publishers never wait it stays empty.
@@ -46,18 +48,22 @@ pub(crate) struct Gate {
     forks: AtomicU64,
     /// The cells.
     registry: Registry,
+    /// The cells, where subscribers are of other processes. Constant.
+    seats: Option<Seats>,
     /// How far publishers may be ahead of the slowest cursor. Constant.
     usable: u64,
     /// How far publishers may go on without another look. Constant.
     window: u64,
     /// Constant.
     capacity: u64,
+    /// Where it is counted how many messages wait, if somebody wants that. Constant.
+    counters: Counting,
 }
 
 impl Gate {
     /// The gate of a ring of `capacity` slots, of which `headroom` stay free of messages that somebody still
     /// needs.
-    pub(crate) fn new(capacity: usize, headroom: usize, first: Sequence) -> Self {
+    pub(crate) fn new(capacity: usize, headroom: usize, first: Sequence, counters: Counting) -> Self {
         debug_assert!(headroom < capacity);
         let usable = (capacity - headroom) as u64;
         // Half of the usable slots: who joins at the oldest message then finds at least half of what stands.
@@ -68,9 +74,25 @@ impl Gate {
             limit: AtomicU64::new(first.get()),
             forks: AtomicU64::new(0),
             registry: Registry::new(),
+            seats: None,
             usable,
             window,
             capacity: capacity as u64,
+            counters,
+        }
+    }
+
+    /// The same gate, whose subscribers are of other processes.
+    #[cfg(feature = "shm")]
+    pub(crate) fn seated(self, seats: Seats) -> Self {
+        Self { seats: Some(seats), ..self }
+    }
+
+    /// Where the latest head is with which a publisher looked.
+    fn scanned(&self) -> &AtomicU64 {
+        match &self.seats {
+            Some(seats) => seats.scanned(),
+            None => &self.scanned,
         }
     }
 
@@ -95,7 +117,7 @@ impl Gate {
     pub(crate) fn look(&self, head: Sequence) -> Sequence {
         // G1. A maximum, because of many publishers one may come late. Release: who joins sees the messages
         // before `head`.
-        self.scanned.fetch_max(head.get(), ordering!(Release unless "gate_scanned_relaxed"));
+        self.scanned().fetch_max(head.get(), ordering!(Release unless "gate_scanned_relaxed"));
         if !mutated!("gate_no_publisher_fence") {
             // G2. Pairs with J2.
             fence(Ordering::SeqCst);
@@ -110,8 +132,15 @@ impl Gate {
                 break slowest;
             }
         };
+        if let (Some(counters), true) = (&self.counters, slowest != FREE) {
+            counters.saw_waiting(head.since(Sequence::new(slowest)));
+        }
         let window = if mutated!("gate_blind_for_a_lap_more") { 2 * self.capacity } else { self.window };
         let limit = slowest.saturating_add(self.usable).min(head.plus(window).get());
+        if limit <= head.get() && self.seats.as_ref().is_some_and(Seats::sweep) {
+            // Of whom it waited for, somebody is gone.
+            return self.look(head);
+        }
         // Release: pairs with the Acquire in `limit`.
         self.limit.fetch_max(limit, Ordering::Release);
         Sequence::new(limit)
@@ -119,18 +148,36 @@ impl Gate {
 
     /// G3: the smallest cursor, or `FREE`.
     fn slowest(&self) -> u64 {
-        self.registry.fold(FREE, u64::min)
+        match &self.seats {
+            Some(seats) => seats.slowest(),
+            None => self.registry.fold(FREE, u64::min),
+        }
+    }
+
+    /// Calls `each` with the cell and the cursor of everybody for whom publishers wait: for any thread.
+    pub(crate) fn visit(&self, each: impl FnMut(u64, Sequence)) {
+        match &self.seats {
+            Some(seats) => seats.visit(each),
+            None => self.registry.visit(each),
+        }
+    }
+
+    /// How far publishers may be ahead of the slowest cursor.
+    pub(crate) fn usable(&self) -> u64 {
+        self.usable
     }
 
     /// Joins at what `start` chooses: it is called with the oldest message that can be promised, and must not
-    /// choose an earlier one. From there on nothing is overwritten until the pass moves on.
+    /// choose an earlier one. From there on nothing is overwritten until the pass moves on. `None` if all
+    /// [seats](Seats) are taken.
     pub(crate) fn join(
         &self,
         from_oldest: bool,
         start: impl FnOnce(Sequence) -> Sequence,
-    ) -> (Pass, Sequence) {
-        // Acquire: pairs with the Release of G1.
-        let seen = || Sequence::new(self.scanned.load(Ordering::Acquire));
+    ) -> Option<(Pass, Sequence)> {
+        // Acquire: pairs with the Release of G1. (Of another process no number is believed that is too large
+        // to count on from.)
+        let seen = || Sequence::new(self.scanned().load(Ordering::Acquire)).min(Sequence::LAST_BELIEVED);
         let promised = |scanned: Sequence| {
             if mutated!("gate_promises_too_much") {
                 scanned.back(self.capacity)
@@ -142,7 +189,10 @@ impl Gate {
         };
         // J1.
         let early = if from_oldest { promised(seen()) } else { seen() };
-        let pass = self.registry.enter(early);
+        let pass = match &self.seats {
+            Some(seats) => seats.enter(early)?,
+            None => self.registry.enter(early),
+        };
         if !mutated!("gate_no_joiner_fence") {
             // J2. Pairs with G2.
             fence(Ordering::SeqCst);
@@ -151,11 +201,24 @@ impl Gate {
         let start = start(promised(seen())).max(early);
         // SAFETY: `self` is the gate, and the pass is new.
         unsafe { pass.advance(start) };
-        (pass, start)
+        Some((pass, start))
+    }
+
+    /// Gives a pass up: no publisher waits for it any more.
+    ///
+    /// # Safety
+    ///
+    /// The pass is of this gate, and was not given up; it is now.
+    pub(crate) unsafe fn leave(&self, pass: Pass) {
+        match &self.seats {
+            Some(seats) => seats.leave(pass),
+            // SAFETY: the caller's promise.
+            None => unsafe { Registry::leave(pass) },
+        }
     }
 
     /// A second pass at `cursor`, for a subscriber that stands there with a pass of its own and does not move
-    /// meanwhile.
+    /// meanwhile. Not where there are [seats](Seats).
     pub(crate) fn fork(&self, cursor: Sequence) -> Pass {
         let pass = self.registry.enter(cursor);
         // Release: pairs with the Acquire in `look`.
@@ -170,7 +233,7 @@ mod tests {
     use alloc::vec::Vec;
 
     fn gate(capacity: usize, headroom: usize) -> Gate {
-        Gate::new(capacity, headroom, Sequence::FIRST)
+        Gate::new(capacity, headroom, Sequence::FIRST, None)
     }
 
     fn at(number: u64) -> Sequence {
@@ -178,7 +241,7 @@ mod tests {
     }
 
     fn join(gate: &Gate, start: u64) -> Pass {
-        gate.join(true, |promised| promised.max(at(start))).0
+        gate.join(true, |promised| promised.max(at(start))).unwrap().0
     }
 
     #[test]
@@ -197,8 +260,8 @@ mod tests {
         unsafe {
             passes[0].advance(at(4));
             assert_eq!(gate.look(at(9)), at(10));
-            passes[0].leave();
-            passes[2].leave();
+            gate.leave(passes[0]);
+            gate.leave(passes[2]);
         }
         assert_eq!(gate.look(at(10)), at(11), "the one at 5");
         assert_eq!(gate.limit(), at(11));
@@ -209,7 +272,7 @@ mod tests {
         let gate = gate(8, 0);
         gate.look(at(100));
         // Up to 103 may be written under that limit, over 95.
-        assert_eq!(gate.join(true, |promised| promised).1, at(96));
+        assert_eq!(gate.join(true, |promised| promised).unwrap().1, at(96));
         assert_eq!(gate.look(at(104)), at(104), "and waits there for who joined");
     }
 
@@ -218,9 +281,9 @@ mod tests {
         gate.registry.fold(0, |visited, _| visited + 1)
     }
 
-    fn leave(passes: &[Pass]) {
+    fn leave(gate: &Gate, passes: &[Pass]) {
         // SAFETY: the gate lives, and each pass is given up once.
-        passes.iter().for_each(|pass| unsafe { pass.leave() });
+        passes.iter().for_each(|&pass| unsafe { gate.leave(pass) });
     }
 
     #[test]
@@ -228,7 +291,7 @@ mod tests {
         let gate = gate(14, 10);
         gate.look(at(100));
         // Up to 101 may be written under that limit, four after 98.
-        assert_eq!(gate.join(true, |promised| promised).1, at(98));
+        assert_eq!(gate.join(true, |promised| promised).unwrap().1, at(98));
     }
 
     #[test]
@@ -240,16 +303,16 @@ mod tests {
         assert_eq!(visited(&gate), most, "nobody has left");
         // The ones that came last are the farthest from the top.
         let (leavers, stayers) = passes.split_at(most - 3);
-        leave(leavers);
+        leave(&gate, leavers);
         let levels = 2 + most.ilog(8) as usize;
         assert!((levels - 1..=3 * levels).contains(&visited(&gate)), "{} for three", visited(&gate));
         assert_eq!(gate.slowest(), 0);
-        leave(stayers);
+        leave(&gate, stayers);
         assert_eq!((visited(&gate), gate.slowest()), (0, FREE));
         // Who comes now is at the top.
         let passes = [(); 2].map(|()| join(&gate, 0));
         assert_eq!(visited(&gate), 2);
-        leave(&passes);
+        leave(&gate, &passes);
     }
 
     #[test]
@@ -262,13 +325,13 @@ mod tests {
             let (mut number, mut stayers) = (0, Vec::new());
             for pass in passes.drain(..) {
                 number += 1;
-                if number % round == 0 { leave(&[pass]) } else { stayers.push(pass) }
+                if number % round == 0 { leave(&gate, &[pass]) } else { stayers.push(pass) }
             }
             passes = stayers;
             passes.resize_with(most, || join(&gate, 0));
             assert!((most as u64..most as u64 + 8).contains(&gate.registry.cells()));
         }
-        leave(&passes);
+        leave(&gate, &passes);
     }
 
     #[test]
@@ -280,7 +343,7 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..times {
                         let pass = join(&gate, 0);
-                        leave(&[pass, gate.fork(at(0))]);
+                        leave(&gate, &[pass, gate.fork(at(0))]);
                     }
                 });
             }

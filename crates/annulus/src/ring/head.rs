@@ -9,7 +9,10 @@
 //! with each message by a single publisher. Those who receive in order never need it; joining, lag, `pending`
 //! and `latest` do, and pay for the walk.
 
+use alloc::boxed::Box;
+
 use super::end::End;
+use super::mirror::{Mirror, Seen};
 use crate::hint::unlikely;
 use crate::sequence::{Sequence, Stamp, State};
 use crate::sync::{AtomicU64, Ordering, fence, light_fence, mutated, pause};
@@ -40,6 +43,8 @@ pub(crate) struct Head {
     interval_mask: u64,
     /// Constant.
     writers: Writers,
+    /// Of a ring whose slots other processes have. Constant.
+    mirror: Option<Box<Mirror>>,
 }
 
 // All that a publisher looks at is one line, and nothing else is on it (docs/LAYOUT.md).
@@ -68,7 +73,41 @@ impl Head {
         let quarter = (capacity as u64 / 4).clamp(1, 64);
         let interval_mask = (1 << quarter.ilog2()) - 1;
         let slow_path_mask = AtomicU64::new(interval_mask);
-        Self { bound: AtomicU64::new(first.get()), slow_path_mask, end: End::open(), interval_mask, writers }
+        let bound = AtomicU64::new(first.get());
+        Self { bound, slow_path_mask, end: End::open(), interval_mask, writers, mirror: None }
+    }
+
+    /// The same, of a ring whose slots other processes have.
+    #[cfg(feature = "shm")]
+    pub(super) fn mirrored(self, mirror: Mirror) -> Self {
+        Self { mirror: Some(Box::new(mirror)), ..self }
+    }
+
+    /// What the publisher shows, if it is of another process.
+    fn seen(&self) -> Option<&Seen> {
+        self.mirror.as_ref()?.seen()
+    }
+
+    /// Whether the publisher is of another process.
+    pub(crate) fn is_seen(&self) -> bool {
+        self.seen().is_some()
+    }
+
+    /// Whether the publisher is of another process, which is gone.
+    pub(crate) fn publisher_is_gone(&self) -> bool {
+        self.seen().is_some_and(Seen::publisher_is_gone)
+    }
+
+    /// Tells the other processes that nothing comes from `end` on.
+    pub(super) fn show_end(&self, end: Sequence) {
+        if let Some(mirror) = &self.mirror {
+            mirror.show_end(end);
+        }
+    }
+
+    /// Whether other processes are to be told of the end.
+    pub(super) fn is_mirrored(&self) -> bool {
+        self.mirror.is_some()
     }
 
     pub(crate) fn writers(&self) -> Writers {
@@ -173,7 +212,7 @@ impl Head {
 
     /// The first message that will never be, once somebody has closed the ring, and it is decided.
     pub(crate) fn end(&self) -> Option<Sequence> {
-        self.end.decided()
+        self.end.decided().or_else(|| self.seen()?.end())
     }
 
     /// Whether somebody has closed the ring.
@@ -217,6 +256,9 @@ impl Head {
         let sequence = if mutated!("head_one_too_far") { sequence.plus(2) } else { sequence };
         // Release: pairs with the Acquire in `walk`. Who sees the bound sees the stamps before it.
         self.bound.store(sequence.get(), Ordering::Release);
+        if let Some(mirror) = &self.mirror {
+            mirror.show_bound(sequence);
+        }
     }
 
     /// Z5: whether the one publisher, which has announced `sequence`, is to publish it.
@@ -252,8 +294,12 @@ impl Head {
         stamp: impl Fn(Sequence) -> Stamp,
     ) -> Frontier {
         let capacity = capacity as u64;
-        // Acquire: pairs with the Release in `note`.
-        let mut head = known.max(Sequence::new(self.bound.load(Ordering::Acquire)));
+        let bound = match self.seen() {
+            Some(seen) => seen.bound(),
+            // Acquire: pairs with the Release in `note`.
+            None => Sequence::new(self.bound.load(Ordering::Acquire)),
+        };
+        let mut head = known.max(bound);
         if mutated!("head_no_walk") {
             return Frontier { head, oldest: head.back(capacity) };
         }
@@ -272,6 +318,17 @@ impl Head {
             }
         }
         Frontier { head, oldest: head.back(capacity) }
+    }
+
+    /// What can be believed of that: another process may have written any stamp. No number that comes of it
+    /// is too large to count on from.
+    pub(super) fn believed(&self, frontier: Frontier) -> Frontier {
+        if self.is_seen() && !mutated!("mirror_believes_all") {
+            let Frontier { head, oldest } = frontier;
+            let most = Sequence::LAST_BELIEVED;
+            return Frontier { head: head.min(most), oldest: oldest.min(most) };
+        }
+        frontier
     }
 
     /// Many publishers: the first message from `known` on that is not written, by a look at the slot of each

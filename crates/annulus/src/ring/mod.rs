@@ -1,26 +1,42 @@
 //! Rings of stamped slots, which broadcast is made of: where a message lies, how it gets in and out, and whom
 //! a publisher may not overtake. A ring knows nothing of waiting.
 
+mod area;
 mod copied;
 mod copy;
 mod end;
 mod gate;
 mod head;
+#[cfg(feature = "shm")]
+mod mirror;
+#[cfg(not(feature = "shm"))]
+#[path = "no_mirror.rs"]
+mod mirror;
 mod owned;
 mod registry;
 #[expect(clippy::module_inception, reason = "it is the ring")]
 mod ring;
+#[cfg(feature = "shm")]
+mod seats;
+#[cfg(not(feature = "shm"))]
+#[path = "no_seats.rs"]
+mod seats;
 mod slot;
 mod slots;
 mod storage;
 mod store;
 
+pub(crate) use area::{Area, Extent, Pen};
 pub(crate) use copied::Copied;
 pub(crate) use gate::Gate;
-pub(crate) use head::Writers;
+pub(crate) use head::{Frontier, Writers};
+#[cfg(feature = "shm")]
+pub(crate) use mirror::{Mirror, Shown};
 pub(crate) use owned::Owned;
 pub(crate) use registry::Pass;
 pub(crate) use ring::{MIN_CAPACITY, Ring};
-pub(crate) use slot::{Missing, Run, Unplaced, Whole, Written};
+#[cfg(feature = "shm")]
+pub(crate) use seats::{Cell, Scanned, SeatLocks, Seats};
+pub(crate) use slot::{Missing, Run, Whole, WithoutSlot, Written};
 pub(crate) use slots::Slots;
 pub(crate) use store::{Store, Strided};

@@ -18,12 +18,13 @@
 //! (`gate.rs`) keeps the writer a lap behind every cursor. O3 and O4 give the value to the readers, O6 and O1
 //! give it back.
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::ptr::NonNull;
 
 use super::{Slots, Store, Strided, Writers};
 use crate::error::CapacityError;
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::memory::{Filled, Memory};
 use crate::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, Ordering, UnsafeCell, ordering};
 
@@ -35,7 +36,7 @@ pub(crate) struct OwnedSlot<T> {
 
 /// Slots with a value each.
 pub(crate) struct Owned<T> {
-    slots: Box<[OwnedSlot<T>]>,
+    slots: Filled<OwnedSlot<T>>,
 }
 
 // SAFETY: the values are dropped where the store is, and move between threads in place: that takes `T: Send`.
@@ -45,17 +46,16 @@ unsafe impl<T: Send> Send for Owned<T> {}
 unsafe impl<T: Send + Sync> Sync for Owned<T> {}
 
 impl<T> Owned<T> {
-    /// `capacity` values from `factory`.
-    pub(crate) fn new(capacity: usize, mut factory: impl FnMut() -> T) -> Result<Self, CapacityError> {
-        let mut slots = Vec::new();
-        slots
-            .try_reserve_exact(capacity)
-            .map_err(|_| CapacityError::TooLarge { capacity, slot_bytes: size_of::<OwnedSlot<T>>() })?;
-        slots.resize_with(capacity, || OwnedSlot {
-            stamp: AtomicU64::new(0),
-            value: UnsafeCell::new(factory()),
-        });
-        Ok(Self { slots: slots.into_boxed_slice() })
+    /// `capacity` values from `factory`, in `memory`.
+    pub(crate) fn new(
+        capacity: usize,
+        memory: Memory,
+        mut factory: impl FnMut() -> T,
+    ) -> Result<Self, CapacityError> {
+        let slot = || OwnedSlot { stamp: AtomicU64::new(0), value: UnsafeCell::new(factory()) };
+        let slots = Filled::new(capacity, memory, slot)
+            .map_err(|refused| CapacityError::of_block(refused, capacity, size_of::<OwnedSlot<T>>()))?;
+        Ok(Self { slots })
     }
 }
 
@@ -69,7 +69,12 @@ impl<T> Store for Owned<T> {
     type Unit = OwnedSlot<T>;
 
     fn start(&self) -> NonNull<OwnedSlot<T>> {
-        NonNull::from(&*self.slots).cast()
+        self.slots.start()
+    }
+
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block {
+        self.slots.block()
     }
 
     #[inline]

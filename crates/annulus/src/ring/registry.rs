@@ -32,7 +32,7 @@
 //!
 //! *Steps.* A new family goes where the fewest nodes are, so with m nodes there are fewer than 2 + log₈ m
 //! levels. A look at n subscribers visits their nodes and those above them, fewer than n·(2 + log₈ m), and
-//! reads the counts of the families below these. Who comes takes the first free cell on its way down, so
+//! reads the counts of the families below these. A newcomer takes the first free cell on its way down, so
 //! subscribers that come and go gather at the top.
 
 use core::ptr::NonNull;
@@ -51,7 +51,7 @@ pub(super) struct Registry {
     top: Link<Node>,
 }
 
-/// A cell, and its place in the tree.
+/// A cell, and its branch of the tree.
 #[repr(C, align(128))]
 struct Node {
     /// The next message that its subscriber needs, or `FREE`. On a line that nobody else writes.
@@ -68,7 +68,7 @@ const _: () = assert!(core::mem::offset_of!(Node, branch) == 64 && size_of::<Nod
 #[repr(align(64))]
 struct OwnLine<T>(T);
 
-/// A node's place in the tree.
+/// Where in the tree a node is.
 struct Branch {
     /// A [`Count`].
     count: AtomicU64,
@@ -166,7 +166,7 @@ impl Node {
             // from here.
             let (success, failure) = (ordering, Ordering::Relaxed);
             if at.cell.compare_exchange(FREE, cursor.get(), success, failure).is_ok() {
-                return Pass(NonNull::from(at));
+                return Pass::of(at);
             }
             match at.below().iter().find(|node| node.recount(Count::with_one_more).is_some()) {
                 Some(node) => at = node,
@@ -189,7 +189,7 @@ impl Node {
                             node.branch.0.count.fetch_add(rest.len() as u64 * Count::NODE, Ordering::Release);
                         };
                         at.upwards().for_each(count_rest);
-                        return Pass(NonNull::from(first));
+                        return Pass::of(first);
                     }
                     Err(theirs) => theirs,
                 },
@@ -204,6 +204,24 @@ impl Node {
     /// Nodes below this one, with `cursor` in the first.
     fn family(&self, cursor: Sequence) -> Family {
         core::array::from_fn(|index| Self::new(Some(self), (index == 0).then_some(cursor)))
+    }
+
+    /// T7 for who only wants to know: calls `each` with the number of each cell that is in use, and its
+    /// cursor. `number` is that of this one.
+    fn visit(&self, number: u64, each: &mut impl FnMut(u64, Sequence)) {
+        // Acquire: as in `fold`.
+        if self.count(Ordering::Acquire).used() == 0 {
+            return;
+        }
+        // Acquire: pairs with the Release in `Pass::advance`. Whoever stored the cursor had seen the messages
+        // before it.
+        let cursor = self.cell.load(ordering!(Acquire unless "stats_cursor_relaxed"));
+        if cursor != FREE {
+            each(number, Sequence::new(cursor));
+        }
+        for (number, node) in (1 + number * FAMILY as u64..).zip(self.below()) {
+            node.visit(number, each);
+        }
     }
 
     /// T7.
@@ -235,7 +253,7 @@ impl Registry {
         let top = match self.top.get() {
             Some(top) => top,
             None => match self.top.put(Node::new(None, Some(cursor))) {
-                Ok(node) => return Pass(NonNull::from(node)),
+                Ok(node) => return Pass::of(node),
                 Err(theirs) => theirs,
             },
         };
@@ -255,14 +273,22 @@ impl Registry {
             None => start,
         }
     }
+
+    /// Calls `each` with the number of each cell that is in use, and its cursor. A cell keeps its number.
+    /// Whoever comes or leaves meanwhile may be missing. As costly as [`fold`](Self::fold).
+    pub(super) fn visit(&self, mut each: impl FnMut(u64, Sequence)) {
+        if let Some(top) = self.top.get() {
+            top.visit(0, &mut each);
+        }
+    }
 }
 
-/// A subscriber's node. Good until [`leave`](Self::leave), and only while the gate lives.
+/// A subscriber's cell. Good until it is given up, and only while the gate lives.
 #[derive(Clone, Copy)]
-pub(crate) struct Pass(NonNull<Node>);
+pub(crate) struct Pass(pub(super) NonNull<AtomicU64>);
 
-// SAFETY: it stands for a shared borrow of a node, of which all that changes is atomic; whoever uses it
-// promises that the gate lives.
+// SAFETY: it stands for a shared borrow of an atomic, and of the node around it; whoever uses it promises
+// that the gate lives.
 unsafe impl Send for Pass {}
 // SAFETY: as above.
 unsafe impl Sync for Pass {}
@@ -276,20 +302,28 @@ impl Pass {
     #[inline]
     pub(crate) unsafe fn advance(self, cursor: Sequence) {
         // SAFETY: the caller's promise. Release: pairs with the Acquire of T7; what was read comes before.
-        unsafe { self.0.as_ref() }.cell.store(cursor.get(), ordering!(Release unless "gate_cursor_relaxed"));
+        unsafe { self.0.as_ref() }.store(cursor.get(), ordering!(Release unless "gate_cursor_relaxed"));
     }
 
-    /// Gives the cell up: no publisher waits for it any more.
+    /// The pass of a node, whose first field is the cell.
+    fn of(node: &Node) -> Self {
+        const { assert!(core::mem::offset_of!(Node, cell) == 0) };
+        Self(NonNull::from(node).cast())
+    }
+}
+
+impl Registry {
+    /// Gives a cell up: no publisher waits for it any more.
     ///
     /// # Safety
     ///
-    /// The gate lives, and the pass was not given up; it is now.
-    pub(crate) unsafe fn leave(self) {
+    /// The pass is of this registry, and was not given up; it is now.
+    pub(super) unsafe fn leave(pass: Pass) {
         if mutated!("gate_never_left") {
             return;
         }
-        // SAFETY: the caller's promise.
-        let node = unsafe { self.0.as_ref() };
+        // SAFETY: as the caller promises, it was made of a node by `Pass::of`.
+        let node = unsafe { pass.0.cast::<Node>().as_ref() };
         let ordering = ordering!(Release unless "gate_left_relaxed");
         // T5. Release: as in `advance`; pairs with T3 too.
         node.cell.store(FREE, ordering);

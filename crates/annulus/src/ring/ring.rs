@@ -1,11 +1,15 @@
 //! The ring: its slots, and how far its publishers have come.
 
 use super::head::{Frontier, Head, Writers};
-use super::{Slots, Store, Strided, Unplaced, Written};
+#[cfg(feature = "shm")]
+use super::mirror::Mirror;
+use super::{Slots, Store, Strided, WithoutSlot, Written};
 use crate::error::CapacityError;
 use crate::index::Index;
+#[cfg(feature = "std")]
+use crate::memory::Block;
 use crate::sequence::{Sequence, Stamp};
-use crate::sync::{Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering, mutated};
 
 /// A ring of stamped slots.
 ///
@@ -54,9 +58,40 @@ impl<S: Store> Ring<S> {
         Ok(ring)
     }
 
+    /// The same ring, whose slots other processes have.
+    #[cfg(feature = "shm")]
+    pub(crate) fn mirrored(self, mirror: Mirror) -> Self {
+        Self { head: self.head.mirrored(mirror), ..self }
+    }
+
+    /// The ring of another process's publisher, over the same slots.
+    #[cfg(feature = "shm")]
+    pub(crate) fn of_another(store: S, capacity: usize, first: Sequence, mirror: Mirror) -> Self
+    where
+        S: Strided,
+    {
+        let writers = Writers::One;
+        let head = Head::new(capacity, first, writers).mirrored(mirror);
+        Self { store, index: Index::new(capacity), stride: S::stride(writers), first, head }
+    }
+
+    /// The one publisher is gone, or has closed the ring: other processes are told where it ends.
+    pub(crate) fn show_end(&self) {
+        if self.head.is_mirrored() {
+            let end = self.head.end().unwrap_or_else(|| self.frontier(Sequence::FIRST).head);
+            self.head.show_end(end);
+        }
+    }
+
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.index.capacity()
+    }
+
+    /// Where its slots lie.
+    #[cfg(feature = "std")]
+    pub(crate) fn block(&self) -> &Block {
+        self.store.block()
     }
 
     /// The sequence of the ring's first message.
@@ -75,6 +110,12 @@ impl<S: Store> Ring<S> {
         unsafe { self.slots().stamp(sequence) }
     }
 
+    /// The stamp itself, for who watches it.
+    pub(crate) fn stamp_word(&self, sequence: Sequence) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { self.slots().stamp_word(sequence) }
+    }
+
     /// As [`Slots::is_left`]; the ring is for many writers.
     pub(crate) fn is_left(&self, sequence: Sequence) -> bool
     where
@@ -85,9 +126,8 @@ impl<S: Store> Ring<S> {
     }
 
     /// Finds the slot of a message of this ring again: undoes [`Written::without_slot`].
-    pub(crate) fn place(&self, message: Unplaced) -> Written<'_> {
-        // SAFETY: the ring lives as long as this borrow of it.
-        let stamp = unsafe { self.slots().stamp_word(message.sequence()) };
+    pub(crate) fn with_slot(&self, message: WithoutSlot) -> Written<'_> {
+        let stamp = self.stamp_word(message.sequence());
         message.at(stamp)
     }
 
@@ -104,7 +144,7 @@ impl<S: Store> Ring<S> {
     pub(crate) fn frontier(&self, known: Sequence) -> Frontier {
         let (capacity, stamp) = (self.capacity(), |sequence| self.stamp(sequence));
         let frontier = match self.head.writers() {
-            Writers::One => self.head.walk(known, capacity, stamp),
+            Writers::One => self.head.believed(self.head.walk(known, capacity, stamp)),
             Writers::Many => self.head.survey(known, self.first, capacity, stamp),
         };
         Frontier { oldest: frontier.oldest.max(self.first), ..frontier }

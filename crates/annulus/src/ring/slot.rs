@@ -48,7 +48,8 @@ impl<T: Message> Whole<'_, T> {
     pub(crate) fn take(self) -> T {
         // SAFETY: `Slot::read` made it after it had written every byte and seen `done(sequence)` twice, so by
         // the argument at the top of this file the bytes are those that `Slot::write` stored for one `T`:
-        // what `encode` returned.
+        // what `encode` returned. (Of memory in which another process may write anything, any bytes are a
+        // `T`: `Copied::over`.)
         unsafe { T::decode(self.0.as_ptr()) }
     }
 }
@@ -58,16 +59,16 @@ impl<T: Message> Whole<'_, T> {
 pub(crate) struct Run<'m, T: Message>(&'m [MaybeUninit<T::Wire>]);
 
 impl<T: Message> Run<'_, T> {
-    /// Moves the messages into the front of `places`, which has room for them, and says how many they are.
+    /// Moves the messages into the front of `messages`, which is long enough, and says how many they are.
     #[inline]
-    pub(crate) fn take_into(self, places: &mut [T]) -> usize {
+    pub(crate) fn take_into(self, messages: &mut [T]) -> usize {
         let count = self.0.len();
-        for (place, message) in places[..count].iter_mut().zip(self.0) {
+        for (into, message) in messages[..count].iter_mut().zip(self.0) {
             // SAFETY: `read_run` made it after it had written every byte, seen `done` in the slot of the last
             // message and, after that, in the slot of the first, in a ring of one writer; by the argument at
             // the top of this file the bytes of each are those that `Slot::write` stored for one `T`: what
             // `encode` returned.
-            *place = unsafe { T::decode(message.as_ptr()) };
+            *into = unsafe { T::decode(message.as_ptr()) };
         }
         count
     }
@@ -211,18 +212,18 @@ impl Written<'_> {
     }
 
     /// This as a number, which is all that an outlined function gets.
-    /// [`Ring::place`](super::Ring::place) turns it back.
+    /// [`Ring::with_slot`](super::Ring::with_slot) turns it back.
     #[inline(always)]
-    pub(crate) fn without_slot(self) -> Unplaced {
-        Unplaced(self.done)
+    pub(crate) fn without_slot(self) -> WithoutSlot {
+        WithoutSlot(self.done)
     }
 }
 
 /// A [`Written`] that does not know where its slot is.
 #[must_use = "readers wait for it"]
-pub(crate) struct Unplaced(Stamp);
+pub(crate) struct WithoutSlot(Stamp);
 
-impl Unplaced {
+impl WithoutSlot {
     /// Which message it is.
     pub(crate) fn sequence(&self) -> Sequence {
         // (The bug mixes up the two stamps.)
@@ -234,7 +235,7 @@ impl Unplaced {
     }
 }
 
-/// Copies messages from `first` on into `places`: all that there is room for, or as many as it finds there by
+/// Copies messages from `first` on into `buffer`: as many as it takes, or as many as it finds there by
 /// looking at the first, the second, the fourth, and so on. None where `first` is not there. `slot` knows the
 /// slots of a ring.
 ///
@@ -248,20 +249,20 @@ impl Unplaced {
 pub(super) unsafe fn read_run<'a, 'm, T: Message>(
     slot: impl Fn(Sequence) -> Slot<'a, T>,
     first: Sequence,
-    places: &'m mut [MaybeUninit<T::Wire>],
+    buffer: &'m mut [MaybeUninit<T::Wire>],
 ) -> Run<'m, T> {
     // R1. Acquire: pairs with W4. The last one that finds its message is that of the run.
     let ordering = ordering!(Acquire unless "run_look_relaxed");
     let last = |count| if mutated!("run_looks_at_the_first") { first } else { first.plus(count as u64 - 1) };
     let is_there = |count| slot(last(count)).look(last(count), ordering).is_ok();
-    let (mut count, mut next) = (0, places.len().min(1));
+    let (mut count, mut next) = (0, buffer.len().min(1));
     while count < next && is_there(next) {
         count = next;
-        next = places.len().min(2 * count);
+        next = buffer.len().min(2 * count);
     }
     let mut sequence = first;
-    for place in &mut places[..count] {
-        slot(sequence).copy(place);
+    for into in &mut buffer[..count] {
+        slot(sequence).copy(into);
         sequence = sequence.next();
     }
     // R3, and R4 of the first.
@@ -269,7 +270,7 @@ pub(super) unsafe fn read_run<'a, 'm, T: Message>(
         count = 0;
     }
     // Every byte of these was written, and the looks saw `done` in the last slot and then in the first.
-    Run(&places[..count])
+    Run(&buffer[..count])
 }
 
 #[cfg(all(test, not(annulus_loom)))]

@@ -1,9 +1,10 @@
 //! The words of a ring: flat, line-aligned, zeroed.
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::ptr::NonNull;
 
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::memory::{Filled, Memory, NoBlock};
 use crate::sync::AtomicU64;
 
 /// Words in a cache line. loom's atomics are not words, so under loom a line is one of them and has no
@@ -19,26 +20,48 @@ const _: () = assert!(size_of::<Line>() == LINE_WORDS * size_of::<AtomicU64>(), 
 
 /// A fixed block of atomic words, all zero at first, which begins on a cache line.
 pub(super) struct Storage {
-    lines: Box<[Line]>,
+    lines: Filled<Line>,
 }
 
 impl Storage {
-    /// Room for `slots` slots of `stride` words each; `None` where memory has no such room.
+    /// Room for `slots` slots of `stride` words each, in `memory`.
     ///
     /// Every word is written here, so no page of a ring is touched for the first time while it runs.
-    pub(super) fn zeroed(slots: usize, stride: usize) -> Option<Self> {
-        let count = slots.checked_mul(stride)?.div_ceil(LINE_WORDS);
-        let mut lines = Vec::new();
-        lines.try_reserve_exact(count).ok()?;
-        lines.resize_with(count, Line::default);
-        Some(Self { lines: lines.into_boxed_slice() })
+    pub(super) fn zeroed(slots: usize, stride: usize, memory: Memory) -> Result<Self, NoBlock> {
+        let words = slots.checked_mul(stride).ok_or(NoBlock::TooLarge)?;
+        Ok(Self { lines: Filled::new(words.div_ceil(LINE_WORDS), memory, Line::default)? })
     }
 
-    /// The first word. A `Line` is `LINE_WORDS` words and nothing else (asserted above), and boxed lines are
+    /// The words of a block of memory that other processes have, too: as many lines as it has room for.
+    ///
+    /// # Safety
+    ///
+    /// All processes access these words by atomic operations only; those that can't write there load them
+    /// only.
+    #[cfg(feature = "shm")]
+    pub(super) unsafe fn over(block: Block) -> Self {
+        // SAFETY: any bytes are a line of words, and no byte is in two of them. The caller promises the rest.
+        Self { lines: unsafe { Filled::over(block) } }
+    }
+
+    /// The layout of such a block, for `slots` slots of `stride` words each. `None` if there is no such
+    /// block.
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    pub(super) fn layout(slots: usize, stride: usize) -> Option<core::alloc::Layout> {
+        core::alloc::Layout::array::<Line>(slots.checked_mul(stride)?.div_ceil(LINE_WORDS)).ok()
+    }
+
+    /// The first word. A `Line` is `LINE_WORDS` words and nothing else (asserted above), and the lines are
     /// contiguous, so from here on there are at least as many words as were asked for, for as long as the
     /// storage lives.
     pub(super) fn start(&self) -> NonNull<AtomicU64> {
-        NonNull::from(&*self.lines).cast()
+        self.lines.start().cast()
+    }
+
+    /// Where it lies.
+    #[cfg(feature = "std")]
+    pub(super) fn block(&self) -> &Block {
+        self.lines.block()
     }
 }
 
@@ -50,17 +73,17 @@ mod tests {
     #[test]
     fn begins_on_a_line_and_is_zero() {
         for (slots, stride) in [(2, 1), (3, 2), (5, 8), (7, if cfg!(miri) { 52 } else { 520 })] {
-            let storage = Storage::zeroed(slots, stride).unwrap();
+            let storage = Storage::zeroed(slots, stride, Memory::default()).unwrap();
             assert_eq!(storage.start().as_ptr() as usize % 64, 0);
-            assert!(storage.lines.len() * LINE_WORDS >= slots * stride);
-            let mut words = storage.lines.iter().flat_map(|line| &line.0);
-            assert!(words.all(|word| word.load(Ordering::Relaxed) == 0));
+            // SAFETY: so many words were asked for.
+            let words = unsafe { core::slice::from_raw_parts(storage.start().as_ptr(), slots * stride) };
+            assert!(words.iter().all(|word| word.load(Ordering::Relaxed) == 0));
         }
     }
 
     #[test]
     fn refuses_what_memory_does_not_hold() {
-        assert!(Storage::zeroed(usize::MAX, 2).is_none());
-        assert!(Storage::zeroed(usize::MAX / 16, 1).is_none());
+        assert!(Storage::zeroed(usize::MAX, 2, Memory::default()).is_err());
+        assert!(Storage::zeroed(usize::MAX / 16, 1, Memory::default()).is_err());
     }
 }

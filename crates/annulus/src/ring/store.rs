@@ -3,6 +3,8 @@
 use core::ptr::NonNull;
 
 use super::Writers;
+#[cfg(feature = "std")]
+use crate::memory::Block;
 use crate::sync::AtomicU64;
 
 /// What a ring keeps its messages in: a block of units, a slot of which has a stamp.
@@ -12,6 +14,10 @@ pub(crate) trait Store {
 
     /// The first unit; the block lives as long as the store.
     fn start(&self) -> NonNull<Self::Unit>;
+
+    /// Where it lies.
+    #[cfg(feature = "std")]
+    fn block(&self) -> &Block;
 
     /// The stamp of the slot that begins with unit number `at`.
     ///

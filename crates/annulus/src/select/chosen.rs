@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::error::RecvError;
 use crate::receive::Receive;
 use crate::sync::mutated;
-use crate::wait::{Arms, Choice, Finding, Look, Next, Place, wait_for_any};
+use crate::wait::{Arms, Choice, Finding, Listening, Look, Next, wait_for_any};
 
 /// Which arm is chosen, with what it found: `This(first)`, `Other(This(second))` and so on. After the last
 /// arm, `Other(())` says that the time has passed.
@@ -21,9 +21,9 @@ pub enum Chosen<A, Rest> {
 pub trait Choices: Sized {
     /// Which of them is chosen.
     type Chosen;
-    /// The same arms, with seats.
+    /// The same arms, with listeners.
     #[allow(private_bounds, reason = "the macro does not name it")]
-    type Seated: Arms;
+    type Waiting: Arms;
     /// How many there are.
     const COUNT: usize;
 
@@ -34,16 +34,16 @@ pub trait Choices: Sized {
     /// The arm of that number, with what it found.
     fn choose(self, index: Option<usize>) -> Self::Chosen;
 
-    /// Where they wait.
-    fn seated(self) -> Self::Seated;
+    /// They wait from now on.
+    fn begin_wait(self) -> Self::Waiting;
 
     /// They wait no more.
-    fn risen(seated: Self::Seated) -> Self;
+    fn end_wait(waiting: Self::Waiting) -> Self;
 }
 
 impl Choices for () {
     type Chosen = ();
-    type Seated = ();
+    type Waiting = ();
     const COUNT: usize = 0;
 
     #[inline(always)]
@@ -55,14 +55,14 @@ impl Choices for () {
     #[inline(always)]
     fn choose(self, _: Option<usize>) {}
 
-    fn seated(self) {}
+    fn begin_wait(self) {}
 
-    fn risen((): ()) {}
+    fn end_wait((): ()) {}
 }
 
 impl<A: Choice, Rest: Choices> Choices for (A, Rest) {
     type Chosen = Chosen<A::Found, Rest::Chosen>;
-    type Seated = (Place<A>, Rest::Seated);
+    type Waiting = (Listening<A>, Rest::Waiting);
     const COUNT: usize = 1 + Rest::COUNT;
 
     #[inline(always)]
@@ -82,12 +82,12 @@ impl<A: Choice, Rest: Choices> Choices for (A, Rest) {
         }
     }
 
-    fn seated(self) -> Self::Seated {
-        (Place::new(self.0), self.1.seated())
+    fn begin_wait(self) -> Self::Waiting {
+        (Listening::new(self.0), self.1.begin_wait())
     }
 
-    fn risen((place, rest): Self::Seated) -> Self {
-        (place.into_arm(), Rest::risen(rest))
+    fn end_wait((listening, rest): Self::Waiting) -> Self {
+        (listening.into_arm(), Rest::end_wait(rest))
     }
 }
 
@@ -107,19 +107,35 @@ pub enum Until {
 #[inline(always)]
 pub fn select<L: Choices>(mut arms: L, is_fair: bool, until: Until) -> L::Chosen {
     let first = if is_fair { turn(L::COUNT) } else { 0 };
-    let (mut index, mut is_again) = (first, false);
-    for _ in 0..L::COUNT {
+    match arms.look_at(first) {
+        Look::Found(()) => arms.choose(Some(first)),
+        look => select_another(arms, first, matches!(look, Look::Again), is_fair, until),
+    }
+}
+
+/// What follows where nothing is at the arm `first`. `is_again`: it has to be looked at again.
+// Not inlined, because the first look mostly finds something: decision 0072.
+#[inline(never)]
+fn select_another<L: Choices>(
+    mut arms: L,
+    first: usize,
+    mut is_again: bool,
+    is_fair: bool,
+    until: Until,
+) -> L::Chosen {
+    let mut index = first;
+    for _ in 1..L::COUNT {
+        index = if index + 1 == L::COUNT { 0 } else { index + 1 };
         match arms.look_at(index) {
             Look::Found(()) => {
                 if is_fair {
-                    took(index);
+                    took(index, first);
                 }
                 return arms.choose(Some(index));
             }
             Look::Nothing => {}
             Look::Again => is_again = true,
         }
-        index = if index + 1 == L::COUNT { 0 } else { index + 1 };
     }
     if matches!(until, Until::Now) && !is_again {
         arms.choose(None)
@@ -136,62 +152,92 @@ fn wait<L: Choices>(arms: L, first: usize, is_fair: bool, until: Until) -> L::Ch
         Until::Now => Some(Instant::now()),
         Until::Passed(timeout) => Instant::now().checked_add(timeout),
     };
-    let mut seated = arms.seated();
-    let index = wait_for_any(&mut seated, first, deadline);
+    let mut waiting = arms.begin_wait();
+    let index = wait_for_any(&mut waiting, first, deadline);
     if let (Some(index), true) = (index, is_fair) {
-        took(index);
+        took(index, first);
     }
-    L::risen(seated).choose(index)
+    L::end_wait(waiting).choose(index)
 }
 
-/// Once in so many times, on average, a fair look does not begin with the arm that was taken last.
+/// How many fair looks in a row begin with the arm that was taken last: so many, or up to three more. Then
+/// one begins with another arm.
 // Decision 0072: looks in vain become rare.
-const STAYS: u64 = 16;
+const STAYS: u64 = 28;
+
+/// One of the looks that are left, in [`Looks::word`].
+const LOOK: u64 = 1 << 32;
 
 std::thread_local! {
-    static LOOKS: Looks = const { Looks { due: Cell::new(0), turns: Cell::new(0), last: Cell::new(0) } };
+    static LOOKS: Looks = const { Looks { word: Cell::new(0), turns: Cell::new(0) } };
 }
 
 /// The fair looks of a thread.
 struct Looks {
-    /// Whether it is another arm's turn.
-    due: Cell<u64>,
-    /// Which one's.
+    /// Below [`LOOK`]: the arm that was taken last. Above: how many looks are left until it is another arm's
+    /// turn.
+    word: Cell<u64>,
+    /// Whose turn it was, as a fraction of 2^64.
     turns: Cell<u64>,
-    /// The arm that was taken last.
-    last: Cell<usize>,
 }
 
-/// The next multiple of the golden ratio, as a fraction of 2^64. They are spread so evenly that none of `n`
-/// parts of that is left out for more than `3 n` of them. If a thread does other looks in between, now one
-/// and now another, they are still spread (a counter would skip the same arms each time).
-fn next(multiple: &Cell<u64>) -> u64 {
-    const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-    multiple.set(multiple.get().wrapping_add(STEP));
-    multiple.get()
+impl Looks {
+    /// The arm with which a look begins that does not begin with the one that was taken last. It is noted.
+    #[cold]
+    #[inline(never)]
+    fn another(&self, count: usize) -> usize {
+        // Multiples of the golden ratio. They are spread so evenly that none of `n` parts of 2^64 is left out
+        // for more than `3 n` of them. If a thread does other looks in between, now one and now another, they
+        // are still spread (a counter would skip the same arms each time).
+        const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+        let turn = self.turns.get().wrapping_add(STEP);
+        self.turns.set(turn);
+        let index = ((u128::from(turn) * count as u128) >> 64) as usize;
+        let stays = match self.word.get() / LOOK {
+            // By other bits than those that say whose turn it is. Always the same number would give each turn
+            // to the same one of the selects of a thread.
+            0 => STAYS + ((turn ^ turn >> 32).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 62),
+            left => left - 1,
+        };
+        self.word.set(stays * LOOK + index as u64);
+        index
+    }
 }
 
 /// The arm with which a fair look begins, of so many: mostly the one that was taken last, and each in its
 /// turn.
-#[inline]
+#[inline(always)]
 pub(super) fn turn(count: usize) -> usize {
     // (Under loom all threads are one, and each execution has to be as the one before.)
     if cfg!(annulus_loom) || mutated!("select_always_in_order") {
         return 0;
     }
-    LOOKS.with(|Looks { due, turns, last }| {
-        let is_due = next(due) < u64::MAX / STAYS && !mutated!("select_stays_for_good");
-        if last.get() < count && !is_due {
-            return last.get();
+    LOOKS.with(|looks| {
+        let word = looks.word.get();
+        let last = (word % LOOK) as usize;
+        match word.checked_sub(LOOK) {
+            Some(less) if last < count => {
+                looks.word.set(less);
+                last
+            }
+            None if last < count && mutated!("select_stays_for_good") => last,
+            _ => looks.another(count),
         }
-        ((u128::from(next(turns)) * count as u128) >> 64) as usize
     })
 }
 
-/// Says which arm was taken by a fair look.
-#[inline]
-pub(super) fn took(index: usize) {
-    LOOKS.with(|looks| looks.last.set(index));
+/// Says which arm was taken by a fair look that began with the arm `first`, which is noted already.
+#[inline(always)]
+pub(super) fn took(index: usize, first: usize) {
+    if index != first {
+        took_another(index);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn took_another(index: usize) {
+    LOOKS.with(|looks| looks.word.set(looks.word.get() / LOOK * LOOK + index as u64));
 }
 
 /// An arm that receives, of any handle.

@@ -26,8 +26,9 @@
 /// | arm | handles | result |
 /// | --- | --- | --- |
 /// | `recv(handle) -> result => …` | each that can [`Receive`](crate::Receive) | that of `recv` |
-/// | `recv_or_lag(subscriber) -> result => …` | lossy [subscribers](crate::broadcast::Subscriber) | that of `recv_or_lag` |
+/// | `recv_or_lag(subscriber) -> result => …` | lossy [subscribers](crate::broadcast::Subscriber), [those of records](crate::broadcast::bytes::Subscriber) too | that of `recv_or_lag` |
 /// | `wait(subscriber) -> result => …` | [subscribers of events](crate::event::EventSubscriber) | that of `wait`; then process the event |
+/// | `reserve(producer, len) -> result => …` | [producers of bytes](crate::queue::bytes::Producer) | that of `reserve`; then write the record, and commit it |
 /// | `send(handle, value) -> result => …` | each that [waits for room](crate::WaitsForRoom) | that of `send` or `publish` |
 /// | `default => …` | | if nothing else is possible now |
 /// | `default(timeout) => …` | | if nothing else was possible for that [`Duration`](core::time::Duration) |
@@ -38,7 +39,7 @@
 ///
 /// *Order.* If several arms are possible, it takes one of them. It mostly begins to look at the arm that was
 /// taken last, and now and then at another one. In a thread that does no other select in between, each of
-/// `n` arms comes first in at least one of `40 * n` rounds, so an arm that stays possible is taken within so
+/// `n` arms comes first in at least one of `100 * n` rounds, so an arm that stays possible is taken within so
 /// many. [`select_biased!`](crate::select_biased!)
 /// always looks at the arms as they stand.
 ///
@@ -143,6 +144,12 @@ macro_rules! __select_arms {
     ($fair:tt, [$($arm:tt)*] $default:tt send($handle:expr, $value:expr) -> $found:pat => $body:expr $(, $($rest:tt)*)?) => {
         $crate::__select_arms!($fair, [$($arm)* (send_in_select [$handle] ($value) $found, $body)] $default $($($rest)*)?)
     };
+    ($fair:tt, [$($arm:tt)*] $default:tt reserve($handle:expr, $len:expr) -> $found:pat => $body:block $($rest:tt)*) => {
+        $crate::__select_arms!($fair, [$($arm)* (reserve_in_select [$handle] ($len) $found, $body)] $default $($rest)*)
+    };
+    ($fair:tt, [$($arm:tt)*] $default:tt reserve($handle:expr, $len:expr) -> $found:pat => $body:expr $(, $($rest:tt)*)?) => {
+        $crate::__select_arms!($fair, [$($arm)* (reserve_in_select [$handle] ($len) $found, $body)] $default $($($rest)*)?)
+    };
     ($fair:tt, $arms:tt () default => $body:block $($rest:tt)*) => {
         $crate::__select_arms!($fair, $arms (($crate::__select::Until::Now) $body) $($rest)*)
     };
@@ -162,7 +169,7 @@ macro_rules! __select_arms {
         ::core::compile_error!(::core::concat!(
             "`select!` expects an arm: `recv(handle) -> message => expression`, \
              `recv_or_lag(subscriber) -> message => expression`, `wait(event_subscriber) -> result => expression`, \
-             `send(handle, value) -> result => expression`, `default => expression` or \
+             `reserve(producer, length) -> result => expression`, `send(handle, value) -> result => expression`, `default => expression` or \
              `default(timeout) => expression`; found `", ::core::stringify!($($rest)*), "`"
         ))
     };
@@ -190,6 +197,9 @@ macro_rules! __select_run {
 #[macro_export]
 macro_rules! __select_list {
     () => { () };
+    ((reserve_in_select [$handle:expr] ($len:expr) $found:pat, $body:expr) $($rest:tt)*) => {
+        (($handle).reserve_in_select($len), $crate::__select_list!($($rest)*))
+    };
     (($verb:ident [$handle:expr] $value:tt $found:pat, $body:expr) $($rest:tt)*) => {
         (($handle).$verb(), $crate::__select_list!($($rest)*))
     };
@@ -213,6 +223,9 @@ macro_rules! __select_body {
                 $crate::__select_body!(others, [$($rest)*], $default)
             }
         }
+    };
+    ($chosen:ident, [(reserve_in_select [$handle:expr] ($len:expr) $found:pat, $body:expr) $($rest:tt)*], $default:expr) => {
+        $crate::__select_body!($chosen, [(reserve_in_select [$handle] () $found, $body) $($rest)*], $default)
     };
     ($chosen:ident, [(send_in_select [$handle:expr] ($value:expr) $found:pat, $body:expr) $($rest:tt)*], $default:expr) => {
         match $chosen {

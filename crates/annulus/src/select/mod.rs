@@ -7,4 +7,4 @@ mod ready;
 pub use chosen::{Choices, Chosen, Receiving, Until, select};
 pub use ready::Select;
 
-pub use crate::wait::{Choice, Place, SendChoice};
+pub use crate::wait::{Choice, Listening, SendChoice};

@@ -6,9 +6,10 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use super::chosen::{took, turn};
+use crate::queue::{InPlace, bytes};
 use crate::receive::Waitable;
 use crate::room::WaitsForRoom;
-use crate::wait::{Arm, Arms, Deadline, Event, Look, Place, Ready, Source, WaitStrategy, wait_for_any};
+use crate::wait::{Arm, Arms, Deadline, Event, Listening, Look, Ready, Source, WaitStrategy, wait_for_any};
 
 /// Waits until one of several handles is ready: for any number of handles, where
 /// [`select!`](crate::select!) needs to know them in advance.
@@ -24,7 +25,7 @@ use crate::wait::{Arm, Arms, Deadline, Event, Look, Place, Ready, Source, WaitSt
 ///
 /// *Order.* With [`new`](Self::new), a look mostly begins with the handle that was returned last, and now and
 /// then with another one. As long as a thread calls nothing but this select, each of `n` handles comes first
-/// in at least one of `40 * n` calls, so a handle that stays ready is returned within so many. With
+/// in at least one of `100 * n` calls, so a handle that stays ready is returned within so many. With
 /// [`new_biased`](Self::new_biased), the handle that was added first is returned if it is ready.
 ///
 /// *Waiting.* It waits with the [`WaitStrategy`] of the first handle, and sleeps once for all of them. It
@@ -85,7 +86,7 @@ use crate::wait::{Arm, Arms, Deadline, Event, Look, Place, Ready, Source, WaitSt
 /// assert_eq!(received, 2);
 /// ```
 pub struct Select<'a> {
-    places: Vec<Numbered<'a>>,
+    arms: Vec<Numbered<'a>>,
     /// The index of the next handle.
     next: usize,
     is_fair: bool,
@@ -94,7 +95,7 @@ pub struct Select<'a> {
 /// A handle with its index.
 struct Numbered<'a> {
     index: usize,
-    place: Place<Handle<'a>>,
+    arm: Listening<Handle<'a>>,
 }
 
 /// A handle that receives, or a look for room for one that sends.
@@ -139,8 +140,8 @@ impl Arms for Vec<Numbered<'_>> {
         self.len()
     }
 
-    fn at(&mut self, index: usize) -> &mut Place<dyn Arm + '_> {
-        &mut self[index].place
+    fn at(&mut self, index: usize) -> &mut Listening<dyn Arm + '_> {
+        &mut self[index].arm
     }
 }
 
@@ -148,7 +149,7 @@ impl<'a> Select<'a> {
     /// A fair select, without handles.
     #[must_use]
     pub fn new() -> Self {
-        Self { places: Vec::new(), next: 0, is_fair: true }
+        Self { arms: Vec::new(), next: 0, is_fair: true }
     }
 
     /// A select that prefers the handles that were added first.
@@ -191,10 +192,29 @@ impl<'a> Select<'a> {
         self.add(Handle::Sends(handle.room()))
     }
 
+    /// Adds a producer of bytes, which is ready if a record of `len` bytes has room, or if a
+    /// [`reserve`](crate::queue::bytes::Producer::reserve) would fail. Returns its index, like
+    /// [`recv`](Self::recv).
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::queue::bytes::channel(64);
+    /// producer.write(&[1; 32]).unwrap();
+    /// let mut select = annulus::Select::new();
+    /// let index = select.reserve(&mut producer, 32);
+    /// assert_eq!(select.try_ready(), None, "there is no room for so much");
+    /// drop(consumer.read());
+    /// assert_eq!(select.try_ready(), Some(index));
+    /// drop(select);
+    /// assert!(producer.try_write(&[2; 32]).is_ok());
+    /// ```
+    pub fn reserve<K: InPlace>(&mut self, producer: &'a mut bytes::Producer<K>, len: usize) -> usize {
+        self.add(Handle::Sends(Box::new(producer.room_for(len))))
+    }
+
     fn add(&mut self, handle: Handle<'a>) -> usize {
         let index = self.next;
         self.next += 1;
-        self.places.push(Numbered { index, place: Place::new(handle) });
+        self.arms.push(Numbered { index, arm: Listening::new(handle) });
         index
     }
 
@@ -205,8 +225,8 @@ impl<'a> Select<'a> {
     /// If no handle has this index.
     #[track_caller]
     pub fn remove(&mut self, index: usize) {
-        let place = self.places.iter().position(|place| place.index == index);
-        self.places.remove(place.expect("no handle of the select has this index"));
+        let at = self.arms.iter().position(|arm| arm.index == index);
+        self.arms.remove(at.expect("no handle of the select has this index"));
     }
 
     /// Waits until a handle is ready, and returns its index.
@@ -216,7 +236,7 @@ impl<'a> Select<'a> {
     /// If there is no handle: this would wait for ever.
     #[track_caller]
     pub fn ready(&mut self) -> usize {
-        assert!(!self.places.is_empty(), "a select without handles would wait for ever");
+        assert!(!self.arms.is_empty(), "a select without handles would wait for ever");
         match self.wait(None) {
             Some(index) => index,
             None => unreachable!("a wait without a deadline does not end without a result"),
@@ -240,15 +260,15 @@ impl<'a> Select<'a> {
     }
 
     fn wait(&mut self, deadline: Deadline) -> Option<usize> {
-        if self.places.is_empty() {
+        if self.arms.is_empty() {
             return None;
         }
-        let first = if self.is_fair { turn(self.places.len()) } else { 0 };
-        let place = wait_for_any(&mut self.places, first, deadline)?;
+        let first = if self.is_fair { turn(self.arms.len()) } else { 0 };
+        let chosen = wait_for_any(&mut self.arms, first, deadline)?;
         if self.is_fair {
-            took(place);
+            took(chosen, first);
         }
-        Some(self.places[place].index)
+        Some(self.arms[chosen].index)
     }
 }
 
@@ -260,6 +280,6 @@ impl Default for Select<'_> {
 
 impl fmt::Debug for Select<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Select").field("handles", &self.places.len()).field("fair", &self.is_fair).finish()
+        f.debug_struct("Select").field("handles", &self.arms.len()).field("fair", &self.is_fair).finish()
     }
 }

@@ -7,6 +7,7 @@ use super::graph::Node;
 use super::input::{Input, Slot};
 use super::pipeline::Pipeline;
 use super::plan::{Pending, Plan, Settings, SharedPlan};
+use super::port::BoxOutlet;
 use super::source::Existing;
 use super::stages::Stages;
 use crate::Receive;
@@ -51,7 +52,11 @@ impl Builder {
     pub fn input<T: Send + 'static>(self) -> (Input<T>, Stages<T>) {
         let slot = Slot::new();
         let there = slot.clone();
-        let give = move |plan: &mut Plan, outlet| plan.connect.push(Box::new(move || there.put(outlet)));
+        let give = move |plan: &mut Plan, outlet: BoxOutlet<T>| {
+            // Decision 0076.
+            let Some(entry) = outlet.into_entry() else { unreachable!("one ring is behind an input") };
+            plan.connect.push(Box::new(move || there.put(entry)));
+        };
         let (plan, settings) = self.begin();
         let writers: Vec<_> = alloc::vec![Pending { from: Node::Input, give: Box::new(give) }];
         (Input::new(slot), Stages::of_writers(plan, settings, writers))
@@ -62,6 +67,10 @@ impl Builder {
     ///
     /// The first stage receives from it. The pipeline ends when the handle's ring is closed and nothing is
     /// left, or by a [`shutdown`](Pipeline::shutdown), which leaves in the ring what is there.
+    ///
+    /// A [stage](crate::broadcast::Subscriber::after) of a broadcast ring is received from one by one. So
+    /// what follows it in that ring gets a message when the first stage of the pipeline has worked on it, and
+    /// has sent what came of it. (An event is copied out, and those that follow get it at once.)
     ///
     /// # Examples
     ///

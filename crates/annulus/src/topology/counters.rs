@@ -10,20 +10,22 @@ impl Counter {
     /// Adds `count`. Only one thread may do that.
     #[inline]
     pub(super) fn add(&self, count: u64) {
-        // Relaxed, both: there is one writer, and a reader only needs some value that was there.
-        self.0.store(self.0.load(Ordering::Relaxed) + count, Ordering::Relaxed);
+        // Relaxed: there is one writer.
+        let number = self.0.load(Ordering::Relaxed);
+        // Release: pairs with `get`. Who reads that a message was sent finds it in the ring, too.
+        self.0.store(number + count, Ordering::Release);
     }
 
     /// Replaces the number.
     pub(super) fn set(&self, number: u64) {
-        // Relaxed: as above.
-        self.0.store(number, Ordering::Relaxed);
+        // Release: pairs with `get`, as above.
+        self.0.store(number, Ordering::Release);
     }
 
     /// The number, which may be behind its writer.
     pub(super) fn get(&self) -> u64 {
-        // Relaxed: as above.
-        self.0.load(Ordering::Relaxed)
+        // Acquire: pairs with `add` and `set`.
+        self.0.load(Ordering::Acquire)
     }
 }
 
@@ -35,9 +37,12 @@ pub(super) struct Sent(pub(super) Counter);
 /// What a reader of a ring has taken from it, and lost.
 #[derive(Default)]
 #[repr(align(128))]
+#[allow(clippy::struct_field_names, reason = "it is what this one counts")]
 pub(super) struct Received {
     pub(super) received: Counter,
     pub(super) lost: Counter,
+    /// How many messages were left there, where nobody but the reader can say so.
+    pub(super) left: Counter,
 }
 
 /// What a thread of a stage has done.
@@ -48,4 +53,6 @@ pub(super) struct Work {
     pub(super) batches: Counter,
     /// How long it worked on them, in nanoseconds.
     pub(super) busy_ns: Counter,
+    /// When it ended, in nanoseconds since the build; 0 before.
+    pub(super) ended_ns: Counter,
 }

@@ -6,8 +6,9 @@ use core::fmt;
 use std::error::Error;
 use std::io;
 
+use crate::affinity::PinError;
+use crate::affinity::thread::{NoThread, write_no_cpu};
 use crate::error::CapacityError;
-use crate::os::pinned::{NoThread, write_core};
 
 /// Why a pipeline could not be built. No thread of it is left.
 #[derive(Debug)]
@@ -44,12 +45,8 @@ pub enum BuildError {
     Core {
         /// The name of the stage.
         stage: String,
-        /// The core, by the system's number.
-        core: usize,
-        /// What the system says.
-        error: io::Error,
-        /// The cores on which the thread that builds may run. Empty if the system does not say.
-        allowed: Vec<usize>,
+        /// The core, by the system's number; why not; and which there are instead.
+        error: PinError,
     },
     /// A stage was given more cores than it has threads, or fewer.
     CoreCount {
@@ -71,7 +68,7 @@ impl BuildError {
     pub(super) fn no_thread(stage: String, why: NoThread) -> Self {
         match why {
             NoThread::Begin(error) => Self::Thread { stage, error },
-            NoThread::Core { core, error, allowed } => Self::Core { stage, core, error, allowed },
+            NoThread::Cpu(error) => Self::Core { stage, error },
         }
     }
 }
@@ -86,10 +83,7 @@ impl fmt::Display for BuildError {
             }
             Self::AnotherPipeline => f.write_str("a branch ended with an end of another pipeline"),
             Self::NoBranches { of } => write!(f, "there must be at least one {of}"),
-            Self::Core { stage, core, allowed, .. } => {
-                write!(f, "can't run the stage {stage:?}")?;
-                write_core(f, *core, allowed)
-            }
+            Self::Core { stage, error } => write_no_cpu(f, format_args!("the stage {stage:?}"), error),
             Self::CoreCount { stage, threads, cores } => write!(
                 f,
                 "the stage {stage:?} needs a core for each of its {threads} threads, or none, and got {cores:?}"
@@ -105,7 +99,8 @@ impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             Self::Capacity { error, .. } => Some(error),
-            Self::Thread { error, .. } | Self::Core { error, .. } => Some(error),
+            Self::Thread { error, .. } => Some(error),
+            Self::Core { error, .. } => Some(error),
             _ => None,
         }
     }

@@ -102,15 +102,12 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     pub fn branches<E: End>(
         self,
         count: usize,
-        mut add: impl FnMut(usize, Stages<T>) -> E,
+        add: impl FnMut(usize, Stages<T>) -> E,
     ) -> Fork<Vec<E>, K::Behind>
     where
         T: Copied,
     {
-        let plan = self.plan.clone();
-        let count = plan.lock().at_least_one(count, "branch");
-        let branches = self.copies(count, false).into_iter().enumerate();
-        Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
+        self.branches_of(count, false, add)
     }
 
     /// As [`branches`](Self::branches), over one *lossy* ring: no branch holds up the others, or the stages
@@ -138,15 +135,12 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     pub fn branches_lossy<E: End>(
         self,
         count: usize,
-        mut add: impl FnMut(usize, Stages<T, Free>) -> E,
+        add: impl FnMut(usize, Stages<T, Free>) -> E,
     ) -> Fork<Vec<E>, Free>
     where
         T: Copied,
     {
-        let plan = self.plan.clone();
-        let count = plan.lock().at_least_one(count, "branch");
-        let branches = self.copies(count, true).into_iter().enumerate();
-        Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
+        self.branches_of(count, true, add)
     }
 
     /// As [`branches`](Self::branches), for messages of any type that can be cloned: each branch has a queue
@@ -188,6 +182,22 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         (writer.give)(&mut locked, Box::new(Copies::new(outlets)));
         drop(locked);
         let branches = branches.into_iter().enumerate();
+        Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
+    }
+
+    /// `count` branches over one broadcast ring.
+    fn branches_of<Q: EndKind, E: End, P: EndKind>(
+        self,
+        count: usize,
+        is_lossy: bool,
+        mut add: impl FnMut(usize, Stages<T, Q>) -> E,
+    ) -> Fork<Vec<E>, P>
+    where
+        T: Copied,
+    {
+        let plan = self.plan.clone();
+        let count = plan.lock().at_least_one(count, "branch");
+        let branches = self.copies(count, is_lossy).into_iter().enumerate();
         Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
     }
 }

@@ -1,11 +1,11 @@
 //! Joins and parallel stages: one inlet or outlet that is made of several.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::port::{BoxInlet, BoxOutlet, Inlet, Outlet, no_producer};
+use super::port::{BoxInlet, BoxOutlet, Counted, CountedConsumer, Inlet, Outlet};
 use super::runner::MOST;
-use crate::error::{RecvError, TryPublishError};
+use crate::error::RecvError;
+use crate::queue::spsc;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
@@ -15,7 +15,7 @@ pub(super) struct Zip<A, B> {
     pub(super) right: Side<B>,
 }
 
-/// One side of a [`Zip`]: what was received and has no partner yet is in `waiting`, the next one last.
+/// One side of a [`Zip`]: what was received and has no partner yet is in `waiting`, the next one first.
 pub(super) struct Side<T> {
     inlet: BoxInlet<T>,
     waiting: Vec<T>,
@@ -30,7 +30,6 @@ impl<T> Side<T> {
     fn fill(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
         if self.waiting.is_empty() {
             self.inlet.receive(&mut self.waiting, MOST, strategy)?;
-            self.waiting.reverse();
         }
         Ok(())
     }
@@ -46,14 +45,14 @@ impl<A: Send, B: Send> Inlet<(A, B)> for Zip<A, B> {
         self.left.fill(strategy)?;
         self.right.fill(strategy)?;
         let count = most.min(self.left.waiting.len()).min(self.right.waiting.len());
-        let (left, right) = (&mut self.left.waiting, &mut self.right.waiting);
-        let start = (left.len() - count, right.len() - count);
-        let left = left.drain(start.0..).rev();
+        // Most often all of both, so nothing moves up.
+        let left = self.left.waiting.drain(..count);
+        let right = self.right.waiting.drain(..count);
         if mutated!("zip_crosses") {
-            batch.extend(left.zip(right.drain(start.1..)));
+            batch.extend(left.zip(right.rev()));
             return Ok(());
         }
-        batch.extend(left.zip(right.drain(start.1..).rev()));
+        batch.extend(left.zip(right));
         Ok(())
     }
 }
@@ -81,13 +80,18 @@ impl<T: Send> Inlet<Vec<T>> for Rows<T> {
             side.fill(strategy)?;
             count = count.min(side.waiting.len());
         }
-        for _ in 0..count {
-            let mut row = Vec::with_capacity(self.sides.len());
-            row.extend(self.sides.iter_mut().filter_map(|side| side.waiting.pop()));
-            if mutated!("rows_cross") {
-                row.reverse();
-            }
-            batch.push(row);
+        let start = batch.len();
+        batch.extend((0..count).map(|_| Vec::with_capacity(self.sides.len())));
+        let add = |side: &mut Side<T>| {
+            batch[start..]
+                .iter_mut()
+                .zip(side.waiting.drain(..count))
+                .for_each(|(row, message)| row.push(message));
+        };
+        if mutated!("rows_cross") {
+            self.sides.iter_mut().rev().for_each(add);
+        } else {
+            self.sides.iter_mut().for_each(add);
         }
         Ok(())
     }
@@ -114,17 +118,10 @@ impl<T> Deal<T> {
 }
 
 impl<T: Send + 'static> Outlet<T> for Deal<T> {
-    no_producer!(T);
-
     fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
         self.next().send(message, strategy)?;
         self.went();
         Ok(())
-    }
-
-    /// Only an input tries, and no input sends into several rings: decision 0076.
-    fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>> {
-        self.send(message, None).map_err(TryPublishError::Closed)
     }
 
     fn send_all(&mut self, batch: &mut Vec<T>, strategy: WaitStrategy) -> bool {
@@ -138,22 +135,41 @@ impl<T: Send + 'static> Outlet<T> for Deal<T> {
 }
 
 /// Receives from several in turn: so what was dealt comes back in order.
-pub(super) struct Collect<T> {
-    inlets: Vec<BoxInlet<T>>,
+pub(super) struct Collect<T: Send> {
+    inlets: Vec<CountedConsumer<T>>,
     next: usize,
 }
 
-impl<T> Collect<T> {
-    pub(super) fn new(inlets: Vec<BoxInlet<T>>) -> Self {
+impl<T: Send> Collect<T> {
+    pub(super) fn new(inlets: Vec<CountedConsumer<T>>) -> Self {
         Self { inlets, next: 0 }
+    }
+
+    /// Takes what `receive` receives from the one whose turn it is.
+    fn take<E>(
+        &mut self,
+        batch: &mut Vec<T>,
+        receive: impl FnOnce(&mut spsc::Consumer<T>) -> Result<T, E>,
+    ) -> Result<(), E> {
+        let Counted { handle, counters } = &mut self.inlets[self.next];
+        batch.push(receive(handle)?);
+        counters.received.add(1);
+        if !mutated!("collect_stays") {
+            self.next = (self.next + 1) % self.inlets.len();
+        }
+        Ok(())
     }
 }
 
 impl<T: Send> Inlet<T> for Collect<T> {
-    fn receive(&mut self, batch: &mut Vec<T>, _: usize, strategy: WaitStrategy) -> Result<(), RecvError> {
-        self.inlets[self.next].receive(batch, 1, strategy)?;
-        if !mutated!("collect_stays") {
-            self.next = (self.next + 1) % self.inlets.len();
+    fn receive(&mut self, batch: &mut Vec<T>, most: usize, strategy: WaitStrategy) -> Result<(), RecvError> {
+        self.take(batch, |inlet| inlet.recv_by(strategy))?;
+        let most = if mutated!("collect_one_by_one") { 1 } else { most };
+        for _ in 1..most {
+            // The end is found again by the next receive.
+            if self.take(batch, spsc::Consumer::try_recv).is_err() {
+                break;
+            }
         }
         Ok(())
     }
@@ -171,8 +187,6 @@ impl<T> Copies<T> {
 }
 
 impl<T: Send + Clone + 'static> Outlet<T> for Copies<T> {
-    no_producer!(T);
-
     fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
         self.outlets.retain(|outlet| !outlet.is_closed());
         let Some((last, others)) = self.outlets.split_last_mut() else { return Err(message) };
@@ -185,11 +199,6 @@ impl<T: Send + Clone + 'static> Outlet<T> for Copies<T> {
             Err(message) if self.outlets.iter().all(|outlet| outlet.is_closed()) => Err(message),
             _ => Ok(()),
         }
-    }
-
-    /// Only an input tries, and no input sends into several rings: decision 0076.
-    fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>> {
-        self.send(message, None).map_err(TryPublishError::Closed)
     }
 
     fn send_all(&mut self, batch: &mut Vec<T>, strategy: WaitStrategy) -> bool {

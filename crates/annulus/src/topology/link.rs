@@ -82,6 +82,16 @@ pub(super) trait Link: InPlace {
 
     /// The same producer, where this kind is [`Spsc`].
     fn into_spsc<T: Send>(producer: Producer<T, Self>) -> Result<Producer<T, Spsc>, Producer<T, Self>>;
+
+    /// As `into_spsc`, of a reference.
+    fn spsc_producer<T: Send>(_: &mut Producer<T, Self>) -> Option<&mut Producer<T, Spsc>> {
+        None
+    }
+
+    /// The same consumer, where this kind is [`Spsc`].
+    fn spsc_consumer<T: Send>(_: &mut Consumer<T, Self>) -> Option<&mut Consumer<T, Spsc>> {
+        None
+    }
 }
 
 impl Link for Spsc {
@@ -99,6 +109,14 @@ impl Link for Spsc {
 
     fn into_spsc<T: Send>(producer: Producer<T, Self>) -> Result<Producer<T, Spsc>, Producer<T, Self>> {
         Ok(producer)
+    }
+
+    fn spsc_producer<T: Send>(producer: &mut Producer<T, Self>) -> Option<&mut Producer<T, Spsc>> {
+        Some(producer)
+    }
+
+    fn spsc_consumer<T: Send>(consumer: &mut Consumer<T, Self>) -> Option<&mut Consumer<T, Spsc>> {
+        Some(consumer)
     }
 }
 

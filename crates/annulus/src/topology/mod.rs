@@ -66,6 +66,7 @@ mod graph;
 mod input;
 mod join;
 mod link;
+mod mapping;
 mod pipeline;
 mod plan;
 mod port;

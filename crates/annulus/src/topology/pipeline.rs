@@ -14,11 +14,10 @@ use super::counters::Work;
 use super::error::{BuildError, JoinError, StagePanic};
 use super::graph::{Graph, Node};
 use super::plan::{EdgeCounters, Job, Mistake, Plan, SharedPlan};
-use super::runner::{Context, Shared};
+use super::runner::{Context, Shared, nanoseconds};
 use super::statistics::{EdgeNumbers, StageStatistics, Statistics, edge};
-use crate::Closer;
-use crate::os::pinned::{self, NoThread};
-use crate::sync::mutated;
+use crate::affinity::thread::{self as pinned, NoThread};
+use crate::sync::{Ordering, fence, mutated, pause};
 use crate::wait::Stop;
 
 /// A pipeline that runs: the threads of its stages, and what can be done with all of them.
@@ -30,6 +29,7 @@ use crate::wait::Stop;
 /// | The input is dropped, the source is closed, or [`shutdown`](Self::shutdown) | nothing: each stage works on what it has, and ends |
 /// | An output is dropped | what is on its way there. Stages in front of it end at their next message, unless they have another branch to send to |
 /// | A stage panics | the message, what is queued in front of the stage, and what it had received. The results that it had go on, and the stages behind it drain. Stages in front of it end as above |
+/// | A thread of a stage of several panics | the message. [`then_unordered`](super::Stages::then_unordered): nothing more comes in, and the other threads work on what is queued. [`then_parallel`](super::Stages::then_parallel): the results of the messages before go on, in order; what is behind is lost, with the results that other threads have made of it |
 /// | [`abort`](Self::abort) | what is in the pipeline. What has reached an output can still be received |
 ///
 /// Nobody waits for a stage that is gone. Every thread ends once the input is dropped or closed. (A thread
@@ -121,9 +121,13 @@ impl Pipeline {
         let others = self.threads.iter().filter(|thread| thread.stage == job.stage).count();
         let core = info.cores.get(others).copied();
         let gate = Arc::clone(gate);
+        let begun = self.begun;
         let body = move || {
             if mutated!("stages_begin_at_once") || *lock(&gate) {
                 (job.run)(&context);
+            }
+            if !mutated!("stage_waits_for_good") {
+                context.work.ended_ns.set(nanoseconds(begun.elapsed()).max(1));
             }
         };
         let handle = pinned::spawn(builder, core, body)?;
@@ -188,6 +192,7 @@ impl Pipeline {
     /// assert_eq!(error.to_string(), "the stage \"divide\" panicked: attempt to divide by zero");
     /// # drop(output);
     /// ```
+    #[doc(alias = "try_join")]
     pub fn join(self) -> Result<(), JoinError> {
         for thread in self.threads {
             if let Err(payload) = thread.handle.join() {
@@ -211,10 +216,15 @@ impl Pipeline {
         self.shared.panics()
     }
 
-    /// Whether all threads have ended, so that [`join`](Self::join) would not wait.
+    /// Whether all threads have ended, so that [`join`](Self::join) would not wait. After a true,
+    /// [`statistics`](Self::statistics) are exact.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.threads.iter().all(|thread| thread.handle.is_finished())
+        let is_finished = self.threads.iter().all(|thread| thread.handle.is_finished());
+        // Acquire: pairs with the Release by which a thread gives up its share of what its handle has (an
+        // `Arc`, whose count was read). So what it has counted is seen.
+        fence(Ordering::Acquire);
+        is_finished
     }
 
     /// How many stages there are, also those that have ended. A stage of several threads counts once.
@@ -241,6 +251,9 @@ impl Pipeline {
     /// let (mut output, pipeline) = stages.filter_map(|x| (x > 1).then_some(x)).named("large").build();
     /// (0..4).for_each(|n| input.publish(n).unwrap());
     /// assert_eq!((output.recv(), output.recv()), (Ok(2), Ok(3)));
+    /// // It has ended, so the numbers are exact.
+    /// drop(input);
+    /// assert!(output.recv().is_err());
     ///
     /// let statistics = pipeline.statistics();
     /// assert_eq!(statistics.stages[0].received, 4);
@@ -248,7 +261,7 @@ impl Pipeline {
     /// ```
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        let numbers: Vec<_> = self.counters.iter().map(numbers).collect();
+        let numbers = numbers(&self.counters);
         let edges = (0..numbers.len()).map(|index| edge(&self.graph, index, &numbers)).collect();
         let stages = (0..self.graph.stages.len()).map(|stage| self.stage(stage)).collect();
         Statistics { stages, edges }
@@ -256,9 +269,16 @@ impl Pipeline {
 
     fn stage(&self, stage: usize) -> StageStatistics {
         let threads = || self.threads.iter().filter(move |thread| thread.stage == stage);
-        let busy = threads().map(|thread| thread.work.busy_ns.get()).sum();
-        let busy = Duration::from_nanos(busy);
-        let all = self.begun.elapsed().saturating_mul(u32::try_from(threads().count()).unwrap_or(u32::MAX));
+        let (mut busy_ns, mut waiting_ns) = (0, 0);
+        for thread in threads() {
+            let busy = thread.work.busy_ns.get();
+            let all = match thread.work.ended_ns.get() {
+                0 => nanoseconds(self.begun.elapsed()),
+                ended => ended,
+            };
+            busy_ns += busy;
+            waiting_ns += all.saturating_sub(busy);
+        }
         let (mut received, mut sent) = (Vec::new(), Vec::new());
         for (info, counters) in self.graph.edges.iter().zip(&self.counters) {
             if info.to == Node::Stage(stage) {
@@ -277,8 +297,8 @@ impl Pipeline {
             received: received.iter().map(|counters| counters.received.get()).sum(),
             sent: sent.iter().map(|counters| counters.0.get()).sum(),
             batches: threads().map(|thread| thread.work.batches.get()).sum(),
-            busy,
-            waiting: all.saturating_sub(busy),
+            busy: Duration::from_nanos(busy_ns),
+            waiting: Duration::from_nanos(waiting_ns),
         }
     }
 }
@@ -287,11 +307,31 @@ fn lock(gate: &Mutex<bool>) -> MutexGuard<'_, bool> {
     gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn numbers(counters: &EdgeCounters) -> EdgeNumbers {
-    // In this order: what was received was sent before.
-    let (received, lost) = (counters.received.received.get(), counters.received.lost.get());
-    let waiting = counters.ring.as_ref().and_then(Closer::waiting);
-    EdgeNumbers { received, lost, waiting, sent: counters.sent.0.get() }
+fn numbers(edges: &[EdgeCounters]) -> Vec<EdgeNumbers> {
+    let mut numbers: Vec<_> = edges
+        .iter()
+        .map(|edge| EdgeNumbers {
+            received: edge.received.received.get(),
+            lost: edge.received.lost.get(),
+            ..EdgeNumbers::default()
+        })
+        .collect();
+    // In this order, and each for all edges, since some share a ring: what was received was sent before, and
+    // what was sent waits until an output has received it.
+    for (numbers, edge) in numbers.iter_mut().zip(edges) {
+        numbers.sent = edge.sent.0.get();
+    }
+    for (numbers, edge) in numbers.iter_mut().zip(edges) {
+        numbers.waiting = match &edge.ring {
+            Some(ring) => ring.waiting(),
+            None => Some(edge.received.left.get()),
+        };
+        if mutated!("sent_read_last") {
+            (0..100).for_each(|_| pause());
+            numbers.sent = edge.sent.0.get();
+        }
+    }
+    numbers
 }
 
 impl fmt::Debug for Pipeline {

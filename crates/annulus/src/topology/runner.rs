@@ -30,11 +30,14 @@ pub(super) const MOST: usize = 256;
 /// How long a batch may take before the next one is shorter.
 const QUICK: Duration = Duration::from_micros(20);
 
-/// A batch as short as this is not always timed: the clock would take longer than the work.
+/// A batch shorter than this is not always timed: the clock would take longer than the work.
 const SHORT: usize = 8;
 
-/// Of short batches, one in so many is timed.
+/// Of short batches, one in so many is timed, while they are fast.
 const TIMED: u64 = 8;
+
+/// A batch that takes longer than this takes longer than the clock, so the next one is timed, too.
+const LONG: Duration = Duration::from_micros(1);
 
 /// What all threads of a pipeline share.
 // Decision 0076: closing is the only signal.
@@ -77,6 +80,12 @@ pub(super) struct Context {
     pub(super) work: Arc<Work>,
 }
 
+impl Context {
+    pub(super) fn is_aborted(&self) -> bool {
+        self.shared.abort.is_shutdown() && !mutated!("abort_drains")
+    }
+}
+
 /// The results of a stage on their way out.
 pub(super) struct Results<U> {
     batch: Vec<U>,
@@ -105,8 +114,13 @@ impl<U> Results<U> {
         &mut self.batch
     }
 
+    /// Where they go.
+    pub(super) fn outlet(&mut self) -> &mut BoxOutlet<U> {
+        &mut self.outlet
+    }
+
     /// Sends what is there. Returns false if nobody receives it.
-    fn send(&mut self) -> bool {
+    pub(super) fn send(&mut self) -> bool {
         if !self.batch.is_empty() {
             self.is_open &= self.outlet.send_all(&mut self.batch, self.strategy);
         }
@@ -114,22 +128,38 @@ impl<U> Results<U> {
     }
 }
 
-/// The thread of a stage: `step` takes all messages out of the batch that it gets.
+/// What a stage does.
+pub(super) trait Step<T, U> {
+    /// Works until the inlet or the outlet is closed.
+    fn work(&mut self, context: &Context, inlet: &mut BoxInlet<T>, results: &mut Results<U>);
+}
+
+/// Takes all messages out of the batch that it gets.
+impl<T, U, F: FnMut(&mut Vec<T>, &mut Results<U>)> Step<T, U> for F {
+    fn work(&mut self, context: &Context, inlet: &mut BoxInlet<T>, results: &mut Results<U>) {
+        work(context, inlet, results, self);
+    }
+}
+
+/// The thread of a stage.
 pub(super) fn run<T, U>(
     context: &Context,
     mut inlet: BoxInlet<T>,
     outlet: BoxOutlet<U>,
-    mut step: impl FnMut(&mut Vec<T>, &mut Results<U>),
+    mut step: impl Step<T, U>,
 ) {
     let mut results = Results::new(outlet, context.strategy);
-    let ended = catch_unwind(AssertUnwindSafe(|| work(context, &mut inlet, &mut results, &mut step)));
+    let ended = catch_unwind(AssertUnwindSafe(|| step.work(context, &mut inlet, &mut results)));
     let report = |payload: Box<dyn Any + Send>| {
         context.shared.panicked(&context.name, &*payload);
         // Its destructor may panic, too: one panic is enough to tell.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
     };
-    let mut results = results;
+    let (mut results, has_panicked) = (results, ended.is_err());
     let close = move || {
+        if has_panicked {
+            inlet.abandon();
+        }
         if !mutated!("stage_keeps_results") {
             results.send();
         }
@@ -151,7 +181,8 @@ pub(super) fn run<T, U>(
     }
 }
 
-fn work<T, U>(
+/// Works in batches: the way for any rings.
+pub(super) fn work<T, U>(
     context: &Context,
     inlet: &mut BoxInlet<T>,
     results: &mut Results<U>,
@@ -159,23 +190,16 @@ fn work<T, U>(
 ) {
     let mut batch = Vec::with_capacity(MOST);
     let mut most = 1;
-    let mut untimed = 0;
+    let mut timing = Timing::new(&context.work);
     while inlet.receive(&mut batch, most, context.strategy).is_ok() {
-        if context.shared.abort.is_shutdown() && !mutated!("abort_drains") {
+        if context.is_aborted() {
             return;
         }
-        untimed += 1;
         let count = batch.len();
-        if count < SHORT && untimed < TIMED {
-            step(&mut batch, results);
-            // Before it is known how long messages take, a batch does not grow.
-        } else {
-            let begun = Instant::now();
-            step(&mut batch, results);
-            let time = begun.elapsed();
-            context.work.busy_ns.add(nanoseconds(time) * untimed);
-            context.work.batches.add(untimed);
-            untimed = 0;
+        timing.begin(count);
+        step(&mut batch, results);
+        // Before it is known how long messages take, a batch does not grow.
+        if let Some(time) = timing.end() {
             most = next_most(most, count, time);
         }
         batch.clear();
@@ -185,8 +209,57 @@ fn work<T, U>(
     }
 }
 
+/// Measures how long a thread works, and counts its batches. What is not told yet is told when it is dropped.
+pub(super) struct Timing<'w> {
+    work: &'w Work,
+    /// When the batch in hand began, if it is timed.
+    begun: Option<Instant>,
+    /// Batches since the last one that was timed.
+    untimed: u64,
+    /// How long that one took: for ever, before the first.
+    last: Duration,
+}
+
+impl<'w> Timing<'w> {
+    pub(super) fn new(work: &'w Work) -> Self {
+        Self { work, begun: None, untimed: 0, last: Duration::MAX }
+    }
+
+    /// A batch of `count` messages begins.
+    #[inline]
+    pub(super) fn begin(&mut self, count: usize) {
+        self.work.batches.add(1);
+        self.untimed += 1;
+        let is_timed = count >= SHORT || self.untimed >= TIMED || self.last > LONG;
+        self.begun = is_timed.then(Instant::now);
+    }
+
+    /// It ends. Returns how long it took, if it was timed.
+    #[inline]
+    pub(super) fn end(&mut self) -> Option<Duration> {
+        self.last = self.begun.take()?.elapsed();
+        self.tell();
+        Some(self.last)
+    }
+
+    /// Those that were not timed took as long as the last one that was.
+    fn tell(&mut self) {
+        self.work.busy_ns.add(nanoseconds(self.last).saturating_mul(self.untimed));
+        self.untimed = 0;
+    }
+}
+
+impl Drop for Timing<'_> {
+    fn drop(&mut self) {
+        // A batch is in hand here if it panicked.
+        if self.end().is_none() && self.untimed > 0 && !mutated!("stage_busy_unflushed") {
+            self.tell();
+        }
+    }
+}
+
 /// How long the next batch may be, after one of `count` messages took `time`.
-fn next_most(most: usize, count: usize, time: Duration) -> usize {
+pub(super) fn next_most(most: usize, count: usize, time: Duration) -> usize {
     if mutated!("batches_only_grow") {
         return MOST;
     }
@@ -199,6 +272,24 @@ fn next_most(most: usize, count: usize, time: Duration) -> usize {
     usize::try_from(fitting).unwrap_or(MOST).clamp(1, MOST)
 }
 
-fn nanoseconds(time: Duration) -> u64 {
+pub(super) fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_that_are_not_timed_count_as_the_last_one_that_was() {
+        let work = Work::default();
+        let mut timing = Timing { work: &work, begun: None, untimed: 0, last: Duration::from_nanos(500) };
+        for _ in 0..3 {
+            timing.begin(1);
+            assert_eq!(timing.end(), None);
+        }
+        assert_eq!((work.batches.get(), work.busy_ns.get()), (3, 0));
+        drop(timing);
+        assert_eq!((work.batches.get(), work.busy_ns.get()), (3, 1500));
+    }
 }

@@ -1,14 +1,12 @@
 //! [`Sunk`]: an end of a pipeline that nothing comes out of.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
 use super::error::BuildError;
 use super::pipeline::Pipeline;
 use super::plan::SharedPlan;
-use super::port::{BoxOutlet, Outlet, no_producer};
-use crate::error::TryPublishError;
+use super::port::Outlet;
 use crate::wait::WaitStrategy;
 
 /// An end of a pipeline that nothing comes out of; made by [`Stages::sink`](super::Stages::sink).
@@ -65,13 +63,7 @@ impl fmt::Debug for Sunk {
 pub(super) struct Nothing;
 
 impl Outlet<()> for Nothing {
-    no_producer!(());
-
     fn send(&mut self, (): (), _: Option<WaitStrategy>) -> Result<(), ()> {
-        Ok(())
-    }
-
-    fn try_send(&mut self, (): ()) -> Result<(), TryPublishError<()>> {
         Ok(())
     }
 

@@ -57,15 +57,25 @@ impl<R: Receive + Send> Inlet<R::Item> for Existing<R> {
         most: usize,
         strategy: WaitStrategy,
     ) -> Result<(), RecvError> {
-        batch.push(self.first(strategy)?);
-        let mut count = 1;
-        while count < most {
-            // The end is found again by the next receive.
-            let Look::Found(Ok(message)) = self.receiver.poll_recv() else { break };
-            batch.push(message);
-            count += 1;
+        let first = self.first(strategy);
+        let mut count = 0;
+        if let Ok(first) = first {
+            batch.push(first);
+            count = 1;
+            // One by one where the next receive says that the message before is processed.
+            let most = if R::TELLS && !mutated!("source_processed_early") { 1 } else { most };
+            while count < most {
+                // The end is found again by the next receive.
+                let Look::Found(Ok(message)) = self.receiver.poll_recv() else { break };
+                batch.push(message);
+                count += 1;
+            }
         }
         self.counters.received.add(count as u64);
-        Ok(())
+        if !mutated!("source_loss_uncounted") {
+            self.counters.lost.set(self.receiver.lost());
+        }
+        self.counters.left.set(self.receiver.left().unwrap_or(0));
+        if count == 0 { Err(RecvError) } else { Ok(()) }
     }
 }

@@ -9,10 +9,11 @@ use super::error::BuildError;
 use super::graph::{Node, RingKind};
 use super::join::{Collect, Deal};
 use super::link::{EndKind, Free, InStep, Link, Merged};
+use super::mapping::Mapping;
 use super::pipeline::Pipeline;
 use super::plan::{Job, NOWHERE, Pending, Plan, Settings, SharedPlan};
 use super::port::{BoxInlet, BoxOutlet};
-use super::runner::{Results, run};
+use super::runner::{Results, Step, run};
 use super::sink::{Nothing, Sunk};
 use crate::message::Message;
 use crate::queue::{Consumer, InPlace};
@@ -90,7 +91,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         f: impl FnMut(T) -> U + Send + 'static,
         strategy: WaitStrategy,
     ) -> Stages<U, K::Behind> {
-        self.stage("then", strategy, mapping(f))
+        self.stage("then", strategy, Mapping(f))
     }
 
     /// Adds a stage that passes on what `f` returns, and drops a message for which it returns `None`.
@@ -113,7 +114,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         mut f: impl FnMut(T) -> Option<U> + Send + 'static,
     ) -> Stages<U, Free> {
         let strategy = self.settings.strategy;
-        self.stage("filter", strategy, move |batch, results| {
+        self.stage("filter", strategy, move |batch: &mut Vec<T>, results: &mut Results<U>| {
             let _ = batch.drain(..).filter_map(&mut f).all(|result| results.push(result));
         })
     }
@@ -140,7 +141,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         I: IntoIterator<Item: Send + 'static>,
     {
         let strategy = self.settings.strategy;
-        self.stage("flat map", strategy, move |batch, results| {
+        self.stage("flat map", strategy, move |batch: &mut Vec<T>, results: &mut Results<I::Item>| {
             let _ = batch.drain(..).flat_map(&mut f).all(|result| results.push(result));
         })
     }
@@ -169,7 +170,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         mut f: impl FnMut(&mut [T], &mut Vec<U>) + Send + 'static,
     ) -> Stages<U, Free> {
         let strategy = self.settings.strategy;
-        self.stage("batch", strategy, move |batch, results| f(batch, results.batch()))
+        let step = move |batch: &mut Vec<T>, results: &mut Results<U>| f(batch, results.batch());
+        self.stage("batch", strategy, step)
     }
 
     /// Ends this end of the pipeline: `f` gets each message.
@@ -202,6 +204,9 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// those behind it once the queues of the other threads are full; with
     /// [`then_unordered`](Self::then_unordered) it does not.
     ///
+    /// If `f` panics, the results of the messages before go on, in order, and the stage ends there. What
+    /// other threads have made of later messages is dropped.
+    ///
     /// # Examples
     ///
     /// ```
@@ -231,9 +236,9 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
             let behind = locked.new_queue::<U, Spsc>(&[node], NOWHERE, RingKind::InTurn, settings);
             let work = behind.outlets.into_iter().map(|outlet| (outlet, f.clone()));
             let inlet: BoxInlet<T> = Box::new(before.inlet);
-            locked.jobs.extend(work.zip([inlet]).map(|((to, f), from)| job(stage, from, to, mapping(f))));
+            locked.jobs.extend(work.zip([inlet]).map(|((to, f), from)| job(stage, from, to, Mapping(f))));
             outlets.extend(before.outlets);
-            inlets.push(Box::new(behind.inlet) as BoxInlet<U>);
+            inlets.push(behind.inlet);
             edges.extend(behind.edges);
         }
         (writer.give)(&mut locked, Box::new(Deal::new(outlets)));
@@ -243,6 +248,9 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
 
     /// As [`then_parallel`](Self::then_parallel), but results come in the order in which they are ready. Each
     /// message goes to a thread that is free.
+    ///
+    /// If `f` panics, that message is lost, and nothing more comes in. The other threads work on what is
+    /// queued for the stage, and then it ends.
     ///
     /// # Examples
     ///
@@ -270,7 +278,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         let stage = locked.add_stage("unordered", threads, settings);
         let inlets = locked.shared_queue(writers, Node::Stage(stage), threads, settings);
         drop(locked);
-        let workers = inlets.into_iter().map(|inlet| waiting(stage, inlet, mapping(f.clone()))).collect();
+        let workers = inlets.into_iter().map(|inlet| waiting(stage, inlet, Mapping(f.clone()))).collect();
         Stages { last: Some(stage), ..Stages::of_writers(plan, settings, workers) }
     }
 
@@ -335,7 +343,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
 
     /// The thread of the stage that was added last runs on this core only, by the operating system's number
     /// of it. With `None`, and if this is not called, it may run where the thread may run that builds. Works
-    /// on Linux; on other systems [`try_build`](Self::try_build) returns an error.
+    /// on Linux, FreeBSD and Windows; on other systems [`try_build`](Self::try_build) returns an error. (See
+    /// [`affinity`](crate::affinity).)
     ///
     /// A stage of several threads needs [`cores`](Self::cores). If no stage was added since the last branch
     /// or join, the build fails.
@@ -436,7 +445,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         self,
         what: &str,
         strategy: WaitStrategy,
-        step: impl FnMut(&mut Vec<T>, &mut Results<U>) + Send + 'static,
+        step: impl Step<T, U> + Send + 'static,
     ) -> Stages<U, Q> {
         let settings = self.settings;
         let (plan, stage, inlet) = self.reader(what, strategy);
@@ -484,7 +493,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     fn forwarded(self) -> Pending<T> {
         let strategy = self.settings.strategy;
         let (_, stage, inlet) = self.reader("forward", strategy);
-        waiting(stage, inlet, |batch, results| core::mem::swap(batch, results.batch()))
+        let step = |batch: &mut Vec<T>, results: &mut Results<T>| core::mem::swap(batch, results.batch());
+        waiting(stage, inlet, step)
     }
 
     /// Ends that each get every message.
@@ -531,7 +541,7 @@ fn job<T: Send + 'static, U: Send + 'static>(
     stage: usize,
     inlet: BoxInlet<T>,
     outlet: BoxOutlet<U>,
-    step: impl FnMut(&mut Vec<T>, &mut Results<U>) + Send + 'static,
+    step: impl Step<T, U> + Send + 'static,
 ) -> Job {
     Job { stage, run: Box::new(move |context| run(context, inlet, outlet, step)) }
 }
@@ -540,17 +550,10 @@ fn job<T: Send + 'static, U: Send + 'static>(
 fn waiting<T: Send + 'static, U: Send + 'static>(
     stage: usize,
     inlet: BoxInlet<T>,
-    step: impl FnMut(&mut Vec<T>, &mut Results<U>) + Send + 'static,
+    step: impl Step<T, U> + Send + 'static,
 ) -> Pending<U> {
     let give = move |plan: &mut Plan, outlet| plan.jobs.push(job(stage, inlet, outlet, step));
     Pending { from: Node::Stage(stage), give: Box::new(give) }
-}
-
-/// What a stage does that replaces each message.
-fn mapping<T, U>(mut f: impl FnMut(T) -> U) -> impl FnMut(&mut Vec<T>, &mut Results<U>) {
-    move |batch, results| {
-        let _ = batch.drain(..).all(|message| results.push(f(message)));
-    }
 }
 
 impl<T, K> fmt::Debug for Stages<T, K> {

@@ -1,16 +1,16 @@
-//! [`wait_for_any`]: one thread waits at several places, for what comes first at any of them.
+//! [`wait_for_any`]: one thread waits at several events, for what comes first at any of them.
 //!
-//! It does what `wait_until` does at one place. It looks at all arms, in turn, and spins. Then it takes a
-//! [seat](Seat) at the event of each arm, registers the waker of its thread at all of them, looks at all once
-//! more, and sleeps once.
+//! It does what `wait_until` does at one event. It looks at all arms, in turn, and spins. Then it takes a
+//! [listener](Listener) at the event of each arm, registers the waker of its thread at all of them, looks at
+//! all once more, and sleeps once.
 //!
 //! *Why no wake-up is lost.* At each arm it is the argument of `event.rs`: whoever brings something there
 //! comes after the registration, and wakes the thread, or before it, and then the second look sees what it
 //! brought.
 //!
-//! *Where a wake-up goes.* A seat that is woken in place of any other has a wake-up that belongs to a
-//! message. Before each look at an arm its seat is disarmed, so the look uses the wake-up. When an arm is
-//! chosen, the seats of the others are dropped, and pass on what they have. An arm that [takes
+//! *Where a wake-up goes.* A listener that is woken in place of any other has a wake-up that belongs to a
+//! message. Before each look at an arm its listener is disarmed, so the look uses the wake-up. When an arm is
+//! chosen, the listeners of the others are dropped, and pass on what they have. An arm that [takes
 //! nothing](Arm::takes) passes on its own wake-up, too.
 
 use core::ptr::NonNull;
@@ -19,12 +19,13 @@ use std::time::Instant;
 
 use super::deadline::{Deadline, has_passed};
 use super::fence::nap;
+use super::listener::Listener;
 use super::look::Look;
 use super::parker::Sleeper;
-use super::seat::Seat;
 use super::spin::{Spin, Turn};
 use super::until::LAST_LOOKS;
 use super::{Event, WaitStrategy};
+use crate::processor;
 use crate::sync::mutated;
 
 /// One of the things that a thread waits for.
@@ -51,11 +52,11 @@ pub(crate) unsafe trait Arm {
     fn strategy(&self) -> WaitStrategy;
 }
 
-/// An arm, and where it waits.
-pub struct Place<A: ?Sized> {
+/// An arm, and its listener while the thread waits.
+pub struct Listening<A: ?Sized> {
     // Before the arm: it is dropped first, and the arm keeps its event alive.
-    seat: Option<Seat>,
-    /// The arm. Nobody replaces it while the place has a seat.
+    listener: Option<Listener>,
+    /// The arm. Nobody replaces it while it has a listener.
     arm: A,
 }
 
@@ -65,16 +66,16 @@ pub(crate) trait Arms {
     fn count(&self) -> usize;
 
     /// The arm of that number.
-    fn at(&mut self, index: usize) -> &mut Place<dyn Arm + '_>;
+    fn at(&mut self, index: usize) -> &mut Listening<dyn Arm + '_>;
 }
 
 /// Waits until there is something at one of `arms`, and returns its number; `None` once `deadline` has passed
 /// and a last look found nothing. It looks at the arms from `first` on.
-// Decision 0072: seats and one sleep.
+// Decision 0072: listeners and one sleep.
 #[cold]
 #[inline(never)]
 pub(crate) fn wait_for_any(arms: &mut dyn Arms, first: usize, deadline: Deadline) -> Option<usize> {
-    let arms = Seated(arms);
+    let arms = StopListening(arms);
     let mut spin = Spin::new(arms.0.at(0).arm.strategy());
     loop {
         let look = arms.0.look_at_all(first);
@@ -83,23 +84,37 @@ pub(crate) fn wait_for_any(arms: &mut dyn Arms, first: usize, deadline: Deadline
             return Some(index);
         }
         if has_passed(deadline) {
-            return last_look(arms.0, first);
+            let found = last_look(arms.0, first);
+            let event = arms.0.at(0).arm.event();
+            match found {
+                Some(_) => spin.end(event),
+                None => spin.give_up(event),
+            }
+            return found;
         }
-        if matches!(look, Look::Nothing) && spin.turn(arms.0.at(0).arm.event()) == Turn::Sleep {
-            let found = sleep(arms.0, first, deadline);
-            if found.is_some() {
-                return found;
+        if matches!(look, Look::Again) {
+            continue;
+        }
+        match spin.turn(arms.0.at(0).arm.event()) {
+            Turn::Spun | Turn::GaveWay => {}
+            // No single word decides.
+            Turn::Watch => processor::pause(),
+            Turn::Sleep => {
+                let found = sleep(arms.0, first, deadline);
+                if found.is_some() {
+                    return found;
+                }
             }
         }
     }
 }
 
-/// Arms that get up at the end, whichever it is.
-struct Seated<'a>(&'a mut dyn Arms);
+/// Arms whose listeners are dropped at the end, whichever it is.
+struct StopListening<'a>(&'a mut dyn Arms);
 
-impl Drop for Seated<'_> {
+impl Drop for StopListening<'_> {
     fn drop(&mut self) {
-        (0..self.0.count()).for_each(|index| self.0.at(index).seat = None);
+        (0..self.0.count()).for_each(|index| self.0.at(index).listener = None);
     }
 }
 
@@ -153,7 +168,8 @@ fn sleep(arms: &mut dyn Arms, first: usize, deadline: Deadline) -> Option<usize>
 
 /// What is there once the time has passed.
 fn last_look(arms: &mut dyn Arms, first: usize) -> Option<usize> {
-    for _ in 0..LAST_LOOKS {
+    let looks = if mutated!("one_last_look") { 1 } else { LAST_LOOKS };
+    for _ in 0..looks {
         match arms.look_at_all(first) {
             Look::Found(index) => return Some(index),
             Look::Nothing => break,
@@ -163,10 +179,10 @@ fn last_look(arms: &mut dyn Arms, first: usize) -> Option<usize> {
     None
 }
 
-impl<A> Place<A> {
-    /// A place for `arm`, without a seat.
+impl<A> Listening<A> {
+    /// `arm`, without a listener.
     pub(crate) fn new(arm: A) -> Self {
-        Self { seat: None, arm }
+        Self { listener: None, arm }
     }
 
     /// The arm, which waits no more.
@@ -175,10 +191,10 @@ impl<A> Place<A> {
     }
 }
 
-impl Place<dyn Arm + '_> {
+impl Listening<dyn Arm + '_> {
     /// One look, which uses a wake-up that came.
     fn look(&mut self) -> Look<()> {
-        let is_owed = Seat::disarm(&mut self.seat);
+        let is_owed = Listener::disarm(&mut self.listener);
         let look = self.arm.look();
         self.end_look(&look, is_owed);
         look
@@ -187,30 +203,30 @@ impl Place<dyn Arm + '_> {
     /// From now on `waker` is woken. False where a wake-up may be missed all the same.
     fn register(&mut self, waker: &Waker) -> bool {
         let event = NonNull::from(self.arm.event());
-        // SAFETY: the event lives as long as the arm (`Arm`), and the seat is dropped before the arm.
-        unsafe { Seat::register_at(&mut self.seat, event, waker) }
+        // SAFETY: the event lives as long as the arm (`Arm`), and the listener is dropped before the arm.
+        unsafe { Listener::register_at(&mut self.listener, event, waker) }
     }
 
-    /// The look after [`register`](Self::register), which must not disarm the seat.
+    /// The look after [`register`](Self::register), which must not disarm the listener.
     fn second_look(&mut self) -> Look<()> {
         let look = self.arm.look();
         if matches!(look, Look::Found(())) {
             // If a wake-up came meanwhile, this is what it was for.
-            let is_owed = Seat::disarm(&mut self.seat);
+            let is_owed = Listener::disarm(&mut self.listener);
             self.end_look(&look, is_owed);
             return look;
         }
         let event = NonNull::from(self.arm.event());
         // Where the look changed what is waited for, it has to be registered for that.
-        if self.seat.as_ref().is_some_and(|seat| !seat.is_at(event)) { Look::Again } else { look }
+        if self.listener.as_ref().is_some_and(|listener| !listener.is_at(event)) { Look::Again } else { look }
     }
 
     /// After a look for which a wake-up came, if one is owed.
     fn end_look(&mut self, look: &Look<()>, is_owed: bool) {
         let is_used = self.arm.takes() || mutated!("arm_wake_up_kept");
         if is_owed && matches!(look, Look::Found(())) && !is_used {
-            if let Some(seat) = &self.seat {
-                seat.pass_on();
+            if let Some(listener) = &self.listener {
+                listener.pass_on();
             }
         }
     }
@@ -230,11 +246,13 @@ mod tests {
         looks: u32,
         look: F,
         takes: bool,
+        strategy: WaitStrategy,
     }
 
     impl<'e, F: FnMut(u32, &mut &'e Event) -> Look<()>> Scripted<'e, F> {
-        fn at(event: &'e Event, look: F) -> Place<Self> {
-            Place::new(Self { event, looks: 0, look, takes: true })
+        fn at(event: &'e Event, look: F) -> Listening<Self> {
+            let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+            Listening::new(Self { event, looks: 0, look, takes: true, strategy })
         }
     }
 
@@ -254,8 +272,29 @@ mod tests {
         }
 
         fn strategy(&self) -> WaitStrategy {
-            WaitStrategy::Block { spin_iters: 0, yield_iters: 0 }
+            self.strategy
         }
+    }
+
+    /// As a wait at one event does.
+    #[test]
+    fn a_wait_that_its_deadline_ends_says_that_giving_way_was_in_vain() {
+        let says_so = || {
+            let event = Event::new();
+            event.give_way_hint().helped();
+            let deadline = Instant::now() + Duration::from_millis(20);
+            let mut scripted = Scripted::at(&event, |looks, _: &mut &Event| {
+                if looks == 2 {
+                    std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
+                }
+                Look::Nothing
+            });
+            scripted.arm.strategy = WaitStrategy::Block { spin_iters: 1, yield_iters: 0 };
+            assert_eq!(wait_for_any(&mut (scripted, ()), 0, Some(deadline)), None);
+            !event.give_way_hint().has_helped()
+        };
+        // (On a busy machine the time may be over before it gives way.)
+        assert!((0..10).any(|_| says_so()));
     }
 
     #[test]
@@ -290,38 +329,38 @@ mod tests {
 
     /// Between two waits at an arm, too.
     #[test]
-    fn a_seat_moves_with_its_arm() {
+    fn a_listener_moves_with_its_arm() {
         let events = [Event::new(), Event::new()];
         let [first, second] = &events;
         let woken = Arc::new(Woken::default());
-        let mut place = Scripted::at(first, |_, event| {
+        let mut scripted = Scripted::at(first, |_, event| {
             *event = second;
             Look::Nothing
         });
-        let place: &mut Place<dyn Arm + '_> = &mut place;
+        let scripted: &mut Listening<dyn Arm + '_> = &mut scripted;
         for expected in [[1, 0], [0, 1]] {
-            place.register(&woken.waker());
+            scripted.register(&woken.waker());
             assert_eq!([first, second].map(|event| event.tasks().count()), expected);
-            assert!(matches!(place.look(), Look::Nothing));
+            assert!(matches!(scripted.look(), Look::Nothing));
         }
     }
 
-    /// Who finds a message and does not take it wakes another in its place.
+    /// A waiter that finds a message and does not take it wakes another in its place.
     #[test]
     fn an_arm_that_takes_nothing_passes_its_wake_up_on() {
         for (takes, others) in [(false, 1), (true, 0)] {
             let event = Event::new();
             let [one, other] = [(); 2].map(|()| Arc::new(Woken::default()));
-            let mut place = Scripted::at(&event, |_, _: &mut &Event| Look::Found(()));
-            place.arm.takes = takes;
-            let place: &mut Place<dyn Arm + '_> = &mut place;
-            place.register(&one.waker());
+            let mut scripted = Scripted::at(&event, |_, _: &mut &Event| Look::Found(()));
+            scripted.arm.takes = takes;
+            let scripted: &mut Listening<dyn Arm + '_> = &mut scripted;
+            scripted.register(&one.waker());
             // SAFETY: the event is dropped later.
-            let mut seat = unsafe { Seat::at(NonNull::from(&event)) };
-            seat.register(&other.waker());
+            let mut listener = unsafe { Listener::at(NonNull::from(&event)) };
+            listener.register(&other.waker());
             event.notify_some(1);
             assert_eq!((one.count(), other.count()), (1, 0));
-            assert!(matches!(place.look(), Look::Found(())));
+            assert!(matches!(scripted.look(), Look::Found(())));
             assert_eq!(other.count(), others, "takes: {takes}");
         }
     }

@@ -1,7 +1,7 @@
 //! What arms are made of: something to receive, or whatever a [`Wait`] looks for. And lists of arms:
-//! `(Place<A>, (Place<B>, ()))`.
+//! `(Listening<A>, (Listening<B>, ()))`.
 
-use super::any::{Arm, Arms, Place};
+use super::any::{Arm, Arms, Listening};
 use super::look::Look;
 use super::{Event, Source, Wait, WaitStrategy};
 
@@ -11,18 +11,18 @@ impl Arms for () {
         0
     }
 
-    fn at(&mut self, _: usize) -> &mut Place<dyn Arm + '_> {
+    fn at(&mut self, _: usize) -> &mut Listening<dyn Arm + '_> {
         unreachable!("there are not so many arms")
     }
 }
 
 /// An arm before others.
-impl<A: Arm, Rest: Arms> Arms for (Place<A>, Rest) {
+impl<A: Arm, Rest: Arms> Arms for (Listening<A>, Rest) {
     fn count(&self) -> usize {
         1 + self.1.count()
     }
 
-    fn at(&mut self, index: usize) -> &mut Place<dyn Arm + '_> {
+    fn at(&mut self, index: usize) -> &mut Listening<dyn Arm + '_> {
         match index.checked_sub(1) {
             None => &mut self.0,
             Some(index) => self.1.at(index),
@@ -107,7 +107,7 @@ impl<W: Wait<Found = F>, F> Finding<W, F> {
 
     /// Who has found it, and what was found.
     #[inline]
-    pub(super) fn take_both(self) -> (W, F) {
+    pub(crate) fn take_both(self) -> (W, F) {
         (self.waiter, self.found.expect("a look has found it"))
     }
 }
@@ -167,8 +167,8 @@ mod tests {
         first: usize,
         deadline: Option<Instant>,
     ) -> Option<usize> {
-        let arms = (Place::new(Ready::of(right)), ());
-        wait_for_any(&mut (Place::new(Ready::of(left)), arms), first, deadline)
+        let arms = (Listening::new(Ready::of(right)), ());
+        wait_for_any(&mut (Listening::new(Ready::of(left)), arms), first, deadline)
     }
 
     #[test]

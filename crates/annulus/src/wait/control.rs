@@ -29,7 +29,7 @@ use std::sync::PoisonError;
 use loom::sync::Mutex;
 
 use super::{Event, Look, Source, Wait};
-use crate::sync::{AtomicU32, Ordering, mutated, ordering};
+use crate::sync::{AtomicU32, AtomicU64, Ordering, mutated, ordering};
 
 /// How a thread is asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -163,6 +163,11 @@ impl<R: Source> Wait for NextOrStop<'_, R> {
 
     fn event(&self) -> &Event {
         self.receiver.event()
+    }
+
+    /// A stop, which changes another word, is found a little later.
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.receiver.watched()
     }
 
     fn poll(&mut self) -> Look<()> {

@@ -3,8 +3,9 @@
 //! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1 is
 //! constant and says that the waker's fence is not for free on this system; bits 2 and 3 are [`Flag`]s, of
 //! whoever has the event, which wakers see at the same look; bit 5 says that a sleeper has had its fence
-//! since bit 0 or 4 was set; the upper 26 bits count wake-ups, so that no sleeper mistakes one for another.
-//! Where bits 0, 1, 2 and 4 are clear, one load is all that a waker does.
+//! since bit 0 or 4 was set; bit 6 is constant and says that threads of other processes sleep elsewhere
+//! (`remote_word.rs`); the upper 25 bits count wake-ups, so that no sleeper mistakes one for another.
+//! Where bits 0, 1, 2, 4 and 6 are clear, one load is all that a waker does.
 //!
 //! ```text
 //! waker                                   sleeper
@@ -51,7 +52,7 @@
 //! anew, however late the sleepers run. (After a wake-up of tasks, some slow paths come first.) A sleeper
 //! that times out, or finds its message at S3, leaves the bit set: one wake-up is then made for nobody.
 //!
-//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^26 wake-ups of others sleeps through
+//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^25 wake-ups of others sleeps through
 //! them.
 //!
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
@@ -63,13 +64,15 @@ use super::flag::{Flag, HasFlags};
 #[cfg(feature = "std")]
 use super::give_way::GiveWayHint;
 use super::park::Parking;
+use super::remote::Remote;
 use super::waiters::Waiters;
 use crate::hint::unlikely;
+use crate::stats::Counting;
 use crate::sync::{AtomicU32, Ordering, mutated, ordering};
 
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct Event {
-    /// Written by sleepers (S1) and, only while bit 0 is set, by wakers (N4), and where something is
+    /// Written by sleepers (S1) and, only while bit 0 or 4 is set, by wakers (N4, N6), and where something is
     /// [flagged](Event::set_flag); constant as long as nobody sleeps.
     pub(super) word: AtomicU32,
     /// How many are in S4: a hint.
@@ -77,8 +80,12 @@ pub(crate) struct Event {
     parking: Parking,
     #[cfg(feature = "std")]
     give_way: GiveWayHint,
-    /// The tasks that wait.
+    /// The tasks that wait, where nobody else has them (see [`tasks`](Self::tasks)).
     tasks: Waiters,
+    /// Counts sleeps and wake-ups, if somebody wants that. Constant.
+    counters: Counting,
+    /// Where the threads of all processes sleep, if there are others. Constant.
+    remote: Option<Remote>,
 }
 
 /// What [`Event::register`] saw; consumed by [`Event::sleep`].
@@ -99,7 +106,9 @@ const TASK: u32 = 16;
 const SLEEPER: u32 = THREAD | TASK;
 /// A sleeper has had its heavy fence since the first of these bits was set.
 const FENCED: u32 = 32;
-const WAKE_UP: u32 = 64;
+/// Threads of other processes may sleep elsewhere.
+const ELSEWHERE: u32 = 64;
+const WAKE_UP: u32 = 128;
 
 impl HasFlags for Event {
     #[inline(always)]
@@ -110,10 +119,15 @@ impl HasFlags for Event {
 
 impl Event {
     pub(crate) fn new() -> Self {
-        Self::with(if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES })
+        Self::counting(None)
     }
 
-    fn with(word: u32) -> Self {
+    /// An event whose sleeps and wake-ups are counted, if there are counters.
+    pub(crate) fn counting(counters: Counting) -> Self {
+        Self::with(if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES }, counters)
+    }
+
+    fn with(word: u32, counters: Counting) -> Self {
         Self {
             word: AtomicU32::new(word),
             asleep: AtomicU32::new(0),
@@ -121,7 +135,18 @@ impl Event {
             #[cfg(feature = "std")]
             give_way: GiveWayHint::new(),
             tasks: Waiters::new(),
+            counters,
+            remote: None,
         }
+    }
+
+    /// An event whose sleepers may be of other processes: each wake-up looks for them. If the light fence is
+    /// not enough for them, wakers have full ones.
+    // Decision 0089: one more load for each message, no fence.
+    #[cfg(feature = "shm")]
+    pub(crate) fn across(remote: Remote, counters: Counting) -> Self {
+        let fences = if remote.is_asymmetric() { 0 } else { FENCE_BOTH_SIDES };
+        Self { remote: Some(remote), ..Self::with(ELSEWHERE | fences, counters) }
     }
 
     /// Wakes everybody who registered before a poll could see the caller's last store.
@@ -138,14 +163,37 @@ impl Event {
     /// for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
     #[inline(always)]
     pub(crate) fn needs_slow_path(&self) -> bool {
-        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Flag::Closed as u32)
+        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE | Flag::Closed as u32)
+    }
+
+    /// As [`needs_slow_path`](Self::needs_slow_path), of an event whose sleepers may be of other processes:
+    /// looks at both words, so that the slow path is not that of each message.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(crate) fn needs_slow_path_across(&self) -> bool {
+        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | Flag::Closed as u32) || !self.is_empty_elsewhere()
+    }
+
+    /// As [`notify`](Self::notify), of such an event.
+    #[cfg(feature = "shm")]
+    #[inline(always)]
+    pub(crate) fn notify_across(&self) {
+        if unlikely(!self.has_sleepers_nowhere()) {
+            self.wake_fenced();
+        }
+    }
+
+    /// Whether nobody sleeps elsewhere, where light fences are enough to tell.
+    #[inline(always)]
+    fn is_empty_elsewhere(&self) -> bool {
+        self.remote.as_ref().is_some_and(Remote::is_empty)
     }
 
     /// N2 and N3: whether somebody may sleep here who has not seen the caller's last store; it then calls
     /// [`notify`](Self::notify) or its like.
     #[inline(always)]
     pub(crate) fn may_have_sleepers(&self) -> bool {
-        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)
+        !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE)
     }
 
     /// N3 by itself, after a fence of the caller's.
@@ -167,6 +215,10 @@ impl Event {
     #[inline]
     pub(crate) fn fence(&self) {
         fence::light();
+        #[cfg(feature = "shm")]
+        if self.remote.as_ref().is_some_and(Remote::is_asymmetric) {
+            fence::light_across();
+        }
         if self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 && !mutated!("event_no_light_fence") {
             fence::full();
         }
@@ -181,6 +233,11 @@ impl Event {
     /// looks at: each waker sees the change, or the caller sees what that waker stored before. False where
     /// the system refused it.
     pub(crate) fn barrier(&self) -> bool {
+        #[cfg(feature = "shm")]
+        if let Some(remote) = &self.remote {
+            // The waker may be of another process.
+            return fence::heavy_across(remote.is_asymmetric());
+        }
         fence::heavy(self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0)
     }
 
@@ -209,9 +266,25 @@ impl Event {
         }
     }
 
+    /// N3 of both words: whether nobody sleeps here or elsewhere, where light fences are enough to tell.
+    #[inline(always)]
+    fn has_sleepers_nowhere(&self) -> bool {
+        // In this order: where there is no elsewhere, that is all there is to ask.
+        self.is_empty_elsewhere() && self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES)
+    }
+
     #[cold]
     #[inline(never)]
     fn wake(&self) {
+        // On a ring that other processes have, this is the path of each message: a look there, and no more.
+        if !self.has_sleepers_nowhere() {
+            self.wake_fenced();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_fenced(&self) {
         // N2, where the sleeper can't make up for it; pairs with S2. What follows is N3.
         self.fence();
         self.wake_all();
@@ -219,10 +292,11 @@ impl Event {
 
     /// N4 and N5, or N6 and N7, for all who sleep.
     fn wake_all(&self) {
+        self.wake_remote();
         let sleepers = self.wake_threads();
         if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") {
-            let is_any = self.tasks.wake_all();
-            if self.tasks.are_away(is_any) {
+            let is_any = self.tasks().wake_all();
+            if self.tasks().are_away(is_any) {
                 self.take_down_tasks();
             }
         }
@@ -234,7 +308,17 @@ impl Event {
         if self.may_have_sleepers() {
             // As in `wake`.
             self.fence();
+            self.wake_remote();
             self.wake_threads();
+        }
+    }
+
+    /// The threads of all processes, where there are others.
+    fn wake_remote(&self) {
+        if let Some(remote) = &self.remote {
+            if let (true, Some(counters)) = (remote.wake_all(), &self.counters) {
+                counters.woke();
+            }
         }
     }
 
@@ -252,18 +336,22 @@ impl Event {
     fn take_down_tasks(&self) {
         let sleepers = self.count_wake_up(TASK);
         if sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen") {
-            self.tasks.wake_all();
+            self.tasks().wake_all();
         }
     }
 
     #[cold]
     #[inline(never)]
     fn wake_some(&self, count: usize) {
+        if self.remote.is_some() {
+            // Nobody counts the sleepers of other processes.
+            return self.wake();
+        }
         // As in `wake`.
         self.fence();
         // Relaxed: a hint. Whoever is about to sleep and not counted yet is woken with the others, or sees
         // the word change.
-        let waiting = (self.asleep.load(Ordering::Relaxed) as usize).saturating_add(self.tasks.count());
+        let waiting = (self.asleep.load(Ordering::Relaxed) as usize).saturating_add(self.tasks().count());
         if waiting <= count && !mutated!("event_keeps_its_sleepers") {
             return self.wake();
         }
@@ -294,7 +382,7 @@ impl Event {
         };
         let tasks = |count| {
             let are_there = count > 0 && word & TASK != 0;
-            if are_there { self.tasks.wake_some(count) } else { 0 }
+            if are_there { self.tasks().wake_some(count) } else { 0 }
         };
         // The number of the wake-up decides who comes first, so that nobody waits for ever.
         if word & WAKE_UP == 0 || mutated!("threads_first") {
@@ -319,7 +407,12 @@ impl Event {
             // N4. Release: pairs with the Acquire of S4. Acquire: pairs with the Release of S1. A failure
             // means that a sleeper came, or that another waker did this one's work.
             match self.word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return seen,
+                Ok(_) => {
+                    if let Some(counters) = &self.counters {
+                        counters.woke();
+                    }
+                    return seen;
+                }
                 Err(now) => seen = now,
             }
         }
@@ -334,6 +427,10 @@ impl Event {
 
     /// Says that the caller is about to sleep. It must poll once more before it calls [`sleep`](Self::sleep).
     pub(crate) fn register(&self) -> Ticket {
+        if let Some(remote) = &self.remote {
+            let (word, fenced) = remote.register();
+            return Ticket { word, fenced };
+        }
         self.register_as(THREAD, mutated!("event_no_heavy_fence"))
     }
 
@@ -341,7 +438,9 @@ impl Event {
     /// once more before it returns to its executor. False where the system refused the heavy fence: then a
     /// wake-up may be missed.
     pub(super) fn register_task(&self) -> bool {
-        self.register_as(TASK, mutated!("task_no_heavy_fence")).fenced
+        let is_fenced = self.register_as(TASK, mutated!("task_no_heavy_fence")).fenced;
+        // Those who wake may be of another process.
+        is_fenced & self.remote.as_ref().is_none_or(Remote::register_task)
     }
 
     /// S1, S2 and S5 of a thread or a task.
@@ -368,13 +467,19 @@ impl Event {
 
     /// The tasks that wait here.
     pub(super) fn tasks(&self) -> &Waiters {
-        &self.tasks
+        self.remote.as_ref().and_then(Remote::tasks).unwrap_or(&self.tasks)
     }
 
     /// Sleeps until a wake-up that came after `ticket`, or until `deadline`; it may also return earlier.
     #[allow(clippy::needless_pass_by_value, reason = "a ticket is good for one sleep")]
     pub(crate) fn sleep(&self, ticket: Ticket, deadline: Deadline) {
         let deadline = if ticket.fenced { deadline } else { fence::nap(deadline) };
+        if let Some(counters) = &self.counters {
+            counters.slept();
+        }
+        if let Some(remote) = &self.remote {
+            return remote.sleep(ticket.word, deadline);
+        }
         // S4.
         self.asleep.fetch_add(1, Ordering::Relaxed);
         self.parking.wait_while(&self.word, ticket.word, deadline);
@@ -495,7 +600,7 @@ mod tests {
             assert_eq!(event.word.load(Ordering::Relaxed) & FENCED, 0, "the next one has its own");
         }
         // What changes meanwhile leaves the bit to others.
-        let event = Event::with(0);
+        let event = Event::with(0, None);
         event.word.store(FENCED, Ordering::Relaxed);
         let ticket = event.register();
         assert_eq!(ticket.word, THREAD | FENCED, "a bit without a sleeper says nothing, and is no harm");
@@ -557,27 +662,27 @@ mod tests {
 
     /// One for each kind of fence, whichever this system has.
     fn both_kinds() -> [Event; 2] {
-        [0, FENCE_BOTH_SIDES].map(Event::with)
+        [0, FENCE_BOTH_SIDES].map(|word| Event::with(word, None))
     }
 
     /// A task at an event, which counts its wake-ups.
     struct Waiter {
-        place: crate::wait::waiters::Place,
+        node: crate::wait::waiters::OwnedNode,
         count: std::sync::Arc<Woken>,
     }
 
     impl Waiter {
         fn at(event: &Event) -> Self {
             // SAFETY: the tests drop their tasks before the event.
-            let place = unsafe { event.tasks().take_place() };
-            let mut waiter = Self { place, count: std::sync::Arc::default() };
+            let node = unsafe { event.tasks().take_node() };
+            let mut waiter = Self { node, count: std::sync::Arc::default() };
             waiter.wait(event);
             waiter
         }
 
         fn wait(&mut self, event: &Event) {
-            self.place.disarm();
-            self.place.arm(&self.count.waker());
+            self.node.disarm();
+            self.node.arm(&self.count.waker());
             event.register_task();
         }
 
@@ -687,7 +792,7 @@ mod tests {
         let ticket = event.register();
         assert_eq!(ticket.word, u32::MAX - TASK);
         event.notify();
-        assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | Flag::ALL);
+        assert_eq!(event.word.load(Ordering::Relaxed), FENCE_BOTH_SIDES | ELSEWHERE | Flag::ALL);
         event.sleep(ticket, None);
     }
 

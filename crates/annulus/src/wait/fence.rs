@@ -24,6 +24,11 @@
 //!   queue waits a millisecond.
 //! - Nobody asked for one. Then nobody sleeps, and a waker that looks has nothing to miss.
 //!
+//! *Between processes.* Where sleepers are of other processes, the same is done by another form of the
+//! barrier (`membarrier(2)`, global expedited): it reaches all processes that have registered for it. Here it
+//! is the waker's process that registers, before anybody can sleep, and the sleeper needs to be told
+//! (`remote_word.rs`). What was said of a barrier that is refused goes for this one, too.
+//!
 //! Only wake-ups, and on which side of a close a message is, hang on this pair, never the soundness of a
 //! read: `membarrier` is outside the language's memory model, and nothing that the model has to promise is
 //! built on it. Loom and Miri see two `SeqCst` fences.
@@ -97,6 +102,34 @@ pub(super) fn is_registered() -> bool {
     system::is_registered()
 }
 
+/// Lets sleepers of other processes make up for the light fences of this one's wakers; false where the system
+/// refuses it. Takes some milliseconds, once in a process, if there is a second thread.
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(super) fn register_across() -> bool {
+    is_asymmetric() && system::register_across()
+}
+
+/// The waker's fence where the sleeper may be of another process, and makes up for it.
+#[cfg(feature = "shm")]
+#[inline(always)]
+pub(super) fn light_across() {
+    light_fence();
+    // A model has no barrier that reaches another thread. This stands for it: of the two fences, one comes
+    // first. So does the barrier, before the waker's store or behind it.
+    #[cfg(annulus_loom)]
+    if !mutated!("remote_no_barrier") {
+        fence(Ordering::SeqCst);
+    }
+}
+
+/// The sleeper's fence for wakers of another process: if `asymmetric`, they have light ones. False where the
+/// system refused it.
+#[cfg(feature = "shm")]
+pub(super) fn heavy_across(asymmetric: bool) -> bool {
+    fence(Ordering::SeqCst);
+    !asymmetric || system::barrier_across()
+}
+
 /// When to look again without the heavy fence: soon, so that a wake-up that is missed comes late by a nap.
 #[cfg(feature = "std")]
 #[allow(clippy::unnecessary_wraps, reason = "without `std` there is no such moment")]
@@ -150,6 +183,18 @@ mod system {
             || (!mutated!("barrier_registers_never") && register() && barrier_if_registered())
     }
 
+    /// Tells the kernel that this process is to carry out the barriers of others. Once is enough.
+    #[cfg(feature = "shm")]
+    pub(super) fn register_across() -> bool {
+        membarrier(MembarrierCommand::RegisterGlobalExpedited).is_ok()
+    }
+
+    /// A barrier on every core that runs a thread of a process which has registered for that.
+    #[cfg(feature = "shm")]
+    pub(super) fn barrier_across() -> bool {
+        membarrier(MembarrierCommand::GlobalExpedited).is_ok()
+    }
+
     /// Whether the process has registered. It asks the kernel by a barrier until the answer is yes, which it
     /// stays.
     pub(super) fn is_registered() -> bool {
@@ -182,6 +227,16 @@ mod system {
     pub(super) fn register() {}
 
     pub(super) fn barrier() -> bool {
+        true
+    }
+
+    #[cfg(all(feature = "shm", not(annulus_loom)))]
+    pub(super) fn register_across() -> bool {
+        false
+    }
+
+    #[cfg(feature = "shm")]
+    pub(super) fn barrier_across() -> bool {
         true
     }
 

@@ -35,7 +35,11 @@ const SHORT_SLEEP: Duration = Duration::from_micros(20);
 const WAITS_FOR_A_SHORT_SLEEP: u32 = 16;
 
 /// So often a waiter gives way in one wait.
-const TIMES: u32 = 4;
+pub(super) const TIMES: u32 = 12;
+
+/// A time slice that was given up for no longer than this went to nobody: the call came back at once.
+// Decision 0097: between what such a call takes and what a change of threads and back takes.
+const SWITCH: Duration = Duration::from_micros(1);
 
 /// Where it took longer, another program had the core, or a sleep would have been as good.
 const LIMIT: Duration = Duration::from_micros(500);
@@ -71,7 +75,7 @@ impl GiveWayHint {
         }
     }
 
-    fn helped(&self) {
+    pub(super) fn helped(&self) {
         if !self.has_helped() {
             self.0.store(HELPED, Ordering::Relaxed);
         }
@@ -91,8 +95,8 @@ impl GiveWayHint {
 pub(super) enum GiveWay {
     /// It has not given way yet.
     Before,
-    /// It began then, and may do so `left` times more.
-    Since { begun: Instant, left: u32 },
+    /// It began then, and may do so `left` times more. `switched`: another thread had the core meanwhile.
+    Since { begun: Instant, left: u32, switched: bool },
     /// It does so no more.
     Over,
 }
@@ -100,9 +104,15 @@ pub(super) enum GiveWay {
 impl GiveWay {
     /// Gives up the time slice. Returns false where this wait is to sleep instead.
     pub(super) fn turn(&mut self, hint: &GiveWayHint) -> bool {
-        let (begun, left) = match *self {
-            Self::Before if hint.is_to_try() => (Instant::now(), TIMES),
-            Self::Since { begun, left } if left > 0 && begun.elapsed() <= LIMIT => (begun, left),
+        let now = Instant::now;
+        let (begun, asked, left, switched) = match *self {
+            Self::Before if hint.is_to_try() => {
+                let begun = now();
+                (begun, begun, TIMES, false)
+            }
+            Self::Since { begun, left, switched } if left > 0 && begun.elapsed() <= LIMIT => {
+                (begun, now(), left, switched)
+            }
             Self::Since { .. } => {
                 hint.failed();
                 *self = Self::Over;
@@ -113,19 +123,50 @@ impl GiveWay {
                 return false;
             }
         };
-        std::thread::yield_now();
-        *self = Self::Since { begun, left: left - 1 };
+        give_up_time_slice();
+        let switched = switched || asked.elapsed() > SWITCH;
+        *self = Self::Since { begun, left: left - 1, switched };
         true
     }
 
     /// Called where what was waited for is there.
     pub(super) fn end(self, hint: &GiveWayHint) {
         match self {
-            Self::Since { begun, .. } if begun.elapsed() <= LIMIT => hint.helped(),
+            // What came from another core would have come anyway.
+            Self::Since { begun, switched, .. }
+                if begun.elapsed() <= LIMIT && (switched || mutated!("gave_way_to_nobody_counts")) =>
+            {
+                hint.helped();
+            }
             Self::Since { .. } => hint.failed(),
             Self::Before | Self::Over => {}
         }
     }
+
+    /// Called where it is not there, and the time is over. A wait that ends so early that nobody can tell
+    /// says nothing.
+    pub(super) fn give_up(self, hint: &GiveWayHint) {
+        match self {
+            Self::Since { begun, .. } if begun.elapsed() > LIMIT && !mutated!("given_up_in_silence") => {
+                hint.failed();
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+std::thread_local! {
+    /// How often this thread has given up its time slice.
+    pub(super) static GIVEN_UP: core::cell::Cell<u32> = const { core::cell::Cell::new(0) };
+}
+
+/// Another thread may have the core. (Loom looks at all orders anyway.)
+pub(super) fn give_up_time_slice() {
+    #[cfg(test)]
+    GIVEN_UP.set(GIVEN_UP.get() + 1);
+    #[cfg(not(annulus_loom))]
+    std::thread::yield_now();
 }
 
 #[cfg(all(test, not(annulus_loom)))]
@@ -139,6 +180,10 @@ mod tests {
     /// No time passes after it, however slow this thread is. (Under Miri each step takes its time.)
     fn just_now() -> Instant {
         Instant::now() + Duration::from_secs(1 << 20)
+    }
+
+    fn since(begun: Instant, switched: bool) -> GiveWay {
+        GiveWay::Since { begun, left: 3, switched }
     }
 
     /// How many waits pass until one tries.
@@ -197,16 +242,42 @@ mod tests {
         assert_eq!(waits_without(&hint), 256, "what came in the sleep is no help");
         GiveWay::Before.end(&hint);
         assert!(!hint.has_helped(), "nor what was there at once");
-        GiveWay::Since { begun: long_ago(), left: 3 }.end(&hint);
+        since(long_ago(), true).end(&hint);
         assert_eq!(waits_without(&hint), 512, "nor what took too long");
-        GiveWay::Since { begun: just_now(), left: 3 }.end(&hint);
+        since(just_now(), true).end(&hint);
         assert!(hint.has_helped());
+    }
+
+    /// A peer on another core would have brought it anyway, and is not to be waited for with yields.
+    #[test]
+    fn what_comes_while_nobody_else_had_the_core_is_no_help() {
+        let hint = GiveWayHint::new();
+        since(just_now(), false).end(&hint);
+        assert!(!hint.has_helped(), "one lucky try");
+        assert_eq!(waits_without(&hint), 256);
+        hint.helped();
+        since(just_now(), false).end(&hint);
+        assert_eq!(waits_without(&hint), 1, "the peer has moved to another core");
+    }
+
+    /// What a deadline ended has failed if another program had the core for so long.
+    #[test]
+    fn who_gives_up_says_so_if_it_took_too_long() {
+        let hint = GiveWayHint::new();
+        hint.helped();
+        GiveWay::Before.give_up(&hint);
+        GiveWay::Over.give_up(&hint);
+        since(just_now(), true).give_up(&hint);
+        assert!(hint.has_helped(), "the time was too short to tell");
+        since(long_ago(), true).give_up(&hint);
+        assert!(!hint.has_helped());
+        assert_eq!(waits_without(&hint), 1);
     }
 
     #[test]
     fn who_took_too_long_gives_way_no_more() {
         let hint = GiveWayHint::new();
-        assert!(!GiveWay::Since { begun: long_ago(), left: 3 }.turn(&hint));
+        assert!(!since(long_ago(), true).turn(&hint));
         assert_eq!(waits_without(&hint), 256);
     }
 }

@@ -17,16 +17,27 @@ mod fence;
 mod flag;
 #[cfg(feature = "std")]
 mod give_way;
+#[cfg(any(feature = "std", feature = "async"))]
+mod listener;
 mod look;
+mod own;
 #[cfg(any(feature = "std", feature = "async"))]
 mod park;
 #[cfg(feature = "std")]
 mod parker;
+mod pauses;
 mod reader_backoff;
 #[cfg(any(feature = "std", feature = "async"))]
 mod relay;
-#[cfg(any(feature = "std", feature = "async"))]
-mod seat;
+#[cfg(feature = "shm")]
+mod remote;
+#[cfg(all(not(feature = "shm"), any(feature = "std", feature = "async")))]
+#[path = "no_remote.rs"]
+mod remote;
+#[cfg(feature = "shm")]
+mod remote_tasks;
+#[cfg(feature = "shm")]
+mod remote_word;
 #[cfg(feature = "std")]
 mod sending;
 #[cfg(any(feature = "std", feature = "async"))]
@@ -36,14 +47,16 @@ mod strategy;
 #[cfg(feature = "async")]
 mod task;
 mod until;
+mod waiter;
 #[cfg(any(feature = "std", feature = "async"))]
 mod waiters;
+mod watch;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod woken;
 mod writer_backoff;
 
 #[cfg(feature = "std")]
-pub use any::Place;
+pub use any::Listening;
 #[cfg(feature = "std")]
 pub(crate) use any::{Arm, Arms, wait_for_any};
 #[cfg(feature = "std")]
@@ -59,12 +72,17 @@ pub(crate) use event::Event;
 #[cfg(feature = "std")]
 pub use fence::prepare;
 pub(crate) use flag::{Flag, HasFlags};
+#[cfg(any(feature = "std", feature = "async"))]
+pub(crate) use listener::Listener;
 pub(crate) use look::Look;
+pub(crate) use own::own_strategy;
 pub(crate) use reader_backoff::ReaderBackoff;
 #[cfg(any(feature = "std", feature = "async"))]
 pub(crate) use relay::Relay;
-#[cfg(any(feature = "std", feature = "async"))]
-pub(crate) use seat::Seat;
+#[cfg(feature = "shm")]
+pub(crate) use remote::Remote;
+#[cfg(all(feature = "shm", not(annulus_loom)))]
+pub(crate) use remote_word::carries_out_barriers;
 #[cfg(feature = "std")]
 pub use sending::SendChoice;
 #[cfg(feature = "std")]
@@ -74,5 +92,6 @@ pub(crate) use source::{Next, Source, Take};
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
 #[cfg(feature = "async")]
 pub(crate) use task::{Streaming, Waiting};
-pub(crate) use until::{Wait, wait_until};
+pub(crate) use until::wait_until;
+pub(crate) use waiter::Wait;
 pub(crate) use writer_backoff::{WriterBackoff, preferred_slots};

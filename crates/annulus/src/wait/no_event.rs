@@ -2,6 +2,7 @@
 
 use super::Deadline;
 use super::flag::{Flag, HasFlags};
+use crate::stats::Counting;
 use crate::sync::{AtomicU32, Ordering, fence};
 
 /// An eventcount that wakes nobody. Only its flags are left. No strategy sleeps here.
@@ -23,6 +24,11 @@ impl HasFlags for Event {
 impl Event {
     pub(crate) fn new() -> Self {
         Self { word: AtomicU32::new(0) }
+    }
+
+    /// There is nothing to count.
+    pub(crate) fn counting(_: Counting) -> Self {
+        Self::new()
     }
 
     /// Does nothing: whoever waits, spins.

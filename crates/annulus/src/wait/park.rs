@@ -21,16 +21,21 @@ mod futex {
 
     use super::{AtomicU32, Deadline, Ordering};
 
-    /// No state: the kernel keeps the sleepers, by the word's address.
-    pub(in crate::wait) struct Parking;
+    /// Next to no state: the kernel keeps the sleepers, by the word's address.
+    pub(in crate::wait) struct Parking(futex::Flags);
 
     impl Parking {
         pub(in crate::wait) fn new() -> Self {
-            Self
+            Self(futex::Flags::PRIVATE)
+        }
+
+        /// For threads of several processes, which have the word in memory that they share.
+        #[cfg(feature = "shm")]
+        pub(in crate::wait) fn between_processes() -> Self {
+            Self(futex::Flags::empty())
         }
 
         /// Sleeps while `word` is `value`, until it is woken or `deadline` passes.
-        #[allow(clippy::unused_self, reason = "the same shape as the portable one")]
         pub(in crate::wait) fn wait_while(&self, word: &AtomicU32, value: u32, deadline: Deadline) {
             // Acquire: pairs with the Release of the wake-up that changed the word.
             while word.load(Ordering::Acquire) == value {
@@ -45,7 +50,7 @@ mod futex {
                 };
                 // It returns an error at once where the word has changed, and early on a signal: the loop
                 // looks again. The timeout is relative, on the monotonic clock.
-                if futex::wait(word, futex::Flags::PRIVATE, value, timeout.as_ref()).is_ok() {
+                if futex::wait(word, self.0, value, timeout.as_ref()).is_ok() {
                     // Woken. The word may be as it was, where this thread came after the wake-up was counted.
                     // Acquire: as above.
                     word.load(Ordering::Acquire);
@@ -59,10 +64,9 @@ mod futex {
         }
 
         /// Wakes up to `count`, and returns how many that were.
-        #[allow(clippy::unused_self, reason = "the same shape as the portable one")]
         pub(in crate::wait) fn wake(&self, word: &AtomicU32, count: u32) -> u32 {
             // Where the call fails, nobody sleeps on the word.
-            let woken = futex::wake(word, futex::Flags::PRIVATE, count).unwrap_or(0);
+            let woken = futex::wake(word, self.0, count).unwrap_or(0);
             u32::try_from(woken).unwrap_or(u32::MAX)
         }
     }
@@ -92,6 +96,12 @@ mod portable {
     impl Parking {
         pub(in crate::wait) fn new() -> Self {
             Self { lock: Mutex::new(0), woken: Condvar::new() }
+        }
+
+        /// In models, where all threads are of one process.
+        #[cfg(feature = "shm")]
+        pub(in crate::wait) fn between_processes() -> Self {
+            Self::new()
         }
 
         fn lock(&self) -> MutexGuard<'_, u32> {

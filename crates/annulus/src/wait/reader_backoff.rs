@@ -1,6 +1,6 @@
 //! How a reader keeps a distance from a writer, so that the two do not slow each other down.
 
-use crate::sync::pause;
+use super::pauses::{REST, pauses};
 
 /// The state of a reader that takes messages as fast as they come.
 ///
@@ -34,10 +34,6 @@ const FIRST_THRESHOLD: u32 = 8;
 /// The threshold never becomes larger than this.
 const MAX_THRESHOLD: u32 = 1024;
 
-/// Pause instructions of a rest: about a microsecond.
-// Decision 0046: why a reader rests, and when.
-const REST_PAUSES: u32 = 32;
-
 /// A rest that brings at least so many messages was worth it.
 const WORTHWHILE_BATCH: usize = 32;
 
@@ -69,7 +65,8 @@ impl ReaderBackoff {
             let counts = is_close && count >= MIN_BATCH && self.empty_looks <= EMPTY_LOOKS_IN_A_STREAM;
             self.small_batches = if counts { self.small_batches + 1 } else { 0 };
         } else if is_close && !self.skip_next {
-            (0..REST_PAUSES).for_each(|_| pause());
+            // Decision 0046: why a reader rests, and when.
+            pauses(REST);
             self.rested(again() - count);
         }
         (self.empty_looks, self.skip_next) = (0, false);

@@ -1,9 +1,9 @@
 //! [`Relay`]: a notify at one event becomes a notify at another. For a handle that receives from several
 //! rings: it waits at an event of its own, and has a relay at the event of each ring.
 //!
-//! A relay is a [`Seat`] whose waker notifies the handle's event. It is set when somebody is about to wait
-//! for the handle, and not before. So rings pay nothing for a handle for which nobody waits. A look of the
-//! handle takes these steps:
+//! A relay is a [`Listener`] whose waker notifies the handle's event. It is set when somebody is about to
+//! wait for the handle, and not before. So rings pay nothing for a handle for which nobody waits. A look of
+//! the handle takes these steps:
 //!
 //! 1. It looks at all rings. If something is there, that is all.
 //! 2. If nobody has registered at the handle's event, nothing is there.
@@ -21,18 +21,18 @@
 use core::ptr::NonNull;
 use core::task::Waker;
 
-use super::{Event, Seat};
+use super::{Event, Listener};
 use crate::sync::mutated;
 
-/// A place at the event of one ring, whose waker notifies another event.
+/// A listener at the event of one ring, whose waker notifies another event.
 pub(crate) struct Relay {
-    seat: Option<Seat>,
+    listener: Option<Listener>,
 }
 
 impl Relay {
     /// It is not set.
     pub(crate) fn new() -> Self {
-        Self { seat: None }
+        Self { listener: None }
     }
 
     /// Step 3: the next notify at `event` calls `waker`. Returns whether it was not set, so that the caller
@@ -42,17 +42,19 @@ impl Relay {
     ///
     /// The event lives, and stays where it is, as long as the relay.
     pub(crate) unsafe fn set(&mut self, event: NonNull<Event>, waker: &Waker) -> bool {
-        let is_set = |seat: &Seat| seat.is_at(event) && (seat.is_armed() || mutated!("relay_set_for_good"));
-        if self.seat.as_ref().is_some_and(is_set) {
+        let is_set = |listener: &Listener| {
+            listener.is_at(event) && (listener.is_armed() || mutated!("relay_set_for_good"))
+        };
+        if self.listener.as_ref().is_some_and(is_set) {
             return false;
         }
         // Whatever the wake-up was for, the look that has just been made has used it: a ring that several
         // handles can receive from wakes all of them.
-        Seat::disarm(&mut self.seat);
+        Listener::disarm(&mut self.listener);
         // SAFETY: the caller's promise.
-        if !unsafe { Seat::register_at(&mut self.seat, event, waker) } {
+        if !unsafe { Listener::register_at(&mut self.listener, event, waker) } {
             // The fence was refused. The look that follows has to see what senders did before they could see
-            // the seat.
+            // the listener.
             // SAFETY: the caller's promise.
             unsafe { event.as_ref() }.barrier_at_any_price();
         }

@@ -2,6 +2,7 @@
 
 use super::{Event, Look, Wait, WaitStrategy};
 use crate::error::RecvError;
+use crate::sync::AtomicU64;
 
 /// A handle at which one can wait for something to receive.
 ///
@@ -19,6 +20,12 @@ pub(crate) unsafe trait Source {
     /// nothing. Where several consumers share a queue, another one may be faster than the receive that
     /// follows. In a stage it counts as the beginning of a receive, so what was received before is processed.
     fn is_ready(&mut self) -> bool;
+
+    /// The one word that decides whether something is there, if there is one: as
+    /// [`Wait::watched`], for [`is_ready`](Self::is_ready).
+    fn watched(&self) -> Option<&AtomicU64> {
+        None
+    }
 
     /// How the handle's ring waits.
     fn strategy(&self) -> WaitStrategy;
@@ -46,6 +53,10 @@ unsafe impl<S: Source + ?Sized> Source for &mut S {
         (**self).is_ready()
     }
 
+    fn watched(&self) -> Option<&AtomicU64> {
+        (**self).watched()
+    }
+
     fn strategy(&self) -> WaitStrategy {
         (**self).strategy()
     }
@@ -69,6 +80,10 @@ impl<S: Take> Wait for Next<S> {
 
     fn event(&self) -> &Event {
         self.0.event()
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.0.watched()
     }
 
     #[inline(always)]

@@ -1,8 +1,10 @@
 //! One turn of a spinning strategy.
 
 #[cfg(feature = "std")]
-use super::give_way::GiveWay;
+use super::give_way::{GiveWay, give_up_time_slice};
+use super::pauses::{measure, pauses};
 use super::{Event, WaitStrategy};
+use crate::processor::ProcessorWait;
 #[cfg(feature = "std")]
 use crate::sync::mutated;
 use crate::sync::pause;
@@ -23,10 +25,17 @@ pub(super) enum Turn {
     Spun,
     /// It let others have the core.
     GaveWay,
+    /// Nothing: the processor is to wait until a word changes, by [`watch`](super::watch::watch).
+    Watch,
     /// Nothing: the strategy would rather sleep now.
     #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "no strategy sleeps"))]
     Sleep,
 }
+
+/// So many turns come before the first wait of [`WaitStrategy::Monitor`]: what comes soon is found sooner by
+/// polls.
+// Decision 0081: what a wait costs to begin and to end.
+const TURNS_BEFORE_WATCH: u32 = 8;
 
 /// So many turns are enough before [`WaitStrategy::Block`] gives way where that has helped the last time.
 #[cfg(feature = "std")]
@@ -34,6 +43,7 @@ const TURNS_BEFORE_HELP: u32 = 16;
 
 impl Spin {
     pub(super) fn new(strategy: WaitStrategy) -> Self {
+        measure();
         Self {
             strategy,
             turns: 0,
@@ -51,6 +61,12 @@ impl Spin {
         match self.strategy {
             WaitStrategy::BusySpin => yield_under_loom(),
             WaitStrategy::YieldSpin => pause(),
+            WaitStrategy::Monitor => {
+                if turn >= TURNS_BEFORE_WATCH && ProcessorWait::of_this_processor() != ProcessorWait::Pause {
+                    return Turn::Watch;
+                }
+                pause();
+            }
             WaitStrategy::BackoffSpin => {
                 pauses(1 << turn.min(5));
                 if turn > 5 {
@@ -99,6 +115,13 @@ impl Spin {
         #[cfg(feature = "std")]
         self.give_way.end(event.give_way_hint());
     }
+
+    /// It is not there, and the time is over. `event`: as for [`turn`](Self::turn).
+    #[cfg_attr(not(feature = "std"), expect(unused_variables, clippy::unused_self, reason = "nobody sleeps"))]
+    pub(super) fn give_up(&self, event: &Event) {
+        #[cfg(feature = "std")]
+        self.give_way.give_up(event.give_way_hint());
+    }
 }
 
 #[cfg(feature = "std")]
@@ -123,17 +146,11 @@ fn phase(turn: u32, spin_iters: u32, yield_iters: u32) -> Phase {
     }
 }
 
-fn pauses(count: u32) {
-    for _ in 0..count {
-        pause();
-    }
-}
-
 /// Lets another thread have the core, where there is somebody to ask.
 pub(super) fn give_way() -> Turn {
     // Decision 0012: spinning gives up its time slice.
-    #[cfg(all(feature = "std", not(annulus_loom)))]
-    std::thread::yield_now();
+    #[cfg(feature = "std")]
+    give_up_time_slice();
     Turn::GaveWay
 }
 
@@ -164,13 +181,14 @@ mod tests {
     #[test]
     #[cfg(feature = "std")]
     fn block_spins_as_often_as_asked() {
+        use super::super::give_way::TIMES;
         for (spin_iters, yield_iters) in [(0, 0), (3, 0), (0, 4), (3, 4), (64, 32)] {
             let strategy = WaitStrategy::Block { spin_iters, yield_iters };
             let (event, asked) = (Event::new(), (spin_iters + yield_iters) as usize);
             let first = turns_at(&event, strategy);
             assert!(first.iter().take(asked).all(|turn| *turn == Turn::Spun), "{first:?}");
             let gave_way = &first[asked..];
-            assert!(gave_way.iter().all(|turn| *turn == Turn::GaveWay) && gave_way.len() <= 4, "{first:?}");
+            assert!(gave_way.iter().all(|turn| *turn == Turn::GaveWay) && gave_way.len() <= TIMES as usize);
             assert_eq!(gave_way.is_empty(), asked == 0, "who asks for nothing sleeps at once");
             assert_eq!(turns_at(&event, strategy).len(), asked, "it was in vain");
         }
@@ -185,7 +203,7 @@ mod tests {
         while spin.turn(&event) == Turn::Spun {}
         // However slow this thread is, it has helped at once.
         let begun = std::time::Instant::now() + std::time::Duration::from_secs(1 << 20);
-        spin.give_way = GiveWay::Since { begun, left: 1 };
+        spin.give_way = GiveWay::Since { begun, left: 1, switched: true };
         spin.end(&event);
         let turns = turns_at(&event, WaitStrategy::default());
         let at = turns.iter().position(|turn| *turn == Turn::GaveWay);
@@ -218,10 +236,23 @@ mod tests {
         for strategy in [
             WaitStrategy::BusySpin,
             WaitStrategy::YieldSpin,
+            WaitStrategy::Monitor,
             WaitStrategy::BackoffSpin,
             WaitStrategy::Adaptive { spin_iters: 2, yield_iters: 2 },
         ] {
             assert_eq!(turns_before_sleep(strategy).len(), MANY, "{strategy:?}");
         }
+    }
+
+    /// At first what comes soon is polled for, and without the instructions everything is.
+    #[test]
+    fn the_processor_waits_where_it_can() {
+        let turns = turns_before_sleep(WaitStrategy::Monitor);
+        let polls = match ProcessorWait::of_this_processor() {
+            ProcessorWait::Pause => MANY,
+            _ => TURNS_BEFORE_WATCH as usize,
+        };
+        assert!(turns[..polls].iter().all(|turn| *turn == Turn::Spun), "{turns:?}");
+        assert!(turns[polls..].iter().all(|turn| *turn == Turn::Watch), "{turns:?}");
     }
 }

@@ -12,6 +12,7 @@ use core::str::FromStr;
 /// | --- | --- | --- | --- |
 /// | [`BusySpin`](Self::BusySpin) | fastest | a whole core | a pinned thread on a core of its own |
 /// | [`YieldSpin`](Self::YieldSpin) | as fast, on some machines faster | a whole core, but its SMT sibling runs better | SMT siblings, laptops, single messages to and fro |
+/// | [`Monitor`](Self::Monitor) | nearly as fast, where the processor can | a whole core, at less power; its SMT sibling runs better | a thread on a core of its own, SMT siblings, machines that run hot |
 /// | [`BackoffSpin`](Self::BackoffSpin) | slower the longer it waits | a core that others may take | background threads |
 /// | [`Adaptive`](Self::Adaptive) | fast at first | a core that others may take | systems without an operating system |
 /// | `Block` | fast at first, later after a wake-up by the kernel | none | everything else; the default with `std` |
@@ -24,14 +25,16 @@ use core::str::FromStr;
 /// `BackoffSpin` spin for about two microseconds, and then give the core away. `Block` gives up its time
 /// slice a few times before it sleeps, if that helped the last time at this ring. Now and then it tries
 /// whether that would help. A publisher or producer that waits for free slots pauses longer between its
-/// polls. Its pauses count as polls.
+/// polls. Its pauses count as polls. `BusySpin`, `YieldSpin` and `Monitor` never give the core away, whoever
+/// waits.
 ///
 /// # Real-time priorities
 ///
 /// Under `SCHED_FIFO` and `SCHED_RR`, giving up the time slice lets only threads of the *same* priority run.
-/// Suppose that a thread of a higher priority waits by `BusySpin`, `YieldSpin`, `BackoffSpin` or `Adaptive`,
-/// and the thread that it waits for has the same core. Then that thread never runs. `Block` lets it run. If a
-/// thread must not sleep, give the thread that it waits for a core of its own.
+/// Suppose that a thread of a higher priority waits by any strategy but `Block`, and the thread that it waits
+/// for has the same core. Then that thread never runs. `Block` lets it run. If a thread must not sleep, give
+/// the thread that it waits for a core of its own. This is true for `Monitor`, too: to the operating system,
+/// a thread that waits by the processor runs.
 ///
 /// # `BusySpin` or `YieldSpin`
 ///
@@ -55,13 +58,30 @@ pub enum WaitStrategy {
     /// off the core.
     BusySpin,
     /// Polls with the processor's pause instruction between polls. Never gives up the core.
+    #[doc(alias = "BusySpinWithSpinLoopHint")]
     YieldSpin,
-    /// Doubles the pause after each poll, up to 32 pause instructions. From then on, with `std`, it also
-    /// gives up its time slice between polls.
+    /// Polls a few times with a pause, and then lets the processor wait until the one word changes that says
+    /// whether there is something: the stamp of a slot, or the tail or the head of a queue. What does so is
+    /// [`ProcessorWait::of_this_processor`](crate::ProcessorWait::of_this_processor). It never sleeps in the
+    /// kernel, and never gives up the core.
+    ///
+    /// One such wait lasts 100 microseconds at most, and then it polls again. So it notices a close, or the
+    /// stop of an event loop, up to that much later. A wait with a deadline ends with the deadline; with
+    /// [`Wfe`](crate::ProcessorWait::Wfe) up to 100 microseconds later.
+    ///
+    /// If the processor has no such instruction, or a virtual machine hides it, or if no single word decides,
+    /// this is [`YieldSpin`](Self::YieldSpin). No single word decides for `select!`, `Select`, patterns of a
+    /// bus, publishers that wait for subscribers, stages that follow several others, and consumers of a queue
+    /// that has several rings.
+    #[doc(alias = "MonitorWait")]
+    #[doc(alias = "MonitorWaitFallback")]
+    Monitor,
+    /// Doubles the pause after each poll, up to a little less than a microsecond. From then on, with `std`,
+    /// it also gives up its time slice between polls.
     BackoffSpin,
     /// Polls `spin_iters` times without a pause, then `yield_iters` times with one pause instruction each.
-    /// From then on it pauses eight times between polls and, with `std`, gives up its time slice. Any numbers
-    /// are allowed, even `u32::MAX`.
+    /// From then on it pauses for a quarter of that longest pause of `BackoffSpin` between polls and, with
+    /// `std`, gives up its time slice. Any numbers are allowed, even `u32::MAX`.
     Adaptive {
         /// Polls without a pause.
         spin_iters: u32,
@@ -95,6 +115,11 @@ impl WaitStrategy {
         Self::Block { spin_iters: BLOCK.0, yield_iters: BLOCK.1 }
     }
 
+    /// Whether it never gives up the core.
+    pub(super) fn keeps_its_core(self) -> bool {
+        matches!(self, Self::BusySpin | Self::YieldSpin | Self::Monitor)
+    }
+
     /// [`Adaptive`](Self::Adaptive) with 64 polls of each kind: the default without `std`.
     #[must_use]
     pub const fn adaptive() -> Self {
@@ -112,13 +137,14 @@ impl Default for WaitStrategy {
     }
 }
 
-/// The form that [`FromStr`] reads: `busy-spin`, `yield-spin`, `backoff-spin`, `adaptive:64,64`,
+/// The form that [`FromStr`] reads: `busy-spin`, `yield-spin`, `monitor`, `backoff-spin`, `adaptive:64,64`,
 /// `block:64,32`.
 impl fmt::Display for WaitStrategy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BusySpin => f.write_str("busy-spin"),
             Self::YieldSpin => f.write_str("yield-spin"),
+            Self::Monitor => f.write_str("monitor"),
             Self::BackoffSpin => f.write_str("backoff-spin"),
             Self::Adaptive { spin_iters, yield_iters } => write!(f, "adaptive:{spin_iters},{yield_iters}"),
             #[cfg(feature = "std")]
@@ -127,8 +153,8 @@ impl fmt::Display for WaitStrategy {
     }
 }
 
-/// For arguments and settings. The names are `busy-spin`, `yield-spin`, `backoff-spin`, `adaptive` and, with
-/// `std`, `block`. The last two may be followed by their numbers of polls, as in `block:0,0`.
+/// For arguments and settings. The names are `busy-spin`, `yield-spin`, `monitor`, `backoff-spin`, `adaptive`
+/// and, with `std`, `block`. The last two may be followed by their numbers of polls, as in `block:0,0`.
 ///
 /// ```
 /// use annulus::WaitStrategy;
@@ -154,6 +180,7 @@ impl FromStr for WaitStrategy {
         match (name, polls) {
             ("busy-spin", None) => Ok(Self::BusySpin),
             ("yield-spin", None) => Ok(Self::YieldSpin),
+            ("monitor", None) => Ok(Self::Monitor),
             ("backoff-spin", None) => Ok(Self::BackoffSpin),
             ("adaptive", polls) => {
                 let (spin_iters, yield_iters) = polls.unwrap_or(ADAPTIVE);
@@ -180,7 +207,7 @@ impl fmt::Display for ParseWaitStrategyError {
         let block = if cfg!(feature = "std") { ", block, block:POLLS,PAUSED_POLLS" } else { "" };
         write!(
             f,
-            "{:?} is no wait strategy: there are busy-spin, yield-spin, backoff-spin, adaptive, adaptive:POLLS,PAUSED_POLLS{block}",
+            "{:?} is no wait strategy: there are busy-spin, yield-spin, monitor, backoff-spin, adaptive, adaptive:POLLS,PAUSED_POLLS{block}",
             self.text
         )
     }
@@ -198,6 +225,7 @@ mod tests {
         let mut all = alloc::vec![
             WaitStrategy::BusySpin,
             WaitStrategy::YieldSpin,
+            WaitStrategy::Monitor,
             WaitStrategy::BackoffSpin,
             WaitStrategy::adaptive(),
             WaitStrategy::Adaptive { spin_iters: 0, yield_iters: u32::MAX },
@@ -214,9 +242,17 @@ mod tests {
 
     #[test]
     fn what_is_none_is_named() {
-        for text in
-            ["", "spin", "Block", "busy-spin:1,2", "adaptive:", "adaptive:1", "adaptive:1,x", "adaptive:-1,1"]
-        {
+        for text in [
+            "",
+            "spin",
+            "Block",
+            "busy-spin:1,2",
+            "monitor:1,2",
+            "adaptive:",
+            "adaptive:1",
+            "adaptive:1,x",
+            "adaptive:-1,1",
+        ] {
             let error = text.parse::<WaitStrategy>().unwrap_err().to_string();
             assert!(error.starts_with(&alloc::format!("{text:?} is no wait strategy: ")), "{error}");
         }

@@ -1,14 +1,14 @@
 //! [`Waiting`]: the future of every async verb, whichever family it is of. Poll, register, poll once more.
 //!
 //! It does what `wait_until` does for a thread, with the executor in place of the futex: it looks; if nothing
-//! is there, it arms its place among the tasks of the event, registers, and looks again. Then it returns, and
+//! is there, it arms its node among the tasks of the event, registers, and looks again. Then it returns, and
 //! whoever brings something wakes it. It never spins, and nobody polls it meanwhile.
 //!
 //! *Where a wake-up goes.* A wake-up of one task in place of any other stands for a message (or a free slot).
 //! As long as somebody waits, there are at least as many waiters that were woken and have not looked yet as
-//! there are messages. Who finds a message takes one of each, whichever message it was woken for, and whether
-//! it was woken at all. So only a future that is dropped after its wake-up, and before it has looked, passes
-//! the wake-up on to another waiter, a task or a thread.
+//! there are messages. A waiter that finds a message takes one of each, whichever message it was woken for,
+//! and whether it was woken at all. So only a future that is dropped after its wake-up, and before it has
+//! looked, passes the wake-up on to another waiter, a task or a thread.
 
 use core::future::Future;
 use core::pin::Pin;
@@ -17,7 +17,7 @@ use core::task::{Context, Poll};
 
 use futures_core::{FusedStream, Stream};
 
-use super::seat::Seat;
+use super::listener::Listener;
 use super::{Look, Next, Take, Wait};
 use crate::sync::mutated;
 
@@ -29,7 +29,7 @@ const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
 #[must_use = "a future does nothing until it is awaited"]
 pub(crate) struct Waiting<W: Wait> {
     // Before the waiter: it is dropped first, and the waiter keeps its event alive.
-    seat: Option<Seat>,
+    listener: Option<Listener>,
     waiter: W,
 }
 
@@ -39,7 +39,7 @@ impl<W: Wait> Waiting<W> {
     /// Each event that the waiter returns lives, and stays where it is, as long as the waiter lives, wherever
     /// the waiter is moved to.
     pub(crate) unsafe fn new(waiter: W) -> Self {
-        Self { seat: None, waiter }
+        Self { listener: None, waiter }
     }
 
     /// One poll. Where something is there at the first look, that is all.
@@ -51,13 +51,13 @@ impl<W: Wait> Waiting<W> {
         }
     }
 
-    /// Looks. A wake-up that came is used by that. If something is found, the place is given back.
+    /// Looks. A wake-up that came is used by that. If something is found, the listener is dropped.
     #[inline]
     fn look(&mut self) -> Look<W::Found> {
-        Seat::disarm(&mut self.seat);
+        Listener::disarm(&mut self.listener);
         let look = self.waiter.poll();
         if matches!(look, Look::Found(_)) {
-            self.seat = None;
+            self.listener = None;
         }
         look
     }
@@ -74,8 +74,9 @@ impl<W: Wait> Waiting<W> {
                 Look::Nothing => {
                     let event = NonNull::from(self.waiter.event());
                     // SAFETY: the event lives as long as the waiter (`new`), which lives longer than the
-                    // seat.
-                    let is_fenced = unsafe { Seat::register_at(&mut self.seat, event, context.waker()) };
+                    // listener.
+                    let is_fenced =
+                        unsafe { Listener::register_at(&mut self.listener, event, context.waker()) };
                     // The second look: a notify that missed the registration came after a store that this
                     // poll sees.
                     let look =
@@ -83,8 +84,12 @@ impl<W: Wait> Waiting<W> {
                     match look {
                         Look::Found(found) => {
                             // If a wake-up came meanwhile, this is what it was for.
-                            Seat::disarm(&mut self.seat);
-                            self.seat = None;
+                            Listener::disarm(&mut self.listener);
+                            self.listener = None;
+                            if mutated!("task_drops_its_find") {
+                                context.waker().wake_by_ref();
+                                return Poll::Pending;
+                            }
                             return Poll::Ready(found);
                         }
                         Look::Nothing if NonNull::from(self.waiter.event()) == event => {
@@ -97,7 +102,7 @@ impl<W: Wait> Waiting<W> {
                         // The second look changed where it waits: it registers there. A wake-up that came
                         // here is another's.
                         Look::Nothing => {
-                            self.seat = None;
+                            self.listener = None;
                             self.look()
                         }
                         Look::Again => self.look(),
@@ -268,19 +273,19 @@ mod tests {
     fn a_task_moves_with_what_it_waits_for() {
         // Between two polls; at the second look; and at both.
         let moves: [[usize; 3]; 3] = [[0, 0, 1], [0, 1, 1], [1, 2, 2]];
-        for places in moves {
+        for at in moves {
             let events = [(); 3].map(|()| Event::new());
             let woken = Arc::default();
-            let looks = places.map(|place| (Look::Nothing, &events[place]));
+            let looks = at.map(|index| (Look::Nothing, &events[index]));
             let mut task = Scripted::at(&events[0], looks);
             assert_eq!(poll(&woken, &mut task), (Poll::Pending, 0));
             assert_eq!(poll(&woken, &mut task), (Poll::Pending, 0));
-            let [.., last] = places;
-            let expected = [0, 1, 2].map(|place| usize::from(place == last));
-            assert_eq!(waiting(&events), expected, "{places:?}");
-            for (place, event) in events.iter().enumerate() {
+            let [.., last] = at;
+            let expected = [0, 1, 2].map(|index| usize::from(index == last));
+            assert_eq!(waiting(&events), expected, "{at:?}");
+            for (index, event) in events.iter().enumerate() {
                 event.notify();
-                assert_eq!(woken.count(), u32::from(place >= last), "{places:?}");
+                assert_eq!(woken.count(), u32::from(index >= last), "{at:?}");
             }
             drop(task);
             assert_eq!((waiting(&events), Arc::strong_count(&woken)), (std::vec![0; 3], 1));
@@ -292,7 +297,7 @@ mod tests {
     fn who_moves_on_passes_its_wake_up_on() {
         let events = [(); 2].map(|()| Event::new());
         let [woken, other_woken] = [(); 2].map(|()| Arc::default());
-        let looks = [0, 0, 0, 1].map(|place| (Look::Nothing, &events[place]));
+        let looks = [0, 0, 0, 1].map(|index| (Look::Nothing, &events[index]));
         let mut task = Scripted::at(&events[0], looks);
         task.waiter.is_notified = true;
         let mut other = Scripted::at(&events[0], []);

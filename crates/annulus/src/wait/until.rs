@@ -3,26 +3,11 @@
 use super::deadline::{Deadline, has_passed};
 use super::look::Look;
 use super::spin::{Spin, Turn};
-use super::{Event, WaitStrategy, WriterBackoff};
+use super::waiter::Wait;
+use super::watch::watch;
+use super::{WaitStrategy, WriterBackoff};
+use crate::processor;
 use crate::sync::mutated;
-
-/// Somebody who may have to wait.
-pub(crate) trait Wait {
-    /// What is waited for.
-    type Found;
-
-    /// Where to sleep; only a poll changes it. Whoever makes [`poll`](Self::poll) succeed calls
-    /// [`Event::notify`] on it *after* the store that `poll` looks for.
-    fn event(&self) -> &Event;
-
-    /// How a writer keeps its distance from the readers. A reader needs none.
-    fn backoff(&mut self) -> Option<&mut WriterBackoff> {
-        None
-    }
-
-    /// Looks whether it is there.
-    fn poll(&mut self) -> Look<Self::Found>;
-}
 
 /// Waits until a poll finds something, and returns that; `None` once `deadline` has passed and a [last
 /// look](last_look) found nothing.
@@ -41,11 +26,16 @@ pub(crate) fn wait_until<W: Wait>(
             return Some(found);
         }
         if has_passed(deadline) {
-            return last_look(waiter);
+            let found = last_look(waiter);
+            match found {
+                Some(_) => spin.end(waiter.event()),
+                None => spin.give_up(waiter.event()),
+            }
+            return found;
         }
         if matches!(look, Look::Again) {
             if let Some(backoff) = waiter.backoff() {
-                backoff.wait_for_more();
+                backoff.wait_for_more(strategy);
             }
             continue;
         }
@@ -56,6 +46,12 @@ pub(crate) fn wait_until<W: Wait>(
                 spin.count(if mutated!("pauses_count_for_nothing") { 0 } else { pauses });
             }
             Turn::GaveWay => {}
+            Turn::Watch => {
+                let found = watch(waiter, deadline, processor::wait_while);
+                if found.is_some() {
+                    return found;
+                }
+            }
             Turn::Sleep => {
                 if let Some(found) = sleep(waiter, deadline) {
                     return Some(found);
@@ -65,8 +61,8 @@ pub(crate) fn wait_until<W: Wait>(
     }
 }
 
-/// S1 to S4 of [`Event`]: sleeps until somebody notifies, or `deadline` passes. Returns what the second look
-/// found.
+/// S1 to S4 of an [event](super::Event): sleeps until somebody notifies, or `deadline` passes. Returns what
+/// the second look found.
 fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
     let event = core::ptr::from_ref(waiter.event());
     let ticket = waiter.event().register();
@@ -110,6 +106,7 @@ fn last_look<W: Wait>(waiter: &mut W) -> Option<W::Found> {
 
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
+    use super::super::Event;
     use super::*;
 
     /// Finds something at the poll after so many that say "again", and nothing where there are none.
@@ -181,7 +178,7 @@ mod tests {
         for (strategy, polls) in [
             (WaitStrategy::Block { spin_iters: 0, yield_iters: 0 }, 2..=2),
             // 1, 3, 7, 15, 31, 32 pauses; then it gives way.
-            (WaitStrategy::Block { spin_iters: 64, yield_iters: 32 }, 7..=13),
+            (WaitStrategy::Block { spin_iters: 64, yield_iters: 32 }, 7..=21),
         ] {
             let mut writer = Full(0, Event::new(), WriterBackoff::new(1, None));
             assert_eq!(wait_until(&mut writer, strategy, None), Some(()));
@@ -191,12 +188,52 @@ mod tests {
 
     #[test]
     fn who_spins_does_not_say_that_it_sleeps() {
-        for strategy in [WaitStrategy::BusySpin, WaitStrategy::YieldSpin, WaitStrategy::BackoffSpin] {
+        for strategy in [
+            WaitStrategy::BusySpin,
+            WaitStrategy::YieldSpin,
+            WaitStrategy::Monitor,
+            WaitStrategy::BackoffSpin,
+        ] {
             let mut waiter = Late(10, Event::new());
             let word = waiter.1.word.load(crate::sync::Ordering::Relaxed);
             assert_eq!(wait_until(&mut waiter, strategy, None), Some(()));
             assert_eq!(waiter.1.word.load(crate::sync::Ordering::Relaxed), word, "{strategy:?}");
         }
+    }
+
+    /// Finds nothing, and is away until that time once it has given way.
+    struct Away(u32, Event, std::time::Instant);
+
+    impl Wait for Away {
+        type Found = ();
+
+        fn event(&self) -> &Event {
+            &self.1
+        }
+
+        fn poll(&mut self) -> Look<()> {
+            self.0 += 1;
+            if self.0 == 3 {
+                std::thread::sleep(self.2.saturating_duration_since(std::time::Instant::now()));
+            }
+            Look::Nothing
+        }
+    }
+
+    /// Beside a busy program each wait with a deadline would overshoot by a time slice, if none said so.
+    #[test]
+    fn a_wait_that_its_deadline_ends_says_that_giving_way_was_in_vain() {
+        let says_so = || {
+            let deadline = std::time::Instant::now() + std::time::Duration::from_millis(20);
+            let mut waiter = Away(0, Event::new(), deadline);
+            waiter.1.give_way_hint().helped();
+            // A poll, then the one turn; a poll, then it gives way.
+            let strategy = WaitStrategy::Block { spin_iters: 1, yield_iters: 0 };
+            assert_eq!(wait_until(&mut waiter, strategy, Some(deadline)), None);
+            !waiter.1.give_way_hint().has_helped()
+        };
+        // (On a busy machine the time may be over before it gives way.)
+        assert!((0..10).any(|_| says_so()));
     }
 
     #[test]

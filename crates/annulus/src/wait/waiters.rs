@@ -1,6 +1,6 @@
 //! The tasks that wait at an event: which of them are to be woken, and by what.
 //!
-//! A task that waits has a *node*: a place for its waker, and a word for how its wait ended. Nodes lie in
+//! A task that waits has a *node*, with its waker and a word for how its wait ended. Nodes lie in
 //! blocks. Each block has two words with a bit for each of its nodes: `taken`, if the node has an owner, and
 //! `armed`, if its waker is to be woken. A block lives as long as its event. There are only as many nodes as
 //! there were tasks that waited at one time (and the rest of the last block).
@@ -46,7 +46,7 @@ use crate::link::Link;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
 /// The tasks that wait at one event, for any number of threads.
-// Decision 0070: places and bits, no stack and no lock.
+// Decision 0070: nodes and bits, no stack and no lock.
 pub(super) struct Waiters {
     first: Link<Block>,
     /// The number of the node with which the next search for some begins: a hint.
@@ -72,7 +72,7 @@ struct Block {
 struct Node {
     /// How the wait ended.
     outcome: AtomicU32,
-    /// Who has the node changes it: the owner, or who cleared its bit of `armed`.
+    /// Changed by one thread at a time: the owner, or the one that cleared its bit of `armed`.
     waker: UnsafeCell<Option<Waker>>,
 }
 
@@ -95,8 +95,8 @@ const MOST: usize = if cfg!(annulus_loom) { 2 } else { 64 };
 // B6).
 unsafe impl Sync for Block {}
 
-/// A node and its owner. It does not keep the event alive: see [`Waiters::take_place`].
-pub(super) struct Place {
+/// A node and its owner. It does not keep the event alive: see [`Waiters::take_node`].
+pub(super) struct OwnedNode {
     block: core::ptr::NonNull<Block>,
     index: u32,
     is_armed: bool,
@@ -104,18 +104,18 @@ pub(super) struct Place {
 
 // SAFETY: it stands for a shared reference to a block, which is `Sync`, and for the node's waker, which is
 // `Send`.
-unsafe impl Send for Place {}
+unsafe impl Send for OwnedNode {}
 // SAFETY: nothing can be done with a shared reference to it.
-unsafe impl Sync for Place {}
+unsafe impl Sync for OwnedNode {}
 
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// Nobody has woken the task, or everybody was woken. The place is as it was.
+    /// Nobody has woken the task, or everybody was woken. The node is as it was.
     Plainly,
-    /// The task was woken in place of any other. The place is as it was.
+    /// The task was woken in place of any other. The node is as it was.
     WokenAlone,
-    /// Another thread was about to wake the task, and wakes another in its place. The place is that thread's.
+    /// Another thread was about to wake the task, and wakes another in its place. The node is that thread's.
     Abandoned,
 }
 
@@ -124,12 +124,12 @@ impl Waiters {
         Self { first: Link::empty(), turn: AtomicU32::new(0), in_vain: AtomicU32::new(0) }
     }
 
-    /// A place for one more task. Allocates where no node is free.
+    /// A node for one more task. Allocates where no node is free.
     ///
     /// # Safety
     ///
-    /// The place is used and given back only as long as these waiters are there.
-    pub(super) unsafe fn take_place(&self) -> Place {
+    /// The node is used and given back only as long as these waiters are there.
+    pub(super) unsafe fn take_node(&self) -> OwnedNode {
         let (mut link, mut count) = (&self.first, FIRST);
         loop {
             let block = match link.get() {
@@ -137,7 +137,7 @@ impl Waiters {
                 None => link.put(Block::new(count)).unwrap_or_else(|theirs| theirs),
             };
             if let Some(index) = block.take() {
-                return Place { block: core::ptr::NonNull::from(block), index, is_armed: false };
+                return OwnedNode { block: core::ptr::NonNull::from(block), index, is_armed: false };
             }
             (link, count) = (&block.next, (2 * count).min(MOST));
         }
@@ -257,7 +257,7 @@ fn contain(others: impl FnOnce()) {
     others();
 }
 
-/// The places of the bits that are set, from the lowest on.
+/// The numbers of the bits that are set, from the lowest on.
 fn indexes(mut bits: u64) -> impl Iterator<Item = u32> {
     core::iter::from_fn(move || {
         let index = (bits != 0).then(|| bits.trailing_zeros())?;
@@ -289,7 +289,7 @@ impl Block {
         while taken != u64::MAX {
             let index = taken.trailing_ones();
             // Acquire: pairs with the Release in `give_back`.
-            let before = self.taken.fetch_or(bit(index), ordering!(Acquire unless "place_taken_relaxed"));
+            let before = self.taken.fetch_or(bit(index), ordering!(Acquire unless "node_taken_relaxed"));
             if before & bit(index) == 0 {
                 return Some(index);
             }
@@ -326,19 +326,20 @@ impl Block {
         }
         contain(|| match waker {
             Some(waker) if is_woken => waker.wake(),
+            waker if mutated!("abandoned_waker_leaks") => core::mem::forget(waker),
             waker => drop(waker),
         });
         is_woken || mutated!("abandoned_counts_as_woken")
     }
 }
 
-impl Place {
+impl OwnedNode {
     fn block(&self) -> &Block {
-        // SAFETY: it lives as long as the waiters, and so as this place (`take_place`).
+        // SAFETY: it lives as long as the waiters, and so as this node (`take_node`).
         unsafe { self.block.as_ref() }
     }
 
-    /// From now on `waker` may be woken. The caller [disarmed](Self::disarm) the place before.
+    /// From now on `waker` may be woken. The caller [disarmed](Self::disarm) the node before.
     pub(super) fn arm(&mut self, waker: &Waker) {
         debug_assert!(!self.is_armed, "it has no right to the node");
         let node = self.block().node(self.index);
@@ -365,7 +366,7 @@ impl Place {
     }
 
     /// From now on nobody wakes the task, and it is told how its wait ended. Where it is
-    /// [`Ended::Abandoned`], the caller forgets the place.
+    /// [`Ended::Abandoned`], the caller forgets the node.
     pub(super) fn disarm(&mut self) -> Ended {
         if !core::mem::replace(&mut self.is_armed, false) {
             return Ended::Plainly;
@@ -396,7 +397,7 @@ impl Place {
         }
     }
 
-    /// Gives the place back, which is [disarmed](Self::disarm) and not abandoned, and is not used any more.
+    /// Gives the node back, which is [disarmed](Self::disarm) and not abandoned, and is not used any more.
     /// Returns its waker, whose destructor is an executor's.
     pub(super) fn give_back(&mut self) -> Option<Waker> {
         debug_assert!(!self.is_armed, "it has no right to the node");
@@ -457,60 +458,60 @@ mod tests {
         }
     }
 
-    /// Places of tasks 0, 1, …, which are armed.
-    fn armed(waiters: &Waiters, notes: &Notes, count: usize) -> Vec<Place> {
-        let place = |number| {
-            // SAFETY: the tests drop their places before the waiters.
-            let mut place = unsafe { waiters.take_place() };
-            place.arm(&notes.waker(number));
-            place
+    /// Nodes of tasks 0, 1, …, which are armed.
+    fn armed(waiters: &Waiters, notes: &Notes, count: usize) -> Vec<OwnedNode> {
+        let node = |number| {
+            // SAFETY: the tests drop their nodes before the waiters.
+            let mut node = unsafe { waiters.take_node() };
+            node.arm(&notes.waker(number));
+            node
         };
-        (0..count).map(place).collect()
+        (0..count).map(node).collect()
     }
 
     const MANY: usize = if cfg!(miri) { 30 } else { 1_000 };
 
-    fn ends(places: Vec<Place>) -> Vec<Ended> {
-        let end = |mut place: Place| {
-            let ended = place.disarm();
-            place.give_back();
+    fn ends(nodes: Vec<OwnedNode>) -> Vec<Ended> {
+        let end = |mut node: OwnedNode| {
+            let ended = node.disarm();
+            node.give_back();
             ended
         };
-        places.into_iter().map(end).collect()
+        nodes.into_iter().map(end).collect()
     }
 
     #[test]
     fn all_are_woken_once_and_leave_nothing() {
         let (waiters, notes) = (Waiters::new(), Notes::default());
-        let places = armed(&waiters, &notes, MANY);
+        let nodes = armed(&waiters, &notes, MANY);
         assert_eq!(waiters.count(), MANY);
         assert!(waiters.wake_all());
         assert!(!waiters.wake_all());
         assert_eq!(notes.take(), (0..MANY).collect::<Vec<_>>());
         assert_eq!((notes.alive(), waiters.count()), (0, 0));
-        assert!(ends(places).iter().all(|&ended| ended == Ended::Plainly));
+        assert!(ends(nodes).iter().all(|&ended| ended == Ended::Plainly));
     }
 
     #[test]
     fn some_are_woken_in_turn() {
         let (waiters, notes) = (Waiters::new(), Notes::default());
-        let mut places = armed(&waiters, &notes, 10);
+        let mut nodes = armed(&waiters, &notes, 10);
         assert_eq!(waiters.wake_some(3), 3);
         assert_eq!(notes.take(), [0, 1, 2]);
         // The first one waits again at once, and is not preferred.
-        assert_eq!(places[0].disarm(), Ended::WokenAlone);
-        places[0].arm(&notes.waker(0));
+        assert_eq!(nodes[0].disarm(), Ended::WokenAlone);
+        nodes[0].arm(&notes.waker(0));
         assert_eq!(waiters.wake_some(7), 7);
         assert_eq!(notes.take(), [3, 4, 5, 6, 7, 8, 9]);
         assert_eq!(waiters.wake_some(7), 1);
         assert_eq!(notes.take(), [0]);
         assert_eq!(waiters.wake_some(7), 0);
-        assert!(ends(places).iter().all(|&ended| ended == Ended::WokenAlone));
+        assert!(ends(nodes).iter().all(|&ended| ended == Ended::WokenAlone));
     }
 
     /// There are as many nodes as there were tasks at one time, and the rest of the last block.
     #[test]
-    fn places_are_used_again() {
+    fn nodes_are_used_again() {
         let (waiters, notes) = (Waiters::new(), Notes::default());
         for _ in 0..10 {
             assert!(ends(armed(&waiters, &notes, 13)).iter().all(|&ended| ended == Ended::Plainly));
@@ -530,24 +531,24 @@ mod tests {
     #[test]
     fn the_last_waker_counts() {
         let (waiters, notes) = (Waiters::new(), Notes::default());
-        let mut places = armed(&waiters, &notes, 1);
-        assert_eq!(places[0].disarm(), Ended::Plainly);
+        let mut nodes = armed(&waiters, &notes, 1);
+        assert_eq!(nodes[0].disarm(), Ended::Plainly);
         assert_eq!(waiters.wake_some(1), 0, "it does not wait");
         let second = notes.waker(1);
-        places[0].arm(&second);
+        nodes[0].arm(&second);
         assert_eq!(notes.alive(), 1, "the first one is gone");
-        places[0].disarm();
-        places[0].arm(&second.clone());
+        nodes[0].disarm();
+        nodes[0].arm(&second.clone());
         waiters.wake_all();
         assert_eq!(notes.take(), [1]);
-        ends(places);
+        ends(nodes);
     }
 
     /// Whoever wakes finds that the owner has gone: it gives the node back, and wakes another.
     #[test]
-    fn an_abandoned_place_is_not_woken() {
+    fn an_abandoned_node_is_not_woken() {
         let (waiters, notes) = (Waiters::new(), Notes::default());
-        let mut places = armed(&waiters, &notes, 2);
+        let mut nodes = armed(&waiters, &notes, 2);
         let block = waiters.first.get().unwrap();
         // B3 and B4 of another thread …
         block.armed.fetch_and(!1, Ordering::Acquire);
@@ -556,20 +557,20 @@ mod tests {
             unsafe { (*waker).take() }
         });
         // … then the owner …
-        let mut first = places.remove(0);
+        let mut first = nodes.remove(0);
         assert_eq!(first.disarm(), Ended::Abandoned);
         assert!(block.take() != Some(0), "it is not free yet");
         // … then B5.
-        block.nodes[0].waker.with_mut(|place| {
+        block.nodes[0].waker.with_mut(|there| {
             // SAFETY: the node is still this thread's.
-            unsafe { *place = waker };
+            unsafe { *there = waker };
         });
         block.armed.fetch_or(1, Ordering::Release);
         assert_eq!(waiters.wake_some(1), 1);
         assert_eq!(notes.take(), [1], "the wake-up went to the other");
         assert_eq!(block.take(), Some(0), "now it is free");
         assert_eq!(notes.alive(), 0);
-        ends(places);
+        ends(nodes);
     }
 
     /// What a panic says, which panics where it is dropped.
@@ -588,41 +589,41 @@ mod tests {
         let wake_some = |waiters: &Waiters| assert_eq!(waiters.wake_some(9), 9);
         for wake in [&wake_all as &dyn Fn(&Waiters), &wake_some] {
             let (waiters, notes) = (Waiters::new(), Notes::default());
-            let mut places = armed(&waiters, &notes, 9);
-            places[1].disarm();
-            places[1].arm(&notes.waker_that(1, Some(Box::new(|| resume_unwind(Box::new("on purpose"))))));
-            places[3].disarm();
-            places[3].arm(&notes.waker_that(3, Some(Box::new(|| resume_unwind(Box::new(PanicsInTurn))))));
+            let mut nodes = armed(&waiters, &notes, 9);
+            nodes[1].disarm();
+            nodes[1].arm(&notes.waker_that(1, Some(Box::new(|| resume_unwind(Box::new("on purpose"))))));
+            nodes[3].disarm();
+            nodes[3].arm(&notes.waker_that(3, Some(Box::new(|| resume_unwind(Box::new(PanicsInTurn))))));
             wake(&waiters);
             assert_eq!(notes.take(), (0..9).collect::<Vec<_>>());
-            ends(places);
+            ends(nodes);
         }
     }
 
-    /// Who waits again inside its `wake` is not woken without end.
+    /// A waiter that waits again inside its `wake` is not woken without end.
     #[test]
     fn a_wake_up_ends() {
         let notes = Notes::default();
         let waiters = Arc::new(Waiters::new());
         let others = Arc::new(Mutex::new(Vec::new()));
-        let mut places = armed(&waiters, &notes, 2);
+        let mut nodes = armed(&waiters, &notes, 2);
         let again = {
             let (waiters, others, waker) = (Arc::clone(&waiters), Arc::clone(&others), notes.waker(7));
             move || {
                 for _ in 0..3 {
                     // SAFETY: it is given back below, while the waiters are there.
-                    let mut place = unsafe { waiters.take_place() };
-                    place.arm(&waker);
-                    others.lock().unwrap().push(place);
+                    let mut node = unsafe { waiters.take_node() };
+                    node.arm(&waker);
+                    others.lock().unwrap().push(node);
                 }
             }
         };
-        places[0].disarm();
-        places[0].arm(&notes.waker_that(0, Some(Box::new(again))));
+        nodes[0].disarm();
+        nodes[0].arm(&notes.waker_that(0, Some(Box::new(again))));
         waiters.wake_all();
         let noted = notes.take();
         assert!(noted.starts_with(&[0, 1]) && noted.len() <= 2 + 3, "{noted:?}");
-        ends(places);
+        ends(nodes);
         ends(std::mem::take(&mut *others.lock().unwrap()));
     }
 
@@ -638,21 +639,21 @@ mod tests {
                     scope.spawn(move || {
                         let mut counts = [0; 2];
                         // SAFETY: it is given back below.
-                        let mut place = unsafe { waiters.take_place() };
+                        let mut node = unsafe { waiters.take_node() };
                         for _ in 0..ROUNDS {
-                            place.arm(&waker);
+                            node.arm(&waker);
                             std::hint::spin_loop();
-                            match place.disarm() {
+                            match node.disarm() {
                                 Ended::Plainly => {}
                                 Ended::WokenAlone => counts[0] += 1,
                                 Ended::Abandoned => {
                                     counts[1] += 1;
                                     // SAFETY: as above.
-                                    place = unsafe { waiters.take_place() };
+                                    node = unsafe { waiters.take_node() };
                                 }
                             }
                         }
-                        place.give_back();
+                        node.give_back();
                         counts
                     })
                 })

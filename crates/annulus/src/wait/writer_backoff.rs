@@ -1,9 +1,10 @@
 //! How a writer waits for free slots without slowing down the readers.
 
-use super::Deadline;
 use super::look::Look;
+use super::pauses::{REST, pauses};
 use super::spin::give_way;
-use crate::sync::{mutated, pause};
+use super::{Deadline, WaitStrategy};
+use crate::sync::mutated;
 
 /// A writer at its limit.
 ///
@@ -11,9 +12,10 @@ use crate::sync::{mutated, pause};
 /// next message. A writer that continued after each single slot would look for every message, and slow down
 /// the readers. So it pauses longer after each look. For a few looks, which take some microseconds, it also
 /// waits for an eighth of the ring rather than for one slot. If a pause brings no slot at all, the reader
-/// does not run. Most likely it has just woken the writer, which took its core. Then the writer gives way.
+/// does not run. Most likely it has just woken the writer, which took its core. Then the writer gives way,
+/// if its strategy ever does.
 pub(crate) struct WriterBackoff {
-    /// Pauses before the next look.
+    /// Pauses before the next look, as [`pauses`] counts them.
     pauses: u32,
     /// Looks for which a few free slots are not enough. 0 where there is a deadline.
     looks_left: u32,
@@ -34,8 +36,8 @@ pub(crate) fn preferred_slots(capacity: usize) -> u64 {
 // Decision 0019: why, and for how long.
 const LOOKS: u32 = 8;
 
-/// The longest pause between two looks, in pause instructions: about a microsecond.
-const MOST_PAUSES: u32 = 32;
+/// The longest pause between two looks: a little less than a microsecond.
+const MOST_PAUSES: u32 = REST;
 
 impl WriterBackoff {
     /// For a writer that prefers `preferred` slots to one.
@@ -44,19 +46,20 @@ impl WriterBackoff {
         Self { pauses: 0, looks_left, preferred, too_few: 0, has_stalled: false }
     }
 
-    /// Pauses before the next look. Returns how often.
+    /// Pauses before the next look. Returns for how long, as [`pauses`] counts.
     pub(super) fn pause(&mut self) -> u32 {
-        let pauses = self.pauses;
-        (0..pauses).for_each(|_| pause());
+        let count = self.pauses;
+        pauses(count);
         // (Under loom a pause lets others run; one is as good as many.)
         let most = if cfg!(annulus_loom) { 0 } else { MOST_PAUSES };
-        self.pauses = (2 * pauses + 1).min(most);
-        pauses
+        self.pauses = (2 * count + 1).min(most);
+        count
     }
 
-    /// Gives the readers time to free more slots, after a look that found [too few](Self::judge).
-    pub(super) fn wait_for_more(&mut self) {
-        if self.has_stalled {
+    /// Gives the readers time to free more slots, after a look that found [too few](Self::judge), for who
+    /// waits by `strategy`.
+    pub(super) fn wait_for_more(&mut self, strategy: WaitStrategy) {
+        if self.has_stalled && (!strategy.keeps_its_core() || mutated!("spinning_writer_gives_way")) {
             give_way();
         } else {
             self.pause();
@@ -106,12 +109,37 @@ mod tests {
         let mut backoff = WriterBackoff::new(100, None);
         let stalls = [1, 1, 2, 2, 2, 30].map(|free| {
             assert!(matches!(backoff.judge(free, ()), Look::Again));
-            backoff.wait_for_more();
+            backoff.wait_for_more(WaitStrategy::default());
             backoff.has_stalled
         });
         assert_eq!(stalls, [false, true, false, true, true, false]);
         let paused = backoff.pauses;
         assert_eq!(paused, 7, "it paused where it had not");
+    }
+
+    /// And gives its core away, by those strategies that ever do.
+    #[test]
+    #[cfg(feature = "std")]
+    fn who_has_stalled_gives_way_unless_it_keeps_its_core() {
+        use super::super::give_way::GIVEN_UP;
+        for (strategy, gives_way) in [
+            (WaitStrategy::BusySpin, false),
+            (WaitStrategy::YieldSpin, false),
+            (WaitStrategy::Monitor, false),
+            (WaitStrategy::BackoffSpin, true),
+            (WaitStrategy::adaptive(), true),
+            (WaitStrategy::block(), true),
+        ] {
+            let (mut backoff, before) = (WriterBackoff::new(100, None), GIVEN_UP.get());
+            for _ in 0..LOOKS {
+                assert!(matches!(backoff.judge(1, ()), Look::Again));
+                backoff.wait_for_more(strategy);
+            }
+            assert!(matches!(backoff.judge(1, ()), Look::Found(())));
+            let times = if gives_way { LOOKS - 1 } else { 0 };
+            assert_eq!(GIVEN_UP.get() - before, times, "{strategy}");
+            assert_eq!(backoff.pauses, if gives_way { 1 } else { MOST_PAUSES }, "otherwise it pauses");
+        }
     }
 
     #[test]

@@ -46,13 +46,18 @@ fn counting_counts() {
     assert_eq!(allocations(|| drop(std::hint::black_box(Box::new(1)))), 2);
 }
 
+/// What this thread has taken and not given back.
+pub(super) fn bytes() -> usize {
+    BYTES.with(Cell::get)
+}
+
 /// Runs `action`, which drops all that it makes, and fails if memory is left.
 pub(super) fn gives_back(name: &str, mut action: impl FnMut()) {
     // What is made once for all is made now.
     action();
-    let before = BYTES.with(Cell::get);
+    let before = bytes();
     action();
-    assert_eq!(BYTES.with(Cell::get), before, "{name}");
+    assert_eq!(bytes(), before, "{name}");
 }
 
 /// Sends and receives in step, so that nobody waits, after a first round in which those that join find their

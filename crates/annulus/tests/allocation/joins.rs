@@ -92,6 +92,16 @@ fn who_joins_needs_what_is_listed_here() {
         assert_eq!(*needs, Needs::Own, "number {number}");
     }
 
+    // The first handle of a topic needs its ring, and a place among the topics; the others look it up.
+    let names: Vec<_> = (0..200).map(|number| number.to_string()).collect();
+    let (bus, typed) = (annulus::bus::Bus::<u64>::new(16), annulus::bus::TypedBus::new(16));
+    let (mut new, mut old) = (names.iter(), names.iter());
+    assert_eq!(needs(|| bus.subscribe(new.next().unwrap())), Needs::Own);
+    assert_eq!(needs(|| bus.subscribe(old.next().unwrap())), Needs::Nothing);
+    let (mut new, mut old) = (names.iter(), names.iter());
+    assert_eq!(needs(|| typed.subscribe::<u64>(new.next().unwrap())), Needs::Own);
+    assert_eq!(needs(|| typed.subscribe::<u64>(old.next().unwrap())), Needs::Nothing);
+
     // A ring for each: at least the ring, whatever else the queue needs to know of it.
     let (mpsc, _consumer) = annulus::mpsc::channel::<u64>(16);
     let (mpmc, _consumer) = annulus::mpmc::channel::<u64>(16);

@@ -38,3 +38,33 @@ fn a_ring_gives_its_memory_back() {
         drop((pool, second, first));
     });
 }
+
+/// Also while the ring is there: what the first of them needed is enough for the others.
+#[test]
+fn who_comes_and_goes_leaves_no_memory() {
+    const TIMES: usize = if cfg!(miri) { 3 } else { 1_000 };
+    let (_publisher, lossy) = annulus::broadcast::lossy::<u64>(16);
+    let (_bounded, lossless) = annulus::broadcast::lossless::<u64>(16);
+    let (_events, events) = annulus::event::channel(16, || 0_u64);
+    let again = |name, action: &dyn Fn()| gives_back(name, || (0..TIMES).for_each(|_| action()));
+    again("subscribers", &|| drop((lossy.subscribe(), lossless.subscribe(), events.subscribe())));
+    again("taps", &|| drop((lossless.subscribe_lossy(), lossless.subscribe_lossy().clone())));
+    again("stages of a lossy ring", &|| {
+        let upstream = lossy.subscribe_tracked();
+        drop(lossy.subscribe().after(&[&upstream]));
+    });
+    again("stages of a lossless ring", &|| {
+        let upstream = lossless.subscribe_tracked();
+        let stage = lossless.subscribe().after(&[&upstream]);
+        drop((upstream, lossless.subscribe().after(&[&stage])));
+    });
+    again("stages of events", &|| {
+        let upstream = events.subscribe_tracked();
+        drop(events.subscribe().after(&[&upstream]));
+    });
+    again("groups", &|| drop((lossy.subscribe_group::<4>(), lossless.subscribe_group::<4>())));
+    again("members of a group that read alone", &|| {
+        let mut group = lossless.subscribe_group::<4>();
+        (0..3).for_each(|member| group.pause(member));
+    });
+}

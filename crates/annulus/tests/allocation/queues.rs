@@ -1,8 +1,11 @@
 //! Queues, and the pool whose handles go through them.
 
+use std::thread;
 use std::time::Duration;
 
-use super::counting::{allocations, steady};
+use annulus::queue::{Builder, Joinable};
+
+use super::counting::{allocations, bytes, steady};
 
 /// At no time, for nobody.
 const NOW: Duration = Duration::ZERO;
@@ -19,7 +22,7 @@ fn queues_of_one_consumer_allocate_nothing() {
         producer.send_timeout(round, NOW).unwrap();
         assert_eq!(producer.try_send_batch(&[round; 9]), 9);
         producer.send_batch(&[round; 2]).unwrap();
-        assert_eq!(producer.reserve(2).unwrap().fill(round), 2);
+        assert_eq!(producer.try_reserve(2).unwrap().fill(round), 2);
         assert!(producer.try_send(round).is_err() && producer.send_timeout(round, NOW).is_err());
         assert_eq!(consumer.peek(), Some(&round));
         assert!(!consumer.readable().is_empty());
@@ -52,6 +55,52 @@ fn a_receive_allocates_nothing_however_many_producers_there_are() {
         assert!(consumer.try_recv().is_err());
     });
     assert_eq!(count, 0);
+}
+
+/// Producers that come, send and go, one after the other.
+const COMERS: u64 = if cfg!(miri) {
+    50
+} else if cfg!(debug_assertions) {
+    20_000
+} else {
+    1_000_000
+};
+
+/// As much memory as the producers have that are there, whatever the consumer does.
+fn comers_leave_nothing<K: Joinable>() {
+    for consumes in ["always", "asleep", "never", "gone"] {
+        let (first, mut consumer) = Builder::<K>::new(16).build::<u64>().unwrap();
+        let consumer = (consumes != "gone").then(|| {
+            thread::spawn(move || {
+                match consumes {
+                    "always" => while consumer.try_recv() != Ok(u64::MAX) {},
+                    "asleep" => while consumer.recv() != Ok(u64::MAX) {},
+                    _ => {}
+                }
+                consumer
+            })
+        });
+        // A ring for whoever comes.
+        drop(first.clone());
+        let before = bytes();
+        for number in 0..COMERS {
+            let mut producer = first.clone();
+            if consumes != "asleep" || number % 1_000 == 0 {
+                _ = producer.try_send(number);
+            }
+        }
+        assert_eq!(bytes(), before, "{consumes}");
+        if let Some(consumer) = consumer {
+            _ = consumes != "never" && first.clone().send(u64::MAX).is_ok();
+            consumer.join().unwrap();
+        }
+    }
+}
+
+#[test]
+fn producers_that_come_and_go_leave_no_memory() {
+    comers_leave_nothing::<annulus::mpsc::Mpsc>();
+    comers_leave_nothing::<annulus::mpmc::Mpmc>();
 }
 
 #[test]
@@ -89,6 +138,23 @@ fn the_shared_queue_allocates_nothing() {
         assert_eq!((other.recv_timeout(NOW), receiver.recv_batch(&mut buffer)), (Ok(round), Ok(8)));
         assert_eq!(other.consume_up_to(1, drop) + other.try_recv_batch(&mut buffer[..2]), 3);
         assert_eq!(receiver.try_iter().count(), 2);
+    });
+}
+
+#[test]
+fn records_allocate_nothing() {
+    let (mut producer, mut consumer) = annulus::queue::bytes::channel(64);
+    steady(|round| {
+        let length = (round % 33) as usize;
+        producer.write(&[7; 32][..length]).unwrap();
+        assert_eq!(consumer.read().unwrap().len(), length);
+        let mut record = producer.reserve(32).unwrap();
+        record.fill(8);
+        record.commit_len(length).unwrap();
+        assert!(producer.try_write(&[0; 32]).is_err() || length < 32);
+        assert!(producer.write_timeout(&[0; 33], NOW).is_err());
+        while consumer.try_read().is_ok() {}
+        assert!(consumer.read_timeout(NOW).is_err());
     });
 }
 

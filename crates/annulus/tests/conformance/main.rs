@@ -21,77 +21,110 @@ mod verbs;
 
 /// The tests of each ring, in a module of its name.
 macro_rules! conformance {
-    ($($module:ident: $ring:ident),* $(,)?) => {$(
+    ($($module:ident: $ring:ident),* $(,)?) => {
+        conformance! { @threads [
+            numbers::are_exact_while_nobody_is_there,
+            numbers::hold_together_beside_threads,
+        ] $($module: $ring),* }
+    };
+    // The numbers of a process do not have the handles of others.
+    (between processes: $($module:ident: $ring:ident),* $(,)?) => {
+        conformance! { @threads [] $($module: $ring),* }
+    };
+    (@threads $more:tt $($module:ident: $ring:ident),*) => {$(
         mod $module {
+            #[allow(unused_imports, reason = "some rings have fewer tests")]
             use crate::every::{
-                accounts, close, idle, joining, laps, liveness, order, panics, timeouts, written,
+                accounts, close, idle, joining, laps, liveness, numbers, order, panics, timeouts, written,
             };
             use crate::model;
             use crate::rings::$ring as Ring;
 
-            conformance! { @tests
-                laps::come_in_order_at_every_capacity_and_start,
-                laps::every_verb_receives_everything_in_order,
-                accounts::received_and_lagged_is_how_far_it_came,
-                accounts::a_full_ring_is_full_and_no_fuller,
-                accounts::nobody_is_waited_for_where_nobody_listens,
-                order::threads_agree_on_one_order,
-                close::what_came_before_the_close_arrives_by_every_verb,
-                close::joining_a_closed_ring_finds_its_end,
-                close::ends_may_go_in_any_order,
-                close::who_is_left_alone_is_told,
-                close::a_close_wakes_who_waits,
-                close::a_closed_ring_takes_nothing_more,
-                close::a_closer_is_nobody,
-                close::a_close_is_exact,
-                joining::a_joiner_begins_with_the_next_message,
-                joining::the_oldest_that_is_promised_is_there,
-                joining::a_clone_is_where_its_original_is,
-                joining::joiners_beside_a_publisher_miss_nothing,
-                panics::a_closure_that_panics_publishes_nothing,
-                panics::a_handler_that_panics_is_done_with_its_message,
-                panics::a_subscriber_that_panics_holds_nobody_up,
-                panics::a_publisher_that_panics_closes_if_it_was_the_last,
-                timeouts::a_timeout_ends_in_time_and_not_before,
-                timeouts::a_message_in_time_is_received,
-                written::what_is_yet_to_be_written_is_not_passed,
-                written::the_oldest_is_there_beside_publishers,
-                written::what_stands_is_received_in_no_time,
-                joining::none_is_further_behind_than_the_room,
-                liveness::every_call_ends_beside_those_who_come_and_go,
-                liveness::a_message_is_received_whatever_others_publish,
-                idle::many_who_wait_use_no_core_and_all_wake,
-                idle::one_who_waits_uses_no_core_and_wakes,
-                model::agrees_with_its_model,
-            }
+            conformance! { @thread_tests $more }
         }
     )*};
+    (@thread_tests [$($more:tt)*]) => {
+        conformance! { @tests
+            laps::come_in_order_at_every_capacity_and_start,
+            laps::every_verb_receives_everything_in_order,
+            accounts::received_and_lagged_is_how_far_it_came,
+            accounts::a_full_ring_is_full_and_no_fuller,
+            accounts::nobody_is_waited_for_where_nobody_listens,
+            order::threads_agree_on_one_order,
+            close::what_came_before_the_close_arrives_by_every_verb,
+            close::joining_a_closed_ring_finds_its_end,
+            close::ends_may_go_in_any_order,
+            close::who_is_left_alone_is_told,
+            close::a_close_wakes_who_waits,
+            close::a_closed_ring_takes_nothing_more,
+            close::a_closer_is_nobody,
+            close::a_close_is_exact,
+            joining::a_joiner_begins_with_the_next_message,
+            joining::the_oldest_that_is_promised_is_there,
+            joining::a_clone_is_where_its_original_is,
+            joining::joiners_beside_a_publisher_miss_nothing,
+            panics::a_closure_that_panics_publishes_nothing,
+            panics::a_handler_that_panics_is_done_with_its_message,
+            panics::a_subscriber_that_panics_holds_nobody_up,
+            panics::a_publisher_that_panics_closes_if_it_was_the_last,
+            timeouts::a_timeout_ends_in_time_and_not_before,
+            timeouts::a_message_in_time_is_received,
+            written::what_is_yet_to_be_written_is_not_passed,
+            written::the_oldest_is_there_beside_publishers,
+            written::what_stands_is_received_in_no_time,
+            joining::none_is_further_behind_than_the_room,
+            liveness::every_call_ends_beside_those_who_come_and_go,
+            liveness::a_message_is_received_whatever_others_publish,
+            idle::many_who_wait_use_no_core_and_all_wake,
+            idle::one_who_waits_uses_no_core_and_wakes,
+            model::agrees_with_its_model,
+            $($more)*
+        }
+    };
     // Each message of these reaches one subscriber, so what is said of several is not theirs.
-    (queues: $($module:ident: $ring:ident),* $(,)?) => {$(
+    (queues: $($module:ident: $ring:ident),* $(,)?) => {
+        conformance! { @queues [
+            numbers::are_exact_while_nobody_is_there,
+            numbers::hold_together_beside_threads,
+        ] $($module: $ring),* }
+    };
+    // Nor do numbers that count words.
+    (queues of records: $($module:ident: $ring:ident),* $(,)?) => {
+        conformance! { @queues [] $($module: $ring),* }
+    };
+    (queues between processes: $($module:ident: $ring:ident),* $(,)?) => {
+        conformance! { @queues [] $($module: $ring),* }
+    };
+    (@queues $more:tt $($module:ident: $ring:ident),*) => {$(
         mod $module {
-            use crate::every::{accounts, close, idle, laps, liveness, panics, timeouts};
+            #[allow(unused_imports, reason = "some rings have fewer tests")]
+            use crate::every::{accounts, close, idle, laps, liveness, numbers, panics, timeouts};
             use crate::rings::$ring as Ring;
 
-            conformance! { @tests
-                laps::come_in_order_at_every_capacity_and_start,
-                laps::every_verb_receives_everything_in_order,
-                accounts::received_and_lagged_is_how_far_it_came,
-                close::what_came_before_the_close_arrives_by_every_verb,
-                close::ends_may_go_in_any_order,
-                close::who_is_left_alone_is_told,
-                close::a_closed_ring_takes_nothing_more,
-                close::a_closer_is_nobody,
-                close::a_close_of_a_queue_is_exact,
-                panics::a_handler_that_panics_is_done_with_its_message,
-                panics::a_publisher_that_panics_closes_if_it_was_the_last,
-                timeouts::a_timeout_ends_in_time_and_not_before,
-                timeouts::a_message_in_time_is_received,
-                liveness::every_call_ends_beside_those_who_come_and_go,
-                liveness::a_message_is_received_whatever_others_publish,
-                idle::one_who_waits_uses_no_core_and_wakes,
-            }
+            conformance! { @queue_tests $more }
         }
     )*};
+    (@queue_tests [$($more:tt)*]) => {
+        conformance! { @tests
+            laps::come_in_order_at_every_capacity_and_start,
+            laps::every_verb_receives_everything_in_order,
+            accounts::received_and_lagged_is_how_far_it_came,
+            close::what_came_before_the_close_arrives_by_every_verb,
+            close::ends_may_go_in_any_order,
+            close::who_is_left_alone_is_told,
+            close::a_closed_ring_takes_nothing_more,
+            close::a_closer_is_nobody,
+            close::a_close_of_a_queue_is_exact,
+            panics::a_handler_that_panics_is_done_with_its_message,
+            panics::a_publisher_that_panics_closes_if_it_was_the_last,
+            timeouts::a_timeout_ends_in_time_and_not_before,
+            timeouts::a_message_in_time_is_received,
+            liveness::every_call_ends_beside_those_who_come_and_go,
+            liveness::a_message_is_received_whatever_others_publish,
+            idle::one_who_waits_uses_no_core_and_wakes,
+            $($more)*
+        }
+    };
     // Topics that match a pattern: whoever receives from them joins while the bus is there, and is told of
     // the end when it goes.
     (patterns: $($module:ident: $ring:ident),* $(,)?) => {$(
@@ -112,99 +145,73 @@ macro_rules! conformance {
                 timeouts::a_timeout_ends_in_time_and_not_before,
                 timeouts::a_message_in_time_is_received,
                 written::what_is_yet_to_be_written_is_not_passed,
+                written::what_stands_is_received_in_no_time,
                 liveness::a_message_is_received_whatever_others_publish,
                 idle::many_who_wait_use_no_core_and_all_wake,
                 idle::one_who_waits_uses_no_core_and_wakes,
             }
         }
     )*};
-    (task patterns: $($module:ident: $ring:ident),* $(,)?) => {$(
-        #[cfg(feature = "async")]
-        mod $module {
-            use crate::every::{accounts, close, idle, laps, liveness, tasks, timeouts};
-            use crate::rings::$ring as Ring;
-
-            conformance! { @tests
-                laps::come_in_order_at_every_capacity_and_start,
-                accounts::received_and_lagged_is_how_far_it_came,
-                close::what_came_before_the_close_arrives_by_every_verb,
-                close::a_close_wakes_who_waits,
-                timeouts::a_timeout_ends_in_time_and_not_before,
-                timeouts::a_message_in_time_is_received,
-                liveness::a_message_is_received_whatever_others_publish,
-                idle::many_who_wait_use_no_core_and_all_wake,
-                tasks::one_message_wakes_a_thousand,
-                tasks::an_idle_task_is_polled_once,
-                tasks::a_dropped_future_loses_nothing,
-                tasks::the_last_waker_is_woken,
-                tasks::a_stream_stays_at_its_end,
-                tasks::a_task_may_receive_inside_its_wake,
-                tasks::a_waker_that_panics_harms_nobody_else,
-                tasks::a_close_wakes_tasks_of_both_sides,
-            }
-        }
-    )*};
+    (task patterns: $($module:ident: $ring:ident),* $(,)?) => {
+        conformance! { @in_tasks [
+            close::a_close_wakes_who_waits,
+            idle::many_who_wait_use_no_core_and_all_wake,
+            tasks::one_message_wakes_a_thousand,
+            tasks::a_waker_that_panics_harms_nobody_else,
+        ] $($module: $ring),* }
+    };
     // Any of them where tasks wait.
-    (tasks: $($module:ident: $ring:ident),* $(,)?) => {$(
+    (tasks: $($module:ident: $ring:ident),* $(,)?) => {
+        conformance! { @in_tasks [
+            accounts::a_full_ring_is_full_and_no_fuller,
+            accounts::nobody_is_waited_for_where_nobody_listens,
+            order::threads_agree_on_one_order,
+            close::who_is_left_alone_is_told,
+            close::a_close_wakes_who_waits,
+            close::a_closed_ring_takes_nothing_more,
+            close::a_close_is_exact,
+            joining::joiners_beside_a_publisher_miss_nothing,
+            panics::a_subscriber_that_panics_holds_nobody_up,
+            idle::many_who_wait_use_no_core_and_all_wake,
+            tasks::one_message_wakes_a_thousand,
+            tasks::a_waker_that_panics_harms_nobody_else,
+        ] $($module: $ring),* }
+    };
+    (task queues: $($module:ident: $ring:ident),* $(,)?) => {
+        conformance! { @in_tasks [
+            close::who_is_left_alone_is_told,
+            close::a_closed_ring_takes_nothing_more,
+            close::a_close_of_a_queue_is_exact,
+            idle::one_who_waits_uses_no_core_and_wakes,
+        ] $($module: $ring),* }
+    };
+    (@in_tasks $more:tt $($module:ident: $ring:ident),*) => {$(
         #[cfg(feature = "async")]
         mod $module {
+            #[allow(unused_imports, reason = "some rings have fewer tests")]
             use crate::every::{accounts, close, idle, joining, laps, liveness, order, panics, tasks, timeouts};
             use crate::rings::$ring as Ring;
 
-            conformance! { @tests
-                laps::come_in_order_at_every_capacity_and_start,
-                accounts::received_and_lagged_is_how_far_it_came,
-                accounts::a_full_ring_is_full_and_no_fuller,
-                accounts::nobody_is_waited_for_where_nobody_listens,
-                order::threads_agree_on_one_order,
-                close::what_came_before_the_close_arrives_by_every_verb,
-                close::who_is_left_alone_is_told,
-                close::a_close_wakes_who_waits,
-                close::a_closed_ring_takes_nothing_more,
-                close::a_close_is_exact,
-                joining::joiners_beside_a_publisher_miss_nothing,
-                panics::a_subscriber_that_panics_holds_nobody_up,
-                timeouts::a_timeout_ends_in_time_and_not_before,
-                timeouts::a_message_in_time_is_received,
-                liveness::a_message_is_received_whatever_others_publish,
-                idle::many_who_wait_use_no_core_and_all_wake,
-                tasks::one_message_wakes_a_thousand,
-                tasks::an_idle_task_is_polled_once,
-                tasks::a_dropped_future_loses_nothing,
-                tasks::the_last_waker_is_woken,
-                tasks::a_stream_stays_at_its_end,
-                tasks::a_task_may_receive_inside_its_wake,
-                tasks::a_waker_that_panics_harms_nobody_else,
-                tasks::a_close_wakes_tasks_of_both_sides,
-            }
+            conformance! { @task_tests $more }
         }
     )*};
-    (task queues: $($module:ident: $ring:ident),* $(,)?) => {$(
-        #[cfg(feature = "async")]
-        mod $module {
-            use crate::every::{accounts, close, idle, laps, liveness, tasks, timeouts};
-            use crate::rings::$ring as Ring;
-
-            conformance! { @tests
-                laps::come_in_order_at_every_capacity_and_start,
-                accounts::received_and_lagged_is_how_far_it_came,
-                close::what_came_before_the_close_arrives_by_every_verb,
-                close::who_is_left_alone_is_told,
-                close::a_closed_ring_takes_nothing_more,
-                close::a_close_of_a_queue_is_exact,
-                timeouts::a_timeout_ends_in_time_and_not_before,
-                timeouts::a_message_in_time_is_received,
-                liveness::a_message_is_received_whatever_others_publish,
-                idle::one_who_waits_uses_no_core_and_wakes,
-                tasks::an_idle_task_is_polled_once,
-                tasks::a_dropped_future_loses_nothing,
-                tasks::the_last_waker_is_woken,
-                tasks::a_stream_stays_at_its_end,
-                tasks::a_task_may_receive_inside_its_wake,
-                tasks::a_close_wakes_tasks_of_both_sides,
-            }
+    (@task_tests [$($more:tt)*]) => {
+        conformance! { @tests
+            laps::come_in_order_at_every_capacity_and_start,
+            accounts::received_and_lagged_is_how_far_it_came,
+            close::what_came_before_the_close_arrives_by_every_verb,
+            timeouts::a_timeout_ends_in_time_and_not_before,
+            timeouts::a_message_in_time_is_received,
+            liveness::a_message_is_received_whatever_others_publish,
+            tasks::an_idle_task_is_polled_once,
+            tasks::a_dropped_future_loses_nothing,
+            tasks::the_last_waker_is_woken,
+            tasks::a_stream_stays_at_its_end,
+            tasks::a_task_may_receive_inside_its_wake,
+            tasks::a_close_wakes_tasks_of_both_sides,
+            $($more)*
         }
-    )*};
+    };
     // Tasks beside threads: the verbs that block do so there, and the others await.
     (runtime: $($module:ident: $ring:ident),* $(,)?) => {
         conformance! { @runtime [runtime::a_thousand_tasks_receive_each_message,] $($module: $ring),* }
@@ -275,6 +282,32 @@ conformance! { queues:
     one_order_queue: OneOrderQueue,
 }
 
+conformance! { queues of records:
+    records: RecordQueue,
+}
+
+#[cfg(feature = "std")]
+conformance! {
+    lossy_mapped: MappedLossy,
+    mpmc_lossless_mapped: MappedMpmcLossless,
+    events_mapped: MappedEvents,
+}
+#[cfg(feature = "std")]
+conformance! { queues:
+    spsc_mapped: MappedSpscQueue,
+    mpmc_queue_mapped: MappedMpmcQueue,
+}
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+conformance! { between processes:
+    lossy_shared: SharedLossy,
+    lossless_shared: SharedLossless,
+}
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+conformance! { queues between processes:
+    spsc_shared: SharedSpscQueue,
+    mpsc_shared: SharedMpscQueue,
+    records_shared: SharedRecordQueue,
+}
 conformance! { patterns:
     matching: Matching,
     matching_lossless: MatchingLossless,
@@ -321,6 +354,19 @@ conformance! { runtime:
     behind_mpmc_events_and_tasks: BehindMpmcEvents,
 }
 
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+conformance! { runtime:
+    lossy_shared_and_tasks: SharedLossy,
+}
+// (A lossless one has no thousand seats.)
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+conformance! { runtime queues:
+    lossless_shared_and_tasks: SharedLossless,
+    spsc_shared_and_tasks: SharedSpscQueue,
+    mpsc_shared_and_tasks: SharedMpscQueue,
+    records_shared_and_tasks: SharedRecordQueue,
+}
+
 conformance! { runtime queues:
     matching_and_tasks: Matching,
     matching_lossless_and_tasks: MatchingLossless,
@@ -333,4 +379,5 @@ conformance! { runtime queues:
     spmc_and_tasks: SpmcQueue,
     mpmc_queue_and_tasks: MpmcQueue,
     one_order_and_tasks: OneOrderQueue,
+    records_and_tasks: RecordQueue,
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, mpsc as std_mpsc};
 use std::thread;
 use std::time::Duration;
 
+use annulus::affinity::PinError;
 use annulus::{EventLoop, WaitStrategy, mpsc, spsc};
 
 use crate::rings::{CAPACITY, Make, Ring, Seen, for_each, nothing, numbers, plain, rings};
@@ -97,7 +98,7 @@ fn an_idle_loop_waits_by_its_own_strategy() {
 
 #[test]
 fn strategies_of_the_loop() {
-    for strategy in ["busy-spin", "yield-spin", "backoff-spin", "adaptive", "block:0,0"] {
+    for strategy in ["busy-spin", "yield-spin", "monitor", "backoff-spin", "adaptive", "block:0,0"] {
         let strategy: WaitStrategy = strategy.parse().unwrap();
         for_each(CAPACITY, move |ring| {
             let Ring { mut send, begin, .. } = ring;
@@ -168,10 +169,12 @@ fn a_core_that_is_not_there() {
         let builder = EventLoop::builder(consumer, vec![1]).core(core).name("here");
         let error = builder.spawn(|seen, number, _| seen.push(number)).unwrap_err();
         let text = error.to_string();
-        assert!(text.contains(&format!("core {core}")) && text.contains("\"here\""), "{text}");
+        assert!(text.contains(&format!("CPU {core}")) && text.contains("\"here\""), "{text}");
         let source = std::error::Error::source(&error).expect("what the system said");
-        let kind = source.downcast_ref::<io::Error>().map(io::Error::kind);
-        assert!(format!("{error:?}").contains("Core"));
+        let source = source.downcast_ref::<PinError>().expect("why it can't be pinned").clone();
+        assert_eq!(source.cpus(), [core]);
+        let kind = Some(io::Error::from(source).kind());
+        assert!(format!("{error:?}").contains("Cpu"));
         assert!(!cfg!(all(target_os = "linux", not(miri))) || text.contains("may run on [0"), "{text}");
         assert!(producer.send(8).is_ok(), "the receiver is alive");
         let (builder, handler) = error.into_parts();

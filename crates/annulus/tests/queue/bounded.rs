@@ -25,6 +25,8 @@ const COMERS: u64 = if cfg!(miri) {
 enum Consuming {
     Polls,
     Sleeps,
+    /// As `Sleeps`, and each of them sends.
+    Woken,
     Stopped,
     Gone,
     Closed,
@@ -32,8 +34,8 @@ enum Consuming {
 
 /// A clone, a message, a drop, over and over: as many rings as there are producers at once.
 fn memory_is_that_of_those_who_are_there<K: Joinable>() {
-    use Consuming::{Closed, Gone, Polls, Sleeps, Stopped};
-    for consuming in [Polls, Sleeps, Stopped, Gone, Closed] {
+    use Consuming::{Closed, Gone, Polls, Sleeps, Stopped, Woken};
+    for consuming in [Polls, Sleeps, Woken, Stopped, Gone, Closed] {
         let (first, mut consumer) = annulus::queue::Builder::<K>::new(16).build::<u64>().unwrap();
         let over = Arc::new(AtomicBool::new(false));
         if consuming == Closed {
@@ -49,7 +51,7 @@ fn memory_is_that_of_those_who_are_there<K: Joinable>() {
                             received += u64::from(consumer.try_recv().is_ok());
                         }
                     }
-                    Sleeps => {
+                    Sleeps | Woken => {
                         let strategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
                         while consumer.recv_by(strategy) != Ok(u64::MAX) {
                             received += 1;
@@ -61,7 +63,8 @@ fn memory_is_that_of_those_who_are_there<K: Joinable>() {
             })
         });
         let mut sent = 0;
-        for number in 0..COMERS {
+        // (Each wake-up takes its time.)
+        for number in 0..if consuming == Woken { COMERS / 20 } else { COMERS } {
             let mut producer = first.clone();
             // (To one that sleeps, now and then: it is asleep while they come and go.)
             if consuming != Sleeps || number % 1000 == 0 {
@@ -72,7 +75,7 @@ fn memory_is_that_of_those_who_are_there<K: Joinable>() {
         over.store(true, Ordering::Relaxed);
         if let Some(consumer) = consumer.take() {
             let mut last = first.clone();
-            _ = consuming == Sleeps && last.send(u64::MAX).is_ok();
+            _ = matches!(consuming, Sleeps | Woken) && last.send(u64::MAX).is_ok();
             let (received, mut consumer) = consumer.join().unwrap();
             drop((first, last));
             assert_eq!(received + consumer.iter().count() as u64, sent, "{consuming:?}");

@@ -29,7 +29,7 @@ fn a_destructor_that_panics_keeps_nothing() {
 
     // Nor what was written to slots and could not be sent.
     let (mut producer, consumer) = spsc::channel(4);
-    let reservation = producer.reserve(3).unwrap();
+    let reservation = producer.try_reserve(3).unwrap();
     drop(consumer);
     let values = (0..3).map(|number| Panics(Counted::new(number, &alive)));
     let message = panics(|| assert_eq!(reservation.write_iter(values), 0));

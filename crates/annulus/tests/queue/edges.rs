@@ -40,7 +40,7 @@ fn any_size() {
     any_size_of::<mpsc::Mpsc>();
 }
 
-fn any_size_of<K: InPlace>() {
+fn any_size_of<K: InPlace + Kind>() {
     #[repr(align(256))]
     #[derive(Clone, Copy, PartialEq, Debug)]
     struct Wide([u8; 300]);
@@ -154,13 +154,13 @@ fn values_come_back<K: Kind>() {
 #[test]
 fn a_reservation_can_not_be_overdrawn() {
     let (mut producer, consumer) = spsc::channel(4);
-    let mut reservation = producer.reserve(9).unwrap();
+    let mut reservation = producer.try_reserve(9).unwrap();
     reservation.as_uninit().fill(std::mem::MaybeUninit::new(7));
     // SAFETY: it panics.
     let message = panics(|| assert_eq!(unsafe { reservation.commit(5) }, 0)).unwrap();
     assert_eq!(message, "can't commit 5 slots: 4 are reserved");
     assert!(consumer.is_empty());
-    assert!(producer.reserve(0).is_none());
+    assert!(producer.try_reserve(0).is_none());
 }
 
 #[test]
@@ -168,18 +168,18 @@ fn a_reservation_ends_where_the_ring_does() {
     let (mut producer, mut consumer) = spsc::channel(4);
     producer.send_batch(&[1, 2, 3]).unwrap();
     consumer.skip(2);
-    assert_eq!(producer.reserve(9).unwrap().len(), 1);
-    assert_eq!(producer.reserve(9).unwrap().fill(4), 1);
-    assert_eq!(producer.reserve(9).unwrap().len(), 2);
+    assert_eq!(producer.try_reserve(9).unwrap().len(), 1);
+    assert_eq!(producer.try_reserve(9).unwrap().fill(4), 1);
+    assert_eq!(producer.try_reserve(9).unwrap().len(), 2);
 }
 
 #[test]
 fn closed_is_not_full() {
     let (mut producer, consumer) = spsc::channel(1);
     producer.send(1).unwrap();
-    assert!(producer.reserve(1).is_none());
+    assert!(producer.try_reserve(1).is_none());
     drop(consumer);
-    assert!(producer.reserve(1).is_none());
+    assert!(producer.try_reserve(1).is_none());
     assert!(producer.try_send(2) == Err(annulus::TrySendError::Closed(2)));
 }
 
@@ -200,7 +200,7 @@ fn a_batch_ends_a_run() {
         assert_eq!(consumer.try_recv_batch(&mut rest), 7);
         assert_eq!(rest, [1, 2, 3, 4, 5, 6, 7]);
         assert!(consumer.try_recv().is_err(), "the ring is empty");
-        assert_eq!(producer.reserve(3).unwrap().write_slice(&[8, 9, 10]), 3.min(8 - (rotation + 8) % 8));
+        assert_eq!(producer.try_reserve(3).unwrap().write_slice(&[8, 9, 10]), 3.min(8 - (rotation + 8) % 8));
         assert_eq!(consumer.try_recv(), Ok(8));
         consumer.advance(consumer.len());
         assert!(consumer.try_recv().is_err(), "the ring is empty");

@@ -30,11 +30,10 @@ mod counted;
 mod dice;
 mod drops;
 mod edges;
+mod fair;
 mod fairness;
 mod handed_over;
 mod model;
-#[cfg(all(feature = "numa", target_os = "linux", not(miri)))]
-mod numa;
 mod one_order;
 mod received;
 mod rings;

@@ -10,6 +10,7 @@ mod tasks;
 use annulus::{mpmc, mpsc, spmc, spsc};
 use proptest::prelude::*;
 
+use one_consumer::Joining;
 use step::Turn;
 
 const CASES: u32 = if cfg!(miri) { 1 } else { 1_000 };
@@ -32,17 +33,17 @@ proptest! {
 
     #[test]
     fn many_producers(capacity in 1..5_usize, first in firsts(), turns in turns()) {
-        one_consumer::run(mpsc::Builder::new(capacity).first(first), Some(|producer| producer.register().ok()), turns);
+        one_consumer::run(mpsc::Builder::new(capacity).first(first), Some(Joining::new()), turns);
     }
 
     #[test]
     fn many_consumers(capacity in 1..9_usize, first in firsts(), turns in turns()) {
-        shared::run::<spmc::Spmc>(|_| None, capacity, first, turns);
+        shared::run::<spmc::Spmc>(|_| None, |_| 1, capacity, first, turns);
     }
 
     #[test]
     fn many_of_both(capacity in 1..5_usize, first in firsts(), turns in turns()) {
-        shared::run::<mpmc::Mpmc>(|producer| producer.register().ok(), capacity, first, turns);
+        shared::run::<mpmc::Mpmc>(|producer| producer.register().ok(), mpmc::Consumer::rings, capacity, first, turns);
     }
 
     #[test]

@@ -45,7 +45,7 @@ fn send_by_all_verbs<K: InPlace>(producer: &mut Producer<u64, K>, whose: u64, se
             }
             4 => next += u64::from(producer.send_timeout(one, Duration::from_micros(10)).is_ok()),
             _ => {
-                if let Some(reservation) = producer.reserve(some.len()) {
+                if let Some(reservation) = producer.try_reserve(some.len()) {
                     next += reservation.write_slice(&some) as u64;
                 }
             }

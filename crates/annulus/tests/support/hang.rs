@@ -3,7 +3,8 @@
 //! first line names the test, the traces say what it waits for.
 //!
 //! The watch begins with the program, so no test has to ask for it: a test program needs nothing but this
-//! module. On Linux only; elsewhere, and under Miri, a test that hangs hangs.
+//! module. On Linux only; elsewhere, and under Miri, a test that hangs hangs. So does one that runs on the
+//! program's first thread (with `--test-threads=1`): how long that has been there says nothing of a test.
 //!
 //! `ANNULUS_HANG_SECONDS` says how long is too long; 0 means that nobody watches.
 #![cfg(all(target_os = "linux", not(miri)))]

@@ -2,11 +2,14 @@
 
 use std::panic::{panic_any, resume_unwind};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use annulus::RecvError;
 use annulus::topology::{Pipeline, Stages};
-use annulus::{RecvError, spsc};
+
+use crate::support::STUCK;
 
 /// A panic that prints nothing.
 fn quiet_panic(message: &'static str) -> ! {
@@ -94,6 +97,65 @@ fn a_panic_ends_a_branch() {
     assert_eq!(output.into_iter().collect::<Vec<_>>(), [(0, 100)]);
     sender.join().unwrap();
     assert_eq!(pipeline.join().unwrap_err().panics().len(), 1);
+}
+
+/// A panic in one of several threads that share a queue: the others work on what is queued, and nothing more
+/// comes in.
+#[test]
+fn a_panic_of_an_unordered_thread_ends_the_stage() {
+    let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
+    let (begun, wait) = channel();
+    let (go_on, gate) = channel::<()>();
+    let (all_sent, are_sent) = channel::<()>();
+    let (gate, are_sent) = (Arc::new(Mutex::new(gate)), Arc::new(Mutex::new(are_sent)));
+    let (output, pipeline) = stages
+        .then_unordered(2, move |x| match x {
+            // The thread that has this one waits while the other one panics.
+            0 => {
+                begun.send(()).unwrap();
+                let _ = gate.lock().unwrap().recv();
+                x
+            }
+            5 => {
+                let _ = are_sent.lock().unwrap().recv();
+                quiet_panic("five")
+            }
+            _ => x,
+        })
+        .build();
+    input.publish(0).unwrap();
+    wait.recv().unwrap();
+    (1..20).for_each(|x| input.publish(x).unwrap());
+    drop(all_sent);
+    // One thread is left, and waits. But the stage takes no more.
+    let begun = Instant::now();
+    while !input.is_closed() {
+        assert!(begun.elapsed() < STUCK, "it still takes messages");
+        thread::yield_now();
+    }
+    drop(go_on);
+    let mut out: Vec<_> = output.into_iter().collect();
+    out.sort_unstable();
+    assert_eq!(out, (0..20).filter(|x| *x != 5).collect::<Vec<_>>());
+    let error = pipeline.join().unwrap_err();
+    assert_eq!(error.panics().len(), 1);
+    assert_eq!(error.panics()[0].message, "five");
+}
+
+/// A panic in one of several threads that keep the order: what comes before the message goes on, in order,
+/// and nothing behind it.
+#[test]
+fn a_panic_of_a_parallel_thread_ends_the_stage_there() {
+    for threads in 1..4 {
+        let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
+        let (output, pipeline) =
+            stages.then_parallel(threads, |x| if x == 10 { quiet_panic("ten") } else { x }).build();
+        let reader = thread::spawn(move || output.into_iter().collect::<Vec<_>>());
+        while input.publish(0).is_ok() && (1..=20).all(|x| input.publish(x).is_ok()) {}
+        assert_eq!(reader.join().unwrap(), (0..10).collect::<Vec<_>>());
+        let error = pipeline.join().unwrap_err();
+        assert_eq!(error.panics()[0].message, "ten");
+    }
 }
 
 #[test]
@@ -202,6 +264,8 @@ fn what_is_accepted_beside_a_shutdown_comes_out() {
     for round in 0..rounds {
         comes_out(round, 1, |stages| stages.then(|x| x).build());
         comes_out(round, 1, |stages| stages.then_parallel(3, |x| x).build());
+        comes_out(round, 1, |stages| stages.then_unordered(2, |x| x).build());
+        comes_out(round, 2, |stages| stages.fan_out(|x| x, |x| x).merge().build());
         comes_out(round, 1, |stages| stages.fan_out(|x| x, |x| x).zip().then(|(x, _)| x).build());
         let both = |stages: Stages<u64>| stages.fork_cloned(2, |_, stages| stages.then(|x| x)).merge();
         comes_out(round, 2, |stages| both(stages).then(|x| x).build());
@@ -209,7 +273,10 @@ fn what_is_accepted_beside_a_shutdown_comes_out() {
 }
 
 /// Each message comes out so many times.
-fn comes_out(round: u64, times: u64, build: impl FnOnce(Stages<u64>) -> (spsc::Consumer<u64>, Pipeline)) {
+fn comes_out<O>(round: u64, times: u64, build: impl FnOnce(Stages<u64>) -> (O, Pipeline))
+where
+    O: IntoIterator<Item = u64> + Send + 'static,
+{
     let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
     let (output, pipeline) = build(stages);
     let reader = thread::spawn(move || output.into_iter().count() as u64);

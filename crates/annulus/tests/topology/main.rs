@@ -5,6 +5,7 @@ mod building;
 mod cores;
 mod ends;
 mod graphs;
+mod inputs;
 mod numbers;
 mod outputs;
 mod sources;

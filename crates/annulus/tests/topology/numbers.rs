@@ -1,5 +1,6 @@
 //! Statistics: they add up.
 
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
@@ -72,6 +73,33 @@ fn what_waits_is_seen() {
     pipeline.join().unwrap();
 }
 
+/// Nobody receives: what was counted as sent is in the ring.
+#[test]
+fn nothing_counts_as_received_that_was_not() {
+    let capacity = if cfg!(miri) { 8 } else { 4096 };
+    let (mut input, stages) = Pipeline::builder().capacity(capacity).input::<u64>();
+    let (output, one) = stages.then(|x| x).build();
+    let (mut other_input, stages) = Pipeline::builder().capacity(capacity).input::<u64>();
+    let (other_output, several) = stages.fan_out(|x| x, |x| x).merge().build();
+    let all_sent = |pipeline: &Pipeline| {
+        let edges = pipeline.statistics().edges;
+        let to_output = edges.iter().filter(|edge| edge.to == "output");
+        to_output.inspect(|edge| assert_eq!(edge.received, 0, "{edges:?}")).map(|edge| edge.sent).sum::<u64>()
+    };
+    for number in 1..=capacity as u64 / 2 {
+        input.publish(number).unwrap();
+        other_input.publish(number).unwrap();
+        while all_sent(&one) < number || all_sent(&several) < 2 * number {
+            thread::yield_now();
+        }
+    }
+    for pipeline in [one, several] {
+        pipeline.abort();
+        pipeline.join().unwrap();
+    }
+    drop((output, other_output));
+}
+
 /// Behind threads that share a queue, and that send into one.
 #[test]
 fn what_waits_is_seen_behind_several_threads() {
@@ -139,8 +167,84 @@ fn busy_time_is_told_from_waiting() {
     }
     let statistics = pipeline.statistics();
     let [slow, fast] = [&statistics.stages[0], &statistics.stages[1]];
-    // All 32 batches of one message, of which each eighth is measured.
-    assert!(slow.busy >= Duration::from_millis(60), "{slow:?}");
+    assert!(slow.busy >= Duration::from_millis(64), "{slow:?}");
     assert!(fast.waiting > fast.busy, "{fast:?}");
     assert_eq!(slow.batches, 32);
+    // Nobody waits after the end.
+    thread::sleep(Duration::from_millis(2));
+    assert_eq!(pipeline.statistics(), statistics);
+}
+
+/// How often a stage of `f` has worked, and how long, once it has got so many messages one by one.
+fn work(messages: u64, f: impl FnMut(u64) -> u64 + Send + 'static) -> (u64, Duration) {
+    let (mut input, stages) = Pipeline::builder().input::<u64>();
+    let (mut output, pipeline) = stages.then(f).build();
+    for x in 0..messages {
+        input.publish(x).unwrap();
+        if output.recv().is_err() {
+            break;
+        }
+    }
+    drop(input);
+    while !pipeline.is_finished() {
+        thread::yield_now();
+    }
+    let stage = &pipeline.statistics().stages[0];
+    (stage.batches, stage.busy)
+}
+
+/// Also those that are not measured, and the last ones.
+#[test]
+fn each_batch_counts() {
+    for messages in [1, 7, 9, 20] {
+        // Nothing of it is slow, mostly. A clock may stand still.
+        let (batches, busy) = work(messages, |x| x);
+        assert_eq!(batches, messages);
+        assert!(busy < Duration::from_secs(10), "{busy:?}");
+        if cfg!(miri) {
+            continue; // its clock counts steps
+        }
+        let long = Duration::from_millis(3);
+        let (batches, busy) = work(messages, move |x| {
+            thread::sleep(long);
+            x
+        });
+        assert_eq!(batches, messages);
+        assert!(busy >= long * messages as u32, "{busy:?} for {messages} messages");
+    }
+    // So does one that panics.
+    let long = Duration::from_millis(3);
+    let (batches, busy) = work(4, move |x| {
+        thread::sleep(long);
+        if x == 2 { std::panic::resume_unwind(Box::new("two")) } else { x }
+    });
+    assert_eq!(batches, 3);
+    assert!(busy >= long * 3 || cfg!(miri), "{busy:?}");
+}
+
+/// A reader that is busy finds out later what it has lost meanwhile. The statistics say it now.
+#[test]
+fn a_lossy_edge_is_no_deeper_than_its_ring() {
+    let (begun, wait) = channel();
+    let (go_on, gate) = channel::<()>();
+    let (mut input, stages) = Pipeline::builder().capacity(8).input::<u64>();
+    let pipeline = stages
+        .lossy()
+        .sink(move |x| {
+            begun.send(x).unwrap();
+            let _ = gate.recv();
+        })
+        .build();
+    input.publish(0).unwrap();
+    assert_eq!(wait.recv(), Ok(0));
+    (1..1000).for_each(|x| input.publish(x).unwrap());
+    let edge = &pipeline.statistics().edges[0];
+    assert_eq!((edge.sent, edge.received, edge.depth, edge.lost), (1000, 1, 8, 991));
+    drop((go_on, input));
+    while !pipeline.is_finished() {
+        thread::yield_now();
+    }
+    let edge = &pipeline.statistics().edges[0];
+    assert_eq!((edge.sent, edge.received, edge.depth, edge.lost), (1000, 9, 0, 991));
+    pipeline.join().unwrap();
 }

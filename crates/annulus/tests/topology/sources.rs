@@ -1,6 +1,7 @@
 //! Receiving handles of the user's in front of a pipeline.
 
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -101,6 +102,109 @@ fn a_shutdown_beside_a_message_loses_no_wake_up() {
         drop(producer);
         reader.join().unwrap();
     }
+}
+
+/// A source that loses messages says so, for nobody else can ask its handle.
+#[test]
+fn the_loss_of_a_source_is_told() {
+    let (mut publisher, subscribable) = broadcast::lossy::<u64>(4);
+    let source = subscribable.subscribe();
+    (0..100).for_each(|x| publisher.publish(x));
+    let (output, pipeline) = Pipeline::builder().source(source).then(|x| x).build();
+    drop(publisher);
+    assert_eq!(output.into_iter().last(), Some(99));
+    let edge = &pipeline.statistics().edges[0];
+    assert!(edge.lost >= 96, "{edge:?}");
+    assert_eq!((edge.received + edge.lost, edge.depth, edge.sent), (100, 0, 0));
+    pipeline.join().unwrap();
+}
+
+#[test]
+fn what_waits_at_a_source_is_seen() {
+    fn look(source: impl Receive<Item = u64> + Send + 'static) {
+        let (begun, wait) = channel();
+        let (go_on, gate) = channel::<()>();
+        let pipeline = Pipeline::builder()
+            .source(source)
+            .sink(move |x| {
+                begun.send(x).unwrap();
+                let _ = gate.recv();
+            })
+            .build();
+        assert_eq!(wait.recv(), Ok(0));
+        // The first batch has one message.
+        let edge = &pipeline.statistics().edges[0];
+        assert_eq!((edge.received, edge.depth), (1, 9));
+        drop(go_on);
+        while !pipeline.is_finished() {
+            thread::yield_now();
+        }
+        let edge = &pipeline.statistics().edges[0];
+        assert_eq!((edge.received, edge.depth), (10, 0));
+        pipeline.join().unwrap();
+    }
+    let (mut publisher, subscribable) = broadcast::lossless(16);
+    let source = subscribable.subscribe();
+    (0..10).for_each(|x| publisher.publish(x).unwrap());
+    drop(publisher);
+    look(source);
+
+    let (mut publisher, subscribable) = broadcast::lossless(16);
+    let source = subscribable.subscribe_group::<2>();
+    (0..10).for_each(|x| publisher.publish(x).unwrap());
+    drop(publisher);
+    look(source);
+
+    let (mut publisher, subscribable) = event::channel(16, || 0);
+    let source = subscribable.subscribe();
+    (0..10).for_each(|x| publisher.publish(|event| *event = x).unwrap());
+    drop(publisher);
+    look(source);
+
+    let (mut producer, consumer) = mpsc::channel(16);
+    (0..10).for_each(|x| producer.send(x).unwrap());
+    drop(producer);
+    look(consumer);
+
+    let (sender, receiver) = queue::shared::channel(16);
+    (0..10).for_each(|x| sender.send(x).unwrap());
+    drop(sender);
+    look(receiver);
+
+    // One that can't tell.
+    let (mut producer, consumer) = queue::bytes::channel(256);
+    (0..10).for_each(|_| producer.write(b"record").unwrap());
+    drop(producer);
+    let (output, pipeline) = Pipeline::builder().source(consumer).build();
+    assert_eq!(output.into_iter().count(), 10);
+    assert_eq!(pipeline.statistics().edges[0].depth, 0);
+    pipeline.join().unwrap();
+}
+
+/// What follows a stage in its ring sees what the pipeline has done: decision 0031.
+#[test]
+fn a_stage_as_a_source_has_processed_what_its_function_has_worked_on() {
+    let count = if cfg!(miri) { 20 } else { 500 };
+    let (mut publisher, subscribable) = broadcast::lossless::<u64>(1024);
+    let source = subscribable.subscribe_tracked();
+    let mut behind = subscribable.subscribe().after(&[&source]);
+    (0..count).for_each(|x| publisher.publish(x).unwrap());
+    drop(publisher);
+    let done = Arc::new(Mutex::new(0));
+    let of_stage = Arc::clone(&done);
+    let works = move |x: u64| {
+        // By then a batch has many messages, and those behind would have the time to see too much: several
+        // times, in case that they do not run just then.
+        thread::sleep(Duration::from_millis(if x % 50 == 49 && !cfg!(miri) { 10 } else { 0 }));
+        *of_stage.lock().unwrap() = x + 1;
+    };
+    let pipeline = Pipeline::builder().source(source).sink(works).build();
+    for x in 0..count {
+        assert_eq!(behind.recv(), Ok(x));
+        assert!(*done.lock().unwrap() > x, "{x} is not processed yet");
+    }
+    assert!(behind.recv().is_err());
+    pipeline.join().unwrap();
 }
 
 /// How often this thread has gone to sleep.

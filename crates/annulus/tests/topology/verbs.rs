@@ -1,6 +1,7 @@
 //! Verbs that nothing else uses: each way of an input, lossy edges behind a stage, what is shown and said.
 
 use std::error::Error;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use annulus::topology::{BuildError, Input, Pipeline, RingKind, Stages, Sunk};
@@ -166,6 +167,37 @@ fn a_strategy_of_a_stage_is_for_each_ring() {
     (0..20).for_each(|x| input.publish(x).unwrap());
     drop(input);
     assert_eq!(reader.join().unwrap(), 380);
+    pipeline.join().unwrap();
+}
+
+/// Also behind several threads, whose results come in turn.
+#[test]
+fn a_batch_has_all_that_is_there() {
+    let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
+    let (begun, wait) = channel();
+    let (go_on, gate) = channel::<()>();
+    let (mut output, pipeline) = stages
+        .then_parallel(3, |x| x)
+        .then_batch(move |batch, results: &mut Vec<Vec<u64>>| {
+            results.push(batch.to_vec());
+            begun.send(()).unwrap();
+            let _ = gate.recv();
+        })
+        .build();
+    let parallel = |pipeline: &Pipeline| pipeline.statistics().stages[0].sent;
+    for x in 0..30 {
+        input.publish(x).unwrap();
+    }
+    wait.recv().unwrap();
+    while parallel(&pipeline) < 30 {
+        std::thread::yield_now();
+    }
+    // The first batch was slow, so the second has one message as well; from then on they grow.
+    drop((input, go_on));
+    let batches: Vec<_> = std::iter::from_fn(|| output.recv().ok()).collect();
+    assert_eq!(batches.concat(), (0..30).collect::<Vec<_>>());
+    // (Under Miri all batches are slow.)
+    assert!(batches.iter().any(|batch| batch.len() > 1) || cfg!(miri), "{batches:?}");
     pipeline.join().unwrap();
 }
 

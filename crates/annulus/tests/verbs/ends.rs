@@ -18,13 +18,19 @@ fn ends_are_what_they_say() {
 }
 
 /// As the channels of `std`: a panic leaves a ring whole. What is changed in place is as safe as its type.
+#[cfg(not(annulus_loom))]
 #[test]
 fn a_panic_leaves_every_handle_whole() {
+    #[cfg(target_os = "linux")]
+    use annulus::EventNotifier;
+    use annulus::broadcast::bytes;
     use annulus::broadcast::{
         Lossless, MpPublisher, Publisher, Staged, Subscribable, Subscriber, SubscriberGroup,
     };
+    use annulus::bus::{Bus, Many, MatchingSubscriber, TopicPublisher, TypedBus};
     use annulus::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
-    use annulus::{mpmc, mpsc, pool, queue::shared, spmc, spsc};
+    use annulus::queue::{self, shared};
+    use annulus::{EventLoop, event_loop, mpmc, mpsc, pool, spmc, spsc, topology};
     use static_assertions::{assert_impl_all, assert_not_impl_any};
     use std::cell::Cell;
     use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -51,7 +57,38 @@ fn a_panic_leaves_every_handle_whole() {
         mpmc::Consumer<Cell<u8>>
     );
     whole!(shared::Sender<Cell<u8>>, shared::Receiver<Cell<u8>>);
-    whole!(pool::BufferPool, pool::Buffer, pool::Handle, Shutdown);
+    whole!(pool::BufferPool, pool::Buffer, pool::Handle, Shutdown, annulus::Closer, annulus::Observer);
+    // Of bytes.
+    whole!(bytes::Publisher, bytes::Subscribable, bytes::Subscriber);
+    whole!(queue::bytes::Producer, queue::bytes::Consumer);
+    whole!(queue::bytes::Producer<mpsc::Mpsc>, queue::bytes::Consumer<mpsc::Mpsc>);
+    // By name.
+    whole!(Bus<Cell<u8>>, Bus<u64, Many<Lossless>>, TypedBus, TypedBus<Lossless>);
+    whole!(TopicPublisher<u64>, TopicPublisher<u64, Many<Lossless>>, MatchingSubscriber<u64>);
+    // With threads of their own.
+    whole!(EventLoop<Cell<u8>>, event_loop::Stopper, topology::Input<Cell<u8>>, topology::Pipeline);
+    // A notifier is what its receiver is.
+    #[cfg(target_os = "linux")]
+    {
+        whole!(EventNotifier<Subscriber<u64>>, EventNotifier<spsc::Consumer<Cell<u8>>>);
+        assert_not_impl_any!(EventNotifier<EventSubscriber<&'static mut u8>>: UnwindSafe, RefUnwindSafe);
+        assert_not_impl_any!(EventNotifier<&mut Subscriber<u64>>: UnwindSafe);
+    }
+    #[cfg(all(target_os = "linux", feature = "shm"))]
+    {
+        use annulus::shm;
+        whole!(shm::Accepted<u64>, shm::broadcast::AcceptedLossless<u64>);
+        whole!(
+            shm::spsc::Producer<u64>,
+            shm::spsc::Consumer<u64>,
+            shm::bytes::Producer,
+            shm::bytes::Consumer
+        );
+        whole!(shm::Directory, shm::NamedRing, shm::PublishedName, shm::Peer, shm::Invitation);
+    }
+    // What borrows is as a `&mut`.
+    assert_not_impl_any!(annulus::broadcast::Iter<'static, u64>: UnwindSafe);
+    assert_not_impl_any!(annulus::Select<'static>: UnwindSafe);
     assert_not_impl_any!(EventPublisher<Cell<u8>>: UnwindSafe, RefUnwindSafe);
 }
 

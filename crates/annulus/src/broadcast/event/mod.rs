@@ -7,8 +7,8 @@
 //! reset         what is done to an event before a closure gets it
 //! subscribable  from which subscribers are made
 //! subscriber    one reader: by closure, by reference, in batches
+//! stage         subscribers that see an event after others have processed it
 //! recv          by value: clones, one by one and as iterators
-//! source        subscribers as what one can wait at
 //! tasks         the async verbs
 //! source        subscribers as what one can wait at
 //! select        what a select does with them
@@ -23,6 +23,7 @@ mod select;
 mod send;
 #[cfg(any(feature = "std", feature = "async"))]
 mod source;
+mod stage;
 mod subscribable;
 mod subscriber;
 #[cfg(feature = "async")]

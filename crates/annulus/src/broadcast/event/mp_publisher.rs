@@ -12,6 +12,7 @@ use crate::broadcast::slot_access::{Claimed, claim, claim_by, claim_now, has_fre
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
+use crate::observer::observable;
 use crate::ring::Owned;
 use crate::sequence::Sequence;
 use crate::wait::WaitStrategy;
@@ -28,7 +29,7 @@ use crate::wait::WaitStrategy;
 ///
 /// Dropping the last publisher closes the ring. Subscribers process what is left, then get `Closed`.
 pub struct MpEventPublisher<T, R = ()> {
-    shared: Handle<Owned<T>, Publishing>,
+    pub(in crate::broadcast) shared: Handle<Owned<T>, Publishing>,
     /// What the next closure changes.
     spare: T,
     factory: Arc<dyn Fn() -> T + Send + Sync>,
@@ -186,6 +187,12 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         T: 'static,
     {
         self.shared.closer()
+    }
+
+    observable! {
+        where T: 'static,
+        |handle| stats: handle.shared.stats(),
+        observer: handle.shared.observer()
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. Subscribers

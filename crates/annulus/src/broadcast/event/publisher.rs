@@ -11,6 +11,7 @@ use crate::broadcast::single::Single;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
+use crate::observer::observable;
 use crate::ring::Owned;
 use crate::sequence::Sequence;
 use crate::sync::mutated;
@@ -29,7 +30,7 @@ use crate::wait::{Deadline, WaitStrategy};
 ///
 /// Dropping it closes the ring. Subscribers process what is left, then get `Closed`.
 pub struct EventPublisher<T, R = ()> {
-    pub(super) single: Single<Owned<T>>,
+    pub(in crate::broadcast) single: Single<Owned<T>>,
     reset: R,
 }
 
@@ -203,6 +204,12 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         T: 'static,
     {
         self.single.shared.closer()
+    }
+
+    observable! {
+        where T: 'static,
+        |handle| stats: handle.single.shared.stats(),
+        observer: handle.single.shared.observer()
     }
 
     /// Makes sure that the next event may be changed, and announces that it is about to be:

@@ -1,5 +1,6 @@
 //! Events by value: each subscriber gets a clone, made while its cursor holds the event in place.
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::iter::FusedIterator;
 #[cfg(feature = "std")]
@@ -10,6 +11,7 @@ use crate::broadcast::mode::{Lossless, Mode};
 #[cfg(feature = "std")]
 use crate::error::RecvTimeoutError;
 use crate::error::{RecvError, TryRecvError};
+use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
 /// Events by value, if they are `Clone`. Each subscriber clones the event for itself. The event counts as
@@ -88,6 +90,89 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.process_deadline(deadline, T::clone)
     }
 
+    /// Clones up to `buffer.len()` events into the front of `buffer`, and returns how many. The rest of
+    /// `buffer` is unchanged. Never waits. It returns 0 if there is no event.
+    ///
+    /// The clones are made by [`clone_from`](Clone::clone_from), so a `String` in the buffer keeps its memory
+    /// if the text fits. Publishers see all events of the batch as processed at its end, as in
+    /// [`try_process_batch`](Self::try_process_batch). If a clone panics, the events up to that one count as
+    /// processed.
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// ["a", "b", "c"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    /// let mut buffer = [const { String::new() }; 2];
+    /// assert_eq!(subscriber.try_recv_batch(&mut buffer), 2);
+    /// assert_eq!(buffer, ["a", "b"]);
+    /// assert_eq!(subscriber.try_recv_batch(&mut buffer), 1);
+    /// assert_eq!(buffer, ["c", "b"]);
+    /// ```
+    pub fn try_recv_batch(&mut self, buffer: &mut [T]) -> usize {
+        let most = buffer.len();
+        let mut into = buffer.iter_mut();
+        self.process_there(most, |event, _| {
+            if let Some(next) = into.next() {
+                next.clone_from(event);
+            }
+        })
+    }
+
+    /// Waits for an event like [`recv`](Self::recv). Then clones it and the events behind it into the front
+    /// of `buffer`, like [`try_recv_batch`](Self::try_recv_batch). Returns how many: at least one. If
+    /// `buffer` is empty, it returns 0 at once, whether the ring is open or closed.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left. `buffer` is unchanged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// ["a", "b"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    /// drop(publisher);
+    /// let mut buffer = [const { String::new() }; 4];
+    /// assert_eq!(subscriber.recv_batch(&mut buffer), Ok(2));
+    /// assert_eq!(subscriber.recv_batch(&mut buffer), Err(annulus::RecvError));
+    /// ```
+    pub fn recv_batch(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        self.wait()?;
+        Ok(self.try_recv_batch(buffer))
+    }
+
+    /// As [`recv_batch`](Self::recv_batch), but appends at most `most` clones to `buffer`, which grows if
+    /// necessary. To receive into a vector without waiting, extend it by [`try_iter`](Self::try_iter).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv_batch`](Self::recv_batch).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// ["a", "b", "c"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    /// let mut buffer = vec!["first".to_owned()];
+    /// assert_eq!(subscriber.recv_many(&mut buffer, 2), Ok(2));
+    /// assert_eq!(buffer, ["first", "a", "b"]);
+    /// buffer.extend(subscriber.try_iter());
+    /// assert_eq!(buffer, ["first", "a", "b", "c"]);
+    /// ```
+    pub fn recv_many(&mut self, buffer: &mut Vec<T>, most: usize) -> Result<usize, RecvError> {
+        if most == 0 {
+            return Ok(0);
+        }
+        self.wait()?;
+        let most = if mutated!("event_many_unlimited") { usize::MAX } else { most };
+        Ok(self.process_there(most, |event, _| buffer.push(event.clone())))
+    }
+
     /// An iterator over clones of the events that are there now. It ends at the event that was the newest
     /// when this was called, however fast the publisher is. It never waits. If it is dropped early, the rest
     /// can still be received.
@@ -127,6 +212,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
 }
 
 /// An iterator over clones of the events that were there when [`EventSubscriber::try_iter`] was called.
+#[doc(alias = "Drain")]
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct TryIter<'a, T: Send + Sync, M: Mode = Lossless> {
     subscriber: &'a mut EventSubscriber<T, M>,

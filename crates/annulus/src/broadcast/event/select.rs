@@ -5,12 +5,13 @@ use alloc::boxed::Box;
 use super::reset::Reset;
 use super::source::There;
 use super::{EventPublisher, EventSubscriber, MpEventPublisher};
+use crate::await_room::{Alone, AwaitRoom};
+use crate::broadcast::claiming::Claiming;
 use crate::broadcast::mode::Mode;
-use crate::broadcast::room::{Alone, Claiming, Room};
 use crate::broadcast::slot_access::Claimable;
 use crate::error::{PublishError, RecvError, Refusal};
 use crate::room::{HasRoom, WaitsForRoom};
-use crate::wait::{Arm, Choice, Event, Finding, SendChoice, Sending};
+use crate::wait::{Arm, Choice, Event, Finding, SendChoice, Sending, WaitStrategy};
 
 impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// An arm of [`select!`](crate::select!).
@@ -18,7 +19,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     #[inline]
     pub fn wait_in_select(&mut self) -> impl Choice<Found = Result<(), RecvError>> {
         // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
-        unsafe { Finding::new(There(self), |there| there.0.shared.strategy) }
+        unsafe { Finding::new(There(self), |there| there.0.wait_strategy()) }
     }
 }
 
@@ -28,10 +29,10 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     #[inline]
     pub fn send_in_select(&mut self) -> impl Choice<Found = impl SendChoice<T, PublishError<T>>> {
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
-        let room = unsafe { Finding::new(Room(self), |room| room.0.single.shared.strategy) };
-        Sending::new(room, |Room(publisher), found, value| {
+        let room = unsafe { Finding::new(AwaitRoom(self), AwaitRoom::strategy) };
+        Sending::new(room, |AwaitRoom(publisher), found, value| {
             let admitted = found.and_then(|()| publisher.announce());
-            publisher.put_value(admitted, value)
+            publisher.put_admitted(admitted, value)
         })
     }
 }
@@ -41,9 +42,7 @@ impl<T: Send + Sync, R: Reset<T>> WaitsForRoom for EventPublisher<T, R> {}
 impl<T: Send + Sync, R: Reset<T>> HasRoom for EventPublisher<T, R> {
     fn room(&mut self) -> Box<dyn Arm + '_> {
         // SAFETY: as above.
-        Box::new(unsafe {
-            Finding::that_takes_nothing(Room(&mut self.single), |room| room.0.shared.strategy)
-        })
+        Box::new(unsafe { Finding::that_takes_nothing(AwaitRoom(self), AwaitRoom::strategy) })
     }
 }
 
@@ -55,6 +54,10 @@ impl<T: Send + Sync, R: Reset<T>> Alone for EventPublisher<T, R> {
     fn look_for_room(&mut self) -> Result<(), Refusal> {
         self.single.look_for_room()
     }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.single.strategy()
+    }
 }
 
 impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
@@ -65,7 +68,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         let claiming = Claiming::by(self, self.shared());
         // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
         let room = unsafe { Finding::new(claiming, Claiming::strategy) };
-        Sending::in_claim(room, |claiming, found, value| claiming.publisher.put_value(found, value))
+        Sending::in_claim(room, |claiming, found, value| claiming.publisher.put_admitted(found, value))
     }
 }
 

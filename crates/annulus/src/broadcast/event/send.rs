@@ -46,7 +46,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), PublishError<T>> {
         let admitted = self.admit();
-        self.put_value(admitted, value)
+        self.put_admitted(admitted, value)
     }
 
     /// As [`send`](Self::send), waiting by `strategy`.
@@ -57,7 +57,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     #[inline]
     pub fn send_by(&mut self, value: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
         let admitted = self.admit_by(strategy, None);
-        self.put_value(admitted, value)
+        self.put_admitted(admitted, value)
     }
 
     /// As [`send`](Self::send), but never waits.
@@ -69,7 +69,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     #[inline]
     pub fn try_send(&mut self, value: T) -> Result<(), TryPublishError<T>> {
         let admitted = self.try_admit();
-        self.put_value(admitted, value)
+        self.put_admitted(admitted, value)
     }
 
     /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -98,12 +98,12 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     #[cfg(feature = "std")]
     fn send_until(&mut self, value: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
         let admitted = self.admit_until(deadline);
-        self.put_value(admitted, value)
+        self.put_admitted(admitted, value)
     }
 
     /// Replaces the next event by `value`, if that was admitted.
     #[inline(always)]
-    pub(super) fn put_value<E: GiveBack<T>>(
+    pub(super) fn put_admitted<E: GiveBack<T>>(
         &mut self,
         admitted: Result<(), Refusal>,
         value: T,
@@ -143,7 +143,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// ```
     #[inline]
     pub fn send(&self, value: T) -> Result<(), PublishError<T>> {
-        self.put_value(claim(self.shared(), 1, true), value)
+        self.put_admitted(claim(self.shared(), 1, true), value)
     }
 
     /// As [`send`](Self::send), waiting by `strategy`.
@@ -153,7 +153,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// Those of [`send`](Self::send).
     #[inline]
     pub fn send_by(&self, value: T, strategy: WaitStrategy) -> Result<(), PublishError<T>> {
-        self.put_value(claim_by(self.shared(), 1, true, strategy, None), value)
+        self.put_admitted(claim_by(self.shared(), 1, true, strategy, None), value)
     }
 
     /// As [`send`](Self::send), but never waits.
@@ -165,7 +165,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// before; [`Closed`](TryPublishError::Closed) as for [`send`](Self::send).
     #[inline]
     pub fn try_send(&self, value: T) -> Result<(), TryPublishError<T>> {
-        self.put_value(claim_now(self.shared(), true), value)
+        self.put_admitted(claim_now(self.shared(), true), value)
     }
 
     /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -193,12 +193,12 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
 
     #[cfg(feature = "std")]
     fn send_until(&self, value: T, deadline: Deadline) -> Result<(), PublishTimeoutError<T>> {
-        self.put_value(claim_by(self.shared(), 1, true, self.shared().strategy, deadline), value)
+        self.put_admitted(claim_by(self.shared(), 1, true, self.shared().strategy, deadline), value)
     }
 
     /// Publishes `value` in the slot that was claimed for it, if one was. Drops what was there afterwards.
     #[inline(always)]
-    pub(super) fn put_value<E: GiveBack<T>>(
+    pub(super) fn put_admitted<E: GiveBack<T>>(
         &self,
         claimed: Result<Claimed, Refusal>,
         value: T,

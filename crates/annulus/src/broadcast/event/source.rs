@@ -8,6 +8,7 @@ use crate::broadcast::mode::Mode;
 use crate::error::{RecvError, TryRecvError};
 use crate::receive::{Receive, ReceiveRef, Waitable};
 use crate::sequence::Sequence;
+use crate::sync::AtomicU64;
 use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
 
 // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
@@ -16,12 +17,16 @@ unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
         Wait::event(self)
     }
 
+    fn watched(&self) -> Option<&AtomicU64> {
+        Wait::watched(self)
+    }
+
     fn is_ready(&mut self) -> bool {
         !matches!(self.poll(), Look::Nothing)
     }
 
     fn strategy(&self) -> WaitStrategy {
-        self.shared.strategy
+        self.wait_strategy()
     }
 }
 
@@ -52,6 +57,10 @@ impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
 
     fn has_passed(&self, mark: &Sequence) -> bool {
         self.cursor >= *mark
+    }
+
+    fn left(&self) -> Option<u64> {
+        Some(self.len() as u64)
     }
 }
 
@@ -92,6 +101,10 @@ impl<T: Send + Sync, M: Mode> Wait for There<'_, T, M> {
 
     fn event(&self) -> &Event {
         Wait::event(self.0)
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        Wait::watched(self.0)
     }
 
     fn poll(&mut self) -> Look<Self::Found> {

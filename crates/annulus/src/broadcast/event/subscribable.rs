@@ -7,6 +7,7 @@ use crate::Closer;
 use crate::broadcast::handle::{Handle, Inviting};
 use crate::broadcast::stage::DependencyBarrier;
 use crate::broadcast::{Lossless, Staged};
+use crate::observer::observable;
 use crate::ring::Owned;
 
 /// Makes subscribers of one ring of owned events, at any time and on any thread, without stopping the
@@ -15,7 +16,7 @@ use crate::ring::Owned;
 /// Cloning is cheap. While there is an `EventSubscribable`, somebody may still join. So publishing does not
 /// fail, even if all subscribers are gone.
 pub struct EventSubscribable<T> {
-    shared: Handle<Owned<T>, Inviting>,
+    pub(in crate::broadcast) shared: Handle<Owned<T>, Inviting>,
 }
 
 impl<T: Send + Sync> EventSubscribable<T> {
@@ -61,6 +62,12 @@ impl<T: Send + Sync> EventSubscribable<T> {
         T: 'static,
     {
         self.shared.closer()
+    }
+
+    observable! {
+        where T: 'static,
+        |handle| stats: handle.shared.stats(),
+        observer: handle.shared.observer()
     }
 
     /// Whether all publishers are gone, or somebody has closed the ring. Events may still be left to process.

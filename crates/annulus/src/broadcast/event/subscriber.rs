@@ -9,18 +9,20 @@ use std::time::{Duration, Instant};
 
 use crate::broadcast::handle::Handle;
 use crate::broadcast::mode::{Lossless, Mode, Unstaged};
-use crate::broadcast::stage::{DependencyBarrier, StageProgress, Staged, Tracked, Upstream, stage};
+use crate::broadcast::process_by::{process_batch_in_other_ways, process_in_other_ways};
 use crate::broadcast::subscriber::wait_without_deadline;
-use crate::error::{RecvError, TryRecvError, UpstreamError};
+use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
 use crate::hint::unlikely;
+use crate::observer::observable;
 use crate::ring::Owned;
 use crate::sequence::Sequence;
-use crate::sync::mutated;
+use crate::stats::OwnStats;
+use crate::sync::{AtomicU64, mutated};
 #[cfg(feature = "std")]
 use crate::wait::wait_until;
-use crate::wait::{Event, Look, Wait, WaitStrategy};
+use crate::wait::{Event, Look, Wait, WaitStrategy, own_strategy};
 
 /// A reading end of a ring of owned events, made by [`EventSubscribable`](crate::event::EventSubscribable).
 ///
@@ -35,17 +37,29 @@ use crate::wait::{Event, Look, Wait, WaitStrategy};
 /// found no room until the closure has returned, as the example `feedback` does.
 ///
 /// When it is dropped, also by a panic of its thread, publishers no longer wait for it.
+#[doc(alias = "EventPoller")]
 pub struct EventSubscriber<T, M: Mode = Lossless> {
-    pub(super) shared: Handle<Owned<T>, M::Seat>,
+    pub(in crate::broadcast) shared: Handle<Owned<T>, M::Role>,
     /// The next sequence to process.
     pub(super) cursor: Sequence,
     /// Where it began.
     start: Sequence,
+    /// How it waits, if not as its ring. Only slow paths look at it.
+    strategy: Option<WaitStrategy>,
 }
 
 impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
-    pub(super) fn new(shared: Handle<Owned<T>, M::Seat>, start: Sequence) -> Self {
-        Self { shared, cursor: start, start }
+    pub(super) fn new(shared: Handle<Owned<T>, M::Role>, start: Sequence) -> Self {
+        Self { shared, cursor: start, start, strategy: None }
+    }
+
+    /// The same subscriber in another mode, if `change` allows it: at its cursor, with its counters.
+    pub(super) fn try_becoming<Q: Mode, E>(
+        self,
+        change: impl FnOnce(Handle<Owned<T>, M::Role>, Sequence) -> Result<Handle<Owned<T>, Q::Role>, E>,
+    ) -> Result<EventSubscriber<T, Q>, E> {
+        let Self { shared, cursor, start, strategy } = self;
+        Ok(EventSubscriber { shared: change(shared, cursor)?, cursor, start, strategy })
     }
 
     /// Hands the next event to `look`, if there is one, and returns the result of `look`. Never waits. `look`
@@ -72,8 +86,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// ```
     #[inline]
     pub fn try_process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, TryRecvError> {
-        self.poll_next()?;
-        Ok(self.process_next(look))
+        self.process_after(look, Self::poll_next)
     }
 
     /// Hands the next event to `look`, and returns the result of `look`. Waits for the event with the
@@ -103,60 +116,10 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// ```
     #[inline]
     pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, RecvError> {
-        self.wait()?;
-        Ok(self.process_next(look))
+        self.process_after(look, Self::wait)
     }
 
-    /// As [`process`](Self::process), waiting by `strategy`. `look` must not wait for room in this ring: see
-    /// the [type](Self).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`process`](Self::process).
-    #[inline]
-    pub fn process_by<R>(
-        &mut self,
-        strategy: WaitStrategy,
-        look: impl FnOnce(&T) -> R,
-    ) -> Result<R, RecvError> {
-        self.wait_by(strategy)?;
-        Ok(self.process_next(look))
-    }
-
-    /// As [`process`](Self::process), but gives up after `timeout` on the monotonic clock. `look` must not
-    /// wait for room in this ring: see the [type](Self).
-    ///
-    /// # Errors
-    ///
-    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed):
-    /// the ring is closed and nothing is left.
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn process_timeout<R>(
-        &mut self,
-        timeout: Duration,
-        look: impl FnOnce(&T) -> R,
-    ) -> Result<R, RecvTimeoutError> {
-        self.wait_timeout(timeout)?;
-        Ok(self.process_next(look))
-    }
-
-    /// As [`process_timeout`](Self::process_timeout), but gives up at `deadline`. `look` must not wait for
-    /// room in this ring: see the [type](Self).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`process_timeout`](Self::process_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn process_deadline<R>(
-        &mut self,
-        deadline: Instant,
-        look: impl FnOnce(&T) -> R,
-    ) -> Result<R, RecvTimeoutError> {
-        self.wait_deadline(deadline)?;
-        Ok(self.process_next(look))
-    }
+    process_in_other_ways! { see: "see the [type](Self).", by: wait_by, timeout: wait_timeout, deadline: wait_deadline }
 
     /// Hands up to `most` events that are there now to `look`, one after the other, and returns how many they
     /// were. The flag that `look` gets is true for the last event. Publishers see all of them as processed at
@@ -181,13 +144,15 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// assert_eq!(count, Ok(3));
     /// assert_eq!(seen, [(1, false), (2, false), (3, true)]);
     /// ```
+    #[doc(alias = "new_event_poller")]
+    #[doc(alias = "poll")]
+    #[doc(alias = "take")]
     pub fn try_process_batch(
         &mut self,
         most: usize,
         look: impl FnMut(&T, bool),
     ) -> Result<usize, TryRecvError> {
-        self.poll_next()?;
-        Ok(self.process_there(most, look))
+        self.process_batch_after(most, look, Self::poll_next)
     }
 
     /// As [`try_process_batch`](Self::try_process_batch), but waits with the [`WaitStrategy`] of the ring
@@ -197,59 +162,31 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     ///
     /// Those of [`process`](Self::process).
     pub fn process_batch(&mut self, most: usize, look: impl FnMut(&T, bool)) -> Result<usize, RecvError> {
-        self.wait()?;
-        Ok(self.process_there(most, look))
+        self.process_batch_after(most, look, Self::wait)
     }
 
-    /// As [`process_batch`](Self::process_batch), waiting by `strategy`. `look` must not wait for room in
-    /// this ring: see the [type](Self).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`process`](Self::process).
-    pub fn process_batch_by(
+    process_batch_in_other_ways! { see: "see the [type](Self).", by: wait_by, timeout: wait_timeout, deadline: wait_deadline }
+
+    /// The next event, which `wait` brings.
+    #[inline(always)]
+    fn process_after<R, E>(
         &mut self,
-        strategy: WaitStrategy,
-        most: usize,
-        look: impl FnMut(&T, bool),
-    ) -> Result<usize, RecvError> {
-        self.wait_by(strategy)?;
-        Ok(self.process_there(most, look))
+        look: impl FnOnce(&T) -> R,
+        wait: impl FnOnce(&mut Self) -> Result<(), E>,
+    ) -> Result<R, E> {
+        wait(self)?;
+        Ok(self.process_next(look))
     }
 
-    /// As [`process_batch`](Self::process_batch), but gives up after `timeout` on the monotonic clock. `look`
-    /// must not wait for room in this ring: see the [type](Self).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`process_timeout`](Self::process_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn process_batch_timeout(
+    /// A batch whose first event `wait` brings.
+    #[inline(always)]
+    fn process_batch_after<E>(
         &mut self,
-        timeout: Duration,
         most: usize,
         look: impl FnMut(&T, bool),
-    ) -> Result<usize, RecvTimeoutError> {
-        self.wait_timeout(timeout)?;
-        Ok(self.process_there(most, look))
-    }
-
-    /// As [`process_batch_timeout`](Self::process_batch_timeout), but gives up at `deadline`. `look` must not
-    /// wait for room in this ring: see the [type](Self).
-    ///
-    /// # Errors
-    ///
-    /// Those of [`process_timeout`](Self::process_timeout).
-    #[cfg(feature = "std")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
-    pub fn process_batch_deadline(
-        &mut self,
-        deadline: Instant,
-        most: usize,
-        look: impl FnMut(&T, bool),
-    ) -> Result<usize, RecvTimeoutError> {
-        self.wait_deadline(deadline)?;
+        wait: impl FnOnce(&mut Self) -> Result<(), E>,
+    ) -> Result<usize, E> {
+        wait(self)?;
         Ok(self.process_there(most, look))
     }
 
@@ -299,6 +236,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// # Errors
     ///
     /// Those of [`wait`](Self::wait).
+    #[doc(alias = "wait_with")]
     #[inline]
     pub fn wait_by(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
         self.wait_as(Some(strategy))
@@ -309,7 +247,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     fn wait_as(&mut self, strategy: Option<WaitStrategy>) -> Result<(), RecvError> {
         match self.poll_next() {
             Ok(()) => Ok(()),
-            Err(_) => wait_without_deadline(self, strategy.unwrap_or(self.shared.strategy)),
+            Err(_) => wait_without_deadline(self, strategy.unwrap_or(self.wait_strategy())),
         }
     }
 
@@ -338,7 +276,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 
     #[cfg(feature = "std")]
     fn wait_timed(&mut self, deadline: Option<Instant>) -> Result<(), RecvTimeoutError> {
-        in_time(wait_until(self, self.shared.strategy, deadline))
+        in_time(wait_until(self, self.wait_strategy(), deadline))
     }
 
     /// How many events could be processed now. With many publishers, only events before the first one that is
@@ -383,6 +321,22 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         self.shared.is_closed()
     }
 
+    own_strategy! {
+        make: "let mut reader = annulus::event::channel(8, || 0).1.subscribe();",
+        |handle| ring: handle.shared.strategy
+    }
+
+    observable! {
+        where T: 'static,
+        |handle| stats: crate::Stats { own: Some(handle.own_stats()), ..handle.shared.stats() },
+        observer: handle.shared.observer()
+    }
+
+    fn own_stats(&self) -> OwnStats {
+        let (position, received) = (self.cursor(), self.total_received());
+        OwnStats { position, received, lagged: 0, pending: self.len() as u64 }
+    }
+
     /// Whether the event at the cursor is there.
     #[inline]
     pub(super) fn poll_next(&mut self) -> Result<(), TryRecvError> {
@@ -407,7 +361,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 
     /// Hands up to `most` events to `look`, the first of which is there.
-    fn process_there(&mut self, most: usize, mut look: impl FnMut(&T, bool)) -> usize {
+    pub(super) fn process_there(&mut self, most: usize, mut look: impl FnMut(&T, bool)) -> usize {
         self.process_while(most, |event, end_of_batch| {
             look(event, end_of_batch);
             ControlFlow::Continue(())
@@ -447,10 +401,10 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     fn pass(&mut self, count: u64) {
         self.cursor = self.cursor.plus(count);
         let cursor = self.cursor;
-        let (seat, shared) = self.shared.role_mut();
-        M::advance(seat, shared, cursor);
+        let (role, shared) = self.shared.role_mut();
+        M::advance(role, shared, cursor);
         // Where it is done with an event it has processed it.
-        M::begin(seat, shared, cursor);
+        M::begin(role, shared, cursor);
     }
 }
 
@@ -523,6 +477,10 @@ impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
         M::event(self.shared.role(), &self.shared, self.cursor)
     }
 
+    fn watched(&self) -> Option<&AtomicU64> {
+        M::watched(self.shared.role(), &self.shared, self.cursor)
+    }
+
     fn poll(&mut self) -> Look<Self::Found> {
         match self.poll_next() {
             Ok(()) => Look::Found(Ok(())),
@@ -532,99 +490,12 @@ impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
     }
 }
 
-/// Stages, like those of a [`Subscriber`](crate::broadcast::Subscriber::after), but an event is processed
-/// when its closure returns.
-impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
-    /// Turns the subscriber into a stage. A stage sees an event only after all of `upstreams` have processed
-    /// it, and other subscribers can follow the stage in turn. An upstream that is dropped no longer counts.
-    /// A stage can't be cloned: clone the subscriber before.
-    ///
-    /// # Panics
-    ///
-    /// If an upstream belongs to another ring. [`try_after`](Self::try_after) returns an error instead.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
-    /// let mut first = subscribable.subscribe_tracked();
-    /// let mut second = subscribable.subscribe().after(&[&first]);
-    /// publisher.publish(|text| text.push('a')).unwrap();
-    /// assert!(second.try_process(|_| ()).is_err());
-    /// assert_eq!(first.try_process(|text| text.len()), Ok(1));
-    /// assert_eq!(second.try_process(|text| text.len()), Ok(1));
-    /// ```
-    #[must_use]
-    #[track_caller]
-    pub fn after(self, upstreams: &[&dyn Upstream]) -> EventSubscriber<T, Staged<M>>
-    where
-        M: Unstaged,
-    {
-        self.try_after(upstreams).unwrap_or_else(|error| panic!("EventSubscriber::after: {error}"))
-    }
-
-    /// Like [`after`](Self::after), but returns an error instead of a panic. The subscriber is then dropped,
-    /// and holds nobody up.
-    ///
-    /// # Errors
-    ///
-    /// [`UpstreamError`] says which upstream can't be followed, and why.
-    pub fn try_after(
-        self,
-        upstreams: &[&dyn Upstream],
-    ) -> Result<EventSubscriber<T, Staged<M>>, UpstreamError>
-    where
-        M: Unstaged,
-    {
-        // Not `try_new`: which of them is of another ring is told by this one, not by the first of them.
-        self.try_after_barrier(&DependencyBarrier::of(upstreams))
-    }
-
-    /// As [`after`](Self::after), for upstreams that several subscribers follow.
-    ///
-    /// # Panics
-    ///
-    /// As [`after`](Self::after).
-    #[must_use]
-    #[track_caller]
-    pub fn after_barrier(self, barrier: &DependencyBarrier) -> EventSubscriber<T, Staged<M>>
-    where
-        M: Unstaged,
-    {
-        self.try_after_barrier(barrier).unwrap_or_else(|error| panic!("EventSubscriber::after: {error}"))
-    }
-
-    /// Like [`after_barrier`](Self::after_barrier), but returns an error instead of a panic.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`try_after`](Self::try_after).
-    pub fn try_after_barrier(
-        self,
-        barrier: &DependencyBarrier,
-    ) -> Result<EventSubscriber<T, Staged<M>>, UpstreamError>
-    where
-        M: Unstaged,
-    {
-        let Self { shared, cursor, start } = self;
-        Ok(EventSubscriber { shared: stage::<M, _>(shared, cursor, barrier)?, cursor, start })
-    }
-}
-
-impl<T: Send + Sync, M: Unstaged> Tracked for EventSubscriber<T, Staged<M>> {
-    fn progress(&self) -> &StageProgress {
-        self.shared.role().progress()
-    }
-}
-
-impl<T: Send + Sync, M: Unstaged> Upstream for EventSubscriber<T, Staged<M>> {}
-
 impl<T: Send + Sync, M: Unstaged> Clone for EventSubscriber<T, M> {
     /// A subscriber with the same cursor, and counters at zero. (A stage can't be cloned: its followers would
     /// not follow the clone.)
     fn clone(&self) -> Self {
-        let seat = M::fork(self.shared.role(), &self.shared, self.cursor);
-        Self::new(self.shared.another(seat), self.cursor)
+        let role = M::fork(self.shared.role(), &self.shared, self.cursor);
+        Self { strategy: self.strategy, ..Self::new(self.shared.another(role), self.cursor) }
     }
 }
 

@@ -5,12 +5,11 @@ use core::future::Future;
 use futures_core::FusedStream;
 
 use super::reset::Reset;
-use super::send::replace;
 use super::source::There;
 use super::{EventPublisher, EventSubscriber, MpEventPublisher};
 use crate::broadcast::mode::Mode;
 use crate::broadcast::publish_async::{admitted, claimed};
-use crate::error::{PublishError, RecvError, Refusal, if_admitted};
+use crate::error::{PublishError, RecvError, Refusal};
 use crate::wait::{Streaming, Waiting};
 
 #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
@@ -71,6 +70,18 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// # Errors
     ///
     /// [`RecvError`]: the ring is closed and nothing is left. `look` has not run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// ["a", "b"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    /// let mut seen = String::new();
+    /// let look = |text: &String, is_last: bool| seen.push_str(if is_last { "." } else { text });
+    /// assert_eq!(pollster::block_on(subscriber.process_batch_async(8, look)), Ok(2));
+    /// assert_eq!(seen, "a.");
+    /// ```
     pub async fn process_batch_async(
         &mut self,
         most: usize,
@@ -105,6 +116,35 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
         Waiting::next_of(self)
     }
 
+    /// Waits for an event like [`recv_async`](Self::recv_async). Then clones it and the events behind it into
+    /// the front of `buffer`, like [`recv_batch`](Self::recv_batch). Returns how many: at least one, or 0 if
+    /// `buffer` is empty.
+    ///
+    /// *Cancel safety*: a future that is dropped has received nothing, and loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the ring is closed and nothing is left. `buffer` is unchanged.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut publisher, subscribable) = annulus::event::channel(4, String::new);
+    /// let mut subscriber = subscribable.subscribe();
+    /// publisher.send("hello".to_owned()).unwrap();
+    /// let mut buffer = [const { String::new() }; 4];
+    /// assert_eq!(pollster::block_on(subscriber.recv_batch_async(&mut buffer)), Ok(1));
+    /// assert_eq!(buffer[0], "hello");
+    /// ```
+    pub async fn recv_batch_async(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        self.wait_async().await?;
+        // It is there, and stays there.
+        Ok(self.try_recv_batch(buffer))
+    }
+
     /// A stream of clones of the events. It ends when the ring is closed and nothing is left. Once it has
     /// ended, it stays so.
     ///
@@ -126,6 +166,20 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 
     /// A stream like [`stream`](Self::stream) that owns the subscriber.
+    ///
+    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the subscriber.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (mut publisher, subscribable) = annulus::event::channel(8, String::new);
+    /// let texts = subscribable.subscribe().into_stream();
+    /// ["a", "b"].into_iter().for_each(|text| publisher.send(text.to_owned()).unwrap());
+    /// drop(publisher);
+    /// assert_eq!(pollster::block_on(texts.collect::<String>()), "ab");
+    /// ```
     #[must_use = "a stream does nothing until it is polled"]
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
         Streaming::messages_of(self)
@@ -180,7 +234,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// ```
     pub async fn send_async(&mut self, value: T) -> Result<(), PublishError<T>> {
         let admitted = self.admitted().await;
-        if_admitted(admitted, value, |(), value| drop(self.put(|event| replace(event, value))))
+        self.put_admitted(admitted, value)
     }
 
     /// As [`admit`](Self::admit), in a task: what follows is in the same poll.
@@ -238,6 +292,6 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     /// ```
     pub async fn send_async(&self, value: T) -> Result<(), PublishError<T>> {
         let claimed = claimed(self.shared(), true).await;
-        self.put_value(claimed, value)
+        self.put_admitted(claimed, value)
     }
 }

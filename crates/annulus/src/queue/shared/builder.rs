@@ -6,7 +6,8 @@ use super::state::State;
 use super::{Receiver, Sender};
 use crate::error::CapacityError;
 use crate::lane::{ClaimedLane, Number};
-use crate::os::numa::NumaNode;
+use crate::memory::Memory;
+use crate::stats::Counters;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
@@ -29,9 +30,11 @@ pub struct Builder {
     capacity: usize,
     /// The number of the first message.
     first: Number,
-    /// Where the slots are to lie.
-    numa_node: NumaNode,
+    /// What the memory of the slots is to be like.
+    memory: Memory,
     strategy: WaitStrategy,
+    statistics: bool,
+    name: Option<&'static str>,
 }
 
 impl Builder {
@@ -39,25 +42,36 @@ impl Builder {
     /// are a little faster.
     #[must_use]
     pub fn new(capacity: usize) -> Self {
-        Self { capacity, first: Number::new(0), numa_node: None, strategy: WaitStrategy::default() }
+        Self {
+            capacity,
+            first: Number::new(0),
+            memory: Memory::default(),
+            strategy: WaitStrategy::default(),
+            statistics: false,
+            name: None,
+        }
     }
 
-    /// Places the slots in the memory of this NUMA node, whichever thread touches them first.
-    /// [`build`](Self::build) fails if the system has no such node, has no memory there, or is not Linux.
+    /// What the memory of the slots is to be like: see [`memory`](crate::memory). Without this setting they
+    /// come from the global allocator.
     ///
-    /// # Examples
+    /// [`build`](Self::build) returns [`CapacityError::Memory`] if a required option can't be met.
     ///
     /// ```
-    /// use annulus::{CapacityError, queue::shared};
+    /// use annulus::memory::Memory;
+    /// use annulus::queue::shared;
     ///
-    /// let missing = shared::Builder::new(64).numa_node(1_000_000).build::<u64>();
-    /// assert!(matches!(missing, Err(CapacityError::NumaNode { node: 1_000_000, .. })));
+    /// let (sender, _receiver) = shared::Builder::new(1024).memory(Memory::prefer().lock()).build::<u64>()?;
+    /// println!("{}", sender.placement());
+    /// # Ok::<(), annulus::CapacityError>(())
     /// ```
-    #[cfg(feature = "numa")]
-    #[cfg_attr(docsrs, doc(cfg(feature = "numa")))]
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
     #[must_use]
-    pub fn numa_node(mut self, node: usize) -> Self {
-        self.numa_node = Some(node);
+    pub fn memory(mut self, memory: Memory) -> Self {
+        if !mutated!("builder_memory_unheard") {
+            self.memory = memory;
+        }
         self
     }
 
@@ -68,6 +82,25 @@ impl Builder {
         if !mutated!("builder_strategy_unheard") {
             self.strategy = strategy;
         }
+        self
+    }
+
+    /// Counts what happens rarely ([`Stats::counted`](crate::Stats::counted)). All other numbers need no such
+    /// setting. Off by default. When it is off, it costs one look at a constant whenever a thread sleeps, or
+    /// wakes others.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn statistics(mut self, on: bool) -> Self {
+        self.statistics = on;
+        self
+    }
+
+    /// Gives the queue a name, which its [`Stats`](crate::Stats) have. A queue with a name can be exported
+    /// (feature `metrics`): by the name, once `metrics::export` was called for it.
+    #[must_use]
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.name = Some(name);
         self
     }
 
@@ -83,10 +116,12 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots.
+    /// [`CapacityError`]: the capacity is 0, or memory has no room for so many slots, or a required option of
+    /// their memory can't be met.
     pub fn build<T: Send>(self) -> Result<(Sender<T>, Receiver<T>), CapacityError> {
-        let lane = ClaimedLane::new(self.capacity, self.first, self.numa_node)?;
-        let state = Arc::new(State::new(lane, self.strategy));
-        Ok((Sender { state: Arc::clone(&state) }, Receiver { state }))
+        let lane = ClaimedLane::new(self.capacity, self.first, self.memory)?;
+        let state =
+            Arc::new(State::new(lane, self.first, self.strategy, Counters::new(self.statistics), self.name));
+        Ok((Sender { state: Arc::clone(&state) }, Receiver { state, strategy: None }))
     }
 }

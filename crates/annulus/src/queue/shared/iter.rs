@@ -39,6 +39,7 @@ impl<T: Send> Receiver<T> {
 }
 
 /// An iterator over the messages that are there now; made by [`Receiver::try_iter`].
+#[doc(alias = "Drain")]
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct TryIter<'r, T: Send> {
     receiver: &'r Receiver<T>,

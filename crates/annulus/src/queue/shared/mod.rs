@@ -70,6 +70,9 @@ mod sender;
 
 mod builder;
 mod iter;
+mod make;
+#[cfg(feature = "std")]
+mod placement;
 #[cfg(feature = "std")]
 mod select;
 #[cfg(any(feature = "std", feature = "async"))]
@@ -80,18 +83,6 @@ mod tasks;
 
 pub use builder::Builder;
 pub use iter::{IntoIter, Iter, TryIter};
+pub use make::channel;
 pub use receiver::Receiver;
 pub use sender::Sender;
-
-use crate::error::CapacityError;
-
-/// Makes a queue that holds exactly `capacity` messages, whoever sent them.
-///
-/// # Panics
-///
-/// If `capacity` is 0, or memory has no room for so many slots. [`Builder::build`] returns an error instead.
-#[must_use]
-#[track_caller]
-pub fn channel<T: Send>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    Builder::new(capacity).build().unwrap_or_else(|error: CapacityError| panic!("{error}"))
-}

@@ -11,15 +11,19 @@ use crate::Closer;
 use crate::error::{RecvError, TryRecvError};
 #[cfg(feature = "std")]
 use crate::error::{RecvTimeoutError, in_time};
+use crate::observer::{Observer, observable};
 #[cfg(feature = "std")]
 use crate::wait::Deadline;
 use crate::wait::WaitStrategy;
+use crate::wait::own_strategy;
 
 /// The receiving end of a [shared queue](super): each message reaches one receiver.
 ///
 /// It may be cloned, or shared by reference, at any time: all verbs take `&self`. You may mix all verbs.
 pub struct Receiver<T: Send> {
     pub(super) state: Arc<State<T>>,
+    /// How it waits, if not as its queue. Only slow paths look at it.
+    pub(super) strategy: Option<WaitStrategy>,
 }
 
 impl<T: Send> Receiver<T> {
@@ -96,7 +100,7 @@ impl<T: Send> Receiver<T> {
         if let Some(value) = self.state.take() {
             return Ok(value);
         }
-        let strategy = strategy.unwrap_or(self.state.strategy);
+        let strategy = strategy.unwrap_or(self.wait_strategy());
         self.state.take_late(strategy, None).unwrap_or(Err(RecvError))
     }
 
@@ -137,7 +141,7 @@ impl<T: Send> Receiver<T> {
 
     #[cfg(feature = "std")]
     fn recv_until(&self, deadline: Deadline) -> Result<T, RecvTimeoutError> {
-        in_time(self.state.take_late(self.state.strategy, deadline))
+        in_time(self.state.take_late(self.wait_strategy(), deadline))
     }
 
     /// Receives as many messages into `values` as are there and fit, from the front on, and returns how many.
@@ -232,6 +236,7 @@ impl<T: Send> Receiver<T> {
     }
 
     /// Like [`consume`](Self::consume), but takes up to `most` messages, including those that come meanwhile.
+    /// `handler` must not wait for room in this queue: see [`consume`](Self::consume).
     ///
     /// # Examples
     ///
@@ -307,6 +312,17 @@ impl<T: Send> Receiver<T> {
         Closer::of(&self.state)
     }
 
+    own_strategy! {
+        make: "let (_sender, mut reader) = annulus::queue::shared::channel::<u64>(8);",
+        |handle| ring: handle.state.strategy
+    }
+
+    observable! {
+        where T: 'static,
+        |handle| stats: handle.state.stats(),
+        observer: Observer::of(&handle.state)
+    }
+
     /// Whether the queue is closed. There may be messages left.
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -335,7 +351,7 @@ impl<T: Send> Receiver<T> {
 impl<T: Send> Clone for Receiver<T> {
     fn clone(&self) -> Self {
         self.state.receivers.add();
-        Self { state: Arc::clone(&self.state) }
+        Self { state: Arc::clone(&self.state), strategy: self.strategy }
     }
 }
 

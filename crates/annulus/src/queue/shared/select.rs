@@ -4,10 +4,12 @@ use alloc::boxed::Box;
 
 use super::state::State;
 use super::{Receiver, Sender};
+use crate::await_room::Alone;
 use crate::error::{RecvError, Refusal, SendError};
 use crate::lane::FreeSlot;
 use crate::room::{HasRoom, WaitsForRoom};
-use crate::wait::{Arm, Choice, Event, Finding, Look, Next, SendChoice, Sending, Wait};
+use crate::sync::AtomicU64;
+use crate::wait::{Arm, Choice, Event, Finding, Look, Next, SendChoice, Sending, Wait, WaitStrategy};
 
 impl<T: Send> Receiver<T> {
     /// An arm of [`select!`](crate::select!).
@@ -15,7 +17,7 @@ impl<T: Send> Receiver<T> {
     #[inline]
     pub fn recv_in_select(&self) -> impl Choice<Found = Result<T, RecvError>> {
         // SAFETY: the events are in the queue's state, which the receiver keeps alive.
-        unsafe { Finding::new(Next(self), |next| next.0.state.strategy) }
+        unsafe { Finding::new(Next(self), |next| next.0.wait_strategy()) }
     }
 }
 
@@ -49,6 +51,10 @@ impl<'s, T> Wait for Claiming<'s, T> {
         &self.state.released
     }
 
+    fn watched(&self) -> Option<&AtomicU64> {
+        Some(self.state.lane.free_word())
+    }
+
     fn poll(&mut self) -> Look<Self::Found> {
         match self.state.lane.claim_free_slot() {
             Err(Refusal::Full) => Look::Nothing,
@@ -58,11 +64,11 @@ impl<'s, T> Wait for Claiming<'s, T> {
 }
 
 /// Until a slot is free, or the queue is closed.
-struct Room<'s, T> {
+struct AwaitRoom<'s, T> {
     state: &'s State<T>,
 }
 
-impl<T> Wait for Room<'_, T> {
+impl<T> Wait for AwaitRoom<'_, T> {
     type Found = ();
 
     fn event(&self) -> &Event {
@@ -70,8 +76,38 @@ impl<T> Wait for Room<'_, T> {
     }
 
     fn poll(&mut self) -> Look<()> {
-        let lane = &self.state.lane;
-        if lane.is_ended() || lane.free_slots(1) > 0 { Look::Found(()) } else { Look::Nothing }
+        match self.state.look_for_room() {
+            Err(Refusal::Full) => Look::Nothing,
+            Ok(()) | Err(Refusal::Closed) => Look::Found(()),
+        }
+    }
+}
+
+impl<T> State<T> {
+    /// Whether a slot is free, or the queue is closed. It claims nothing.
+    fn look_for_room(&self) -> Result<(), Refusal> {
+        if self.lane.is_ended() {
+            Err(Refusal::Closed)
+        } else if self.lane.free_slots(1) > 0 {
+            Ok(())
+        } else {
+            Err(Refusal::Full)
+        }
+    }
+}
+
+/// For the input of a pipeline, which has the only sender of its queue.
+impl<T: Send> Alone for Sender<T> {
+    fn released(&self) -> &Event {
+        &self.state.released
+    }
+
+    fn look_for_room(&mut self) -> Result<(), Refusal> {
+        self.state.look_for_room()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.state.strategy
     }
 }
 
@@ -82,7 +118,7 @@ macro_rules! senders {
 
         impl<T: Send> HasRoom for $($borrowed)* Sender<T> {
             fn room(&mut self) -> Box<dyn Arm + '_> {
-                let room = Room { state: &self.state };
+                let room = AwaitRoom { state: &self.state };
                 // SAFETY: the events are in the queue's state, which the sender keeps alive.
                 Box::new(unsafe { Finding::that_takes_nothing(room, |room| room.state.strategy) })
             }
@@ -93,4 +129,27 @@ macro_rules! senders {
 senders! {
     []
     [&]
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use crate::sync::Ordering;
+
+    /// A sender watches a word that changes as a receiver takes a message.
+    #[test]
+    fn a_sender_watches_the_next_slot() {
+        let (sender, receiver) = super::super::channel(2);
+        for number in 0..5 {
+            while sender.try_send(number).is_ok() {}
+            let mut claiming = Claiming { state: &sender.state };
+            assert!(matches!(claiming.poll(), Look::Nothing));
+            let word = claiming.watched().unwrap();
+            let before = word.load(Ordering::Relaxed);
+            assert!(receiver.try_recv().is_ok());
+            assert_ne!(word.load(Ordering::Relaxed), before);
+            let Look::Found(Ok(slot)) = claiming.poll() else { panic!("a slot is free") };
+            sender.state.fill(slot, number);
+        }
+    }
 }

@@ -10,6 +10,7 @@ use crate::Closer;
 #[cfg(feature = "std")]
 use crate::error::SendTimeoutError;
 use crate::error::{GiveBack, SendError, TrySendError};
+use crate::observer::{Observer, observable};
 #[cfg(feature = "std")]
 use crate::wait::Deadline;
 use crate::wait::WaitStrategy;
@@ -103,7 +104,7 @@ impl<T: Send> Sender<T> {
             return Ok(());
         };
         let strategy = strategy.unwrap_or(self.state.strategy);
-        self.state.put_late(value, strategy, None).map_err(|(_, value)| SendError(value))
+        self.state.send_late(value, strategy, None).map_err(|(_, value)| SendError(value))
     }
 
     /// As [`send`](Self::send), but gives up after `timeout` on the monotonic clock. A timeout that is too
@@ -146,7 +147,7 @@ impl<T: Send> Sender<T> {
     #[cfg(feature = "std")]
     fn send_until(&self, value: T, deadline: Deadline) -> Result<(), SendTimeoutError<T>> {
         self.state
-            .put_late(value, self.state.strategy, deadline)
+            .send_late(value, self.state.strategy, deadline)
             .map_err(|(refusal, value)| SendTimeoutError::of(refusal, value))
     }
 
@@ -167,7 +168,7 @@ impl<T: Send> Sender<T> {
     where
         T: Copy,
     {
-        self.state.try_put_some(values).unwrap_or(0)
+        self.state.try_send_some(values).unwrap_or(0)
     }
 
     /// Sends all of `values`, in order. Waits for room with the [`WaitStrategy`] of the queue as often as
@@ -192,7 +193,7 @@ impl<T: Send> Sender<T> {
     where
         T: Copy,
     {
-        self.state.put_all(values).map_err(SendError)
+        self.state.send_all(values).map_err(SendError)
     }
 
     /// How many messages have been sent, by all senders, and not received yet. A message that is being
@@ -256,6 +257,12 @@ impl<T: Send> Sender<T> {
         T: 'static,
     {
         Closer::of(&self.state)
+    }
+
+    observable! {
+        where T: 'static,
+        |handle| stats: handle.state.stats(),
+        observer: Observer::of(&handle.state)
     }
 
     /// Whether the queue is closed. If so, every send fails from now on.

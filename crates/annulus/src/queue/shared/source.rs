@@ -5,6 +5,7 @@ use crate::batches::Batches;
 use crate::error::{RecvError, TryRecvError};
 use crate::lane::Number;
 use crate::receive::{Receive, Waitable};
+use crate::sync::AtomicU64;
 use crate::wait::{Event, Look, Source, Take, WaitStrategy};
 
 /// Each is for a receiver, and for a reference to one, because its verbs take `&self`.
@@ -16,12 +17,16 @@ macro_rules! receivers {
                 &self.state.published
             }
 
+            fn watched(&self) -> Option<&AtomicU64> {
+                Some(self.state.lane.next_word())
+            }
+
             fn is_ready(&mut self) -> bool {
                 self.state.is_ready()
             }
 
             fn strategy(&self) -> WaitStrategy {
-                self.state.strategy
+                self.wait_strategy()
             }
         }
 
@@ -53,6 +58,10 @@ macro_rules! receivers {
 
             fn has_passed(&self, mark: &Number) -> bool {
                 !self.state.lane.head().is_before(*mark)
+            }
+
+            fn left(&self) -> Option<u64> {
+                Some(self.state.lane.len() as u64)
             }
         }
 

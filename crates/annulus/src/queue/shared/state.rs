@@ -24,7 +24,9 @@ use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::handle_count::HandleCount;
 use crate::hint::unlikely;
 use crate::lane::{ClaimedLane, FreeSlot, Number, Sent};
-use crate::sync::{Ordering, fence, mutated};
+use crate::observer::Observe;
+use crate::stats::{Counting, Stats};
+use crate::sync::{AtomicU64, Ordering, fence, mutated};
 use crate::wait::{
     Deadline, Event, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, preferred_slots, wait_until,
 };
@@ -44,6 +46,11 @@ pub(super) struct State<T> {
     pub(super) receivers: HandleCount,
     /// How handles wait if a verb does not say.
     pub(super) strategy: WaitStrategy,
+    /// The number of the first message. Constant.
+    first: Number,
+    /// What is counted, if somebody wants that. Constant.
+    counters: Counting,
+    name: Option<&'static str>,
 }
 
 /// Set when the queue is closed, before the lane is ended: a look at it is cheaper than one at the tail.
@@ -51,14 +58,23 @@ const CLOSED: Flag = Flag::Closed;
 
 impl<T> State<T> {
     /// With one handle on each side.
-    pub(super) fn new(lane: ClaimedLane<T>, strategy: WaitStrategy) -> Self {
+    pub(super) fn new(
+        lane: ClaimedLane<T>,
+        first: Number,
+        strategy: WaitStrategy,
+        counters: Counting,
+        name: Option<&'static str>,
+    ) -> Self {
         Self {
             lane,
-            published: Event::new(),
-            released: Event::new(),
+            published: Event::counting(counters.clone()),
+            released: Event::counting(counters.clone()),
             senders: HandleCount::new(),
             receivers: HandleCount::new(),
             strategy,
+            first,
+            counters,
+            name,
         }
     }
 
@@ -103,7 +119,7 @@ impl<T> State<T> {
     /// Sends `value`; waits for a free slot, but not beyond `deadline`.
     #[cold]
     #[inline(never)]
-    pub(super) fn put_late(
+    pub(super) fn send_late(
         &self,
         value: T,
         strategy: WaitStrategy,
@@ -129,6 +145,9 @@ impl<T> State<T> {
         strategy: WaitStrategy,
         deadline: Deadline,
     ) -> Result<FreeSlot<'_, T>, Refusal> {
+        if let Some(counters) = &self.counters {
+            counters.saw_waiting(self.lane.capacity() as u64);
+        }
         let preferred = preferred_slots(self.lane.capacity());
         let mut full = FullQueue { state: self, preferred, backoff: WriterBackoff::new(preferred, deadline) };
         wait_until(&mut full, strategy, deadline).unwrap_or(Err(Refusal::Full))
@@ -136,7 +155,7 @@ impl<T> State<T> {
 
     /// Sends as many of `values` as there are free slots, from the first on. `Err` if the queue is closed and
     /// none was sent.
-    pub(super) fn try_put_some(&self, values: &[T]) -> Result<usize, Refusal>
+    pub(super) fn try_send_some(&self, values: &[T]) -> Result<usize, Refusal>
     where
         T: Copy,
     {
@@ -157,13 +176,13 @@ impl<T> State<T> {
 
     /// Sends all of `values`, and waits for a free slot as often as it takes. On a closed queue it returns
     /// what was not sent.
-    pub(super) fn put_all<'v>(&self, values: &'v [T]) -> Result<(), &'v [T]>
+    pub(super) fn send_all<'v>(&self, values: &'v [T]) -> Result<(), &'v [T]>
     where
         T: Copy,
     {
-        in_parts(values, |rest| match self.try_put_some(rest) {
+        in_parts(values, |rest| match self.try_send_some(rest) {
             Err(Refusal::Full) => {
-                self.put_late(rest[0], self.strategy, None).map_err(|(refusal, _)| refusal)?;
+                self.send_late(rest[0], self.strategy, None).map_err(|(refusal, _)| refusal)?;
                 Ok(1)
             }
             sent_or_closed => sent_or_closed,
@@ -322,6 +341,35 @@ impl<T: Send> Close for State<T> {
     }
 }
 
+impl<T> State<T> {
+    /// The numbers of the queue now.
+    pub(super) fn stats(&self) -> Stats {
+        let span = self.lane.span();
+        let mut stats = Stats::new(self.name.map(Into::into), self.lane.capacity());
+        stats.closed = self.lane.is_ended();
+        stats.published = span.tail.since(self.first);
+        stats.received = Some(span.head.since(self.first));
+        stats.pending = Some(span.count());
+        stats.writers = self.senders.handles();
+        stats.readers = self.receivers.handles();
+        if let Some(counters) = &self.counters {
+            counters.saw_waiting(span.count());
+            stats.counted = Some(counters.read());
+        }
+        stats
+    }
+}
+
+impl<T: Send> Observe for State<T> {
+    fn stats(&self) -> Stats {
+        Self::stats(self)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.lane.is_ended()
+    }
+}
+
 /// Messages from number `first` on are moved out, and on drop senders learn of it: also if a destructor
 /// panics.
 struct Leaving<'a, T> {
@@ -348,6 +396,10 @@ impl<'a, T> Wait for FullQueue<'a, T> {
 
     fn event(&self) -> &Event {
         &self.state.released
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        Some(self.state.lane.free_word())
     }
 
     fn backoff(&mut self) -> Option<&mut WriterBackoff> {
@@ -381,6 +433,10 @@ impl<T> Wait for Next<'_, T> {
 
     fn event(&self) -> &Event {
         &self.state.published
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        Some(self.state.lane.next_word())
     }
 
     fn poll(&mut self) -> Look<Self::Found> {

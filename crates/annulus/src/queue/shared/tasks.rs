@@ -80,6 +80,19 @@ impl<T: Send> Receiver<T> {
     }
 
     /// A stream like [`stream`](Self::stream) that owns the receiver.
+    ///
+    /// *Cancel safety*: that of [`stream`](Self::stream). A stream that is dropped drops the receiver.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_util::StreamExt;
+    ///
+    /// let (sender, receiver) = annulus::queue::shared::channel(4);
+    /// sender.send_batch(&[1, 2, 3]).unwrap();
+    /// drop(sender);
+    /// assert_eq!(pollster::block_on(receiver.into_stream().collect::<Vec<_>>()), [1, 2, 3]);
+    /// ```
     #[must_use = "a stream does nothing until it is polled"]
     pub fn into_stream(self) -> impl FusedStream<Item = T> + Unpin {
         Streaming::messages_of(self)

@@ -12,6 +12,7 @@
 //! written   what is claimed and not yet written; what stands is received
 //! tasks     futures that wait, are woken, and are dropped (feature `async`)
 //! runtime   the same in a runtime with threads: select, timeouts, tasks that move
+//! numbers   what an observer sees of a ring
 //! idle      many that wait use no core, and one message wakes them all
 //! ```
 
@@ -21,6 +22,7 @@ pub(crate) mod idle;
 pub(crate) mod joining;
 pub(crate) mod laps;
 pub(crate) mod liveness;
+pub(crate) mod numbers;
 pub(crate) mod order;
 pub(crate) mod panics;
 #[cfg(all(feature = "async", not(miri)))]

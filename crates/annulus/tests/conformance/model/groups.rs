@@ -201,7 +201,7 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>>> Model<M> {
             };
             assert_eq!(real, member, "member {index}");
             assert_eq!(member.received + member.lagged, member.cursor);
-            let (behind, pending) = (self.published - member.cursor, self.group.pending(index));
+            let (behind, pending) = (self.published - member.cursor, self.group.len(index) as u64);
             if behind <= self.capacity {
                 assert_eq!(pending, behind);
             } else {

@@ -7,6 +7,8 @@ use annulus::broadcast::{
     Lossless as Bound, Lossy as Unbound, Mode, MpPublisher, Publisher, Staged, Subscribable, Subscriber,
     Unstaged,
 };
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+use annulus::shm::broadcast::{AcceptedLossless, Awaited};
 use annulus::{LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError, WaitStrategy};
 
 #[cfg(feature = "async")]
@@ -19,6 +21,40 @@ use super::{Got, Publish, Receive, Verb, batch, ring, verbs};
 
 ring!(Lossy, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Subscriber<u64>,
     |builder| builder.lossy(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+#[cfg(feature = "std")]
+ring!(MappedLossy, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Subscriber<u64>,
+    |builder| builder.memory(super::mapped()).lossy(), |source| source.subscribe(),
+    oldest: |source| Some(source.subscribe_from_oldest()));
+// Between processes: both the publisher's mapping and that of subscribers are here.
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+ring!(SharedLossy, lossless: false, many: false, Publisher<u64>, Subscribable<u64>, Subscriber<u64>,
+    |builder| {
+        use annulus::shm::{ShareError, broadcast};
+
+        match broadcast::lossy::<u64>(builder) {
+            Ok((publisher, _, invitation)) => {
+                Ok((publisher, invitation.accept::<u64>().unwrap().subscribable().clone()))
+            }
+            Err(ShareError::Capacity(error)) => Err(error),
+            Err(error) => panic!("{error}"),
+        }
+    },
+    |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+ring!(SharedLossless, lossless: true, many: false,
+    Publisher<u64, Bound>, AcceptedLossless<u64>, Subscriber<u64, Awaited>,
+    |builder| match annulus::shm::broadcast::lossless::<u64>(builder, 64) {
+        Ok((publisher, invitation)) => Ok((publisher, invitation.accept_lossless().unwrap())),
+        Err(annulus::shm::ShareError::Capacity(error)) => Err(error),
+        Err(error) => panic!("{error}"),
+    },
+    |source| source.subscribe().unwrap(), oldest: |source| Some(source.subscribe_from_oldest().unwrap()),
+    between_processes: true);
+#[cfg(feature = "std")]
+ring!(MappedMpmcLossless, lossless: true, many: true,
+    MpPublisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
+    |builder| builder.memory(super::mapped()).mp_lossless(), |source| source.subscribe(),
+    oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(Lossless, lossless: true, many: false,
     Publisher<u64, Bound>, Subscribable<u64, Bound>, Subscriber<u64, Bound>,
     |builder| builder.lossless(), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
@@ -135,6 +171,10 @@ macro_rules! publisher {
                 Self::closer(self)
             }
 
+            fn observer(&self) -> annulus::Observer {
+                Self::observer(self)
+            }
+
             fn another(&self) -> Option<Self> {
                 let $original = self;
                 $another
@@ -204,6 +244,9 @@ impl Does for Bound {
     }
 }
 
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+impl Does for Awaited {}
+
 impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>> + 'static> Does for Staged<M> {
     fn panic_on_next(stage: &mut Subscriber<u64, Self>) -> bool {
         catch_unwind(AssertUnwindSafe(|| stage.process(|_| resume_unwind(Box::new("on purpose"))))).is_err()
@@ -214,7 +257,7 @@ impl<M: Unstaged<TryRecvError: Into<LossyTryRecvError>> + 'static> Does for Stag
         let mut verbs: Vec<Verb<Subscriber<u64, Self>>> = verbs! {
             "try_process", false, |stage| stage.try_process(|number| *number).map_err(Into::into);
             "process", true, |stage| stage.process(|number| *number);
-            "process_by", true, |stage| stage.process_by(WaitStrategy::YieldSpin, |number| *number);
+            "process_by", true, |stage| stage.process_by(WaitStrategy::Monitor, |number| *number);
             "process_timeout", false, |stage| stage.process_timeout(Duration::ZERO, |number| *number);
             "process_deadline", false, |stage| stage.process_deadline(Instant::now(), |number| *number);
             "try_process_batch", false, |stage| {
@@ -318,7 +361,7 @@ where
         let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |subscriber| Receive::try_recv(subscriber);
             "recv", true, |subscriber| subscriber.recv();
-            "recv_by", true, |subscriber| subscriber.recv_by(WaitStrategy::YieldSpin);
+            "recv_by", true, |subscriber| subscriber.recv_by(WaitStrategy::Monitor);
             "recv_timeout", false, |subscriber| subscriber.recv_timeout(Duration::ZERO);
             "recv_deadline", false, |subscriber| subscriber.recv_deadline(Instant::now());
             "try_recv_batch", false, |subscriber| {

@@ -7,11 +7,12 @@ use annulus::broadcast::{Lossless, MpPublisher, Publisher, Subscribable, Subscri
 use annulus::{LossyTryRecvError, RecvError, RecvTimeoutError, WaitStrategy};
 
 #[cfg(feature = "async")]
-use crate::support::tasks::{Task, block_on};
+use futures_util::StreamExt;
 
 #[cfg(feature = "async")]
-use super::Got;
-use super::{Receive, Verb, ring, verbs};
+use crate::support::tasks::{Messages, Task, block_on};
+
+use super::{Got, Receive, Verb, ring, verbs};
 
 /// How many members.
 const MEMBERS: usize = 3;
@@ -55,6 +56,11 @@ where
         Box::pin(self.recv_async())
     }
 
+    #[cfg(feature = "async")]
+    fn into_stream(self) -> Option<Messages> {
+        Some(Box::pin(self.into_stream()))
+    }
+
     fn recv_timeout(&mut self, timeout: Duration) -> Result<u64, RecvTimeoutError> {
         self.recv_timeout(timeout)
     }
@@ -81,7 +87,7 @@ where
 
     fn len(&self) -> usize {
         // Not compared: publishers may run.
-        self.pending(0) as usize
+        self.len(0)
     }
 
     fn capacity(&self) -> usize {
@@ -101,7 +107,7 @@ where
         let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_recv", false, |group| Receive::try_recv(group);
             "recv", true, |group| group.recv();
-            "recv_by", true, |group| group.recv_by(WaitStrategy::YieldSpin);
+            "recv_by", true, |group| group.recv_by(WaitStrategy::Monitor);
             "recv_timeout", false, |group| group.recv_timeout(Duration::ZERO);
             "recv_deadline", false, |group| group.recv_deadline(Instant::now());
             "try_recv_batch", false, |group| {
@@ -109,6 +115,25 @@ where
                 let count = group.try_recv_batch(&mut buffer);
                 buffer[..count].to_vec()
             };
+            "recv_batch", true, |group| {
+                assert_eq!(group.recv_batch(&mut []), Ok(0), "at once");
+                let mut buffer = [u64::MAX; 3];
+                let result = group.recv_batch(&mut buffer);
+                let count = result.unwrap_or(0);
+                assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
+                Got::of_batch(result, buffer[..count].to_vec())
+            };
+            "recv_many", true, |group| {
+                let mut buffer = vec![u64::MAX];
+                assert_eq!(group.recv_many(&mut buffer, 0), Ok(0), "at once");
+                let result = group.recv_many(&mut buffer, 2);
+                assert_eq!(buffer.remove(0), u64::MAX);
+                Got::of_batch(result, buffer)
+            };
+            "try_iter", false, |group| group.try_iter().collect::<Vec<_>>();
+            "try_iter, a part of it", false, |group| group.try_iter().next();
+            "iter", true, |group| group.iter().next();
+            "into_iter", true, |group| group.into_iter().next();
             "one pauses and catches up", false, |group| {
                 group.pause(1);
                 let got = Receive::try_recv(group);
@@ -130,6 +155,7 @@ where
                     assert!(buffer[count..].iter().all(|&left| left == u64::MAX), "wrote behind its count");
                     Got::of_batch(result, buffer[..count].to_vec())
                 };
+                "stream", true, |group| block_on(group.stream().next());
             };
             verbs.extend(more);
         }

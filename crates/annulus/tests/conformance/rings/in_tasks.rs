@@ -111,6 +111,10 @@ impl<P: Publish> Publish for InTask<P> {
         self.0.closer()
     }
 
+    fn observer(&self) -> annulus::Observer {
+        self.0.observer()
+    }
+
     fn accepted(publishers: &[Self]) -> u64 {
         // SAFETY: it is a `P` and nothing else (`repr(transparent)`).
         P::accepted(unsafe { &*(std::ptr::from_ref(publishers) as *const [P]) })

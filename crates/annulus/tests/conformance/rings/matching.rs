@@ -7,11 +7,14 @@ use std::time::{Duration, Instant};
 use annulus::broadcast::{Builder, Lossless as Bound, Lossy as Unbound, Subscribable};
 use annulus::bus::{Bus, Kind, MatchingError, MatchingSubscriber, TopicError, TopicPublisher};
 use annulus::{
-    CapacityError, Closer, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError,
+    CapacityError, Closer, LossyTryRecvError, Observer, PublishError, RecvError, RecvTimeoutError,
+    TryPublishError,
 };
 #[cfg(feature = "async")]
 use futures_util::{StreamExt, TryFutureExt};
 
+#[cfg(feature = "async")]
+use super::Got;
 use super::{Publish, Receive, Ring, Verb, verbs};
 #[cfg(feature = "async")]
 use crate::support::tasks::{Messages, Task, block_on};
@@ -145,6 +148,10 @@ impl<K: One> Publish for Publishing<K> {
         Publish::closer(&*self.publisher)
     }
 
+    fn observer(&self) -> Observer {
+        Publish::observer(&*self.publisher)
+    }
+
     fn another(&self) -> Option<Self> {
         None
     }
@@ -251,6 +258,16 @@ impl Receive for Receiving {
         {
             let more: Vec<Verb<Self>> = verbs! {
                 "recv_async", true, |matching| block_on(Receive::recv_async(matching));
+                "recv_batch_async", true, |matching| {
+                    assert_eq!(block_on(matching.matching.recv_batch_async(&mut [])), Ok(0), "at once");
+                    let mut buffer: [(Arc<str>, u64); 3] = Default::default();
+                    let result = block_on(matching.matching.recv_batch_async(&mut buffer));
+                    let (got, left) = buffer.split_at(result.unwrap_or(0));
+                    assert!(got.iter().all(|(topic, _)| &**topic == TOPIC));
+                    assert!(left.iter().all(|(topic, _)| topic.is_empty()), "wrote behind its count");
+                    matching.received += got.len() as u64;
+                    Got::of_batch(result, got.iter().map(|(_, number)| *number).collect())
+                };
                 "stream", true, |matching| {
                     let next = block_on(matching.matching.stream().next());
                     matching.received += u64::from(next.is_some());

@@ -8,6 +8,7 @@
 //! stage    one that follows nobody, and one that follows another in step
 //! queue    queues, where the property is the same
 //! one_order  the same, of the shared queue
+//! records  the same, of queues of records
 //! matching  a topic of a bus, as one of those that match a pattern
 //! in_tasks  any of them, where tasks wait (feature `async`)
 //! ```
@@ -20,29 +21,44 @@ mod matching;
 mod one_order;
 mod owned;
 mod queue;
+mod records;
 mod stage;
 
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
 use annulus::{
-    CapacityError, Closer, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError,
+    CapacityError, Closer, LossyTryRecvError, Observer, PublishError, RecvError, RecvTimeoutError,
+    TryPublishError,
 };
 
 #[cfg(feature = "async")]
 use crate::support::tasks::{Messages, Task};
 
 pub(crate) use copied::{Lossless, Lossy, Mpmc, MpmcLossless, MpmcTap, Tap};
+#[cfg(feature = "std")]
+pub(crate) use copied::{MappedLossy, MappedMpmcLossless};
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+pub(crate) use copied::{SharedLossless, SharedLossy};
 pub(crate) use group::{Grouped, GroupedLossless, GroupedMpmc, GroupedMpmcLossless};
 #[cfg(feature = "async")]
 pub(crate) use in_tasks::*;
 pub(crate) use matching::{Matching, MatchingLossless};
 pub(crate) use one_order::OneOrder as OneOrderQueue;
+#[cfg(feature = "std")]
+pub(crate) use owned::MappedEvents;
 pub(crate) use owned::{Events, MpmcEvents, MpmcResetEvents, ResetEvents};
+#[cfg(feature = "std")]
+pub(crate) use queue::{MappedMpmc as MappedMpmcQueue, MappedSpsc as MappedSpscQueue};
 pub(crate) use queue::{
     Mpmc as MpmcQueue, Mpsc as MpscQueue, Spmc as SpmcQueue, Spsc as SpscQueue,
     SpscHandingOff as SpscQueueHandingOff,
 };
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+pub(crate) use queue::{SharedMpsc as SharedMpscQueue, SharedSpsc as SharedSpscQueue};
+pub(crate) use records::Records as RecordQueue;
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+pub(crate) use records::SharedRecords as SharedRecordQueue;
 pub(crate) use stage::{
     Behind, BehindEvents, BehindLossless, BehindMpmc, BehindMpmcEvents, BehindMpmcLossless, Tracked,
     TrackedLossless,
@@ -54,6 +70,9 @@ pub(crate) trait Ring: 'static {
     const LOSSLESS: bool;
     /// There may be many publishers.
     const MANY: bool;
+    /// A publisher that waits for others does not know whether somebody may still come; and a task looks by
+    /// itself.
+    const BETWEEN_PROCESSES: bool = false;
 
     type Publisher: Publish;
     type Source: Clone + Send + Sync + 'static;
@@ -97,6 +116,7 @@ pub(crate) trait Publish: Sized + Send + 'static {
     fn is_closed(&self) -> bool;
     fn close(&self);
     fn closer(&self) -> Closer;
+    fn observer(&self) -> Observer;
     /// How many were accepted of all these, the publishers of one ring.
     fn accepted(publishers: &[Self]) -> u64 {
         publishers[0].published()
@@ -240,15 +260,23 @@ macro_rules! verbs {
 }
 pub(crate) use verbs;
 
+/// For rings whose slots are mapped for them alone, where the system does that.
+#[cfg(feature = "std")]
+fn mapped() -> annulus::memory::Memory {
+    annulus::memory::Memory::prefer().prefault()
+}
+
 /// A ring: its name, its nature, its types, and how to make and join it.
 macro_rules! ring {
     ($name:ident, lossless: $lossless:literal, many: $many:literal, $publisher:ty, $source:ty, $subscriber:ty,
-     |$builder:ident| $make:expr, |$from:ident| $subscribe:expr, oldest: |$past:ident| $oldest:expr $(,)?) => {
+     |$builder:ident| $make:expr, |$from:ident| $subscribe:expr, oldest: |$past:ident| $oldest:expr
+     $(, between_processes: $between:literal)? $(,)?) => {
         pub(crate) struct $name;
 
         impl crate::rings::Ring for $name {
             const LOSSLESS: bool = $lossless;
             const MANY: bool = $many;
+            $(const BETWEEN_PROCESSES: bool = $between;)?
             type Publisher = $publisher;
             type Source = $source;
             type Subscriber = $subscriber;

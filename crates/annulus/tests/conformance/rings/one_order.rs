@@ -152,6 +152,10 @@ impl Publish for Counting {
         self.sender.closer()
     }
 
+    fn observer(&self) -> annulus::Observer {
+        self.sender.observer()
+    }
+
     fn another(&self) -> Option<Self> {
         Some(Self { sender: self.sender.clone(), sent: 0, open: Arc::clone(&self.open) })
     }
@@ -247,7 +251,7 @@ impl Receive for Reader {
             "try_recv", false, |reader| Receive::try_recv(reader);
             "recv", true, |reader| Receive::recv(reader);
             "recv_by", true, |reader| {
-                let result = reader.receiver.recv_by(WaitStrategy::YieldSpin);
+                let result = reader.receiver.recv_by(WaitStrategy::Monitor);
                 reader.count(result)
             };
             "recv_timeout", false, |reader| Receive::recv_timeout(reader, Duration::ZERO);

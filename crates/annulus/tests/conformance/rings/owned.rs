@@ -16,11 +16,16 @@ use futures_util::StreamExt;
 #[cfg(feature = "async")]
 use crate::support::tasks::{Messages, Task, block_on};
 
-use super::{Publish, Receive, Verb, batch, ring, verbs};
+use super::{Got, Publish, Receive, Verb, batch, ring, verbs};
 
 ring!(Events, lossless: true, many: false,
     EventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
     |builder| builder.events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
+#[cfg(feature = "std")]
+ring!(MappedEvents, lossless: true, many: false,
+    EventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
+    |builder| builder.memory(super::mapped()).events(Vec::new), |source| source.subscribe(),
+    oldest: |source| Some(source.subscribe_from_oldest()));
 ring!(MpmcEvents, lossless: true, many: true,
     MpEventPublisher<Vec<u64>>, EventSubscribable<Vec<u64>>, EventSubscriber<Vec<u64>>,
     |builder| builder.mp_events(Vec::new), |source| source.subscribe(), oldest: |source| Some(source.subscribe_from_oldest()));
@@ -160,6 +165,10 @@ impl<R: Finds> Publish for EventPublisher<Vec<u64>, R> {
         Self::closer(self)
     }
 
+    fn observer(&self) -> annulus::Observer {
+        Self::observer(self)
+    }
+
     fn another(&self) -> Option<Self> {
         None
     }
@@ -221,6 +230,10 @@ impl<R: Finds> Publish for MpEventPublisher<Vec<u64>, R> {
 
     fn closer(&self) -> annulus::Closer {
         Self::closer(self)
+    }
+
+    fn observer(&self) -> annulus::Observer {
+        Self::observer(self)
     }
 
     fn another(&self) -> Option<Self> {
@@ -312,7 +325,7 @@ where
         let mut verbs: Vec<Verb<Self>> = verbs! {
             "try_process", false, |subscriber| Receive::try_recv(subscriber);
             "process", true, |subscriber| subscriber.process(number);
-            "process_by", true, |subscriber| subscriber.process_by(WaitStrategy::YieldSpin, number);
+            "process_by", true, |subscriber| subscriber.process_by(WaitStrategy::Monitor, number);
             "process_timeout", false, |subscriber| subscriber.process_timeout(Duration::ZERO, number);
             "process_deadline", false, |subscriber| subscriber.process_deadline(Instant::now(), number);
             "try_process_batch", false, |subscriber| batch(number, |look| match subscriber.try_process_batch(3, look) {
@@ -346,10 +359,29 @@ where
             };
             "recv", true, |subscriber| subscriber.recv().map(|event| number(&event));
             "recv_by", true, |subscriber| {
-                subscriber.recv_by(WaitStrategy::YieldSpin).map(|event| number(&event))
+                subscriber.recv_by(WaitStrategy::Monitor).map(|event| number(&event))
             };
             "recv_timeout", false, |subscriber| subscriber.recv_timeout(Duration::ZERO).map(|event| number(&event));
             "recv_deadline", false, |subscriber| subscriber.recv_deadline(Instant::now()).map(|event| number(&event));
+            "try_recv_batch", false, |subscriber| {
+                let mut buffer = [const { Vec::new() }; 3];
+                let count = subscriber.try_recv_batch(&mut buffer);
+                assert!(buffer[count..].iter().all(Vec::is_empty), "wrote behind its count");
+                buffer[..count].iter().map(number).collect::<Vec<_>>()
+            };
+            "recv_batch", true, |subscriber| {
+                assert_eq!(subscriber.recv_batch(&mut []), Ok(0), "at once");
+                let mut buffer = [const { Vec::new() }; 3];
+                let result = subscriber.recv_batch(&mut buffer);
+                Got::of_batch(result, buffer[..result.unwrap_or(0)].iter().map(number).collect())
+            };
+            "recv_many", true, |subscriber| {
+                let mut buffer = vec![Vec::new()];
+                assert_eq!(subscriber.recv_many(&mut buffer, 0), Ok(0), "at once");
+                let result = subscriber.recv_many(&mut buffer, 2);
+                assert!(buffer.remove(0).is_empty());
+                Got::of_batch(result, buffer.iter().map(number).collect())
+            };
             "try_iter", false, |subscriber| {
                 let there = subscriber.try_iter().take(3);
                 let count = there.len();
@@ -371,6 +403,12 @@ where
                     block_on(subscriber.wait_async()).map(|()| peek(subscriber).unwrap())
                 };
                 "recv_async", true, |subscriber| block_on(subscriber.recv_async()).map(|event| number(&event));
+                "recv_batch_async", true, |subscriber| {
+                    assert_eq!(block_on(subscriber.recv_batch_async(&mut [])), Ok(0), "at once");
+                    let mut buffer = [const { Vec::new() }; 3];
+                    let result = block_on(subscriber.recv_batch_async(&mut buffer));
+                    Got::of_batch(result, buffer[..result.unwrap_or(0)].iter().map(number).collect())
+                };
                 "stream", true, |subscriber| block_on(subscriber.stream().next()).map(|event| number(&event));
             };
             verbs.extend(more);

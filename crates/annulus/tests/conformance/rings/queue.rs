@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
-use annulus::queue::{Builder, Consumer, Kind, Producer};
+use annulus::queue::{AnyKind, Builder, Consumer, Producer};
 use annulus::{
     CapacityError, LossyTryRecvError, PublishError, RecvError, RecvTimeoutError, TryPublishError,
     TryRecvError, TrySendError, WaitStrategy, mpmc, mpsc, spmc, spsc,
@@ -19,7 +19,7 @@ use crate::support::tasks::{Messages, Task, block_on};
 use super::{Got, Publish, Receive, Ring, Verb, verbs};
 
 /// A producer that counts.
-pub(crate) struct Counting<K: Kind> {
+pub(crate) struct Counting<K: AnyKind> {
     producer: Producer<u64, K>,
     sent: u64,
     /// While one of its side has it, the queue is open.
@@ -27,19 +27,19 @@ pub(crate) struct Counting<K: Kind> {
 }
 
 /// A consumer that counts.
-pub(crate) struct Reader<K: Kind> {
+pub(crate) struct Reader<K: AnyKind> {
     consumer: Consumer<u64, K>,
     start: u64,
     received: u64,
 }
 
 /// The consumer, until it is asked for.
-pub(crate) struct Once<K: Kind> {
+pub(crate) struct Once<K: AnyKind> {
     reader: Arc<Mutex<Option<Reader<K>>>>,
     open: Weak<()>,
 }
 
-impl<K: Kind> Clone for Once<K> {
+impl<K: AnyKind> Clone for Once<K> {
     fn clone(&self) -> Self {
         Self { reader: Arc::clone(&self.reader), open: Weak::clone(&self.open) }
     }
@@ -47,6 +47,12 @@ impl<K: Kind> Clone for Once<K> {
 
 macro_rules! queue {
     ($name:ident, $kind:ty, many: $many:literal, |$builder:ident| $built:expr) => {
+        queue!(@made $name, $kind, many: $many, |capacity, first| {
+            let $builder = Builder::<$kind>::new(capacity).first(first);
+            $built.build().unwrap()
+        });
+    };
+    (@made $name:ident, $kind:ty, many: $many:literal, |$capacity:ident, $first:ident| $made:expr) => {
         pub(crate) struct $name;
 
         impl Ring for $name {
@@ -62,9 +68,8 @@ macro_rules! queue {
                 unreachable!("no property of queues has a headroom")
             }
 
-            fn begin(capacity: usize, first: u64) -> (Self::Publisher, Self::Source) {
-                let $builder = Builder::<$kind>::new(capacity).first(first);
-                begin($built, first)
+            fn begin($capacity: usize, $first: u64) -> (Self::Publisher, Self::Source) {
+                begin($made, $first)
             }
 
             fn subscribe(source: &Self::Source) -> Self::Subscriber {
@@ -87,15 +92,42 @@ queue!(SpscHandingOff, spsc::Spsc, many: false, |builder| builder.hand_off(true)
 queue!(Mpsc, mpsc::Mpsc, many: true, |builder| builder);
 queue!(Spmc, spmc::Spmc, many: false, |builder| builder);
 queue!(Mpmc, mpmc::Mpmc, many: true, |builder| builder);
+#[cfg(feature = "std")]
+queue!(MappedSpsc, spsc::Spsc, many: false, |builder| builder.memory(super::mapped()));
+#[cfg(feature = "std")]
+queue!(MappedMpmc, mpmc::Mpmc, many: true, |builder| builder.memory(super::mapped()));
+// Between processes: both sides of it are mapped here.
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+queue!(@made SharedSpsc, annulus::shm::spsc::Across, many: false, |capacity, first| {
+    let builder = Builder::new(capacity).first(first);
+    let policy = annulus::shm::WhenConsumerDies::Close;
+    let (producer, _, invitation) = annulus::shm::spsc::producer(builder, policy).unwrap();
+    let (consumer, _) = annulus::shm::spsc::consumer(&invitation).unwrap();
+    (producer, consumer)
+});
+// (A second producer joins by the invitation, and not by the first one.)
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+queue!(@made SharedMpsc, annulus::shm::mpsc::ManyAcross, many: false, |capacity, first| {
+    use annulus::shm::mpsc;
+
+    let builder = mpsc::Builder::new(Builder::new(capacity).first(first)).producers(3);
+    let builder = builder.when_no_producer(mpsc::WhenNoProducer::Close);
+    let (consumer, _, invitation) = builder.build().unwrap();
+    (mpsc::producer(&invitation).unwrap().0, consumer)
+});
 
 /// What differs.
-pub(crate) trait Sides: Kind {
+pub(crate) trait Sides: AnyKind {
     fn another(_: &Producer<u64, Self>) -> Option<Producer<u64, Self>> {
         None
     }
 }
 
 impl Sides for spsc::Spsc {}
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+impl Sides for annulus::shm::spsc::Across {}
+#[cfg(all(feature = "shm", target_os = "linux", not(any(miri, annulus_loom))))]
+impl Sides for annulus::shm::mpsc::ManyAcross {}
 impl Sides for spmc::Spmc {}
 
 impl Sides for mpsc::Mpsc {
@@ -110,8 +142,10 @@ impl Sides for mpmc::Mpmc {
     }
 }
 
-fn begin<K: Sides>(builder: Builder<K>, first: u64) -> (Counting<K>, Once<K>) {
-    let (producer, consumer) = builder.build().unwrap();
+fn begin<K: Sides>(
+    (producer, consumer): (Producer<u64, K>, Consumer<u64, K>),
+    first: u64,
+) -> (Counting<K>, Once<K>) {
     let open = Arc::new(());
     let reader = Arc::new(Mutex::new(Some(Reader { consumer, start: first, received: 0 })));
     let once = Once { reader, open: Arc::downgrade(&open) };
@@ -195,6 +229,10 @@ where
 
     fn closer(&self) -> annulus::Closer {
         self.producer.closer()
+    }
+
+    fn observer(&self) -> annulus::Observer {
+        self.producer.observer()
     }
 
     fn another(&self) -> Option<Self> {
@@ -296,7 +334,7 @@ where
             "try_recv", false, |reader| Receive::try_recv(reader);
             "recv", true, |reader| Receive::recv(reader);
             "recv_by", true, |reader| {
-                let result = reader.consumer.recv_by(WaitStrategy::YieldSpin);
+                let result = reader.consumer.recv_by(WaitStrategy::Monitor);
                 reader.count(result)
             };
             "recv_timeout", false, |reader| Receive::recv_timeout(reader, Duration::ZERO);

@@ -128,6 +128,7 @@ macro_rules! room {
                 for strategy in [
                     WaitStrategy::BusySpin,
                     WaitStrategy::YieldSpin,
+                    WaitStrategy::Monitor,
                     WaitStrategy::BackoffSpin,
                     WaitStrategy::Adaptive { spin_iters: 10, yield_iters: 10 },
                     WaitStrategy::Block { spin_iters: 0, yield_iters: 0 },

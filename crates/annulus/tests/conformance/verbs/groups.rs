@@ -20,7 +20,7 @@ fn a_member_pauses_and_catches_up() {
     assert_eq!((group.try_recv(), group.try_recv()), (Ok(1), Ok(2)));
     assert_eq!([0, 1, 2].map(|member| group.cursor(member)), [3, 1, 3]);
     assert_eq!([0, 1, 2].map(|member| group.total_received(member)), [3, 1, 3]);
-    assert_eq!([0, 1, 2].map(|member| group.pending(member)), [1, 3, 1]);
+    assert_eq!([0, 1, 2].map(|member| group.len(member)), [1, 3, 1]);
     assert_eq!(group.try_recv_member(1), Ok(1));
     assert!(!group.is_aligned(1));
     assert_eq!(group.try_recv_member(1), Ok(2));
@@ -67,11 +67,15 @@ fn a_group_of_which_all_pause() {
     assert_eq!(group.aligned_count(), 0);
     assert_eq!(group.try_recv(), Err(LossyTryRecvError::Empty));
     assert_eq!(group.try_recv_batch(&mut [0; 4]), 0);
-    let waits: [Waits; 4] = [
+    assert_eq!((group.try_iter().next(), group.try_iter().size_hint()), (None, (0, Some(0))));
+    let waits: [Waits; 7] = [
         |group| group.recv().is_ok(),
         |group| group.recv_by(annulus::WaitStrategy::BusySpin).is_ok(),
         |group| group.recv_timeout(Duration::ZERO).is_ok(),
         |group| group.recv_deadline(Instant::now()).is_ok(),
+        |group| group.recv_batch(&mut [0; 4]).is_ok(),
+        |group| group.recv_many(&mut Vec::new(), 4).is_ok(),
+        |group| group.iter().next().is_some(),
     ];
     for wait in waits {
         let panic = catch_unwind(AssertUnwindSafe(|| wait(&mut group))).unwrap_err();
@@ -86,6 +90,32 @@ fn a_group_of_which_all_pause() {
     assert_eq!(group.try_recv_member(0), Ok(0));
     assert_eq!(group.try_recv_member(0), Ok(1));
     assert_eq!(group.aligned_count(), 2);
+}
+
+/// A batch, a vector and an iterator of a group receive for the members that are aligned, and for no other.
+#[test]
+fn a_group_receives_many_at_once() {
+    let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(16);
+    let mut group = subscribable.subscribe_group::<3>();
+    assert!((0..3).all(|member| group.is_empty(member)));
+    publisher.publish_batch(&[0, 1, 2, 3, 4, 5, 6, 7]).unwrap();
+    let mut places = [9; 3];
+    assert_eq!((group.recv_batch(&mut places), places), (Ok(3), [0, 1, 2]));
+    group.pause(1);
+    let mut values = vec![9];
+    assert_eq!((group.recv_many(&mut values, 2), &*values), (Ok(2), &[9, 3, 4][..]));
+    assert_eq!(group.try_iter().take(2).collect::<Vec<_>>(), [5, 6]);
+    assert_eq!(group.try_iter().collect::<Vec<_>>(), [7]);
+    assert_eq!([0, 1, 2].map(|member| group.len(member)), [0, 5, 0]);
+    assert_eq!([0, 1, 2].map(|member| group.is_empty(member)), [true, false, true]);
+    assert_eq!([0, 1, 2].map(|member| group.total_received(member)), [8, 3, 8]);
+    publisher.publish(8).unwrap();
+    drop(publisher);
+    assert_eq!((&mut group).into_iter().collect::<Vec<_>>(), [8]);
+    assert_eq!((group.recv_many(&mut values, 9), values.len()), (Err(RecvError), 3));
+    assert_eq!((group.recv_batch(&mut places), group.recv_batch(&mut [])), (Err(RecvError), Ok(0)));
+    (3..9).for_each(|number| assert_eq!(group.try_recv_member(1), Ok(number)));
+    assert_eq!((group.aligned_count(), group.total_received(1)), (3, 9));
 }
 
 /// Publishers of a lossless ring wait for the slowest member, paused or not, and for nobody once the group is

@@ -162,7 +162,7 @@ fn a_clone_is_made_before_the_place_is_free() {
     ROOM.set(Some(publisher));
     let refill =
         |number| ROOM.with_borrow_mut(|publisher| publisher.as_mut().unwrap().send(Slow(number)).unwrap());
-    for (turn, number) in (2..8).enumerate() {
+    for (turn, number) in (2..11).enumerate() {
         let expected = Slow(turn as u64);
         match turn {
             0 => assert_eq!(subscriber.recv(), Ok(expected)),
@@ -170,6 +170,18 @@ fn a_clone_is_made_before_the_place_is_free() {
             2 => assert_eq!(subscriber.recv_timeout(SHORT), Ok(expected)),
             3 => assert_eq!(subscriber.recv_deadline(Instant::now()), Ok(expected)),
             4 => assert_eq!(subscriber.try_iter().next(), Some(expected)),
+            5 => {
+                let mut place = [Slow(0)];
+                assert_eq!((subscriber.try_recv_batch(&mut place), place), (1, [expected]));
+            }
+            6 => {
+                let mut place = [Slow(0)];
+                assert_eq!((subscriber.recv_batch(&mut place), place), (Ok(1), [expected]));
+            }
+            7 => {
+                let mut values = Vec::new();
+                assert_eq!((subscriber.recv_many(&mut values, 1), values), (Ok(1), vec![expected]));
+            }
             _ => assert_eq!(subscriber.iter().next(), Some(expected)),
         }
         refill(number);
@@ -200,6 +212,42 @@ fn a_clone_that_panics_is_done_with_its_event() {
     catch_unwind(AssertUnwindSafe(|| there.next())).unwrap_err();
     assert_eq!((there.len(), there.next()), (0, None));
     assert_eq!(subscriber.try_recv(), Err(TryRecvError::Empty));
+    // In a batch, those before it and itself.
+    for _ in 0..2 {
+        (0..4).for_each(|number| publisher.send(Odd(number)).unwrap());
+        let mut values = Vec::new();
+        catch_unwind(AssertUnwindSafe(|| subscriber.recv_many(&mut values, 4))).unwrap_err();
+        assert_eq!((values, subscriber.len()), (vec![Odd(0)], 2));
+        let mut places = [Odd(9), Odd(9)];
+        catch_unwind(AssertUnwindSafe(|| subscriber.recv_batch(&mut places))).unwrap_err();
+        assert_eq!((places, subscriber.len()), ([Odd(2), Odd(9)], 0));
+    }
+}
+
+/// A batch brings as many clones as there is room for, or as there are events. It says how many, leaves the
+/// places behind them as they were, and keeps the memory of those that it fills.
+#[test]
+fn a_batch_of_clones_says_how_many_came() {
+    let (mut publisher, subscribable) = event::channel(8, String::new);
+    let mut subscriber = subscribable.subscribe();
+    let mut send = |texts: &[&str]| texts.iter().for_each(|&text| publisher.send(text.to_owned()).unwrap());
+    send(&["a", "b", "c", "d", "e"]);
+    let mut places = [(); 3].map(|()| String::with_capacity(100));
+    let memory = places[0].as_ptr();
+    assert_eq!((subscriber.recv_batch(&mut places), &places), (Ok(3), &["a", "b", "c"].map(String::from)));
+    assert_eq!((places[0].as_ptr(), subscriber.total_received()), (memory, 3), "its memory stays");
+    assert_eq!(subscriber.try_recv_batch(&mut places[..1]), 1);
+    assert_eq!(subscriber.try_recv_batch(&mut places), 1);
+    assert_eq!((subscriber.try_recv_batch(&mut places), places), (0, ["e", "b", "c"].map(String::from)));
+    send(&["f", "g", "h", "i"]);
+    let mut values = vec!["first".to_owned()];
+    assert_eq!((subscriber.recv_many(&mut values, 0), values.len()), (Ok(0), 1));
+    assert_eq!((subscriber.recv_many(&mut values, 3), values.concat()), (Ok(3), "firstfgh".to_owned()));
+    assert_eq!((subscriber.recv_many(&mut values, 9), values.concat()), (Ok(1), "firstfghi".to_owned()));
+    drop(publisher);
+    assert_eq!((subscriber.recv_many(&mut values, 9), values.len()), (Err(RecvError), 5));
+    assert_eq!((subscriber.recv_batch(&mut values), subscriber.recv_batch(&mut [])), (Err(RecvError), Ok(0)));
+    assert_eq!(subscriber.recv_many(&mut values, 0), Ok(0), "at once");
 }
 
 /// An iterator over what is there ends there, and gives the rest back where it is dropped.

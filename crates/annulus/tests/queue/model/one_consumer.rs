@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use annulus::queue::{Builder, Consumer, InPlace, Producer};
+use annulus::queue::{Builder, Consumer, InPlace, Joinable, Kind, Producer};
 #[cfg(feature = "async")]
 use annulus::{RecvError, SendError};
 use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
@@ -17,7 +17,7 @@ use crate::support::polled::{Patience, Polled};
 
 /// What a queue must do: one plain queue for each ring. A producer that joins goes on in the ring that was
 /// left last, or in a new one.
-struct Model<K: InPlace> {
+struct Model<K: InPlace + Kind> {
     capacity: usize,
     producers: Vec<Option<Producer<Counted, K>>>,
     /// `None` while it waits in a task.
@@ -32,14 +32,26 @@ struct Model<K: InPlace> {
     next: u64,
     closed: bool,
     alive: Arc<AtomicUsize>,
-    register: Option<Register<K>>,
+    joining: Option<Joining<K>>,
 }
 
-/// How a producer joins.
 type Register<K> = fn(&Producer<Counted, K>) -> Option<Producer<Counted, K>>;
 
-impl<K: InPlace> Model<K> {
-    fn new(builder: Builder<K>, register: Option<Register<K>>) -> Self {
+/// Where producers may join.
+pub(crate) struct Joining<K: Kind> {
+    register: Register<K>,
+    /// How many rings there are.
+    rings: fn(&Consumer<Counted, K>) -> usize,
+}
+
+impl<K: Joinable> Joining<K> {
+    pub(crate) fn new() -> Self {
+        Self { register: |producer| producer.register().ok(), rings: Consumer::rings }
+    }
+}
+
+impl<K: InPlace + Kind> Model<K> {
+    fn new(builder: Builder<K>, joining: Option<Joining<K>>) -> Self {
         let (producer, consumer) = builder.build().unwrap();
         Self {
             capacity: producer.capacity(),
@@ -52,7 +64,7 @@ impl<K: InPlace> Model<K> {
             next: 0,
             closed: false,
             alive: Arc::default(),
-            register,
+            joining,
         }
     }
 
@@ -87,7 +99,7 @@ impl<K: InPlace> Model<K> {
         let numbers: Vec<_> = (0..most).map(|_| self.number(ring)).collect();
         let alive = Arc::clone(&self.alive);
         let Some(producer) = &mut self.producers[whose] else { return };
-        let Some(mut reservation) = producer.reserve(most) else {
+        let Some(mut reservation) = producer.try_reserve(most) else {
             assert!(most == 0 || room == 0, "no reservation though {room} are free");
             return;
         };
@@ -277,6 +289,9 @@ impl<K: InPlace> Model<K> {
                 Step::AwaitRoom(patience) => self.await_room(who, patience, turns),
                 step => self.step(who, step),
             }
+            if let (Some(joining), Some(consumer)) = (&self.joining, &self.consumer) {
+                assert_eq!((joining.rings)(consumer), self.rings.len(), "one for each at one time");
+            }
         }
     }
 
@@ -343,9 +358,9 @@ impl<K: InPlace> Model<K> {
     }
 
     fn join(&mut self) {
-        let Some(register) = self.register else { return };
+        let Some(joining) = &self.joining else { return };
         let Some(producer) = self.producers.iter().flatten().next() else { return };
-        match register(producer) {
+        match (joining.register)(producer) {
             Some(producer) => {
                 assert!(!self.closed);
                 self.producers.push(Some(producer));
@@ -361,7 +376,7 @@ impl<K: InPlace> Model<K> {
 
     fn leave(&mut self, whose: usize) {
         // Where nobody can join that would be the end, which comes anyway.
-        if self.register.is_some() {
+        if self.joining.is_some() {
             if self.producers[whose].take().is_some() {
                 self.free.push(self.ring_of[whose]);
             }
@@ -376,13 +391,13 @@ impl<K: InPlace> Model<K> {
     }
 }
 
-/// Takes `turns` with a new queue; where several may send, `register` is how they join.
-pub(crate) fn run<K: InPlace>(
+/// Takes `turns` with a new queue; where several may send, `joining` is how they join.
+pub(crate) fn run<K: InPlace + Kind>(
     builder: Builder<K>,
-    register: Option<Register<K>>,
+    joining: Option<Joining<K>>,
     turns: impl IntoIterator<Item = Turn>,
 ) {
-    let mut model = Model::new(builder, register);
+    let mut model = Model::new(builder, joining);
     model.take(&mut turns.into_iter());
     model.end();
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 #[cfg(feature = "async")]
 use annulus::RecvError;
-use annulus::queue::{Builder, Producer, Shared};
+use annulus::queue::{Builder, Consumer, Producer, Shared};
 use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
 
 use super::step::{Step, Turn, WHOSE};
@@ -19,6 +19,7 @@ use crate::counted::{Counted, panics};
 #[allow(clippy::too_many_lines, reason = "one arm for each verb")]
 pub(crate) fn run<K: Shared + 'static>(
     mut join: impl FnMut(&Producer<Counted, K>) -> Option<Producer<Counted, K>>,
+    rings: impl Fn(&Consumer<Counted, K>) -> usize,
     capacity: usize,
     first: u64,
     turns: impl IntoIterator<Item = Turn>,
@@ -31,6 +32,8 @@ pub(crate) fn run<K: Shared + 'static>(
     let mut sent = vec![VecDeque::new()];
     let mut next = 0;
     let mut closed = false;
+    // Producers at one time, at most: as many rings there are.
+    let mut most = 1;
     #[cfg(feature = "async")]
     let mut receiving = Tasks::new();
     for Turn { who, step } in turns {
@@ -125,6 +128,8 @@ pub(crate) fn run<K: Shared + 'static>(
         for message in got {
             assert_eq!(sent[(message.number % WHOSE) as usize].pop_front(), Some(message.number));
         }
+        most = most.max(producers.iter().flatten().count());
+        assert_eq!(rings(&consumers[0]), most);
         #[cfg(feature = "async")]
         receiving.check(sent.iter().map(VecDeque::len).sum(), closed);
     }

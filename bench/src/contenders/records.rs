@@ -1,0 +1,62 @@
+//! Our queue of records between processes, which are written and read where they lie: beside a library that
+//! does so, too.
+
+use std::hint::spin_loop;
+use std::marker::PhantomData;
+use std::os::unix::net::UnixStream;
+
+use annulus::queue::bytes::Builder;
+use annulus::shm::{Invitation, WhenConsumerDies, bytes};
+
+use super::between::{Between, In, Out, THERE, receive};
+
+/// Of records of so many words.
+pub enum Records<const WORDS: usize> {}
+
+/// The producer of [`Records`].
+pub struct RecordsOut<const WORDS: usize>(bytes::Producer, PhantomData<[u64; WORDS]>);
+
+/// Their consumer.
+pub struct RecordsIn(bytes::Consumer);
+
+impl<const WORDS: usize> Between for Records<WORDS> {
+    type Out = RecordsOut<WORDS>;
+    type In = RecordsIn;
+    type Offer = Invitation;
+
+    fn share(capacity: usize, _: usize) -> (Self::Out, Invitation) {
+        // With what tells its length.
+        let builder = Builder::new(capacity * 8 * (WORDS + 1));
+        let made = bytes::producer(builder, WhenConsumerDies::Close);
+        let (producer, _, invitation) = made.expect("such a queue can be made");
+        (RecordsOut(producer, PhantomData), invitation)
+    }
+
+    fn offer(invitation: &Invitation, socket: &UnixStream) {
+        invitation.send(socket).expect(THERE);
+    }
+
+    fn join(socket: &UnixStream) -> Self::In {
+        RecordsIn(bytes::consumer(&receive(socket)).expect("it is such a queue").0)
+    }
+}
+
+impl<const WORDS: usize> Out for RecordsOut<WORDS> {
+    #[inline(always)]
+    fn put(&mut self, value: u64) {
+        loop {
+            if let Ok(mut record) = self.0.try_reserve(8 * WORDS) {
+                bytemuck::cast_slice_mut::<u8, u64>(&mut record).fill(value);
+                return record.commit().expect(THERE);
+            }
+            spin_loop();
+        }
+    }
+}
+
+impl In for RecordsIn {
+    #[inline(always)]
+    fn poll(&mut self, look: impl FnOnce(&[u64])) -> bool {
+        self.0.try_read().map(|record| look(bytemuck::cast_slice::<u8, u64>(&record))).is_ok()
+    }
+}

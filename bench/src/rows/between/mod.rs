@@ -1,0 +1,58 @@
+//! Rings between processes: beside the same ring in one process, beside what two processes can do without
+//! one, and beside a library for that. Decision 0109.
+//!
+//! ```text
+//! streams      how fast messages go one way
+//! round_trips  there and back
+//! wake_ups     to a process that sleeps
+//! iceoryx2     beside that library, with one subscriber and with four
+//! others       what they have alike: the other processes
+//! ```
+
+#[cfg(feature = "iceoryx2")]
+mod iceoryx2;
+mod others;
+mod round_trips;
+mod streams;
+mod wake_ups;
+
+use crate::common_lines::missing;
+use crate::processes::Works;
+use crate::row::Row;
+
+pub fn rows() -> Vec<Row> {
+    if missing().is_some() {
+        return vec![];
+    }
+    let mut rows = streams::rows();
+    rows.extend(round_trips::rows());
+    rows.extend(wake_ups::rows());
+    #[cfg(feature = "iceoryx2")]
+    rows.extend(iceoryx2::rows());
+    rows
+}
+
+pub fn works() -> Works {
+    let mut works = streams::works();
+    works.extend(round_trips::works());
+    works.extend(wake_ups::works());
+    #[cfg(feature = "iceoryx2")]
+    for work in iceoryx2::works() {
+        // Some are those of other rows, too.
+        if works.iter().all(|(name, _)| *name != work.0) {
+            works.push(work);
+        }
+    }
+    works
+}
+
+/// Which rows are left out here, and why.
+pub fn left_out() -> Vec<String> {
+    if let Some(why) = missing() {
+        return vec![format!("without rows between processes: {why}")];
+    }
+    if cfg!(feature = "iceoryx2") {
+        return vec![];
+    }
+    vec!["without rows beside iceoryx2: this program was built without its feature of that name".to_owned()]
+}

@@ -1,0 +1,160 @@
+//! The report for people.
+
+use super::receipt::PartReceipt;
+use super::report::{Part, Report};
+use crate::measure::{pace, per_second, table};
+use crate::text::{counted, duration, quoted};
+
+/// The whole report, as lines.
+pub(super) fn render(report: &Report) -> String {
+    let mut lines = vec![format!(
+        "Ring: {}, {}, {}, messages of {} bytes",
+        quoted(&report.name),
+        if report.lossless { "lossless" } else { "lossy" },
+        counted(report.capacity as u64, "slot"),
+        report.size
+    )];
+    for part in &report.parts {
+        lines.push(String::new());
+        lines.push(heading(part, report.size));
+        if !part.subscribers.is_empty() {
+            lines.push(if part.is_timed { latencies(part) } else { throughput(part) });
+        }
+    }
+    lines.push(String::new());
+    if report.parts.is_empty() {
+        lines.push("No message came.".into());
+    }
+    if report.is_stopped {
+        lines.push("It was stopped by a signal: this is what came until then.".into());
+    }
+    if report.parts.iter().flat_map(|part| &part.subscribers).any(|receipt| receipt.lost > 0) {
+        lines.push(
+            "Lost messages were overwritten unread: the publisher never waits. A larger --capacity keeps more, --lossless all."
+                .into(),
+        );
+    }
+    lines.extend(verdict(report));
+    lines.join("\n") + "\n"
+}
+
+/// What was published, and how fast.
+#[expect(clippy::cast_precision_loss, reason = "a size of a message is small")]
+fn heading(part: &Part, size: usize) -> String {
+    let speed = match part.rate {
+        Some(rate) => pace(rate),
+        None if part.is_timed => "at an even pace".into(),
+        None => "at full speed".into(),
+    };
+    let Some(sent) = part.sent else { return format!("Messages that were published {speed}:") };
+    let (count, elapsed) = (counted(sent.published, "message"), duration(sent.elapsed_ns));
+    let reached = sent.messages_per_s();
+    if part.is_timed {
+        let latency = if part.subscribers.is_empty() { "" } else { "\nOne-way latency:" };
+        format!("Published {count} {speed} in {elapsed}.{latency}")
+    } else {
+        let megabytes = per_second(reached * size as f64 / 1e6);
+        let rate = per_second(reached);
+        format!("Published {count} {speed} in {elapsed}: {rate} messages, {megabytes} MB a second.")
+    }
+}
+
+/// One line a subscriber.
+fn throughput(part: &Part) -> String {
+    let mut table = table(&["subscriber", "received", "lost", "received a second"], 0);
+    for (number, receipt) in (1..).zip(&part.subscribers) {
+        let mut row = counts(number, receipt).to_vec();
+        row.push(per_second(receipt.messages_per_s()));
+        table.add_row(row);
+    }
+    table.to_string()
+}
+
+/// One line a subscriber.
+fn latencies(part: &Part) -> String {
+    let mut table = table(&["subscriber", "received", "lost", "p50", "p90", "p99", "p99.9", "max"], 0);
+    for (number, receipt) in (1..).zip(&part.subscribers) {
+        let mut row = counts(number, receipt).to_vec();
+        match &receipt.latency_ns {
+            Some(latency) => row.extend(latency.cells()),
+            None => row.extend(["-"; 5].map(String::from)),
+        }
+        table.add_row(row);
+    }
+    table.to_string()
+}
+
+fn counts(number: u64, receipt: &PartReceipt) -> [String; 3] {
+    [number, receipt.received, receipt.lost].map(crate::text::grouped)
+}
+
+/// Whether the check passed, and else what it found.
+fn verdict(report: &Report) -> Vec<String> {
+    let faults = report.faults();
+    if !faults.is_empty() {
+        let faults = faults.iter().map(|fault| format!("  {fault}"));
+        return ["Check FAILED:".into()].into_iter().chain(faults).collect();
+    }
+    if report.parts.iter().all(|part| part.subscribers.is_empty()) {
+        return Vec::new();
+    }
+    // Only the publisher's process knows how many there were.
+    let sum = if report.parts.iter().all(|part| part.sent.is_some()) {
+        "received + lost = published"
+    } else {
+        "each gap is as long as the loss that the ring reported"
+    };
+    vec![format!("Check passed: {sum}, and no message came twice, out of order or corrupted.")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::report::tests::report;
+
+    #[test]
+    fn a_report_says_how_much_and_how_long() {
+        let expected = "\
+Ring: `load`, lossy, 1,024 slots, messages of 56 bytes
+
+Published 2,000,002 messages at full speed in 2.00 s: 1,000,001 messages, 56 MB a second.
+┌────────────┬───────────┬───────────┬───────────────────┐
+│ subscriber ┆  received ┆      lost ┆ received a second │
+╞════════════╪═══════════╪═══════════╪═══════════════════╡
+│          1 ┆ 1,000,001 ┆ 1,000,001 ┆         1,000,000 │
+└────────────┴───────────┴───────────┴───────────────────┘
+
+Published 10,000 messages at 5,000 messages a second in 2.00 s.
+One-way latency:
+┌────────────┬──────────┬──────┬────────┬─────────┬─────────┬─────────┬─────────┐
+│ subscriber ┆ received ┆ lost ┆    p50 ┆     p90 ┆     p99 ┆   p99.9 ┆     max │
+╞════════════╪══════════╪══════╪════════╪═════════╪═════════╪═════════╪═════════╡
+│          1 ┆   10,000 ┆    0 ┆ 900 ns ┆ 1.00 µs ┆ 1.50 µs ┆ 20.0 µs ┆ 2.00 ms │
+└────────────┴──────────┴──────┴────────┴─────────┴─────────┴─────────┴─────────┘
+
+Lost messages were overwritten unread: the publisher never waits. A larger --capacity keeps more, --lossless all.
+Check passed: received + lost = published, and no message came twice, out of order or corrupted.
+";
+        assert_eq!(render(&report()), expected);
+    }
+
+    #[test]
+    fn a_fault_is_told_and_nothing_passes_where_nobody_received() {
+        let mut failed = report();
+        failed.faults.push("subscriber 1: 1 message came twice".into());
+        assert!(render(&failed).ends_with("\nCheck FAILED:\n  subscriber 1: 1 message came twice\n"));
+
+        let mut received = report();
+        received.parts.iter_mut().for_each(|part| part.sent = None);
+        let said = render(&received);
+        for words in
+            ["\nMessages that were published at full speed:\n", "Check passed: each gap is as long as"]
+        {
+            assert!(said.contains(words), "{said}");
+        }
+
+        let mut alone = report();
+        alone.parts.iter_mut().for_each(|part| part.subscribers.clear());
+        assert!(render(&alone).ends_with("messages a second in 2.00 s.\n\n"));
+    }
+}

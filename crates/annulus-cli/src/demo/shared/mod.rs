@@ -1,0 +1,36 @@
+//! A run in several processes (Linux): the feed, the subscribers with their strategies, and the gateway.
+//!
+//! The process that the user starts is the feed. It starts the others: this program again, each for one part.
+//! They meet at rings by name. The feed gives its ring of quotes a name, the gateway its queue of orders; a
+//! subscriber finds both. What each does then is what its thread does in one process (decision 0112).
+//!
+//! The feed has a socket to each of the others. Through it they are told what to do, and tell that they have
+//! joined, and what they have received. The end of a socket is the end of the process at its other side: so
+//! the feed learns of a death, and no process goes on without the feed.
+//!
+//! ```text
+//! meeting      the names, and how a signal ends the demo
+//! crew         the feed's side: the processes that it starts
+//! part         the others' side
+//! word         what they tell each other
+//! ring         the ring of quotes, lossy or lossless
+//! given_name   a name, which two threads may take back
+//! ```
+
+mod crew;
+mod given_name;
+mod meeting;
+mod part;
+mod ring;
+mod word;
+
+pub(super) use meeting::Meeting;
+pub(super) use part::play;
+
+use std::fmt;
+
+use crate::outcome::Failure;
+
+fn failed(error: &dyn fmt::Display) -> Failure {
+    Failure::new(error.to_string())
+}

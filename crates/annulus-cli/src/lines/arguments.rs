@@ -1,0 +1,121 @@
+//! The arguments of `annulus pub` and `annulus sub`.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::rings::DirectoryOption;
+
+/// Publishes lines of text to a ring between processes, from which `annulus sub` prints them.
+///
+/// The ring is a lossy one: the publisher waits for nobody, and a subscriber that falls behind by more than
+/// the ring holds loses lines, and says so.
+#[derive(Args)]
+#[command(after_help = PUBLISH_EXAMPLES)]
+pub(crate) struct PublishArguments {
+    /// The name by which others find the ring
+    pub(super) name: String,
+
+    #[command(flatten)]
+    pub(super) directory: DirectoryOption,
+
+    /// Read this file, and not the standard input
+    #[arg(long, value_name = "PATH")]
+    pub(super) file: Option<PathBuf>,
+
+    /// How many pieces of 104 bytes the ring holds; each line takes one piece at least
+    #[arg(long, value_name = "PIECES", default_value = "16384")]
+    pub(super) capacity: NonZero<usize>,
+
+    /// Publish no more lines in a second than this
+    #[arg(long, value_name = "LINES")]
+    pub(super) rate: Option<NonZero<u32>>,
+
+    /// Stay when the input has ended, so that whoever comes later finds the last lines; until Ctrl-C or
+    /// SIGTERM
+    #[arg(long)]
+    pub(super) stay: bool,
+}
+
+/// Prints the lines that `annulus pub` publishes.
+///
+/// What it prints is what came in, byte for byte, and no line is printed in part. If lines were lost, it says
+/// on standard error how many: before the first one that it prints, between two of them, and after the last
+/// one. Lost are those that the ring no longer had when this process came to read them. With --from oldest
+/// these are also the lines that were overwritten before this process came.
+#[derive(Args)]
+#[command(after_help = SUBSCRIBE_EXAMPLES)]
+pub(crate) struct SubscribeArguments {
+    /// The name of the ring
+    pub(super) name: String,
+
+    #[command(flatten)]
+    pub(super) directory: DirectoryOption,
+
+    /// Where to begin
+    #[arg(long, value_enum, default_value = "newest")]
+    pub(super) from: From,
+
+    /// End after so many lines
+    #[arg(long, value_name = "LINES")]
+    pub(super) count: Option<u64>,
+
+    /// If there is no such ring, wait for it
+    #[arg(long)]
+    pub(super) wait: bool,
+
+    /// When the publisher has ended, go on with the next one of that name; until Ctrl-C or SIGTERM.
+    ///
+    /// All lines of a publisher are printed before those of the next one, from the oldest that is there. Each
+    /// end and each beginning is said on standard error. How many lines were published in between by others
+    /// is not known.
+    #[arg(long)]
+    pub(super) follow: bool,
+
+    /// Print each line as a JSON object.
+    ///
+    /// Its keys: `line`, its number, from 0 on; `text`, without the line feed (bytes that are no UTF-8 are
+    /// replaced by U+FFFD); and `lost`, how many lines were lost between the one before it and this one. For
+    /// the first one, `lost` is how many were lost before it. (What is lost after the last one is said on
+    /// standard error only.) With --follow, each end and each beginning of a publisher is a line of its own,
+    /// with `process`, its number, and `change`: `began`, `ended`, or `died`.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Where a subscriber begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum From {
+    /// With the oldest line that is there
+    Oldest,
+    /// With the next line that comes
+    Newest,
+}
+
+const PUBLISH_EXAMPLES: &str = "\
+EXAMPLES:
+  journalctl -f | annulus pub log
+      each line of the journal
+  annulus pub quotes --file quotes.csv --stay
+      a file, for those who begin with `annulus sub quotes --from oldest`
+
+EXIT CODES:
+  0    all of the input is published
+  2    another ring has the name, or the input can't be read
+  130  stopped by Ctrl-C (SIGINT), or 143 by SIGTERM: the ring is closed, and its name is gone";
+
+const SUBSCRIBE_EXAMPLES: &str = "\
+EXAMPLES:
+  annulus sub log --wait
+      from the next line on; also if the publisher comes later
+  annulus sub quotes --from oldest --count 10
+      the ten oldest lines that are there
+  annulus sub log --wait --follow
+      also the lines of those who publish it later
+
+EXIT CODES:
+  0    the publisher has ended, or --count lines were printed, or nobody reads the output any more
+  1    the publisher's process has died; what it had published is printed (not with --follow)
+  2    there is no such ring, or it carries something else
+  130  stopped by Ctrl-C (SIGINT), or 143 by SIGTERM; what had come until then is printed";

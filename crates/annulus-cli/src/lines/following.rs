@@ -1,0 +1,180 @@
+//! `annulus sub --follow`: the lines of one publisher after the other.
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, Write};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use annulus::shm::{Directory, FindError, NamedSubscriber, PeerState, ProcessId, Received};
+use serde::Serialize;
+
+use super::arguments::{From, SubscribeArguments};
+use super::piece::{Lines, Piece};
+use super::printing::{SHOWN_EACH, ended, print};
+use crate::outcome::{Failure, Outcome};
+use crate::output::say;
+use crate::rings;
+use crate::signals::Signals;
+use crate::text::{counted, grouped, quoted};
+
+/// A change of publishers, as JSON.
+#[derive(Serialize)]
+struct Change {
+    change: &'static str,
+    process: u32,
+}
+
+/// How long it waits without a look whether it is to stop.
+const STOP_INTERVAL: Duration = Duration::from_millis(100);
+
+/// No more pieces than this are skipped before the first line, or printed after a signal: a publisher may be
+/// as fast as we are.
+const MOST_PIECES: u32 = 1 << 20;
+
+/// Prints all lines of all publishers, up to `--count` or a signal.
+pub(super) fn run(arguments: &SubscribeArguments) -> Result<Outcome, Failure> {
+    let stopped = Arc::new(OnceLock::new());
+    let told = Arc::clone(&stopped);
+    Signals::watch()?.then(move |outcome| {
+        let _ = told.set(outcome);
+    })?;
+    let name = &arguments.name;
+    let directory = if arguments.wait { rings::open_or_make } else { rings::open }(&arguments.directory)?;
+    let subscriber = NamedSubscriber::<Piece>::new(&directory, name).map_err(|error| failed(&error))?;
+    let mut subscriber = subscriber.begin_with_oldest();
+    let mut first = None;
+    if !arguments.wait {
+        first = subscriber.try_recv().map_err(|error| unusable(name, error))?;
+        if first.is_none() {
+            return Err(missing(&directory, name));
+        }
+    }
+
+    let mut output = BufWriter::new(io::stdout().lock());
+    let mut lines = Lines::all();
+    let (mut printed, mut lost, mut publishers, mut unshown) = (0, 0, 0_u64, 0);
+    // Of the pieces that are passed over, because they were there before: how many, and the last one.
+    let mut skipped = (arguments.from == From::Newest).then_some((0, None));
+    let mut left_to_print = MOST_PIECES;
+    while arguments.count.is_none_or(|count| printed < count) && left_to_print > 0 {
+        let is_stopped = stopped.get().is_some();
+        left_to_print -= u32::from(is_stopped);
+        let there = match first.take() {
+            None => subscriber.try_recv().map_err(|error| unusable(name, error))?,
+            some => some,
+        };
+        let received = match there {
+            Some(received) => received,
+            None if is_stopped => break,
+            None if publishers > 0 && skipped.is_some() => {
+                lines = Lines::after(skipped.take().and_then(|(_, newest)| newest).as_ref());
+                continue;
+            }
+            // Nothing more is there now: what was printed is to be seen.
+            None => {
+                if let Err(error) = output.flush() {
+                    return ended(&error);
+                }
+                _ = subscriber.show_position();
+                let waited = subscriber.recv_timeout(STOP_INTERVAL);
+                let Some(received) = waited.map_err(|error| unusable(name, error))? else { continue };
+                received
+            }
+        };
+        let written = match received {
+            Received::Message(piece) => {
+                show_now_and_then(&mut subscriber, &mut unshown);
+                if let Some((count, newest)) = &mut skipped {
+                    (*count, *newest) = (*count + 1, Some(piece));
+                    if *count == MOST_PIECES {
+                        (lines, skipped) = (Lines::after(Some(&piece)), None);
+                    }
+                    continue;
+                }
+                let Some(line) = lines.take(&piece) else { continue };
+                if line.lost > 0 {
+                    lost += line.lost;
+                    say(format_args!("lost {} before line {}", counted(line.lost, "line"), line.number));
+                }
+                printed += 1;
+                print(&mut output, &line, arguments.json)
+            }
+            Received::Lagged { .. } => {
+                lines.lose();
+                Ok(())
+            }
+            Received::Began { process, .. } => {
+                lines = Lines::all();
+                publishers += 1;
+                if publishers > 1 {
+                    say(format_args!("{} has a next publisher, {process}", quoted(name)));
+                }
+                change(&mut output, "began", process, arguments.json)
+            }
+            Received::Ended { process, state } => {
+                let at_the_end = if skipped.take().is_some() { 0 } else { lines.lost_at_the_end() };
+                if at_the_end > 0 {
+                    lost += at_the_end;
+                    say(format_args!("lost {} after the last one", counted(at_the_end, "line")));
+                }
+                let (how, what) =
+                    if state == PeerState::Dead { ("has died", "died") } else { ("has ended", "ended") };
+                say(format_args!("the publisher of {}, {process}, {how}", quoted(name)));
+                change(&mut output, what, process, arguments.json)
+            }
+        };
+        if let Err(error) = written {
+            return ended(&error);
+        }
+    }
+    if let Err(error) = output.flush() {
+        return ended(&error);
+    }
+    if lost > 0 {
+        say(format_args!("printed {}, lost {}", counted(printed, "line"), grouped(lost)));
+    }
+    Ok(stopped.get().copied().unwrap_or(Outcome::Passed))
+}
+
+/// Shows how far it is, to `annulus top`, after so many pieces. (Without that, it does its work as well.)
+fn show_now_and_then(subscriber: &mut NamedSubscriber<Piece>, unshown: &mut u64) {
+    *unshown += 1;
+    if *unshown == SHOWN_EACH {
+        *unshown = 0;
+        _ = subscriber.show_position();
+    }
+}
+
+/// A line of its own, if the lines are JSON.
+fn change(
+    output: &mut impl Write,
+    change: &'static str,
+    process: ProcessId,
+    as_json: bool,
+) -> io::Result<()> {
+    if !as_json {
+        return Ok(());
+    }
+    serde_json::to_writer(&mut *output, &Change { change, process: process.pid() })?;
+    output.write_all(b"\n")
+}
+
+fn failed(error: &dyn Display) -> Failure {
+    Failure::new(error.to_string())
+}
+
+fn unusable(name: &str, error: FindError) -> Failure {
+    match error {
+        FindError::Attach(error) => super::printing::no_lines(name, &error),
+        error => failed(&error),
+    }
+}
+
+/// Why there is no ring.
+fn missing(directory: &Directory, name: &str) -> Failure {
+    match directory.find(name) {
+        Err(error) => failed(&error),
+        // It came this moment, or has gone.
+        Ok(_) => Failure::new(format!("there was no ring {}; try again, or take --wait", quoted(name))),
+    }
+}

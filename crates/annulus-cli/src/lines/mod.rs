@@ -1,0 +1,19 @@
+//! `annulus pub` and `annulus sub`: lines of text through a lossy ring between processes (Linux).
+//!
+//! ```text
+//! arguments   what the user says
+//! piece       a message: a piece of a line; and how lines are put together again
+//! publishing  `annulus pub`
+//! printing    `annulus sub`
+//! following   `annulus sub --follow`
+//! ```
+
+mod arguments;
+mod following;
+mod piece;
+mod printing;
+mod publishing;
+
+pub(crate) use arguments::{PublishArguments, SubscribeArguments};
+pub(crate) use printing::run as subscribe;
+pub(crate) use publishing::run as publish;

@@ -1,0 +1,99 @@
+//! How long messages took: what is counted, and the percentiles that are reported.
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use crate::text::duration;
+
+/// The longest latency that is told apart; longer ones count as this. An hour, more than any of them.
+pub(crate) const LATENCY_NS_MAX: u64 = 3_600_000_000_000;
+
+/// Significant figures of a latency.
+const LATENCY_FIGURES: u8 = 3;
+
+/// A histogram of latencies.
+pub(crate) fn latencies() -> Histogram<u64> {
+    Histogram::new_with_max(LATENCY_NS_MAX, LATENCY_FIGURES)
+        .expect("an hour to three figures is within what a histogram can hold")
+}
+
+/// How one process tells another of a histogram: each latency that was recorded, to three figures, and how
+/// often.
+pub(crate) mod counts {
+    use hdrhistogram::Histogram;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::latencies;
+
+    pub(crate) fn serialize<S: Serializer>(
+        histogram: &Histogram<u64>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let steps = histogram.iter_recorded();
+        serializer.collect_seq(steps.map(|step| (step.value_iterated_to(), step.count_at_value())))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Histogram<u64>, D::Error> {
+        let mut histogram = latencies();
+        for (value, count) in Vec::<(u64, u64)>::deserialize(deserializer)? {
+            histogram.saturating_record_n(value, count);
+        }
+        Ok(histogram)
+    }
+}
+
+/// The percentiles of latency that are reported, in nanoseconds; all 0 where nothing was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Latency {
+    pub(crate) p50: u64,
+    pub(crate) p90: u64,
+    pub(crate) p99: u64,
+    pub(crate) p99_9: u64,
+    pub(crate) max: u64,
+}
+
+impl Latency {
+    /// Those of `latency_ns`.
+    pub(crate) fn of(latency_ns: &Histogram<u64>) -> Self {
+        Self {
+            p50: latency_ns.value_at_quantile(0.5),
+            p90: latency_ns.value_at_quantile(0.9),
+            p99: latency_ns.value_at_quantile(0.99),
+            p99_9: latency_ns.value_at_quantile(0.999),
+            max: latency_ns.max(),
+        }
+    }
+
+    /// Its five cells in a table.
+    pub(crate) fn cells(&self) -> [String; 5] {
+        [self.p50, self.p90, self.p99, self.p99_9, self.max].map(duration)
+    }
+}
+
+/// The five cells of a latency; dashes where nothing was received.
+pub(crate) fn percentiles(latency_ns: &Histogram<u64>) -> [String; 5] {
+    if latency_ns.is_empty() { ["-"; 5].map(String::from) } else { Latency::of(latency_ns).cells() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    struct Told(#[serde(with = "counts")] Histogram<u64>);
+
+    #[test]
+    fn a_histogram_that_is_told_is_the_same() {
+        let mut told = Told(latencies());
+        for latency_ns in [0, 1, 1, 999, 123_456, 123_457, 987_654_321, u64::MAX] {
+            told.0.saturating_record(latency_ns);
+        }
+        let Told(heard) = serde_json::from_str(&serde_json::to_string(&told).unwrap()).unwrap();
+        assert_eq!((heard.len(), Latency::of(&heard)), (8, Latency::of(&told.0)));
+        assert!(heard.iter_recorded().eq(told.0.iter_recorded()));
+        let Told(nothing) = serde_json::from_str("[]").unwrap();
+        assert!(nothing.is_empty());
+    }
+}

@@ -1,0 +1,121 @@
+//! The arguments of `annulus ls` and `annulus rm`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+/// The rings between processes that have names: what they are, whose they are, and whether that process
+/// lives.
+///
+/// It looks at the files of the names, and maps the header of each ring for a moment, read-only. It disturbs
+/// nobody.
+#[derive(Args)]
+#[command(after_help = LIST_EXAMPLES)]
+pub(crate) struct ListArguments {
+    #[command(flatten)]
+    pub(super) directory: DirectoryOption,
+
+    /// Print everything as one JSON object.
+    ///
+    /// Its keys: `schema`, the number 1, which grows if a key changes its meaning; `directory`; and
+    /// `rings`, a list of objects with the keys `name`, `state` (`alive`, `closed` or `dead`), `pid`,
+    /// `command`, `kind`, `capacity`, `payload_bytes`, `fingerprint` and `error`. What is not known is
+    /// null; `error` says why.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Removes the names of rings whose processes are dead.
+///
+/// Nobody has to do this: the next ring of that name replaces what a dead process left. The name of a ring
+/// that is alive is removed with --force only. Those who have that ring go on, but nobody finds it any
+/// more.
+#[derive(Args)]
+#[command(after_help = REMOVE_EXAMPLES)]
+pub(crate) struct RemoveArguments {
+    /// The names, as `annulus ls` shows them
+    #[arg(required = true, value_name = "NAME")]
+    pub(super) names: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) directory: DirectoryOption,
+
+    /// Also if the ring's process is alive
+    #[arg(long)]
+    pub(super) force: bool,
+}
+
+/// Where the names are.
+#[derive(Args)]
+pub(crate) struct DirectoryOption {
+    /// The directory of the names [default: `$XDG_RUNTIME_DIR/annulus`, or /dev/shm/annulus-UID]
+    #[arg(long, value_name = "PATH")]
+    pub(super) directory: Option<PathBuf>,
+
+    /// What the group and others may do in that directory, at most, as `chmod` has it
+    ///
+    /// A directory that is made has this mode; without it, it is the user's alone (700). One that is there
+    /// may be open to a group, and to all for reading (775). Users of a group share rings by a directory of
+    /// that group: `install -d -g GROUP -m 2770 PATH`.
+    #[arg(long, value_name = "OCTAL", value_parser = mode, requires = "directory")]
+    pub(super) mode: Option<u32>,
+}
+
+/// Of a directory that is there, where the user names none.
+const MOST_OPEN: u32 = 0o775;
+
+fn mode(text: &str) -> Result<u32, String> {
+    match u32::from_str_radix(text, 8) {
+        Ok(mode) if mode <= 0o777 && mode & 0o700 == 0o700 => Ok(mode),
+        _ => {
+            Err("three octal digits, of which the first is 7: 700, 750, 770, 775 or 777, for example".into())
+        }
+    }
+}
+
+impl DirectoryOption {
+    /// What a subcommand was given that has it as an option of its own.
+    pub(crate) fn new(directory: Option<PathBuf>) -> Self {
+        Self { directory, mode: None }
+    }
+
+    /// As it was given, for a process that this one starts.
+    pub(crate) fn to_arguments(&self) -> Vec<OsString> {
+        let directory = self.directory.iter().flat_map(|path| ["--directory".into(), path.into()]);
+        let mode = self.mode.iter().flat_map(|mode| ["--mode".into(), format!("{mode:o}").into()]);
+        directory.chain(mode).collect()
+    }
+
+    /// Of the directory that was named: one that is there, or one that is to be made.
+    pub(super) fn mode(&self, is_there: bool) -> u32 {
+        self.mode.unwrap_or(if is_there { MOST_OPEN } else { 0o700 })
+    }
+
+    /// As the user gave it.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+}
+
+const LIST_EXAMPLES: &str = "\
+EXAMPLES:
+  annulus ls
+      all rings of this user
+  annulus ls --json | jq -r '.rings[] | select(.state == \"dead\") | .name'
+      the names that dead processes left
+
+EXIT CODES:
+  0    it looked at all names, also if there is none
+  2    the directory can't be read, or is not this user's";
+
+const REMOVE_EXAMPLES: &str = "\
+EXAMPLES:
+  annulus rm quotes
+      if the process that published it is dead
+  annulus rm --force quotes
+      in any case
+
+EXIT CODES:
+  0    all of them are removed
+  2    one of them is not: there is no such name, or its process is alive";

@@ -1,0 +1,71 @@
+//! `annulus ls` and `annulus rm`: the rings between processes that have names (Linux).
+//!
+//! ```text
+//! arguments   what the user says
+//! listing     `annulus ls`: all names, what they stand for, and who is there; also as JSON
+//! ```
+
+mod arguments;
+mod listing;
+
+use std::path::Path;
+
+use annulus::shm::{Directory, DirectoryError};
+
+pub(crate) use arguments::{DirectoryOption, ListArguments, RemoveArguments};
+
+use crate::outcome::{Failure, Outcome};
+use crate::output;
+use crate::text::quoted;
+use listing::Listing;
+
+/// `annulus ls`.
+pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
+    let directory = open(&arguments.directory)?;
+    let listing = Listing::of(&directory).map_err(|error| Failure::new(error.to_string()))?;
+    output::print(&if arguments.json { listing.to_json() } else { listing.to_string() })?;
+    Ok(Outcome::Passed)
+}
+
+/// `annulus rm`. Every name is tried.
+pub(crate) fn remove(arguments: &RemoveArguments) -> Result<Outcome, Failure> {
+    let directory = open(&arguments.directory)?;
+    let mut refused = Vec::new();
+    for name in &arguments.names {
+        if let Err(error) = directory.remove(name, arguments.force) {
+            refused.push(error.to_string());
+        }
+    }
+    if refused.is_empty() { Ok(Outcome::Passed) } else { Err(Failure::new(refused.join("\nerror: "))) }
+}
+
+/// The directory of the names, which must be there if it is named.
+pub(crate) fn open(option: &DirectoryOption) -> Result<Directory, Failure> {
+    match &option.directory {
+        // (It would be made.)
+        Some(path) if !path.exists() => Err(no_directory(path)),
+        _ => open_or_make(option),
+    }
+}
+
+/// The user has named this one.
+fn no_directory(path: &Path) -> Failure {
+    Failure::new(format!("there is no directory {}", quoted(&path.to_string_lossy())))
+}
+
+/// The directory of the names. If it is not there, it is made.
+pub(crate) fn open_or_make(option: &DirectoryOption) -> Result<Directory, Failure> {
+    let opened: Result<Directory, DirectoryError> = match &option.directory {
+        Some(path) => Directory::with_mode(path, option.mode(path.exists())),
+        None => Directory::of_user(),
+    };
+    opened.map_err(|error| {
+        let advice = match &error {
+            DirectoryError::Mode { mode, .. } if option.directory.is_some() => {
+                format!(" (--mode {:o} allows it)", mode | 0o700)
+            }
+            _ => String::new(),
+        };
+        Failure::new(format!("{error}{advice}"))
+    })
+}

@@ -1,0 +1,80 @@
+//! The arguments of `annulus top`.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::rings::DirectoryOption;
+
+/// Shows the rings between processes that have names, live: how many messages go through in a second, how
+/// many wait, which subscribers are behind, and which processes are dead.
+///
+/// It disturbs nobody: it maps the rings read-only, takes no seat in them, and writes nothing. Where standard
+/// output is no terminal, it looks for one interval, prints one table, and ends.
+///
+/// The subscribers of a lossy ring write nothing into it. How far they are behind is known of those that say
+/// so, as `annulus sub` does with each 64th message and before it waits. Of the others it is known that they
+/// have the ring.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(super) directory: DirectoryOption,
+
+    /// The time between two looks, in seconds, from 0.1 on
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = interval)]
+    pub(super) interval: Duration,
+
+    /// Look for one interval, and print everything as one JSON object.
+    ///
+    /// Its keys: `schema`, the number 1, which grows if a key changes its meaning; `directory`; and `rings`,
+    /// a list of objects with the keys `name`, `state` (`alive`, `closed` or `dead`), `pid`, `command`,
+    /// `kind`, `capacity`, `payload_bytes`, `published`, `published_per_second`, `pending`, `readers` and
+    /// `error`. The readers are objects with the keys `seat` (null for a process that has the ring but no
+    /// seat), `state`, `position`, `lag`, `pid` and `command`. A queue of records counts words of 8 bytes.
+    /// What is not known is null.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// A time between two looks.
+fn interval(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "a number of seconds from 0.1 to 3600 is expected".into())
+}
+
+const EXAMPLES: &str = "\
+KEYS:
+  q, Ctrl-C            quit
+  arrows, Page Up...   choose a ring
+  Enter, Esc           the page of that ring, and back
+  /                    show only the rings with this in their name, kind, state or process: type it;
+                       Enter keeps it, Esc shows all
+  n k s r d l p        sort by name, kind, state, rate, depth, lag or process; once more: the other way
+
+EXAMPLES:
+  annulus top
+      all rings of this user
+  annulus top --json | jq '.rings[] | select(.pending == .capacity) | .name'
+      the rings that are full
+
+EXIT CODES:
+  0    the user has quit; or one table is printed
+  2    the directory or the terminal can't be used
+  130  stopped by Ctrl-C (SIGINT), or 143 by SIGTERM";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_a_number_of_seconds() {
+        assert_eq!(interval("0.1"), Ok(Duration::from_millis(100)));
+        assert_eq!(interval("3600"), Ok(Duration::from_secs(3600)));
+        for text in ["0.05", "3601", "-1", "NaN", "inf", "1s", ""] {
+            assert!(interval(text).is_err(), "{text}");
+        }
+    }
+}

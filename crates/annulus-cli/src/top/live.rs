@@ -1,0 +1,88 @@
+//! The terminal, until the user quits: samples, keys, and what becomes of them.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use ratatui::DefaultTerminal;
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+
+use super::draw::{Scene, draw};
+use super::history::History;
+use super::rows::rows;
+use super::sampler::Sampler;
+use super::view::{View, Wish};
+use crate::outcome::{Failure, Outcome};
+use crate::signals::Signals;
+
+/// A signal is noticed after this at the latest.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// The second look comes so soon, because only then there are rates.
+const FIRST_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Shows the rings in the terminal.
+pub(super) fn run(sampler: Sampler, interval: Duration) -> Result<Outcome, Failure> {
+    let stopped = Arc::new(OnceLock::new());
+    let told = Arc::clone(&stopped);
+    Signals::watch()?.then(move |outcome| _ = told.set(outcome))?;
+    // (Before the terminal is changed, which may fail half-way. A panic restores it by ratatui's hook.)
+    let restored = Restored;
+    let ended = ratatui::try_init().and_then(|mut terminal| show(&mut terminal, sampler, interval, &stopped));
+    drop(restored);
+    ended.map_err(|error| Failure::new(format!("the terminal can't be used: {error}")))
+}
+
+/// The terminal is as it was when this is dropped.
+struct Restored;
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        // Where it is gone, there is nobody to tell.
+        let _ = ratatui::try_restore();
+    }
+}
+
+fn show(
+    terminal: &mut DefaultTerminal,
+    mut sampler: Sampler,
+    interval: Duration,
+    stopped: &OnceLock<Outcome>,
+) -> io::Result<Outcome> {
+    let mut view = View::default();
+    let mut history = History::default();
+    let mut sample = sampler.sample();
+    history.add(&sample);
+    let mut due = Instant::now() + interval.min(FIRST_INTERVAL);
+    let mut is_new = true;
+    loop {
+        if let Some(&outcome) = stopped.get() {
+            return Ok(outcome);
+        }
+        if is_new {
+            let scene = Scene { sample: &sample, history: &history, view: &view, interval };
+            terminal.draw(|frame| draw(frame, &scene))?;
+        }
+        let left = due.saturating_duration_since(Instant::now());
+        is_new = left.is_zero();
+        if is_new {
+            sample = sampler.sample();
+            history.add(&sample);
+            due = Instant::now() + interval;
+        } else if event::poll(left.min(PATIENCE))? {
+            is_new = true;
+            match event::read()? {
+                Event::Key(key) if key.kind != KeyEventKind::Release => {
+                    let rows = rows(&sample, &history, &view);
+                    let names: Vec<_> = rows.iter().map(|row| row.ring.name.clone()).collect();
+                    match view.press(key, &names) {
+                        Wish::Show => {}
+                        Wish::Quit => return Ok(Outcome::Passed),
+                        Wish::Interrupt => return Ok(Outcome::Interrupted),
+                    }
+                }
+                // A new size: it is drawn anew.
+                _ => {}
+            }
+        }
+    }
+}

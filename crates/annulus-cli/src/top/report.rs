@@ -1,0 +1,82 @@
+//! The sample for programs, as JSON.
+
+use serde::Serialize;
+
+use super::history::History;
+use super::sample::{Process, Reader, Ring, Sample};
+
+/// It grows if a key of the JSON changes its meaning.
+const SCHEMA: u64 = 1;
+
+/// All of it. Programs rely on the keys.
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: u64,
+    directory: &'a str,
+    rings: Vec<RingReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct RingReport<'a> {
+    name: &'a str,
+    state: String,
+    pid: Option<u32>,
+    command: Option<&'a str>,
+    kind: Option<String>,
+    capacity: Option<u64>,
+    payload_bytes: Option<u64>,
+    published: Option<u64>,
+    published_per_second: Option<f64>,
+    pending: Option<u64>,
+    readers: Vec<ReaderReport<'a>>,
+    error: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ReaderReport<'a> {
+    seat: Option<u64>,
+    state: Option<String>,
+    position: Option<u64>,
+    lag: Option<u64>,
+    pid: Option<u32>,
+    command: Option<&'a str>,
+}
+
+/// One object on one line.
+pub(super) fn render(sample: &Sample, history: &History) -> String {
+    let rings = sample.rings.iter().map(|ring| of_ring(ring, history)).collect();
+    let report = Report { schema: SCHEMA, directory: &sample.directory, rings };
+    serde_json::to_string(&report).expect("numbers, names and lists have a form in JSON") + "\n"
+}
+
+fn of_ring<'a>(ring: &'a Ring, history: &History) -> RingReport<'a> {
+    RingReport {
+        name: &ring.name,
+        state: ring.state.to_string(),
+        pid: ring.process.as_ref().map(|process| process.pid),
+        command: command(ring.process.as_ref()),
+        kind: ring.header.map(|header| header.kind.to_string()),
+        capacity: ring.header.map(|header| header.capacity),
+        payload_bytes: ring.header.map(|header| header.payload_bytes),
+        published: ring.numbers.map(|numbers| numbers.published),
+        published_per_second: history.rate(ring),
+        pending: ring.numbers.and_then(|numbers| numbers.pending),
+        readers: ring.readers.iter().map(of_reader).collect(),
+        error: ring.trouble.as_deref(),
+    }
+}
+
+fn of_reader(reader: &Reader) -> ReaderReport<'_> {
+    ReaderReport {
+        seat: reader.seat.map(|seat| seat.number),
+        state: reader.seat.map(|seat| seat.state.to_string()),
+        position: reader.position(),
+        lag: reader.lag(),
+        pid: reader.process.as_ref().map(|process| process.pid),
+        command: command(reader.process.as_ref()),
+    }
+}
+
+fn command(process: Option<&Process>) -> Option<&str> {
+    process?.command.as_deref()
+}

@@ -1,0 +1,214 @@
+//! [`Sample`]: all rings of a directory at one moment.
+
+use std::time::Instant;
+
+use annulus::shm::{Kind, PeerState};
+
+/// What one look has found.
+pub(super) struct Sample {
+    pub(super) at: Instant,
+    /// The directory of the names.
+    pub(super) directory: String,
+    /// In the order of the names.
+    pub(super) rings: Vec<Ring>,
+    /// Why there is nothing to see.
+    pub(super) trouble: Option<String>,
+}
+
+/// A name, and the ring that has it.
+#[derive(Clone)]
+pub(super) struct Ring {
+    pub(super) name: String,
+    /// Another ring of the same name has another number.
+    pub(super) identity: u64,
+    pub(super) state: PeerState,
+    /// Who publishes, or sends.
+    pub(super) process: Option<Process>,
+    pub(super) header: Option<Header>,
+    pub(super) numbers: Option<Numbers>,
+    /// Those with seats first.
+    pub(super) readers: Vec<Reader>,
+    /// Why the header is not known.
+    pub(super) trouble: Option<String>,
+}
+
+/// A process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Process {
+    pub(super) pid: u32,
+    /// As it was started, if it still is there.
+    pub(super) command: Option<String>,
+}
+
+/// What does not change.
+#[derive(Clone, Copy)]
+pub(super) struct Header {
+    pub(super) kind: Kind,
+    pub(super) capacity: u64,
+    pub(super) payload_bytes: u64,
+    pub(super) slot_bytes: u64,
+}
+
+/// How far it is.
+#[derive(Clone, Copy)]
+pub(super) struct Numbers {
+    pub(super) published: u64,
+    pub(super) pending: Option<u64>,
+}
+
+/// Who receives, or has at least the memory.
+#[derive(Clone)]
+pub(super) struct Reader {
+    /// Its seat, if it has one.
+    pub(super) seat: Option<Seat>,
+    /// Where it says that it stands, if it has no seat.
+    pub(super) mark: Option<Mark>,
+    pub(super) process: Option<Process>,
+}
+
+/// Where a reader is.
+#[derive(Clone, Copy)]
+pub(super) struct Seat {
+    pub(super) number: u64,
+    pub(super) state: PeerState,
+    pub(super) position: u64,
+    pub(super) lag: u64,
+}
+
+/// Where a reader of a lossy ring was, when it last said so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) position: u64,
+    pub(super) lag: u64,
+}
+
+impl Mark {
+    /// Of a reader that shows this position, in a ring where so many messages were published.
+    pub(super) fn shown(position: u64, published: u64) -> Self {
+        // What can't be is as nothing that waits.
+        let position = position.min(published);
+        Self { position, lag: published - position }
+    }
+}
+
+impl Reader {
+    /// How far it is behind, if that is known.
+    pub(super) fn lag(&self) -> Option<u64> {
+        self.seat.map(|seat| seat.lag).or(self.mark.map(|mark| mark.lag))
+    }
+
+    /// How many messages it is past, if that is known.
+    pub(super) fn position(&self) -> Option<u64> {
+        self.seat.map(|seat| seat.position).or(self.mark.map(|mark| mark.position))
+    }
+}
+
+impl Ring {
+    /// How far each reader is behind that says so, the slowest first.
+    pub(super) fn lags(&self) -> Vec<u64> {
+        let mut lags: Vec<_> = self.readers.iter().filter_map(Reader::lag).collect();
+        lags.sort_unstable_by(|one, other| other.cmp(one));
+        lags
+    }
+
+    /// What its numbers count, in bytes, if these are no messages.
+    pub(super) fn word_bytes(&self) -> Option<u64> {
+        (self.header?.kind == Kind::Bytes).then_some(8)
+    }
+
+    /// Whether all its readers say how far they are.
+    pub(super) fn tells_lag(&self) -> bool {
+        self.header.is_some_and(|header| {
+            matches!(header.kind, Kind::Spsc | Kind::Mpsc | Kind::Bytes | Kind::Lossless)
+        })
+    }
+
+    /// A reader that nobody waits for any more.
+    pub(super) fn has_dead_reader(&self) -> bool {
+        self.readers.iter().any(|reader| reader.seat.is_some_and(|seat| seat.state == PeerState::Dead))
+    }
+}
+
+impl Sample {
+    /// How many rings have lost their process.
+    pub(super) fn dead(&self) -> u64 {
+        self.rings.iter().filter(|ring| ring.state == PeerState::Dead).count() as u64
+    }
+}
+
+/// A word for a kind, for tables.
+pub(super) fn short(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Spsc => "queue",
+        Kind::Mpsc => "mpsc",
+        Kind::Lossy => "lossy",
+        Kind::Lossless => "lossless",
+        Kind::Bytes => "records",
+        Kind::BroadcastBytes => "lossy rec",
+        _ => "other",
+    }
+}
+
+/// Rings for tests.
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A lossless ring of 1,024 slots.
+    pub(in super::super) fn ring(name: &str, published: u64, lags: &[u64]) -> Ring {
+        let reader = |(number, &lag): (u64, &u64)| Reader {
+            seat: Some(Seat { number, state: PeerState::Alive, position: published - lag, lag }),
+            mark: None,
+            process: Some(process(200 + number as u32, &format!("reader-{number} of {name}"))),
+        };
+        Ring {
+            name: name.into(),
+            identity: 1,
+            state: PeerState::Alive,
+            process: Some(process(100, &format!("feed --to {name}"))),
+            header: Some(Header { kind: Kind::Lossless, capacity: 1024, payload_bytes: 56, slot_bytes: 64 }),
+            numbers: Some(Numbers { published, pending: lags.iter().copied().max() }),
+            readers: (0..).zip(lags).map(reader).collect(),
+            trouble: None,
+        }
+    }
+
+    /// A lossy ring that one process has.
+    pub(in super::super) fn lossy(name: &str, published: u64) -> Ring {
+        let mut ring = ring(name, published, &[]);
+        ring.header = ring.header.map(|header| Header { kind: Kind::Lossy, capacity: 65_536, ..header });
+        ring.readers = vec![Reader { seat: None, mark: None, process: Some(process(300, "annulus sub")) }];
+        ring
+    }
+
+    /// What a dead process left.
+    pub(in super::super) fn dead(name: &str) -> Ring {
+        Ring {
+            state: PeerState::Dead,
+            process: Some(Process { pid: 101, command: None }),
+            header: None,
+            numbers: None,
+            ..ring(name, 0, &[])
+        }
+    }
+
+    pub(in super::super) fn process(pid: u32, command: &str) -> Process {
+        Process { pid, command: Some(command.into()) }
+    }
+
+    pub(in super::super) fn sample(rings: Vec<Ring>) -> Sample {
+        Sample { at: Instant::now(), directory: "/run/user/7/annulus".into(), rings, trouble: None }
+    }
+
+    #[test]
+    fn the_slowest_is_first() {
+        assert_eq!(ring("a", 100, &[3, 0, 70]).lags(), [70, 3, 0]);
+        assert!(lossy("a", 5).lags().is_empty());
+        assert!(!lossy("a", 5).tells_lag() && ring("a", 1, &[]).tells_lag() && !dead("a").tells_lag());
+        assert_eq!(sample(vec![ring("a", 1, &[]), dead("b")]).dead(), 1);
+        let mut marked = lossy("a", 5);
+        marked.readers[0].mark = Some(Mark::shown(2, 5));
+        assert_eq!((marked.lags(), marked.readers[0].position()), (vec![3], Some(2)));
+        assert_eq!(Mark::shown(9, 5), Mark { position: 5, lag: 0 });
+    }
+}

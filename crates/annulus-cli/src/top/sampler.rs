@@ -1,0 +1,184 @@
+//! [`Sampler`]: looks at all rings of a directory, again and again, and leaves no trace.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::fd::BorrowedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use annulus::shm::{Directory, Entry, NamedRing, PeerState, ProcessId, RingNumbers, RingObserver};
+
+use super::processes::{Processes, process};
+use super::sample::{Header, Mark, Numbers, Process, Reader, Ring, Sample, Seat};
+use crate::outcome::Failure;
+use crate::rings::{self, DirectoryOption};
+
+const PROC: &str = "/proc";
+
+/// A directory, and the rings in it that it watches.
+pub(super) struct Sampler {
+    path: PathBuf,
+    watched: HashMap<String, Watched>,
+    next_identity: u64,
+}
+
+/// A ring that had a name when it was last looked for.
+struct Watched {
+    named: NamedRing,
+    identity: u64,
+    /// Until the process is gone, and nobody else has the memory: it is not kept for this program.
+    observer: Option<RingObserver>,
+    header: Header,
+    /// What it said last.
+    state: PeerState,
+    numbers: Option<Numbers>,
+}
+
+impl Sampler {
+    /// # Errors
+    ///
+    /// The user has named a directory that is not there.
+    pub(super) fn new(option: &DirectoryOption) -> Result<Self, Failure> {
+        let path = match option.path() {
+            Some(_) => rings::open(option)?.path().to_path_buf(),
+            None => Directory::path_of_user(),
+        };
+        Ok(Self { path, watched: HashMap::new(), next_identity: 0 })
+    }
+
+    /// What is there now.
+    pub(super) fn sample(&mut self) -> Sample {
+        let directory = self.path.display().to_string();
+        let (rings, trouble) = match self.rings() {
+            Ok(rings) => (rings, None),
+            Err(trouble) => (Vec::new(), Some(trouble)),
+        };
+        Sample { at: Instant::now(), directory, rings, trouble }
+    }
+
+    fn rings(&mut self) -> Result<Vec<Ring>, String> {
+        // It would be made.
+        if !self.path.exists() {
+            self.watched.clear();
+            return Ok(Vec::new());
+        }
+        let directory = Directory::with_mode(&self.path, 0o777).map_err(|error| error.to_string())?;
+        let entries = directory.list().map_err(|error| error.to_string())?;
+        self.watched.retain(|name, _| entries.iter().any(|entry| entry.name == *name));
+        let troubles: Vec<_> = entries.iter().map(|entry| self.watch(&directory, entry).err()).collect();
+        let processes = Processes::look(Path::new(PROC));
+        let both = entries.into_iter().zip(troubles);
+        Ok(both.map(|(entry, trouble)| self.ring(entry, trouble, &processes)).collect())
+    }
+
+    /// Finds the ring that has the name, unless it is watched already.
+    fn watch(&mut self, directory: &Directory, entry: &Entry) -> Result<(), String> {
+        let known = self.watched.get(&entry.name);
+        if entry.state != PeerState::Alive || known.is_some_and(|ring| ring.named.state() == PeerState::Alive)
+        {
+            return Ok(());
+        }
+        self.watched.remove(&entry.name);
+        let named = directory.find(&entry.name).map_err(|error| error.to_string())?;
+        let observer = RingObserver::of(&named).map_err(|error| error.to_string())?;
+        let info = observer.info();
+        let header = Header {
+            kind: info.kind(),
+            capacity: info.capacity() as u64,
+            payload_bytes: info.payload_bytes() as u64,
+            slot_bytes: info.slot_bytes() as u64,
+        };
+        self.next_identity += 1;
+        let identity = self.next_identity;
+        let state = PeerState::Alive;
+        let watched = Watched { named, identity, observer: Some(observer), header, state, numbers: None };
+        self.watched.insert(entry.name.clone(), watched);
+        Ok(())
+    }
+
+    fn ring(&mut self, entry: Entry, trouble: Option<String>, processes: &Processes) -> Ring {
+        let is_there = entry.state == PeerState::Alive;
+        let of_id =
+            |id: ProcessId| if is_there { known(id.pid()) } else { Process { pid: id.pid(), command: None } };
+        let mut ring = Ring {
+            name: entry.name,
+            identity: 0,
+            state: entry.state,
+            process: entry.process.map(of_id),
+            header: None,
+            numbers: None,
+            readers: Vec::new(),
+            trouble,
+        };
+        if let Some(watched) = self.watched.get_mut(&ring.name) {
+            watched.look(&mut ring, processes);
+        }
+        ring
+    }
+}
+
+impl Watched {
+    /// Says what is known of the ring.
+    fn look(&mut self, ring: &mut Ring, processes: &Processes) {
+        if let Some(observer) = &self.observer {
+            self.state = observer.state();
+            let numbers = observer.numbers();
+            self.numbers = numbers
+                .as_ref()
+                .map(|numbers| Numbers { published: numbers.published, pending: numbers.pending });
+            ring.readers = readers(observer, numbers.as_ref(), ring.process.as_ref(), processes);
+        }
+        if ring.state == PeerState::Alive {
+            ring.state = self.state;
+        }
+        if ring.state != PeerState::Alive && ring.readers.iter().all(|reader| reader.process.is_none()) {
+            self.observer = None;
+        }
+        ring.identity = self.identity;
+        ring.header = Some(self.header);
+        ring.numbers = self.numbers;
+    }
+}
+
+/// Those that have seats, and then all others that have the ring but its publisher and who only looks.
+fn readers(
+    observer: &RingObserver,
+    numbers: Option<&RingNumbers>,
+    publisher: Option<&Process>,
+    processes: &Processes,
+) -> Vec<Reader> {
+    let seats = numbers.map(|numbers| &*numbers.readers).unwrap_or_default();
+    let published = numbers.map_or(0, |numbers| numbers.published);
+    let page = file_number(observer.sleepers());
+    let owner = |seat: u64| processes.with_lock(page?, seat);
+    let with_seat = seats.iter().map(|reader| {
+        let number = reader.seat as u64;
+        let seat = Seat { number, state: reader.state, position: reader.position, lag: reader.lag };
+        Reader { seat: Some(seat), mark: None, process: owner(number).map(known) }
+    });
+    let mut readers: Vec<_> = with_seat.collect();
+    let mut shown: Vec<_> = readers.iter().filter_map(|reader| Some(reader.process.as_ref()?.pid)).collect();
+    shown.extend(publisher.map(|process| process.pid));
+    let all = page.map(|page| processes.writers(page)).unwrap_or_default();
+    let without_seat = all.into_iter().filter(|pid| !shown.contains(pid));
+    // A process may have several, each of which shows where it stands, or does not.
+    let file = file_number(observer.ring());
+    readers.extend(without_seat.flat_map(|pid| {
+        let shown = file.map(|file| processes.positions(file, pid)).unwrap_or_default();
+        let marks = shown.iter().map(|&position| Some(Mark::shown(position, published)));
+        let marks: Vec<_> = if shown.is_empty() { vec![None] } else { marks.collect() };
+        marks.into_iter().map(move |mark| Reader { seat: None, mark, process: Some(known(pid)) })
+    }));
+    readers
+}
+
+fn known(pid: u32) -> Process {
+    process(Path::new(PROC), pid)
+}
+
+/// Which file it is.
+fn file_number(fd: BorrowedFd<'_>) -> Option<u64> {
+    let file = File::from(fd.try_clone_to_owned().ok()?);
+    Some(file.metadata().ok()?.ino())
+}

@@ -1,0 +1,144 @@
+//! In a terminal: what is on it, what keys do, and that it is left as it was.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::process::Stdio;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use annulus::broadcast::Builder;
+use annulus::shm::{Directory, broadcast};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::process::Signal;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+
+use crate::names::Names;
+use crate::running::Running;
+
+/// To another screen and back; the cursor hidden and shown.
+const ENTER: &str = "\x1b[?1049h";
+const LEAVE: &str = "\x1b[?1049l";
+const SHOW_CURSOR: &str = "\x1b[?25h";
+
+/// A terminal of this test's own, and the program in it.
+struct Terminal {
+    keys: File,
+    /// The program's end.
+    device: File,
+    screen: Receiver<String>,
+    seen: String,
+    program: Running,
+}
+
+impl Terminal {
+    fn new(names: &Names, columns: u16, lines: u16) -> Self {
+        let keys = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        grantpt(&keys).unwrap();
+        unlockpt(&keys).unwrap();
+        let path = ptsname(&keys, Vec::new()).unwrap();
+        let device =
+            File::from(open(path, OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC, Mode::empty()).unwrap());
+        let keys = File::from(keys);
+        resize(&keys, columns, lines);
+        let mut command = names.command("top", &["--interval", "0.2"]);
+        let end = || Stdio::from(device.try_clone().unwrap());
+        command.stdin(end()).stdout(end()).stderr(end()).env("TERM", "xterm-256color");
+        let program = Running(command.spawn().unwrap());
+        let (sender, screen) = channel();
+        let mut reads = keys.try_clone().unwrap();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = reads.read(&mut bytes) {
+                if sender.send(String::from_utf8_lossy(&bytes[..count]).into_owned()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { keys, device, screen, seen: String::new(), program }
+    }
+
+    /// Waits until this word is written (only cells that change are). Returns what was written until then.
+    #[track_caller]
+    fn shows(&mut self, word: &str) -> String {
+        let begun = Instant::now();
+        while !self.seen.contains(word) {
+            assert!(begun.elapsed() < Duration::from_secs(60), "{word:?} is not in {:?}", self.seen);
+            if let Ok(more) = self.screen.recv_timeout(Duration::from_millis(100)) {
+                self.seen += &more;
+            }
+        }
+        std::mem::take(&mut self.seen)
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Whether lines are put together and echoed, as usual.
+    fn is_as_usual(&self) -> bool {
+        tcgetattr(&self.device).unwrap().local_modes.contains(LocalModes::ICANON | LocalModes::ECHO)
+    }
+
+    /// The program's exit code. The terminal is as it was.
+    #[track_caller]
+    fn ends(mut self) -> i32 {
+        let code = self.program.0.wait().unwrap().code().unwrap();
+        while let Ok(more) = self.screen.recv_timeout(Duration::from_millis(100)) {
+            self.seen += &more;
+        }
+        assert!(self.seen.contains(LEAVE) && self.seen.contains(SHOW_CURSOR), "{:?}", self.seen);
+        assert!(self.is_as_usual());
+        code
+    }
+}
+
+fn resize(terminal: impl AsFd, columns: u16, lines: u16) {
+    let size = Winsize { ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(terminal, size).unwrap();
+}
+
+/// Keys, a new size, and the end by `q`.
+#[test]
+fn it_is_live_and_leaves_the_terminal_as_it_was() {
+    let names = Names::new("live");
+    let directory = Directory::open(&names.path).unwrap();
+    let mut terminal = Terminal::new(&names, 80, 24);
+    assert!(terminal.shows("There").contains(ENTER));
+    assert!(!terminal.is_as_usual());
+    let (_publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(1024)).unwrap();
+    let _name = invitation.publish(&directory, "ticks").unwrap();
+    terminal.shows("ticks");
+    terminal.press("\r");
+    // The last line, where the keys are, is written last: nothing of the page before is still to come.
+    assert!(terminal.shows("Esc").contains("broadcast"));
+    terminal.press("\x1b");
+    assert!(terminal.shows("Enter").contains("NAME"));
+    terminal.press("/nobody");
+    terminal.shows("No");
+    terminal.press("\x1b");
+    terminal.shows("ticks");
+    resize(&terminal.keys, 20, 3);
+    terminal.program.signal(Signal::WINCH);
+    terminal.shows("ticks");
+    terminal.press("q");
+    assert_eq!(terminal.ends(), 0);
+}
+
+#[test]
+fn signals_leave_it_as_it_was_too() {
+    let names = Names::new("signals");
+    drop(Directory::open(&names.path).unwrap());
+    for (signal, code) in [(None, 130), (Some(Signal::INT), 130), (Some(Signal::TERM), 143)] {
+        let mut terminal = Terminal::new(&names, 40, 10);
+        terminal.shows("There");
+        match signal {
+            Some(signal) => terminal.program.signal(signal),
+            // Ctrl-C.
+            None => terminal.press("\x03"),
+        }
+        assert_eq!(terminal.ends(), code);
+    }
+}

@@ -1,0 +1,257 @@
+//! Rings whose slots several processes have: that of the publisher's process, and those of the others.
+
+use super::builder::Builder;
+use super::handle::{first_of_another, first_two, publisher_of_others};
+use super::shared::{Elsewhere, Shared};
+use super::{Awaited, Lossless, Publisher, Subscribable, Subscriber};
+use crate::error::CapacityError;
+use crate::memory::Block;
+use crate::message::Message;
+use crate::ring::{Copied, MIN_CAPACITY, Mirror, Ring, Seats, Writers};
+use crate::sequence::Sequence;
+use crate::wait::{Remote, WaitStrategy};
+
+/// What several processes have of a ring.
+pub(crate) struct Across {
+    /// [As many](Copied::layout) as the ring has.
+    pub(crate) slots: Block,
+    pub(crate) mirror: Mirror,
+    /// Where those sleep who wait for a message.
+    pub(crate) sleepers: Remote,
+    /// Of a lossless ring.
+    pub(crate) awaiting: Option<Awaiting>,
+}
+
+/// What lossless rings have beside: whom the publisher waits for, and where it sleeps.
+pub(crate) struct Awaiting {
+    pub(crate) seats: Seats,
+    pub(crate) sleepers: Remote,
+}
+
+impl Across {
+    fn split(self) -> (Block, Mirror, Elsewhere) {
+        let Self { slots, mirror, sleepers, awaiting } = self;
+        let gate = awaiting.map(|Awaiting { seats, sleepers }| (seats, sleepers));
+        (slots, mirror, Elsewhere { sleepers, gate })
+    }
+}
+
+impl Builder {
+    /// A lossy ring over slots that other processes have, too.
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`Copied::over`]; the slots are all zero, and the mirror shows.
+    pub(crate) unsafe fn lossy_across<T: Message>(
+        self,
+        across: Across,
+    ) -> Result<(Publisher<T>, Subscribable<T>), CapacityError> {
+        // SAFETY: the caller's promise.
+        let (publisher, subscribable) = first_two(unsafe { self.shown(across) }?);
+        Ok((Publisher::new(publisher), Subscribable::new(subscribable)))
+    }
+
+    /// As [`lossy_across`](Self::lossy_across), lossless: all subscribers are [of another](of_another).
+    ///
+    /// # Errors
+    ///
+    /// [`CapacityError`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`lossy_across`](Self::lossy_across).
+    pub(crate) unsafe fn lossless_across<T: Message>(
+        self,
+        across: Across,
+    ) -> Result<Publisher<T, Lossless>, CapacityError> {
+        // SAFETY: the caller's promise.
+        Ok(Publisher::new(publisher_of_others(unsafe { self.shown(across) }?)))
+    }
+
+    /// # Safety
+    ///
+    /// As for [`lossy_across`](Self::lossy_across).
+    unsafe fn shown<T: Message>(self, across: Across) -> Result<Shared<Copied<T>>, CapacityError> {
+        let (slots, mirror, elsewhere) = across.split();
+        self.shared_with(elsewhere, |capacity, first| {
+            mirror.show_bound(first);
+            // SAFETY: the caller's promise.
+            let ring = Ring::new(capacity, first, Writers::One, |_, _| Ok(unsafe { Copied::over(slots) }))?;
+            Ok(ring.mirrored(mirror))
+        })
+    }
+}
+
+/// The ring of another process: what makes subscribers of it. Of a lossless one they are such as nobody waits
+/// for, but for the [awaited](Subscribable::subscribe_awaited) ones.
+///
+/// # Errors
+///
+/// [`CapacityError::TooSmall`].
+///
+/// # Safety
+///
+/// As for [`Copied::over`], and the mirror sees.
+pub(crate) unsafe fn of_another<T: Message>(
+    capacity: usize,
+    headroom: usize,
+    first: Sequence,
+    strategy: WaitStrategy,
+    across: Across,
+) -> Result<Subscribable<T>, CapacityError> {
+    if capacity < MIN_CAPACITY {
+        return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
+    }
+    if headroom >= capacity {
+        return Err(CapacityError::Headroom { headroom, capacity });
+    }
+    let (slots, mirror, elsewhere) = across.split();
+    // SAFETY: the caller's promise.
+    let ring = Ring::of_another(unsafe { Copied::over(slots) }, capacity, first, mirror);
+    let shared = Shared::across(ring, headroom, elsewhere, strategy, None, None);
+    Ok(Subscribable::new(first_of_another(shared)))
+}
+
+impl<T: Message> Subscribable<T> {
+    /// A subscriber for which the publisher waits, from the oldest message on that can be promised, or from
+    /// the next; `None` if no seat is left. The ring is a lossless one of another process.
+    pub(crate) fn subscribe_awaited(&self, from_oldest: bool) -> Option<Subscriber<T, Awaited>> {
+        let (handle, start) = self.shared.try_join(from_oldest)?;
+        Some(Subscriber::new(handle, start))
+    }
+}
+
+/// For models, in which two processes are two threads.
+#[cfg(annulus_loom)]
+mod model {
+    use alloc::sync::Arc;
+    use alloc::vec::Vec;
+    use core::ptr::NonNull;
+
+    use super::{Across, Awaiting, of_another};
+    use crate::broadcast::{Awaited, Builder, Lossless, Publisher, Subscribable, Subscriber};
+    use crate::memory::{Block, Memory};
+    use crate::message::Message;
+    use crate::ring::{Cell, Copied, Mirror, Scanned, SeatLocks, Seats, Shown, Store, Strided, Writers};
+    use crate::sequence::Sequence;
+    use crate::sync::{AtomicBool, AtomicU32, Ordering};
+    use crate::wait::Remote;
+
+    /// What both processes map.
+    struct Mapping<T> {
+        slots: Copied<T>,
+        shown: Shown,
+        words: [AtomicU32; 2],
+        scanned: Scanned,
+        cells: Vec<Cell>,
+    }
+
+    /// True while somebody has the lock. Who sets one to false kills whoever has it.
+    type Locks = Arc<[AtomicBool]>;
+
+    /// The locks, and what they keep.
+    struct LocksOver<T>(Locks, #[allow(dead_code, reason = "kept")] Arc<Mapping<T>>);
+
+    impl<T: Message> SeatLocks for LocksOver<T> {
+        fn take(&self, seat: usize) -> bool {
+            !self.0[seat].swap(true, Ordering::AcqRel)
+        }
+
+        fn give_up(&self, seat: usize) {
+            // An exchange, because loom would let a later one miss a store.
+            self.0[seat].swap(false, Ordering::AcqRel);
+        }
+    }
+
+    impl Builder {
+        /// A lossy ring, as the process of its publisher and as another one have it. `is_gone` says whether
+        /// the first of the two is. `is_asymmetric`: the fence of the first is light, and sleepers make up
+        /// for that.
+        #[doc(hidden)]
+        pub fn lossy_for_two_processes<T: Message>(
+            self,
+            is_asymmetric: bool,
+            is_gone: impl Fn() -> bool + Send + Sync + 'static,
+        ) -> (Publisher<T>, Subscribable<T>) {
+            let (capacity, strategy) = (self.slots(), self.strategy());
+            let (shows, sees) = for_two::<T>(capacity, is_asymmetric, is_gone, None);
+            // SAFETY: the sleepers keep the mapping. The block is as large as that of the slots in it.
+            unsafe {
+                let (publisher, _) = self.lossy_across(shows).unwrap();
+                (publisher, of_another(capacity, 0, Sequence::FIRST, strategy, sees).unwrap())
+            }
+        }
+
+        /// The same of a lossless ring with a seat for each of `locks`.
+        #[doc(hidden)]
+        #[must_use]
+        pub fn lossless_for_two_processes<T: Message>(
+            self,
+            is_asymmetric: bool,
+            locks: &Locks,
+        ) -> (Publisher<T, Lossless>, Subscribable<T>) {
+            let (capacity, strategy) = (self.slots(), self.strategy());
+            let (shows, sees) = for_two::<T>(capacity, is_asymmetric, || false, Some(locks));
+            // SAFETY: as above.
+            unsafe {
+                let publisher = self.lossless_across(shows).unwrap();
+                (publisher, of_another(capacity, 0, Sequence::FIRST, strategy, sees).unwrap())
+            }
+        }
+    }
+
+    impl<T: Message> Subscribable<T> {
+        /// A subscriber for which the publisher of the other process waits, if a seat is left.
+        #[doc(hidden)]
+        #[must_use]
+        pub fn awaited(&self, from_oldest: bool) -> Option<Subscriber<T, Awaited>> {
+            self.subscribe_awaited(from_oldest)
+        }
+    }
+
+    /// What each of the two has: the publisher's process, and the other one.
+    fn for_two<T: Message>(
+        capacity: usize,
+        is_asymmetric: bool,
+        is_gone: impl Fn() -> bool + Send + Sync + 'static,
+        locks: Option<&Locks>,
+    ) -> (Across, Across) {
+        let slots = Copied::<T>::new(capacity, Copied::<T>::stride(Writers::One), Memory::default());
+        let mapping = Arc::new(Mapping {
+            slots: slots.unwrap(),
+            shown: Shown::zeroed(),
+            words: core::array::from_fn(|_| AtomicU32::new(0)),
+            scanned: Scanned::zeroed(),
+            cells: locks.iter().flat_map(|locks| locks.iter()).map(|_| Cell::free()).collect(),
+        });
+        let remotes = mapping.words.each_ref().map(|word| {
+            // SAFETY: each keeps the mapping, in which the word is.
+            unsafe { Remote::new(NonNull::from(word), is_asymmetric, Arc::clone(&mapping) as _) }
+        });
+        let across = |mirror, [sleepers, publisher]: [Remote; 2]| Across {
+            slots: Block::borrowed(mapping.slots.start().cast()),
+            mirror,
+            sleepers,
+            awaiting: locks.map(|locks| {
+                let (scanned, cells) = (NonNull::from(&mapping.scanned), NonNull::from(&*mapping.cells));
+                let locks = LocksOver(Arc::clone(locks), Arc::clone(&mapping));
+                // SAFETY: the locks keep the mapping.
+                let seats = unsafe { Seats::new(scanned, cells, locks) };
+                Awaiting { seats, sleepers: publisher }
+            }),
+        };
+        let shown = NonNull::from(&mapping.shown);
+        let [published, released] = &remotes;
+        let elsewhere = |remote: &Remote| remote.again().woken_from_elsewhere(|| false);
+        // SAFETY: the sleepers keep the mapping.
+        let mirrors = unsafe { (Mirror::shows(shown), Mirror::sees(shown, is_gone)) };
+        (
+            across(mirrors.0, [published.again(), elsewhere(released)]),
+            across(mirrors.1, [elsewhere(published), released.again()]),
+        )
+    }
+}

@@ -1,0 +1,41 @@
+//! Subscribers of records in a select.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::Subscriber;
+use super::lag::NextOrLag;
+use super::subscriber::Next;
+use crate::error::LossyRecvError;
+use crate::sync::AtomicU64;
+use crate::wait::{Choice, Event, Finding, Look, Source, Wait};
+
+impl Subscriber {
+    /// An arm of [`select!`](crate::select!).
+    #[doc(hidden)]
+    pub fn recv_or_lag_in_select(&mut self) -> impl Choice<Found = Result<Box<[u8]>, LossyRecvError>> {
+        // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
+        unsafe { Finding::new(OrLag(self), |or_lag| or_lag.0.strategy()) }
+    }
+}
+
+/// A subscriber that waits for a record of its own, or for a lag.
+struct OrLag<'s>(&'s mut Subscriber);
+
+impl Wait for OrLag<'_> {
+    type Found = Result<Box<[u8]>, LossyRecvError>;
+
+    fn event(&self) -> &Event {
+        Source::event(&*self.0)
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        Source::watched(&*self.0)
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        let mut buffer = Vec::new();
+        let look = NextOrLag(Next { subscriber: self.0, buffer: &mut buffer }).poll();
+        look.map(|found| found.map(|_| buffer.into()))
+    }
+}

@@ -1,0 +1,73 @@
+//! Subscribers of records as what one can wait at: [`Source`] and [`Take`]. They are ready when their extents
+//! are.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::Subscriber;
+use super::subscriber::Next;
+use crate::batches::Batches;
+use crate::error::RecvError;
+use crate::receive::{Receive, Waitable};
+use crate::sequence::Sequence;
+use crate::sync::AtomicU64;
+use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
+
+// SAFETY: the events are those of the extents, of which this is part.
+unsafe impl Source for Subscriber {
+    fn event(&self) -> &Event {
+        Source::event(&self.extents)
+    }
+
+    fn is_ready(&mut self) -> bool {
+        // A record whose bytes are gone is a lag, so an extent is enough.
+        self.extents.is_ready()
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        Source::watched(&self.extents)
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.extents.strategy()
+    }
+}
+
+// SAFETY: as above.
+unsafe impl Take for Subscriber {
+    type Taken = Box<[u8]>;
+
+    fn poll_recv(&mut self) -> Look<Result<Box<[u8]>, RecvError>> {
+        // (An empty one: it allocates only if there is a record.)
+        let mut buffer = Vec::new();
+        let look = Next { subscriber: self, buffer: &mut buffer }.poll();
+        look.map(|found| found.map(|_| buffer.into()))
+    }
+}
+
+impl Batches for Subscriber {
+    type Mark = Sequence;
+
+    fn has_more(&mut self) -> bool {
+        self.extents.has_more()
+    }
+
+    fn mark(&mut self) -> Sequence {
+        self.extents.mark()
+    }
+
+    fn has_passed(&self, mark: &Sequence) -> bool {
+        self.extents.has_passed(mark)
+    }
+
+    fn lost(&self) -> u64 {
+        self.extents.lost()
+    }
+}
+
+impl Waitable for Subscriber {}
+
+/// A message is a copy of a record.
+impl Receive for Subscriber {
+    type Item = Box<[u8]>;
+}

@@ -1,0 +1,36 @@
+//! [`Claiming`]: one of many publishers of a lossless ring, which waits in a select until it has claimed a
+//! sequence.
+
+use super::shared::Shared;
+use super::slot_access::{Claim, Claimed, claim_of_one};
+use crate::error::Refusal;
+use crate::ring::Strided;
+use crate::wait::{Event, Look, Wait, WaitStrategy};
+
+/// One of many publishers of a lossless ring, until it has claimed a sequence.
+pub(super) struct Claiming<'p, P, S> {
+    pub(super) publisher: &'p P,
+    claim: Claim<'p, S>,
+}
+
+impl<'p, P, S: Strided> Claiming<'p, P, S> {
+    pub(super) fn by(publisher: &'p P, shared: &'p Shared<S>) -> Self {
+        Self { publisher, claim: claim_of_one(shared, true) }
+    }
+
+    pub(super) fn strategy(&self) -> WaitStrategy {
+        self.claim.strategy()
+    }
+}
+
+impl<P, S: Strided> Wait for Claiming<'_, P, S> {
+    type Found = Result<Claimed, Refusal>;
+
+    fn event(&self) -> &Event {
+        self.claim.event()
+    }
+
+    fn poll(&mut self) -> Look<Self::Found> {
+        self.claim.poll()
+    }
+}

@@ -1,0 +1,73 @@
+//! [`Gone`]: whether another process is gone, asked of the kernel now and then; and [`NowAndThen`], which
+//! says when.
+
+use alloc::boxed::Box;
+use core::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::sync::{AtomicBool, AtomicU64, Ordering, mutated};
+
+/// Whether another process is gone.
+pub(crate) struct Gone {
+    /// Asks the kernel: a system call.
+    ask: Box<dyn Fn() -> bool + Send + Sync>,
+    /// It was gone.
+    seen: AtomicBool,
+    when: NowAndThen,
+}
+
+impl Gone {
+    /// `is_gone` asks the kernel.
+    pub(crate) fn new(is_gone: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { ask: Box::new(is_gone), seen: AtomicBool::new(false), when: NowAndThen::new() }
+    }
+
+    /// Whether it is gone. Asks the kernel, unless somebody did so a moment ago.
+    pub(crate) fn look(&self) -> bool {
+        // Acquire: pairs with the Release below. The answer comes after all that the process did.
+        if self.seen.load(Ordering::Acquire) {
+            return true;
+        }
+        let is_gone = self.when.is_due() && !mutated!("gone_never_asked") && (self.ask)();
+        if is_gone {
+            // Release: pairs with the Acquire above.
+            self.seen.store(true, Ordering::Release);
+        }
+        is_gone
+    }
+}
+
+/// When to ask the kernel again.
+pub(crate) struct NowAndThen {
+    /// In milliseconds, by [`now`].
+    ask_at: AtomicU64,
+}
+
+/// How long a process may be gone before anybody asks.
+const ASK_EVERY: u64 = 10;
+
+impl NowAndThen {
+    pub(crate) fn new() -> Self {
+        Self { ask_at: AtomicU64::new(0) }
+    }
+
+    /// Whether nobody has asked for a while. Then the caller does.
+    pub(crate) fn is_due(&self) -> bool {
+        let now = now();
+        // Relaxed, here and below: who asks when is up to luck.
+        if now < self.ask_at.load(Ordering::Relaxed) && !cfg!(annulus_loom) {
+            return false;
+        }
+        self.ask_at.store(now + ASK_EVERY, Ordering::Relaxed);
+        true
+    }
+}
+
+/// The time in milliseconds, as of the last tick of the kernel, which was 10 milliseconds ago at most.
+// Decision 0104: each poll that finds nothing looks, and the exact clock takes longer than the poll.
+fn now() -> u64 {
+    let now = Duration::try_from(clock_gettime(ClockId::MonotonicCoarse));
+    // (The clock begins at 0.)
+    now.map_or(0, |now| now.as_secs() * 1000 + u64::from(now.subsec_millis()))
+}

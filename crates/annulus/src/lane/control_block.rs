@@ -1,0 +1,117 @@
+//! [`ControlBlock`]: the control block of a lane, which has the numbers that both sides use.
+//!
+//! In one process it lies [in the lane](Own). In a lane between processes it lies in the memory that both map
+//! ([`Across`](super::Across)), and each process has a lane of its own around it. The algorithm is the same.
+//! The control block is a type parameter, so that a lane in one process pays nothing for it.
+
+#[cfg(not(annulus_loom))]
+use core::mem::offset_of;
+
+use super::Number;
+use super::cache_line::CacheLine;
+use super::hand_off::HandOff;
+use super::peer::Peer;
+use crate::sync::{AtomicU64, UnsafeCell};
+
+/// The control block of a lane.
+pub(crate) trait ControlBlock<T>: Sized {
+    /// Whether another process has the other side. Then any of the numbers may be one that can't be.
+    const ACROSS: bool;
+    /// What is known of that process.
+    type Peer: Peer;
+
+    /// The next message to be sent. Written by the writer.
+    fn tail(&self) -> &AtomicU64;
+
+    /// The next message to be taken. Written by the reader.
+    fn head(&self) -> &AtomicU64;
+
+    /// 0 while the lane is open. Later, the number of its messages plus one.
+    fn end(&self) -> &AtomicU64;
+
+    /// The slots before this message are known to be free. It is kept here and not in the handle, which has
+    /// only what each message needs. The writer's alone.
+    fn cached_limit(&self) -> &UnsafeCell<Number>;
+
+    /// What lies beside the tail, if the reader may ask for messages.
+    fn hand_off(&self) -> Option<&HandOff<T>>;
+}
+
+/// The first line has what the writer writes and a waiting reader looks at. The next line has what only the
+/// writer uses, until the close.
+#[repr(C, align(128))]
+// Decision 0054: what else was tried with this line.
+struct ProducerLine<T> {
+    tail: AtomicU64,
+    hand_off: HandOff<T>,
+    cached_limit: UnsafeCell<Number>,
+    end: AtomicU64,
+}
+
+/// In the lane, on lines of its own.
+#[repr(C)]
+pub(crate) struct Own<T> {
+    front: ProducerLine<T>,
+    head: CacheLine,
+}
+
+// Which lines they are on (docs/LAYOUT.md). A number that slips to another line slows the lane down, and no
+// test fails. (Under loom an atomic is larger.)
+#[cfg(not(annulus_loom))]
+const _: () = {
+    assert!(offset_of!(ProducerLine<u64>, tail) == 0, "the hand-off ends with this line");
+    assert!(offset_of!(ProducerLine<u64>, cached_limit) == 64, "no reader looks at this line");
+    assert!(offset_of!(Own<u64>, head) == 128, "the reader's lines");
+    assert!(size_of::<Own<u64>>() == 256, "nobody else is on the reader's lines");
+};
+
+// SAFETY: what lies beside the tail moves in on one thread and out on another, which takes `T: Send`.
+unsafe impl<T: Send> Send for Own<T> {}
+// SAFETY: as above; only the writer looks at what it knows of free slots, as `Lane::cached_limit` and
+// `Lane::cache_limit` demand.
+unsafe impl<T: Send> Sync for Own<T> {}
+
+impl<T> Own<T> {
+    /// Of a lane whose first message is `first`.
+    pub(super) fn new(first: Number) -> Self {
+        Self {
+            front: ProducerLine {
+                tail: AtomicU64::new(first.get()),
+                hand_off: HandOff::new(first),
+                cached_limit: UnsafeCell::new(first),
+                end: AtomicU64::new(0),
+            },
+            head: CacheLine::new(first),
+        }
+    }
+}
+
+impl<T> ControlBlock<T> for Own<T> {
+    const ACROSS: bool = false;
+    type Peer = ();
+
+    #[inline(always)]
+    fn tail(&self) -> &AtomicU64 {
+        &self.front.tail
+    }
+
+    #[inline(always)]
+    fn head(&self) -> &AtomicU64 {
+        self.head.word()
+    }
+
+    #[inline(always)]
+    fn end(&self) -> &AtomicU64 {
+        &self.front.end
+    }
+
+    #[inline(always)]
+    fn cached_limit(&self) -> &UnsafeCell<Number> {
+        &self.front.cached_limit
+    }
+
+    #[inline(always)]
+    fn hand_off(&self) -> Option<&HandOff<T>> {
+        HandOff::<T>::FITS.then_some(&self.front.hand_off)
+    }
+}

@@ -1,0 +1,103 @@
+//! [`PlaceTable`]: how producers of other processes take the lanes of a queue, and leave them.
+//!
+//! A place is a lane, and a lock. Whoever has the lock is the lane's producer. The lock is free at the latest
+//! when the process ends. The next producer finds the lane as the last one left it: all messages before the
+//! tail were sent, and no other was.
+//!
+//! ```text
+//! producer that joins                    producer that leaves
+//! F4  take the lock of a place           F7  left := left + 1
+//! F5  came := came + 1                   F8  does the queue end? close it
+//!     used := place + 1, at least        F9  give the lock up
+//! F6  go on at the tail
+//! ```
+//!
+//! *Who is there*: a place has a producer if more have come than left, and somebody has the lock. If nobody
+//! has it, one of them has ended without F7. So nobody has to note a death, or to sweep after it.
+//!
+//! *When all are gone.* Each who leaves looks whether another place has a producer (F8), after its F7 and a
+//! fence. Of the last two, one sees the other's F7. If it takes the other's lock for that of a producer, or
+//! if the last one has died, nobody closes the queue at F8. Then the consumer does, which looks now and then.
+//!
+//! Any process may write any number there. The queue may then seem to have no producers, and close; and the
+//! numbers for who asks are wrong.
+// Decision 0103: a lane goes with a lock of the kernel.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+
+use super::{Numbers, Producers};
+use crate::stats::Handles;
+use crate::sync::mutated;
+
+/// The places of a queue, as one of its processes has them.
+pub(crate) trait PlaceTable: Send + Sync + 'static {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// Whether the queue ends when all producers are gone, after one at least was there.
+    fn ends(&self) -> bool;
+
+    /// Those of the queue.
+    fn queue(&self) -> &Numbers;
+
+    /// Those of the lane of this place, which is one of them.
+    fn numbers(&self, place: usize) -> &Numbers;
+
+    /// Whether somebody has the lock of this place. (Not to be asked by who has it.)
+    fn is_held(&self, place: usize) -> bool;
+
+    /// A producer comes, which has the lock of this place.
+    fn come(&self, place: usize) {
+        // F5.
+        self.numbers(place).producer_comes();
+        self.queue().uses(place);
+    }
+
+    /// Whether a producer has the place. (Not for the opening that has its lock.)
+    fn has_producer(&self, place: usize) -> bool {
+        let (came, left) = self.numbers(place).producers();
+        came != left && (self.is_held(place) || mutated!("shm_dead_producers_stay"))
+    }
+
+    /// How many have a producer. `own`: the place whose lock this opening has, which it does not see.
+    fn taken(&self, own: Option<usize>) -> usize {
+        (0..self.count()).filter(|&place| Some(place) == own || self.has_producer(place)).count()
+    }
+
+    /// How many producers have come.
+    fn came(&self) -> u64 {
+        (0..self.count()).map(|place| self.numbers(place).producers().0).fold(0, u64::wrapping_add)
+    }
+
+    /// Whether the queue has ended: somebody was there, and nobody is.
+    fn is_over(&self) -> bool {
+        self.ends() && self.came() != 0 && self.taken(None) == 0
+    }
+
+    /// The producer of this place leaves. Whether the queue ends with it.
+    fn leave(&self, place: usize) -> bool {
+        // F7.
+        self.numbers(place).producer_leaves();
+        // F8.
+        let is_last = (0..self.count()).all(|other| other == place || !self.has_producer(other));
+        self.ends() && is_last || mutated!("shm_who_leaves_closes")
+    }
+
+    /// What a queue state of this process knows of the producers. `own`: the place of its own.
+    fn producers(self: &Arc<Self>, own: Option<usize>) -> Producers
+    where
+        Self: Sized,
+    {
+        let (counted, left) = (Arc::clone(self), Arc::clone(self));
+        let count = move || {
+            let now = counted.taken(own);
+            Handles::new(now, counted.came().max(now as u64))
+        };
+        Producers {
+            count: Box::new(count),
+            leave: own
+                .map(|place| -> Box<dyn Fn() -> bool + Send + Sync> { Box::new(move || left.leave(place)) }),
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! [`Folder`]: small files beside each other, each locked by the process that made it (Linux).
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::string::String;
+use std::thread;
+use std::time::{Duration, Instant};
+use std::vec::Vec;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Gid, Mode, OFlags, chmodat, chownat, fchmod, fstat, inotify, mkdirat,
+    openat, renameat, unlinkat,
+};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+
+use super::lock;
+use crate::sync::mutated;
+
+/// A directory that is open: whatever becomes of its path, it stays the same one.
+pub(crate) struct Folder(OwnedFd);
+
+/// Who may do what with a file or a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rights {
+    pub(crate) owner: u32,
+    /// The nine bits for the owner, the group, and all others.
+    pub(crate) mode: u32,
+}
+
+/// Nobody else is between two steps of a change while this is there.
+pub(crate) struct FolderLock {
+    _locked: OwnedFd,
+}
+
+/// How long one waits for [`FolderLock`], which is held for a few system calls.
+const LONGEST_CHANGE: Duration = Duration::from_secs(2);
+/// Between two looks, where the kernel gives no notice.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+const OPEN: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
+
+fn open(path: &Path) -> Result<OwnedFd, Errno> {
+    openat(CWD, path, OPEN | OFlags::DIRECTORY, Mode::empty())
+}
+
+/// The user whose files these are.
+pub(crate) fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+impl Folder {
+    /// Makes the directory, unless there is one, and opens it. A symbolic link is `ENOTDIR` or `ELOOP`.
+    pub(crate) fn open(path: &Path, mode: u32) -> io::Result<Self> {
+        if let Some(found) = Self::find(path)? {
+            return Ok(found);
+        }
+        // With no right for others from the beginning: what they may do is added to it.
+        match mkdirat(CWD, path, Mode::from_raw_mode(mode & 0o700)) {
+            Ok(()) => {
+                let folder = Self(open(path)?);
+                if mode & 0o077 != 0 {
+                    fchmod(&folder.0, Mode::from_raw_mode(mode))?;
+                }
+                Ok(folder)
+            }
+            // Somebody else was faster.
+            Err(Errno::EXIST) => Ok(Self(open(path)?)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The directory that is there; `None` if there is none.
+    fn find(path: &Path) -> io::Result<Option<Self>> {
+        match open(path) {
+            Err(Errno::NOENT) => Ok(None),
+            told => Ok(Some(Self(told?))),
+        }
+    }
+
+    /// The directory that has this path now, if that is another one. `None` also if there is none.
+    pub(crate) fn successor(&self, path: &Path) -> io::Result<Option<Self>> {
+        let Some(found) = Self::find(path)? else { return Ok(None) };
+        let is_same = is_same(&self.0, &found.0)? || mutated!("shm_path_unfollowed");
+        Ok((!is_same).then_some(found))
+    }
+
+    pub(crate) fn rights(&self) -> io::Result<Rights> {
+        rights(&self.0)
+    }
+
+    /// Waits until nobody changes anything. `None` is somebody who takes too long.
+    pub(crate) fn lock(&self) -> io::Result<Option<FolderLock>> {
+        // Opened anew, because a lock belongs to what was opened: two threads have one `Folder`.
+        let fd = openat(&self.0, ".", OPEN | OFlags::DIRECTORY, Mode::empty())?;
+        let begun = Instant::now();
+        while !mutated!("shm_names_unlocked") && !lock::take(&fd)? {
+            if begun.elapsed() > LONGEST_CHANGE {
+                return Ok(None);
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(Some(FolderLock { _locked: fd }))
+    }
+
+    /// The file of that name; `None` if there is none, an error if it is no regular file.
+    pub(crate) fn file(&self, name: &str) -> io::Result<Option<File>> {
+        // It does not wait for the other end of a pipe.
+        match openat(&self.0, name, OPEN | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty()) {
+            Err(Errno::NOENT) => Ok(None),
+            told => {
+                let fd = told?;
+                match FileType::from_raw_mode(fstat(&fd)?.st_mode) {
+                    FileType::RegularFile => Ok(Some(fd.into())),
+                    _ => Err(Errno::INVAL.into()),
+                }
+            }
+        }
+    }
+
+    /// Puts a file there under that name, in place of one that may be there, in one step: whoever opens the
+    /// name finds all of the text, and the lock. `draft` is its name until then.
+    pub(crate) fn replace(
+        &self,
+        _lock: &FolderLock,
+        name: &str,
+        draft: &str,
+        text: &str,
+        mode: u32,
+    ) -> io::Result<File> {
+        // What a process left that ended at this place.
+        self.remove(draft)?;
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let mut file = File::from(openat(&self.0, draft, flags, Mode::from_raw_mode(mode & 0o600))?);
+        let written = (|| {
+            file.write_all(text.as_bytes())?;
+            if mode & 0o077 != 0 {
+                self.give_to_group(&file, mode)?;
+                fchmod(&file, Mode::from_raw_mode(mode))?;
+            }
+            // Nobody else has it yet, so it is free.
+            lock::take(&file)?;
+            Ok(renameat(&self.0, draft, &self.0, name)?)
+        })();
+        if written.is_err() {
+            _ = self.remove(draft);
+        }
+        written.map(|()| file)
+    }
+
+    /// Puts a socket there under that name, in place of what may be there, in one step. Whoever may read in a
+    /// directory of this mode may connect.
+    pub(crate) fn listen(&self, _lock: &FolderLock, name: &str, mode: u32) -> io::Result<UnixListener> {
+        // A path in an address has 107 bytes at most, and a name may have more.
+        const DRAFT: &str = ".socket";
+        self.remove(DRAFT)?;
+        let listener = UnixListener::bind(std::format!("{}/{DRAFT}", lock::path_of(&self.0)))?;
+        let placed = (|| {
+            // In a directory that others may write to, only what is open stays the same.
+            let socket = self.place(DRAFT)?;
+            let status = fstat(&socket)?;
+            if FileType::from_raw_mode(status.st_mode) != FileType::Socket || status.st_uid != user() {
+                return Err(Errno::EXIST.into());
+            }
+            self.give_to_group(&socket, mode)?;
+            let readers = mode & 0o044;
+            chmodat(
+                CWD,
+                lock::path_of(&socket),
+                Mode::from_raw_mode(0o600 | readers | readers >> 1),
+                AtFlags::empty(),
+            )?;
+            Ok(renameat(&self.0, DRAFT, &self.0, name)?)
+        })();
+        if placed.is_err() {
+            _ = self.remove(DRAFT);
+        }
+        placed.map(|()| listener)
+    }
+
+    /// Connects to the socket of that name; `None` if there is none. It does not wait, nor does the socket.
+    pub(crate) fn connect(&self, name: &str) -> io::Result<Option<OwnedFd>> {
+        let found = match self.place(name) {
+            Err(Errno::NOENT) => return Ok(None),
+            told => told?,
+        };
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        connect(&socket, &SocketAddrUnix::new(lock::path_of(&found))?)?;
+        Ok(Some(socket))
+    }
+
+    /// What has this name now, as a mere path: it can't be read, and stays the same one.
+    fn place(&self, name: &str) -> Result<OwnedFd, Errno> {
+        openat(&self.0, name, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+    }
+
+    /// Gives a file to the group of this directory, where the mode is for a group. (A user who is not in that
+    /// group can't do so: its files are for all or for nobody else.)
+    fn give_to_group(&self, file: impl AsFd, mode: u32) -> io::Result<()> {
+        if mode & 0o070 == 0 {
+            return Ok(());
+        }
+        let group = Gid::from_raw(fstat(&self.0)?.st_gid);
+        match chownat(file, "", None, Some(group), AtFlags::EMPTY_PATH) {
+            Ok(()) | Err(Errno::PERM) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes a name, if it is there.
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        match unlinkat(&self.0, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// All names in it that are text.
+    pub(crate) fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.0)? {
+            names.extend(entry?.file_name().to_str().ok().map(String::from));
+        }
+        Ok(names)
+    }
+
+    /// Notice of what changes in it from now on.
+    pub(crate) fn watch(&self) -> Watch {
+        let begin = || {
+            let watch = inotify::init(inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
+            let changes = inotify::WatchFlags::MOVED_TO | inotify::WatchFlags::DELETE_SELF;
+            inotify::add_watch(&watch, lock::path_of(&self.0), changes)?;
+            Ok::<_, Errno>(watch)
+        };
+        // A user has a few hundred of them.
+        Watch(begin().ok())
+    }
+}
+
+/// Tells that something in a folder has changed. Where the kernel has no more such watches, it says so every
+/// [`POLL_INTERVAL`].
+pub(crate) struct Watch(Option<OwnedFd>);
+
+impl Watch {
+    /// Waits for a change, until then at most (`None` is for ever). It may return for no reason.
+    pub(crate) fn wait(&self, until: Option<Instant>) {
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let Some(watch) = &self.0 else {
+            thread::sleep(left.map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL)));
+            return;
+        };
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        // A signal ends it early, which is no harm.
+        if poll(&mut [PollFd::new(watch, PollFlags::IN)], left.as_ref()).is_ok_and(|ready| ready > 0) {
+            // What it was does not matter: the caller looks at what is there.
+            _ = retry_on_intr(|| rustix::io::read(watch, &mut [0_u8; 4096]));
+        }
+    }
+}
+
+/// The rights of what is open.
+pub(crate) fn rights(fd: impl AsFd) -> io::Result<Rights> {
+    let status = fstat(fd)?;
+    Ok(Rights { owner: status.st_uid, mode: Mode::from_raw_mode(status.st_mode).bits() & 0o777 })
+}
+
+/// Whether these are one file.
+pub(crate) fn is_same(one: impl AsFd, other: impl AsFd) -> io::Result<bool> {
+    let (one, other) = (fstat(one)?, fstat(other)?);
+    Ok((one.st_dev, one.st_ino) == (other.st_dev, other.st_ino))
+}
+
+/// The first `most` bytes of a file, as text.
+pub(crate) fn text(file: &File, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    let mut file = file;
+    io::Seek::rewind(&mut file)?;
+    file.take(most).read_to_end(&mut bytes)?;
+    String::from_utf8(bytes).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))
+}
+
+/// Opens what another process has open under this number, if it is a regular file (files in memory are).
+/// `None` if there is no such process, or no such number.
+pub(crate) fn open_of(pid: u32, number: u32, is_writable: bool) -> io::Result<Option<OwnedFd>> {
+    let open = |path: String, flags: OFlags| match openat(CWD, path, flags | OFlags::CLOEXEC, Mode::empty()) {
+        Err(Errno::NOENT | Errno::SRCH) => Ok(None),
+        told => told.map(Some),
+    };
+    // First as a mere path: to open a device, or a pipe, does something.
+    let Some(found) = open(std::format!("/proc/{pid}/fd/{number}"), OFlags::PATH)? else {
+        return Ok(None);
+    };
+    opened_again(&found, is_writable)
+}
+
+/// Opens once more what another process has sent, or has at some place, if it is a regular file. `None` if
+/// it is none.
+pub(crate) fn opened_again(found: impl AsFd, is_writable: bool) -> io::Result<Option<OwnedFd>> {
+    if FileType::from_raw_mode(fstat(&found)?.st_mode) != FileType::RegularFile {
+        return Ok(None);
+    }
+    let told = if is_writable { lock::reopened_writable(found) } else { lock::reopened(found) };
+    told.map(Some)
+}
+
+/// Whether this is the system's word for something that is no file.
+pub(crate) fn is_in_the_way(error: &io::Error) -> bool {
+    [Errno::LOOP, Errno::INVAL, Errno::NXIO, Errno::ISDIR, Errno::NODEV]
+        .iter()
+        .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::PathBuf;
+
+    fn folder(name: &str) -> (PathBuf, Folder) {
+        let path = std::env::temp_dir().join(std::format!("annulus-folder-{name}-{}", std::process::id()));
+        let folder = Folder::open(&path, 0o700).unwrap();
+        (path, folder)
+    }
+
+    #[test]
+    fn a_watch_tells_of_a_new_name_and_of_nothing_else() {
+        let (path, folder) = folder("watch");
+        let watch = folder.watch();
+        assert!(watch.0.is_some(), "the kernel gives notice");
+        let begun = Instant::now();
+        watch.wait(Some(begun + Duration::from_millis(30)));
+        assert!(begun.elapsed() >= Duration::from_millis(30));
+        let lock = folder.lock().unwrap().unwrap();
+        drop(folder.replace(&lock, "name", ".draft", "text", 0o600).unwrap());
+        watch.wait(None);
+        let begun = Instant::now();
+        watch.wait(Some(begun + Duration::from_millis(30)));
+        assert!(begun.elapsed() >= Duration::from_millis(30), "it tells once");
+
+        // Without such a watch: a pause, and no longer than that.
+        Watch(None).wait(None);
+        Watch(None).wait(Some(begun));
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn who_changes_too_long_is_not_waited_for() {
+        let (path, folder) = folder("lock");
+        let lock = folder.lock().unwrap().unwrap();
+        let begun = Instant::now();
+        assert!(folder.lock().unwrap().is_none());
+        assert!(begun.elapsed() >= LONGEST_CHANGE);
+        drop(lock);
+        assert!(folder.lock().unwrap().is_some());
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn what_cant_be_put_there_leaves_no_draft() {
+        let (path, folder) = folder("draft");
+        fs::create_dir(path.join("name")).unwrap();
+        let lock = folder.lock().unwrap().unwrap();
+        assert!(folder.replace(&lock, "name", ".draft", "text", 0o600).is_err());
+        assert!(!fs::exists(path.join(".draft")).unwrap());
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn only_files_of_processes_are_opened() {
+        let me = std::process::id();
+        let (socket, _other) = std::os::unix::net::UnixStream::pair().unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&socket).unsigned_abs();
+        assert!(open_of(me, number, false).unwrap().is_none(), "a socket");
+        assert!(open_of(me, 1_000_000, false).unwrap().is_none(), "no such number");
+        assert!(open_of(u32::MAX, 0, false).unwrap().is_none(), "no such process");
+    }
+}

@@ -1,0 +1,102 @@
+//! The locks of an opened file and of its bytes, which end with the process that holds it (Linux).
+//!
+//! It belongs to the opening of the file, and ends with the last descriptor of that: the kernel closes
+//! those of a process that ends, however it ends. A child that a process has forked has its openings, too.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::string::String;
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
+use rustix::io::{Errno, retry_on_intr};
+
+/// Takes the lock; false if another opening has it.
+pub(crate) fn take(file: impl AsFd) -> io::Result<bool> {
+    lock(file, FlockOperation::NonBlockingLockExclusive)
+}
+
+/// Whether another opening of the file has the lock. This disturbs nobody who has it. It must not be asked
+/// by the opening that has it, which would lose it.
+pub(crate) fn is_taken(file: impl AsFd) -> io::Result<bool> {
+    let is_free = lock(&file, FlockOperation::NonBlockingLockShared)?;
+    if is_free {
+        flock(&file, FlockOperation::Unlock)?;
+    }
+    Ok(!is_free)
+}
+
+/// Opens the file of a descriptor once more, to be read only.
+pub(crate) fn reopened(file: impl AsFd) -> io::Result<OwnedFd> {
+    reopened_for(file, OFlags::RDONLY)
+}
+
+/// Opens the file of a descriptor once more, to be read and written.
+pub(crate) fn reopened_writable(file: impl AsFd) -> io::Result<OwnedFd> {
+    reopened_for(file, OFlags::RDWR)
+}
+
+fn reopened_for(file: impl AsFd, access: OFlags) -> io::Result<OwnedFd> {
+    Ok(open(path_of(&file), access | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// A path to what is open, as long as it is.
+pub(crate) fn path_of(open: &impl AsFd) -> String {
+    std::format!("/proc/self/fd/{}", open.as_fd().as_raw_fd())
+}
+
+/// Takes the lock of one byte of the file, which has nothing to do with [`take`]; false if another opening
+/// has it. The opening must be one for writing.
+pub(crate) fn take_byte(file: impl AsFd, byte: usize) -> io::Result<bool> {
+    match lock_byte(file, byte, libc::F_WRLCK) {
+        Ok(()) => Ok(true),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Gives it up.
+pub(crate) fn give_up_byte(file: impl AsFd, byte: usize) -> io::Result<()> {
+    lock_byte(file, byte, libc::F_UNLCK)
+}
+
+/// Whether another opening has the lock of that byte. It takes nothing, so it disturbs nobody.
+pub(crate) fn is_byte_taken(file: impl AsFd, byte: usize) -> io::Result<bool> {
+    let mut lock = byte_lock(byte, libc::F_WRLCK)?;
+    // SAFETY: it reads the lock and writes to it. Both sides know it by the same type.
+    let told = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), libc::F_OFD_GETLK, &raw mut lock) };
+    if told != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(i64::from(lock.l_type) != i64::from(libc::F_UNLCK))
+}
+
+fn lock_byte(file: impl AsFd, byte: usize, kind: libc::c_int) -> io::Result<()> {
+    let lock = byte_lock(byte, kind)?;
+    // SAFETY: it reads the lock, which lives. (It does not wait, so no signal interrupts it.)
+    let told = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) };
+    if told == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// What the kernel is told of the lock of a byte.
+fn byte_lock(byte: usize, kind: libc::c_int) -> io::Result<libc::flock> {
+    let too_far = |_| io::Error::from(io::ErrorKind::InvalidInput);
+    // SAFETY: it is made of numbers only.
+    let mut lock: libc::flock = unsafe { core::mem::zeroed() };
+    // (Small constants, whose types differ between targets.)
+    #[allow(clippy::cast_possible_truncation, clippy::unnecessary_cast, reason = "they fit")]
+    {
+        lock.l_type = kind as _;
+        lock.l_whence = libc::SEEK_SET as _;
+    }
+    lock.l_start = byte.try_into().map_err(too_far)?;
+    lock.l_len = 1;
+    Ok(lock)
+}
+
+fn lock(file: impl AsFd, operation: FlockOperation) -> io::Result<bool> {
+    match retry_on_intr(|| flock(file.as_fd(), operation)) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,140 @@
+//! How much memory the system can still give to this process (Linux).
+//!
+//! The kernel does not refuse memory that it has not got: it ends a process. So does a control group that
+//! has a limit (a container's, for example). Both are asked here before memory is taken.
+
+use std::fs;
+use std::path::Path;
+
+use crate::sync::mutated;
+
+/// How many bytes the system, and the control groups of this process, can still give away; `None` if none of
+/// them says.
+pub(super) fn available() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok();
+    let groups = groups.and_then(|groups| left_in_groups(Path::new("/sys/fs/cgroup"), &groups));
+    left_in_system().into_iter().chain(groups).min()
+}
+
+fn left_in_system() -> Option<u64> {
+    let info = fs::read_to_string("/proc/meminfo").ok()?;
+    field(&info, "MemAvailable:")?.checked_mul(1024)
+}
+
+/// The number behind a name, at the beginning of a line.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let mut lines = text.lines().map(str::split_whitespace);
+    lines.find_map(|mut words| (words.next() == Some(name)).then(|| words.next()?.parse().ok())?)
+}
+
+/// The least that is left in one of the groups which `/proc/self/cgroup` names, and in those that they are
+/// in.
+fn left_in_groups(root: &Path, groups: &str) -> Option<u64> {
+    let left = groups.lines().filter_map(|line| {
+        let (_, rest) = line.split_once(':')?;
+        let (controllers, path) = rest.split_once(':')?;
+        let path = Path::new(path.strip_prefix('/')?);
+        match controllers {
+            "" => left_on_the_way(root, path, Version::Two),
+            _ if controllers.split(',').any(|name| name == "memory") => {
+                left_on_the_way(&root.join("memory"), path, Version::One)
+            }
+            _ => None,
+        }
+    });
+    left.min().filter(|_| !mutated!("group_limit_unseen"))
+}
+
+/// Which files a group has.
+#[derive(Clone, Copy)]
+enum Version {
+    One,
+    Two,
+}
+
+/// The least that is left in the group of that path, and in those above it. (In a container the path may be
+/// one that is not there; the group at the root is its own.)
+fn left_on_the_way(root: &Path, path: &Path, version: Version) -> Option<u64> {
+    path.ancestors().filter_map(|group| left_in_group(&root.join(group), version)).min()
+}
+
+/// The limit of a group, without what its processes use and can't be taken back from them.
+fn left_in_group(group: &Path, version: Version) -> Option<u64> {
+    let read = |name: &str| fs::read_to_string(group.join(name)).ok();
+    let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+    let [limit, used, cached] = match version {
+        Version::One => ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"],
+        Version::Two => ["memory.max", "memory.current", "inactive_file"],
+    };
+    // Without a limit it says `max`, or a number larger than any memory.
+    let (limit, used) = (number(limit)?, number(used)?);
+    // The kernel drops such pages before it ends a process.
+    let cached = read("memory.stat").and_then(|stat| field(&stat, cached)).unwrap_or(0);
+    Some(limit.saturating_sub(used.saturating_sub(cached)))
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    /// A folder with these files in it.
+    fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let root = std::env::temp_dir().join(std::format!("annulus-groups-{}-{name}", std::process::id()));
+        for (path, text) in files {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn a_field_is_a_whole_name() {
+        let text = "MemTotal: 7 kB\nMemAvailable:  12 kB\nrest";
+        assert_eq!(field(text, "MemAvailable:"), Some(12));
+        assert_eq!(field(text, "Mem"), None);
+        assert_eq!(field(text, "rest"), None);
+    }
+
+    #[test]
+    fn the_smallest_group_on_the_way_decides() {
+        let root = folder(
+            "two",
+            &[
+                ("memory.max", "max\n"),
+                ("memory.current", "500\n"),
+                ("a/memory.max", "1000\n"),
+                ("a/memory.current", "900\n"),
+                ("a/memory.stat", "anon 800\ninactive_file 50\n"),
+                ("a/b/memory.max", "400\n"),
+                ("a/b/memory.current", "100\n"),
+            ],
+        );
+        let left = |groups| left_in_groups(&root, groups);
+        assert_eq!(left("0::/\n"), None, "no limit");
+        assert_eq!(left("0::/a\n"), Some(150));
+        assert_eq!(left("0::/a/b\n"), Some(150));
+        assert_eq!(left("0::/a/gone\n"), Some(150));
+        assert_eq!(left("3:cpu:/a\nnonsense\n"), None);
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn the_group_of_a_container_is_at_the_root() {
+        let files = [("memory/memory.limit_in_bytes", "1000"), ("memory/memory.usage_in_bytes", "1200")];
+        let root = folder("one", &files);
+        let left = |groups| left_in_groups(&root, groups);
+        assert_eq!(left("4:cpu,memory:/docker/abc\n0::/docker/abc\n"), Some(0));
+        let stat = [("memory/memory.stat", "inactive_file 7\ntotal_inactive_file 700\n")];
+        folder("one", &stat);
+        assert_eq!(left("4:memory:/docker/abc\n"), Some(500));
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn this_system_has_some() {
+        assert!(available().is_some_and(|left| left > 0));
+        assert!(available() <= left_in_system().map(|left| left + (64 << 20)), "no more than the system has");
+    }
+}

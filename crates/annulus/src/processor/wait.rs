@@ -1,0 +1,110 @@
+//! [`wait_while`]: the processor waits as long as a word does not change.
+//!
+//! ```text
+//! waiter                                      whoever it waits for
+//! K5  seen := the word      Relaxed           its store to the word (W4, L3, V3, P2 …)
+//! K6  poll: nothing is there
+//! K7  watch the line of the word
+//! K8  is the word still `seen`?
+//! K9  wait for a store to that line, or for the end of the bound
+//! ```
+//!
+//! K5 and K6 are in `wait/watch.rs`. K7 to K9 are one block of assembly, so that nothing comes between them.
+//!
+//! *Why no store is missed.* The store is the one that makes the poll succeed, and the poll loads the same
+//! word. All threads see the stores to one word in one order. If K5 comes after the store in that order, so
+//! does the load of the poll, and the poll finds what it looks for. If the store comes between K5 and K8,
+//! then K8 sees another value. If it comes after K8, the line was watched already, and the store ends K9.
+//!
+//! What a store to another word brings (a close, for one) is found at the end of the bound. The same is true
+//! where the processor forgets what it watches, as it may at an interrupt.
+
+use core::time::Duration;
+
+use super::{ProcessorWait, instructions};
+use crate::sync::AtomicU64;
+
+/// So long one wait lasts at most.
+// Decision 0081: as long as Linux allows a UMWAIT, and as its event stream bounds a WFE.
+pub(crate) const BOUND: Duration = Duration::from_micros(100);
+
+/// K7 to K9: waits while `word` is `seen`, for `bound` at most, or for [`BOUND`] where that is shorter. May
+/// return at any time. (Of a `WFE` the bound is that of the event stream.)
+pub(crate) fn wait_while(word: &AtomicU64, seen: u64, bound: Duration) {
+    let nanos = bound.min(BOUND).as_nanos() as u32;
+    instructions::wait_while(ProcessorWait::of_this_processor(), word, seen, nanos);
+}
+
+/// One pause, for a waiter that polls and has no single word to watch: with `TPAUSE` at less power.
+#[inline]
+pub(crate) fn pause() {
+    instructions::pause_by(ProcessorWait::of_this_processor());
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_ends() {
+        (0..100).for_each(|_| pause());
+    }
+
+    /// Where the processor has none of the instructions, these hold, too. (Miri takes longer for anything.)
+    #[cfg(all(feature = "std", not(miri)))]
+    mod waits {
+        use std::time::Instant;
+
+        use super::*;
+        use crate::sync::Ordering;
+
+        /// Somebody else may have the core meanwhile, so one of many waits is asked.
+        fn shortest(mut wait: impl FnMut()) -> Duration {
+            let times = (0..50).map(|_| {
+                let begun = Instant::now();
+                wait();
+                begun.elapsed()
+            });
+            times.min().unwrap()
+        }
+
+        #[test]
+        fn a_word_that_has_changed_is_not_waited_for() {
+            let word = AtomicU64::new(1);
+            let time = shortest(|| (0..100).for_each(|_| wait_while(&word, 0, BOUND)));
+            assert!(time < 20 * BOUND, "100 waits took {time:?}");
+        }
+
+        #[test]
+        fn no_wait_is_longer_than_its_bound() {
+            let word = AtomicU64::new(1);
+            for bound in [Duration::ZERO, BOUND / 10, BOUND, Duration::MAX] {
+                let time = shortest(|| wait_while(&word, 1, bound));
+                assert!(time < 2 * BOUND, "{bound:?}: {time:?}");
+            }
+        }
+
+        /// A store ends a wait, mostly early.
+        #[test]
+        fn a_store_ends_a_wait() {
+            let word = AtomicU64::new(0);
+            let rounds = 10_000;
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for round in 0..rounds {
+                        while word.load(Ordering::Relaxed) != 2 * round + 1 {
+                            wait_while(&word, 2 * round, BOUND);
+                        }
+                        word.store(2 * round + 2, Ordering::Relaxed);
+                    }
+                });
+                for round in 0..rounds {
+                    word.store(2 * round + 1, Ordering::Relaxed);
+                    while word.load(Ordering::Relaxed) != 2 * round + 2 {
+                        wait_while(&word, 2 * round + 1, BOUND);
+                    }
+                }
+            });
+        }
+    }
+}

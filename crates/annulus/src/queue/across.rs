@@ -1,0 +1,431 @@
+//! Queues whose producers and consumer are in several processes, as each of these has them.
+//!
+//! Each process has a whole queue of its own: a queue state, one lane or more, and the end of its side. The
+//! lanes' slots and numbers are those of all ([`Across`](crate::lane::Across)). The other side is counted as
+//! one handle that nobody drops. A producer's process has its own lane only, and that of the consumer has all
+//! lanes.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use core::any::Any;
+use core::ptr::NonNull;
+
+use super::ends::Read;
+use super::fan_in::FanIn;
+use super::kind::{AnyKind, InPlace, Lanes, Parts};
+use super::one::One;
+use super::plan::Plan;
+use super::read::ReadEnd;
+use super::share::LaneShare;
+use super::write::WriteEnd;
+use super::{Consumer, Producer};
+use crate::gone::Gone;
+use crate::lane::{self, Cells, Lane, Number, Numbers, OtherProcess, Producers};
+use crate::memory::Memory;
+use crate::wait::{Remote, WaitStrategy};
+
+/// One producer, one consumer, in two processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Across {}
+
+impl AnyKind for Across {}
+
+impl Parts for Across {
+    type Write<T: Send> = WriteEnd<T, lane::Across>;
+    type Read<T: Send> = One<T, lane::Across>;
+    type ControlBlock<T: Send> = lane::Across;
+    const NAME: &'static str = "spsc across processes";
+}
+
+impl InPlace for Across {}
+
+impl Lanes for Across {
+    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T, lane::Across> {
+        write
+    }
+
+    #[inline]
+    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, lane::Across> {
+        read.has_some();
+        &mut read.end
+    }
+
+    #[inline]
+    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, lane::Across> {
+        &mut read.end
+    }
+}
+
+/// Many producers, one consumer, each in a process of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ManyAcross {}
+
+impl AnyKind for ManyAcross {}
+
+impl Parts for ManyAcross {
+    type Write<T: Send> = WriteEnd<T, lane::Across>;
+    type Read<T: Send> = FanIn<T, lane::Across>;
+    type ControlBlock<T: Send> = lane::Across;
+    const NAME: &'static str = "mpsc across processes";
+}
+
+impl InPlace for ManyAcross {}
+
+impl Lanes for ManyAcross {
+    fn write_end<T: Send>(write: &mut Self::Write<T>) -> &mut WriteEnd<T, lane::Across> {
+        write
+    }
+
+    #[inline]
+    fn read_end<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, lane::Across> {
+        read.look_in_place();
+        &mut read.current
+    }
+
+    #[inline]
+    fn current<T: Send>(read: &mut Self::Read<T>) -> &mut ReadEnd<T, lane::Across> {
+        &mut read.current
+    }
+
+    #[inline]
+    fn end_turn<T: Send>(read: &mut Self::Read<T>) {
+        read.end_turn();
+    }
+}
+
+/// What a process has of a lane.
+pub(crate) struct LanePart<T> {
+    pub(crate) slots: Cells<T>,
+    /// In the memory of the queue.
+    pub(crate) numbers: NonNull<Numbers>,
+    /// Where its producer sleeps.
+    pub(crate) released: Remote,
+}
+
+impl<T: Send> LanePart<T> {
+    /// # Safety
+    ///
+    /// As of [`Numbers`]: they live, and can be written to, as long as the memory, which the slots keep, too.
+    unsafe fn lane(self, first: Number) -> (Lane<T, lane::Across>, Remote) {
+        // SAFETY: the caller's promise.
+        let control = unsafe { lane::Across::new(self.numbers, first) };
+        (Lane::over(self.slots, first, control), self.released)
+    }
+}
+
+/// What one process has of a queue.
+pub(crate) struct Part<T> {
+    /// At least one. A producer's process has only its own.
+    pub(crate) first: LanePart<T>,
+    pub(crate) others: Box<[LanePart<T>]>,
+    /// Those of the queue: its close. They are in `memory`, as are those of the lanes.
+    pub(crate) numbers: NonNull<Numbers>,
+    /// Where the consumer sleeps.
+    pub(crate) published: Remote,
+    /// Whether the process of the other side is gone.
+    pub(crate) gone: Gone,
+    /// Where there may be several.
+    pub(crate) producers: Option<Producers>,
+    pub(crate) memory: Arc<dyn Any + Send + Sync>,
+}
+
+impl<T: Send> Part<T> {
+    /// # Safety
+    ///
+    /// As of [`LanePart::lane`], for all numbers.
+    unsafe fn share(self, plan: Plan) -> LaneShare<Lane<T, lane::Across>> {
+        // SAFETY: the caller's promise.
+        let other = unsafe { OtherProcess::new(self.numbers, self.gone, self.producers, self.memory) };
+        // SAFETY: the caller's promise.
+        let lane = |part: LanePart<T>| unsafe { part.lane(plan.first) };
+        LaneShare::across(
+            plan,
+            lane(self.first),
+            self.others.into_vec().into_iter().map(lane),
+            self.published,
+            other,
+        )
+    }
+
+    /// The producer of the queue's one lane here.
+    ///
+    /// # Safety
+    ///
+    /// As of [`share`](Self::share); and no process has another producer of that lane.
+    pub(crate) unsafe fn producer<K>(self, plan: Plan) -> Producer<T, K>
+    where
+        K: AnyKind + Parts<Write<T> = WriteEnd<T, lane::Across>>,
+    {
+        // SAFETY: the caller's promise.
+        Producer { end: WriteEnd::new(unsafe { self.share(plan) }) }
+    }
+
+    /// The consumer of the queue.
+    ///
+    /// # Safety
+    ///
+    /// As of [`share`](Self::share); and no process has another one.
+    pub(crate) unsafe fn consumer(self, plan: Plan) -> Consumer<T, Across> {
+        // SAFETY: the caller's promise.
+        Consumer { end: One::new(ReadEnd::new(unsafe { self.share(plan) })), strategy: None }
+    }
+
+    /// As [`consumer`](Self::consumer), of a queue with several producers.
+    ///
+    /// # Safety
+    ///
+    /// As of [`consumer`](Self::consumer).
+    pub(crate) unsafe fn consumer_of_many(self, plan: Plan) -> Consumer<T, ManyAcross> {
+        // SAFETY: the caller's promise.
+        Consumer { end: FanIn::new(ReadEnd::new(unsafe { self.share(plan) })), strategy: None }
+    }
+}
+
+impl Plan {
+    /// Of who comes to a queue of another process, with lanes of so many slots, whose first message was
+    /// number `first`.
+    pub(crate) fn of_guest(capacity: usize, first: u64, strategy: WaitStrategy) -> Self {
+        Self {
+            capacity,
+            first: Number::new(first),
+            memory: Memory::default(),
+            hand_off: false,
+            statistics: false,
+            name: None,
+            strategy,
+        }
+    }
+}
+
+/// For models, in which two processes are two threads.
+#[cfg(annulus_loom)]
+impl crate::spsc::Builder {
+    /// A queue, as the process of its producer and that of its consumer have it. `producer_is_gone` says
+    /// whether the first of the two is, and `consumer_is_gone` whether the second is. `is_asymmetric`: the
+    /// fences of wakers are light, and sleepers make up for it.
+    ///
+    /// The third of what it returns makes another consumer, which takes over from the first.
+    #[doc(hidden)]
+    #[allow(clippy::type_complexity, reason = "two handles, and one more")]
+    pub fn for_two_processes<T: Send + 'static>(
+        self,
+        is_asymmetric: bool,
+        producer_is_gone: impl Fn() -> bool + Send + Sync + 'static,
+        consumer_is_gone: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> (Producer<T, Across>, Consumer<T, Across>, impl FnOnce() -> Consumer<T, Across>) {
+        use crate::sync::AtomicU32;
+
+        struct Together<T> {
+            slots: Cells<T>,
+            numbers: Numbers,
+            words: [AtomicU32; 2],
+        }
+
+        let capacity = self.plan.capacity;
+        let memory = Arc::new(Together::<T> {
+            slots: Cells::new(capacity, Memory::default()).unwrap(),
+            numbers: Numbers::zeroed(),
+            words: [AtomicU32::new(0), AtomicU32::new(0)],
+        });
+        memory.numbers.begin_at(self.plan.first, 0);
+        // SAFETY: each keeps the memory, in which the word is.
+        let sleepers = [0, 1].map(|index| unsafe {
+            Remote::new(NonNull::from(&memory.words[index]), is_asymmetric, Arc::clone(&memory) as _)
+        });
+        let elsewhere = |index: usize| sleepers[index].again().woken_from_elsewhere(|| false);
+        let here = |index: usize| sleepers[index].again();
+        let part = |[published, released]: [Remote; 2], gone| Part {
+            first: LanePart {
+                // SAFETY: the slots are in the memory, which `memory` keeps.
+                slots: unsafe { memory.slots.again() },
+                numbers: NonNull::from(&memory.numbers),
+                released,
+            },
+            others: Box::default(),
+            numbers: NonNull::from(&memory.numbers),
+            published,
+            gone,
+            producers: None,
+            memory: Arc::clone(&memory) as _,
+        };
+        let is_gone = Arc::new(producer_is_gone);
+        let again = Arc::clone(&is_gone);
+        let plan = Plan::of_guest(capacity, self.plan.first.get(), self.plan.strategy);
+        let next = part([elsewhere(0), here(1)], Gone::new(move || again()));
+        // SAFETY: as above. The second consumer is made when the first is gone.
+        unsafe {
+            let consumer = part([elsewhere(0), here(1)], Gone::new(move || is_gone()));
+            let consumer = consumer.consumer(plan);
+            let producer = part([here(0), elsewhere(1)], Gone::new(consumer_is_gone)).producer(self.plan);
+            (producer, consumer, move || next.consumer(plan))
+        }
+    }
+}
+
+#[cfg(annulus_loom)]
+pub use places::Joins;
+
+/// For models of queues with several producers, in which each process is a thread.
+#[cfg(annulus_loom)]
+mod places {
+    use alloc::boxed::Box;
+    use alloc::sync::Arc;
+    use core::ptr::NonNull;
+
+    use super::{LanePart, ManyAcross, Part};
+    use crate::gone::Gone;
+    use crate::lane::{Cells, Numbers, PlaceTable};
+    use crate::memory::Memory;
+    use crate::mpsc::Builder;
+    use crate::queue::plan::Plan;
+    use crate::queue::{Consumer, Producer};
+    use crate::sync::{AtomicBool, AtomicU32, Ordering, mutated};
+    use crate::wait::Remote;
+
+    /// What all processes map, and the locks of the places.
+    struct Mapping<T> {
+        /// Of each lane.
+        slots: Box<[Cells<T>]>,
+        /// Of the queue, then of each lane.
+        numbers: Box<[Numbers]>,
+        /// For each of them.
+        words: Box<[AtomicU32]>,
+        /// True while somebody has the lock. Who sets one to false kills whoever has it.
+        locks: Arc<[AtomicBool]>,
+        ends: bool,
+    }
+
+    impl<T: Send + 'static> PlaceTable for Mapping<T> {
+        fn count(&self) -> usize {
+            self.locks.len()
+        }
+
+        fn ends(&self) -> bool {
+            self.ends
+        }
+
+        fn queue(&self) -> &Numbers {
+            &self.numbers[0]
+        }
+
+        fn numbers(&self, place: usize) -> &Numbers {
+            &self.numbers[1 + place]
+        }
+
+        fn is_held(&self, place: usize) -> bool {
+            // An exchange, because a look at a kernel's lock is never stale. Relaxed: it orders nothing.
+            self.locks[place].fetch_or(false, Ordering::Relaxed)
+        }
+    }
+
+    /// Has a lock, as long as it is there.
+    struct Place(Arc<[AtomicBool]>, usize);
+
+    impl Place {
+        fn take(locks: &Arc<[AtomicBool]>, place: usize) -> Option<Self> {
+            let is_taken = locks[place].swap(true, Ordering::AcqRel) && !mutated!("shm_place_of_another");
+            (!is_taken).then(|| Self(Arc::clone(locks), place))
+        }
+    }
+
+    impl Drop for Place {
+        fn drop(&mut self) {
+            // F9. An exchange, because loom would let a later one miss a store.
+            self.0[self.1].swap(false, Ordering::AcqRel);
+        }
+    }
+
+    /// What a process needs to join.
+    #[doc(hidden)]
+    pub struct Joins<T> {
+        mapping: Arc<Mapping<T>>,
+        /// Where the consumer sleeps, then where the producer of each place does.
+        sleepers: Box<[Remote]>,
+        plan: Plan,
+    }
+
+    impl<T: Send + 'static> Joins<T> {
+        fn lane(&self, place: usize, released: Remote) -> LanePart<T> {
+            let Mapping { slots, numbers, .. } = &*self.mapping;
+            LanePart {
+                // SAFETY: they are in the mapping, which whoever has the lane keeps.
+                slots: unsafe { slots[place].again() },
+                numbers: NonNull::from(&numbers[1 + place]),
+                released,
+            }
+        }
+
+        fn guest(&self) -> Plan {
+            Plan::of_guest(self.plan.capacity, self.plan.first.get(), self.plan.strategy)
+        }
+
+        /// A producer, if a place is free.
+        #[must_use]
+        pub fn producer(&self) -> Option<Producer<T, ManyAcross>> {
+            let (mapping, locks) = (&self.mapping, &self.mapping.locks);
+            // F4.
+            let place = (0..mapping.count()).find_map(|place| Place::take(locks, place))?;
+            let own = place.1;
+            let part = Part {
+                first: self.lane(own, self.sleepers[1 + own].again().woken_from_elsewhere(|| false)),
+                others: Box::default(),
+                numbers: NonNull::from(mapping.queue()),
+                published: self.sleepers[0].again(),
+                gone: Gone::new(|| false),
+                producers: Some(mapping.producers(Some(own))),
+                memory: Arc::new((place, Arc::clone(mapping))),
+            };
+            mapping.come(own);
+            // F6. SAFETY: the numbers are in the mapping, which it keeps. It has the lock of its place.
+            Some(unsafe { part.producer(self.guest()) })
+        }
+
+        /// The consumer. Whoever was it before is gone.
+        #[must_use]
+        pub fn consumer(&self) -> Consumer<T, ManyAcross> {
+            let mapping = &self.mapping;
+            let lane = |place| self.lane(place, self.sleepers[1 + place].again());
+            let watched = Arc::clone(mapping);
+            let part = Part {
+                first: lane(0),
+                others: (1..mapping.count()).map(lane).collect(),
+                numbers: NonNull::from(mapping.queue()),
+                published: self.sleepers[0].again().woken_from_elsewhere(|| false),
+                gone: Gone::new(move || watched.is_over()),
+                producers: Some(mapping.producers(None)),
+                memory: Arc::clone(mapping) as _,
+            };
+            // SAFETY: the numbers are in the mapping, which it keeps; and there is no other consumer.
+            unsafe { part.consumer_of_many(self.guest()) }
+        }
+    }
+
+    impl Builder {
+        /// A queue with a place for each of `locks`, as its processes see it. `is_asymmetric`: the fences of
+        /// wakers are light, and sleepers make up for it. `ends`: with its last producer.
+        #[doc(hidden)]
+        #[must_use]
+        pub fn for_processes<T: Send + 'static>(
+            self,
+            is_asymmetric: bool,
+            locks: &Arc<[AtomicBool]>,
+            ends: bool,
+        ) -> Joins<T> {
+            let (places, capacity) = (locks.len(), self.plan.capacity);
+            let mapping = Mapping {
+                slots: (0..places).map(|_| Cells::new(capacity, Memory::default()).unwrap()).collect(),
+                numbers: (0..=places).map(|_| Numbers::zeroed()).collect(),
+                words: (0..=places).map(|_| AtomicU32::new(0)).collect(),
+                locks: Arc::clone(locks),
+                ends,
+            };
+            mapping.numbers.iter().for_each(|numbers| numbers.begin_at(self.plan.first, 0));
+            let mapping = Arc::new(mapping);
+            // SAFETY: each keeps the mapping, in which the word is.
+            let remote =
+                |word| unsafe { Remote::new(NonNull::from(word), is_asymmetric, Arc::clone(&mapping) as _) };
+            let sleepers = mapping.words.iter().map(remote).collect();
+            Joins { mapping: Arc::clone(&mapping), sleepers, plan: self.plan }
+        }
+    }
+}

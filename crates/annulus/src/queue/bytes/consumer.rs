@@ -1,0 +1,218 @@
+//! [`Consumer`]: the reading verbs.
+
+use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+use super::Record;
+use super::record::next_len;
+use crate::Closer;
+use crate::error::{RecvError, TryRecvError};
+#[cfg(feature = "std")]
+use crate::error::{RecvTimeoutError, in_time};
+use crate::observer::observable;
+use crate::queue;
+use crate::queue::InPlace;
+use crate::spsc::Spsc;
+use crate::wait::own_strategy;
+use crate::wait::{Deadline, WaitStrategy};
+
+/// The reading end of a [queue of bytes](super).
+///
+/// A [`Record`] borrows it: there is one at a time. Right behind a producer that writes without a break it
+/// may [rest](crate::queue::Consumer#rests) before a look. (What is said there of messages is true of words
+/// of 8 bytes here.)
+pub struct Consumer<K: InPlace = Spsc> {
+    pub(crate) words: queue::Consumer<u64, K>,
+    pub(crate) capacity: usize,
+}
+
+impl<K: InPlace> Consumer<K> {
+    /// The next record. Waits for one with the [`WaitStrategy`] of the queue.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]: the queue is closed, and everything that was written was read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::queue::bytes::channel(64);
+    /// let writer = std::thread::spawn(move || producer.write(b"hello"));
+    /// assert_eq!(*consumer.read()?, *b"hello");
+    /// writer.join().unwrap().unwrap();
+    /// assert!(consumer.read().is_err());
+    /// # Ok::<(), annulus::RecvError>(())
+    /// ```
+    #[inline]
+    pub fn read(&mut self) -> Result<Record<'_, K>, RecvError> {
+        self.read_as(None)
+    }
+
+    /// The next record, if there is one. Never waits for anybody, allocates and copies nothing; O(1).
+    ///
+    /// # Errors
+    ///
+    /// [`Empty`](TryRecvError::Empty): nothing is there. [`Closed`](TryRecvError::Closed): the queue is
+    /// closed, and everything that was written was read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::TryRecvError;
+    ///
+    /// let (mut producer, mut consumer) = annulus::queue::bytes::channel(64);
+    /// assert_eq!(consumer.try_read().unwrap_err(), TryRecvError::Empty);
+    /// producer.write(b"one").unwrap();
+    /// drop(producer);
+    /// let record = consumer.try_read()?;
+    /// assert_eq!((record.len(), record[0]), (3, b'o'));
+    /// drop(record);
+    /// assert_eq!(consumer.try_read().unwrap_err(), TryRecvError::Closed);
+    /// # Ok::<(), annulus::TryRecvError>(())
+    /// ```
+    #[inline]
+    pub fn try_read(&mut self) -> Result<Record<'_, K>, TryRecvError> {
+        let len = self.words.look_for(next_len::<K>)?;
+        Ok(Record::new(&mut self.words.end, len))
+    }
+
+    /// As [`read`](Self::read), waiting by `strategy`. With [`BusySpin`](WaitStrategy::BusySpin),
+    /// [`YieldSpin`](WaitStrategy::YieldSpin) and [`Monitor`](WaitStrategy::Monitor) it never rests.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read).
+    #[inline]
+    pub fn read_by(&mut self, strategy: WaitStrategy) -> Result<Record<'_, K>, RecvError> {
+        self.read_as(Some(strategy))
+    }
+
+    #[inline(always)]
+    fn read_as(&mut self, strategy: Option<WaitStrategy>) -> Result<Record<'_, K>, RecvError> {
+        let len = match next_len::<K>(&mut self.words.end) {
+            Some(len) => len,
+            None => self.wait(strategy, None).unwrap_or(Err(RecvError))?,
+        };
+        Ok(Record::new(&mut self.words.end, len))
+    }
+
+    /// As [`read`](Self::read), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still reads a record that is there.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](RecvTimeoutError::Timeout): nothing came in time. [`Closed`](RecvTimeoutError::Closed): as
+    /// [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let (producer, mut consumer) = annulus::queue::bytes::channel(64);
+    /// let error = consumer.read_timeout(Duration::from_millis(1)).unwrap_err();
+    /// assert_eq!(error, annulus::RecvTimeoutError::Timeout);
+    /// # drop(producer);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn read_timeout(&mut self, timeout: Duration) -> Result<Record<'_, K>, RecvTimeoutError> {
+        let len = in_time(self.wait(None, Instant::now().checked_add(timeout)))?;
+        Ok(Record::new(&mut self.words.end, len))
+    }
+
+    /// As [`read_timeout`](Self::read_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read_timeout`](Self::read_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn read_deadline(&mut self, deadline: Instant) -> Result<Record<'_, K>, RecvTimeoutError> {
+        let len = in_time(self.wait(None, Some(deadline)))?;
+        Ok(Record::new(&mut self.words.end, len))
+    }
+
+    /// Waits for the next record, and returns its length; or for the end. `None` once `deadline` has passed.
+    #[cold]
+    #[inline(never)]
+    fn wait(
+        &mut self,
+        strategy: Option<WaitStrategy>,
+        deadline: Deadline,
+    ) -> Option<Result<usize, RecvError>> {
+        self.words.wait_for(next_len::<K>, strategy, deadline)
+    }
+
+    /// Whether there is no record. This is a snapshot: the producer may have written one when it returns.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The capacity that was requested, in bytes: see [how much fits](super#how-much-fits).
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Closes the queue and wakes both sides. Writes fail from now on. What was written before can still be
+    /// read. No effect on a closed queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::queue::bytes::channel(64);
+    /// producer.write(b"one").unwrap();
+    /// consumer.close();
+    /// assert!(producer.write(b"two").is_err());
+    /// assert_eq!(*consumer.read().unwrap(), *b"one");
+    /// assert!(consumer.read().is_err());
+    /// ```
+    pub fn close(&self) {
+        self.words.close();
+    }
+
+    own_strategy! {
+        make: "let (_producer, mut reader) = annulus::queue::bytes::channel(64);",
+        |handle| as: handle.words
+    }
+
+    /// A [`Closer`], which closes the queue from any thread. It does not keep the queue open.
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        self.words.closer()
+    }
+
+    // Decision 0101: nothing counts records.
+    observable! {
+        ///
+        /// Here they count words of 8 bytes in place of messages: `published`, `received` and `pending`, and
+        /// the `capacity`, too. A record takes a word for its length, and a word for each 8 bytes that it
+        /// begins. What stays empty at the end of the ring counts as well.
+        |handle| stats: handle.words.stats(),
+        observer: handle.words.observer()
+    }
+
+    /// Whether the queue is closed. There may be records left.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.words.is_closed()
+    }
+
+    /// Whether the queue is closed and every record that was written was read. If so, this stays true.
+    #[must_use]
+    pub fn is_fully_drained(&mut self) -> bool {
+        self.words.is_fully_drained()
+    }
+}
+
+impl<K: InPlace> fmt::Debug for Consumer<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Consumer")
+            .field("capacity", &self.capacity)
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,127 @@
+//! Why a record was not written. Nothing of it is sent, and it is still the caller's.
+
+use core::error::Error;
+use core::fmt;
+
+#[cfg(feature = "std")]
+use crate::error::SendTimeoutError;
+use crate::error::{GiveBack, Refusal, SendError, TrySendError};
+
+/// A record that is longer than any that its queue takes, however long one waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RecordTooLong {
+    /// How many bytes the record has.
+    pub length: usize,
+    /// How many it may have: half the capacity.
+    pub limit: usize,
+}
+
+impl fmt::Display for RecordTooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "a record of {} bytes is too long: a record of this queue may have {} bytes, half the capacity",
+            self.length, self.limit
+        )
+    }
+}
+
+impl Error for RecordTooLong {}
+
+/// What all three errors have in common; `refused` is the variant of a lack of room.
+macro_rules! refusals {
+    ($Error:ident $(, refused: $refused:ident, $text:expr)?) => {
+        impl From<RecordTooLong> for $Error {
+            fn from(error: RecordTooLong) -> Self {
+                Self::TooLong(error)
+            }
+        }
+
+        impl GiveBack<()> for $Error {
+            fn of(refusal: Refusal, (): ()) -> Self {
+                match refusal {
+                    $(Refusal::Full => Self::$refused,)?
+                    #[allow(unreachable_patterns, reason = "a verb without a deadline is refused for one reason only")]
+                    Refusal::Full | Refusal::Closed => Self::Closed,
+                }
+            }
+        }
+
+        impl fmt::Display for $Error {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match self {
+                    Self::Closed => SendError(()).fmt(f),
+                    Self::TooLong(error) => error.fmt(f),
+                    $(Self::$refused => $text.fmt(f),)?
+                }
+            }
+        }
+
+        impl Error for $Error {}
+    };
+}
+
+/// The error of a verb that waits is one of those that don't, and of those that wait for a time, too.
+macro_rules! from_waiting {
+    ($Error:ident) => {
+        impl From<WriteError> for $Error {
+            fn from(error: WriteError) -> Self {
+                match error {
+                    WriteError::Closed => Self::Closed,
+                    WriteError::TooLong(error) => Self::TooLong(error),
+                }
+            }
+        }
+    };
+}
+
+/// The error of [`write`](super::Producer::write) and similar verbs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WriteError {
+    /// The queue is closed: the consumer is gone, or somebody closed it.
+    Closed,
+    /// No record of this queue can be so long.
+    TooLong(RecordTooLong),
+}
+
+refusals!(WriteError);
+
+/// Why a record could not be written at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TryWriteError {
+    /// There is no room for it: the consumer has to read first.
+    Full,
+    /// The queue is closed: the consumer is gone, or somebody closed it.
+    Closed,
+    /// No record of this queue can be so long.
+    TooLong(RecordTooLong),
+}
+
+impl TryWriteError {
+    /// Whether there was no room. If so, another attempt may succeed later.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Full)
+    }
+}
+
+refusals!(TryWriteError, refused: Full, TrySendError::Full(()));
+from_waiting!(TryWriteError);
+
+/// Why a record could not be written in time.
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WriteTimeoutError {
+    /// The time passed, and there was no room for it.
+    Timeout,
+    /// The queue is closed: the consumer is gone, or somebody closed it.
+    Closed,
+    /// No record of this queue can be so long.
+    TooLong(RecordTooLong),
+}
+
+#[cfg(feature = "std")]
+refusals!(WriteTimeoutError, refused: Timeout, SendTimeoutError::Timeout(()));
+#[cfg(feature = "std")]
+from_waiting!(WriteTimeoutError);

@@ -1,0 +1,297 @@
+//! [`Producer`]: the writing verbs.
+
+use core::fmt;
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
+
+#[cfg(feature = "std")]
+use super::WriteTimeoutError;
+use super::layout::{max_len, padding_before, words_of};
+use super::{RecordTooLong, Reservation, TryWriteError, WriteError};
+use crate::Closer;
+use crate::error::{GiveBack, Refusal};
+use crate::lane::ControlBlock;
+use crate::observer::observable;
+use crate::queue::ends::Write;
+use crate::queue::write::WriteEnd;
+use crate::queue::{self, InPlace};
+use crate::spsc::Spsc;
+use crate::sync::mutated;
+use crate::wait::{Deadline, WaitStrategy};
+
+/// The writing end of a [queue of bytes](super).
+///
+/// The verbs that write copy a record into the ring. Those that reserve lend free words of the ring, so that
+/// the record is made there. An error leaves everything as it was.
+pub struct Producer<K: InPlace = Spsc> {
+    pub(crate) words: queue::Producer<u64, K>,
+    pub(crate) capacity: usize,
+}
+
+impl<K: InPlace> Producer<K> {
+    /// Writes `record`. Waits with the [`WaitStrategy`] of the queue while there is no room for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Closed`](WriteError::Closed): the queue is closed, or was closed while this waited.
+    /// [`TooLong`](WriteError::TooLong): it is longer than [`max_len`](Self::max_len). It never waits then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::queue::bytes::{RecordTooLong, WriteError, channel};
+    ///
+    /// let (mut producer, mut consumer) = channel(64);
+    /// producer.write(b"hello")?;
+    /// assert_eq!(*consumer.read().unwrap(), *b"hello");
+    ///
+    /// let error = producer.write(&[0; 33]).unwrap_err();
+    /// assert_eq!(error, WriteError::TooLong(RecordTooLong { length: 33, limit: 32 }));
+    /// # Ok::<(), WriteError>(())
+    /// ```
+    #[inline]
+    pub fn write(&mut self, record: &[u8]) -> Result<(), WriteError> {
+        self.write_as(record, None, None)
+    }
+
+    /// Writes `record` if there is room. Never waits, allocates nothing; O(its length).
+    ///
+    /// # Errors
+    ///
+    /// [`Full`](TryWriteError::Full): there is no room now. [`Closed`](TryWriteError::Closed) and
+    /// [`TooLong`](TryWriteError::TooLong): as of [`write`](Self::write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::queue::bytes::{TryWriteError, channel};
+    ///
+    /// let (mut producer, mut consumer) = channel(64);
+    /// producer.try_write(&[1; 32])?;
+    /// assert_eq!(producer.try_write(&[2; 32]), Err(TryWriteError::Full));
+    /// drop(consumer.try_read());
+    /// producer.try_write(&[2; 32])?;
+    /// # Ok::<(), TryWriteError>(())
+    /// ```
+    #[inline]
+    pub fn try_write(&mut self, record: &[u8]) -> Result<(), TryWriteError> {
+        let mut reservation = self.try_reserve(record.len())?;
+        reservation.copy_from_slice(record);
+        Ok(reservation.commit()?)
+    }
+
+    /// As [`write`](Self::write), waiting by `strategy`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`write`](Self::write).
+    #[inline]
+    pub fn write_by(&mut self, record: &[u8], strategy: WaitStrategy) -> Result<(), WriteError> {
+        self.write_as(record, Some(strategy), None)
+    }
+
+    /// As [`write`](Self::write), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. A timeout of zero still writes if there is room.
+    ///
+    /// # Errors
+    ///
+    /// [`Timeout`](WriteTimeoutError::Timeout): no room came in time. The others are those of
+    /// [`write`](Self::write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::queue::bytes::{WriteTimeoutError, channel};
+    /// use std::time::Duration;
+    ///
+    /// let (mut producer, consumer) = channel(64);
+    /// producer.write(&[1; 32]).unwrap();
+    /// let error = producer.write_timeout(&[2; 32], Duration::from_millis(1)).unwrap_err();
+    /// assert_eq!(error, WriteTimeoutError::Timeout);
+    /// # drop(consumer);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn write_timeout(&mut self, record: &[u8], timeout: Duration) -> Result<(), WriteTimeoutError> {
+        self.write_as(record, None, Instant::now().checked_add(timeout))
+    }
+
+    /// As [`write_timeout`](Self::write_timeout), but gives up at `deadline`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`write_timeout`](Self::write_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn write_deadline(&mut self, record: &[u8], deadline: Instant) -> Result<(), WriteTimeoutError> {
+        self.write_as(record, None, Some(deadline))
+    }
+
+    /// Room for a record of up to `len` bytes, to be written in place. Waits with the [`WaitStrategy`] of the
+    /// queue while there is none. Nothing is sent until the [`Reservation`] is committed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`write`](Self::write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::queue::bytes::channel(64);
+    /// let mut record = producer.reserve(8)?;
+    /// record.copy_from_slice(&1.5_f64.to_le_bytes());
+    /// record.commit()?;
+    /// drop(producer.reserve(30)?); // this one is not sent
+    /// assert_eq!(*consumer.read().unwrap(), 1.5_f64.to_le_bytes());
+    /// assert!(consumer.is_empty());
+    /// # Ok::<(), annulus::queue::bytes::WriteError>(())
+    /// ```
+    #[inline]
+    pub fn reserve(&mut self, len: usize) -> Result<Reservation<'_, K>, WriteError> {
+        self.reserve_as(len, None, None)
+    }
+
+    /// Like [`reserve`](Self::reserve), but never waits.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`try_write`](Self::try_write).
+    #[inline]
+    pub fn try_reserve(&mut self, len: usize) -> Result<Reservation<'_, K>, TryWriteError> {
+        Reservation::new(self.end_for::<TryWriteError>(len)?, len).ok_or(TryWriteError::Full)
+    }
+
+    /// Like [`reserve`](Self::reserve), but gives up after `timeout`, like
+    /// [`write_timeout`](Self::write_timeout).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`write_timeout`](Self::write_timeout).
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    pub fn reserve_timeout(
+        &mut self,
+        len: usize,
+        timeout: Duration,
+    ) -> Result<Reservation<'_, K>, WriteTimeoutError> {
+        self.reserve_as(len, None, Instant::now().checked_add(timeout))
+    }
+
+    #[inline]
+    fn write_as<E: GiveBack<()> + From<RecordTooLong>>(
+        &mut self,
+        record: &[u8],
+        strategy: Option<WaitStrategy>,
+        deadline: Deadline,
+    ) -> Result<(), E> {
+        let mut reservation = self.reserve_as::<E>(record.len(), strategy, deadline)?;
+        reservation.copy_from_slice(record);
+        if reservation.publish(record.len()) { Ok(()) } else { Err(E::of(Refusal::Closed, ())) }
+    }
+
+    #[inline]
+    fn reserve_as<E: GiveBack<()> + From<RecordTooLong>>(
+        &mut self,
+        len: usize,
+        strategy: Option<WaitStrategy>,
+        deadline: Deadline,
+    ) -> Result<Reservation<'_, K>, E> {
+        let end = self.end_for::<E>(len)?;
+        let slots = slots_for(end, len);
+        if !end.has_free_slots(slots) {
+            let strategy = strategy.unwrap_or(Write::state(end).plan.strategy);
+            end.wait_for(slots, strategy, deadline).map_err(|refusal| E::of(refusal, ()))?;
+        }
+        Ok(Reservation::new(end, len).expect("there is room, and it stays"))
+    }
+
+    /// The end of the lane, if the queue is open and takes a record of `len` bytes.
+    #[inline]
+    pub(super) fn end_for<E: GiveBack<()> + From<RecordTooLong>>(
+        &mut self,
+        len: usize,
+    ) -> Result<&mut WriteEnd<u64, K::ControlBlock<u64>>, E> {
+        let limit = self.max_len();
+        if len > limit && !mutated!("record_length_unchecked") {
+            return Err(RecordTooLong { length: len, limit }.into());
+        }
+        // (A hint will do: a commit decides.)
+        if self.words.end.state().may_be_closed() {
+            return Err(E::of(Refusal::Closed, ()));
+        }
+        Ok(K::write_end(&mut self.words.end))
+    }
+
+    /// The length of the longest record that this queue takes: half the capacity.
+    #[must_use]
+    pub fn max_len(&self) -> usize {
+        max_len(self.capacity)
+    }
+
+    /// Whether every record was read. If so, this stays true until this producer writes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The capacity that was requested, in bytes: see [how much fits](super#how-much-fits).
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Closes the queue, and wakes both sides. The consumer reads what was written before. No effect on a
+    /// closed queue.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = annulus::queue::bytes::channel(64);
+    /// producer.write(b"one").unwrap();
+    /// producer.close();
+    /// assert_eq!(producer.write(b"two"), Err(annulus::queue::bytes::WriteError::Closed));
+    /// assert_eq!(*consumer.read().unwrap(), *b"one");
+    /// assert!(consumer.read().is_err());
+    /// ```
+    pub fn close(&self) {
+        self.words.close();
+    }
+
+    /// A [`Closer`], which closes the queue from any thread. It does not keep the queue open.
+    #[must_use]
+    pub fn closer(&self) -> Closer {
+        self.words.closer()
+    }
+
+    // Decision 0101: nothing counts records.
+    observable! {
+        ///
+        /// Here they count words of 8 bytes in place of messages: `published`, `received` and `pending`, and
+        /// the `capacity`, too. A record takes a word for its length, and a word for each 8 bytes that it
+        /// begins. What stays empty at the end of the ring counts as well.
+        |handle| stats: handle.words.stats(),
+        observer: handle.words.observer()
+    }
+
+    /// Whether the queue is closed. If so, every write fails from now on.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.words.is_closed()
+    }
+}
+
+/// How many slots a record of `len` bytes takes now, with the padding before it. Only a write changes that.
+#[inline]
+pub(super) fn slots_for<C: ControlBlock<u64>>(end: &WriteEnd<u64, C>, len: usize) -> usize {
+    let words = words_of(len);
+    padding_before(words, end.to_storage_end()) + words
+}
+
+impl<K: InPlace> fmt::Debug for Producer<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Producer")
+            .field("capacity", &self.capacity)
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}

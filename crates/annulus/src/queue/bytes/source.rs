@@ -1,0 +1,85 @@
+//! Consumers of bytes as what one can wait at: [`Source`] and [`Take`].
+
+use alloc::boxed::Box;
+
+use super::Consumer;
+use crate::batches::Batches;
+use crate::error::{RecvError, TryRecvError};
+use crate::queue::{self, InPlace};
+use crate::receive::{Receive, Waitable};
+use crate::sync::AtomicU64;
+use crate::wait::{Event, Look, Source, Take, WaitStrategy};
+
+// Something is there for a consumer of words just where a record is.
+
+// SAFETY: the events are those of the consumer of words, which this has.
+unsafe impl<K: InPlace> Source for Consumer<K> {
+    fn event(&self) -> &Event {
+        self.words.event()
+    }
+
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.words.watched()
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.words.is_ready()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        self.words.strategy()
+    }
+}
+
+// SAFETY: as above.
+unsafe impl<K: InPlace> Take for Consumer<K> {
+    type Taken = Box<[u8]>;
+
+    fn poll_recv(&mut self) -> Look<Result<Box<[u8]>, RecvError>> {
+        match self.try_read() {
+            Ok(record) => Look::Found(Ok(record.into())),
+            Err(TryRecvError::Empty) => Look::Nothing,
+            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
+        }
+    }
+}
+
+impl<K: InPlace> Batches for Consumer<K> {
+    type Mark = <queue::Consumer<u64, K> as Batches>::Mark;
+
+    fn has_more(&mut self) -> bool {
+        self.words.has_more()
+    }
+
+    fn mark(&mut self) -> Self::Mark {
+        self.words.mark()
+    }
+
+    fn has_passed(&self, mark: &Self::Mark) -> bool {
+        self.words.has_passed(mark)
+    }
+}
+
+impl<K: InPlace> Waitable for Consumer<K> {}
+
+/// A message is a copy of a record.
+impl<K: InPlace> Receive for Consumer<K> {
+    type Item = Box<[u8]>;
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use crate::queue::bytes::channel;
+    use crate::sync::Ordering;
+
+    /// A waiter that waits by the processor watches the word that a record changes.
+    #[test]
+    fn a_record_changes_the_word_that_is_watched() {
+        let (mut producer, consumer) = channel(64);
+        let word = consumer.watched().unwrap();
+        let before = word.load(Ordering::Relaxed);
+        producer.try_write(&[]).unwrap();
+        assert_ne!(word.load(Ordering::Relaxed), before);
+    }
+}

@@ -1,0 +1,17 @@
+//! [`channel`]: a queue in one order in one call.
+
+use super::{Builder, Receiver, Sender};
+use crate::error::CapacityError;
+
+/// Makes a queue that holds exactly `capacity` messages, whoever sent them.
+///
+/// # Panics
+///
+/// If `capacity` is 0, or memory has no room for so many slots. [`Builder::build`] returns an error instead.
+#[doc(alias = "bounded")]
+#[doc(alias = "unbounded")]
+#[must_use]
+#[track_caller]
+pub fn channel<T: Send>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+    Builder::new(capacity).build().unwrap_or_else(|error: CapacityError| panic!("{error}"))
+}

@@ -1,0 +1,190 @@
+//! An area of words in which records of any length lie one behind the other, and the newest overwrite the
+//! oldest.
+//!
+//! A record is found by its [`Extent`], which travels as a message in a ring of stamped slots. So a reader
+//! has a length and a beginning that were once right, and its number is that of the message. Left to prove is
+//! that nobody has overwritten the bytes since:
+//!
+//! ```text
+//! writer                                  reader, with the extent of a record (R1 to R4)
+//! Q3  overwritten := past what goes       Q6  read the words            Relaxed
+//!     (where that is further)  Relaxed    Q7  fence                     Acquire
+//! Q4  fence                    Release    Q8  overwritten <= start?     Relaxed
+//! Q5  write the words          Relaxed
+//!     W1 to W4 with the extent
+//! ```
+//!
+//! *Why the reader gets whole records.* R1 reads the value of W4, so the words are at least as new as the
+//! record. If a word were newer, its Q5 belongs to a record that was written later, and the Q3 of that
+//! record, or of one before it, went past the start of this one. Q7 pairs with the Q4 after it, so Q8 sees
+//! that value or a later one; and it only grows.
+//!
+//! After Boehm's seqlock, as `slot.rs`; with the "tail intent" of Agrona's `BroadcastTransmitter` in place of
+//! a stamp. Here it moves by a sixteenth of the area at a time, so that its line stays in readers' caches.
+
+use alloc::vec::Vec;
+use core::mem::MaybeUninit;
+
+use super::copy::{self, RECORD_FLOOR, WORD};
+use super::storage::Storage;
+use crate::hint::unlikely;
+#[cfg(feature = "std")]
+use crate::memory::Block;
+use crate::memory::{Memory, NoBlock};
+use crate::sync::{AtomicU64, Ordering, fence, mutated};
+
+/// Where a record lies: the number of its first word, counted from the first record on, and its length in
+/// bytes. (An array, because it is a message.)
+pub(crate) type Extent = [u64; 2];
+
+/// The words of records. One writer; any number of readers.
+pub(crate) struct Area {
+    words: Storage,
+    /// How many words there are, less one; they are a power of two. Constant.
+    mask: u64,
+    overwritten: Overwritten,
+}
+
+/// The number of the first word that stands: those before it are overwritten, or may be at any moment.
+#[repr(align(128))]
+struct Overwritten(AtomicU64);
+
+/// Where the writer of an area is. Only the writer has it.
+pub(crate) struct Pen {
+    /// The number of the next word.
+    next: u64,
+    /// The first word of the newest record.
+    newest: u64,
+    /// As in the area.
+    overwritten: u64,
+}
+
+impl Pen {
+    /// At the beginning of an area.
+    pub(crate) fn new() -> Self {
+        Self { next: 0, newest: 0, overwritten: 0 }
+    }
+}
+
+impl Area {
+    /// An area of so many words: a power of two, and at least two.
+    pub(crate) fn new(words: usize, memory: Memory) -> Result<Self, NoBlock> {
+        assert!(words.is_power_of_two() && words > 1, "an area of {words} words");
+        let overwritten = Overwritten(AtomicU64::new(0));
+        Ok(Self { words: Storage::zeroed(words, 1, memory)?, mask: words as u64 - 1, overwritten })
+    }
+
+    /// Where its words lie.
+    #[cfg(feature = "std")]
+    pub(crate) fn block(&self) -> &Block {
+        self.words.block()
+    }
+
+    /// How many bytes it has.
+    pub(crate) fn bytes(&self) -> usize {
+        self.words().len() * WORD
+    }
+
+    /// The longest record, in bytes: half of the area. So the newest record stands while the next one is
+    /// written.
+    pub(crate) fn longest(&self) -> usize {
+        self.bytes() / 2
+    }
+
+    #[inline]
+    fn words(&self) -> &[AtomicU64] {
+        // SAFETY: the storage has `mask + 1` words, all initialised, and lives as long as this borrow.
+        unsafe { core::slice::from_raw_parts(self.words.start().as_ptr(), self.mask as usize + 1) }
+    }
+
+    /// The words from number `start` on, up to the end of the area, and all words: where a record that begins
+    /// there goes on.
+    #[inline]
+    fn beginning_at(&self, start: u64) -> (&[AtomicU64], &[AtomicU64]) {
+        let words = self.words();
+        (&words[(start & self.mask) as usize..], words)
+    }
+
+    /// Q3 to Q5: writes `record` behind the newest one. The caller publishes the extent. `pen` is the one of
+    /// this area, and `record` is not longer than the [longest](Self::longest).
+    #[inline]
+    pub(crate) fn write(&self, pen: &mut Pen, record: &[u8]) -> Extent {
+        debug_assert!(record.len() <= self.longest());
+        let start = pen.next;
+        let end = start + record.len().div_ceil(WORD) as u64;
+        let goes_past =
+            unlikely(end - pen.overwritten > self.mask + 1) && !mutated!("area_never_overwritten");
+        if goes_past && !mutated!("area_overwritten_late") {
+            self.overwrite_up_to(pen, end);
+        }
+        // Q5.
+        let (first, all) = self.beginning_at(start);
+        let (head, rest) = record.split_at(record.len().min(first.len() * WORD));
+        copy::store_bytes::<RECORD_FLOOR>(first, head);
+        copy::store_bytes::<RECORD_FLOOR>(all, rest);
+        if mutated!("area_overwritten_late") && goes_past {
+            self.overwrite_up_to(pen, end);
+        }
+        (pen.newest, pen.next) = (start, end);
+        [start, record.len() as u64]
+    }
+
+    /// Q3 and Q4: before the words up to number `end` are written.
+    // Decision 0084: ahead of what is needed, and never past the newest record.
+    fn overwrite_up_to(&self, pen: &mut Pen, end: u64) {
+        let size = self.mask + 1;
+        // The newest record and the next one are half of the area each, at most: so that much is needed, and
+        // it is never more than `newest`.
+        let needed = end - size;
+        let most = if mutated!("area_overwrites_newest") { pen.next } else { pen.newest };
+        pen.overwritten = (needed + size / 16).min(most);
+        debug_assert!(pen.overwritten >= needed);
+        // Q3. Relaxed: Q4 orders it before the words.
+        self.overwritten.0.store(pen.overwritten, Ordering::Relaxed);
+        if !mutated!("area_no_release_fence") {
+            // Q4. Release: pairs with Q7. Whoever sees a word that is written from now on also sees Q3.
+            fence(Ordering::Release);
+        }
+    }
+
+    /// Q6 to Q8: copies a record into `buffer`, in place of what is there. False if it was overwritten, or
+    /// may have been; the buffer is then empty. `extent` was made by [`write`](Self::write) of this area, and
+    /// the caller has seen it published.
+    #[inline]
+    pub(crate) fn read(&self, extent: Extent, buffer: &mut Vec<u8>) -> bool {
+        let [start, length] = extent;
+        // At most the longest record.
+        let length = length as usize;
+        buffer.clear();
+        buffer.reserve(length);
+        let bytes = &mut buffer.spare_capacity_mut()[..length];
+        self.copy(start, bytes);
+        if !mutated!("area_no_acquire_fence") {
+            // Q7. Acquire: pairs with Q4.
+            fence(Ordering::Acquire);
+        }
+        // Q8. Relaxed: Q7 orders it after the words.
+        let is_whole = self.overwritten.0.load(Ordering::Relaxed) <= start || mutated!("area_no_second_look");
+        if is_whole {
+            // SAFETY: `copy` wrote each of these bytes, and the capacity was reserved.
+            unsafe { buffer.set_len(length) };
+        }
+        is_whole
+    }
+
+    /// Q6: writes each of `bytes`. They may be torn; Q8 tells.
+    #[inline]
+    fn copy(&self, start: u64, bytes: &mut [MaybeUninit<u8>]) {
+        let (first, all) = self.beginning_at(start);
+        let (head, rest) = bytes.split_at_mut(bytes.len().min(first.len() * WORD));
+        copy::load_bytes::<RECORD_FLOOR>(first, head);
+        copy::load_bytes::<RECORD_FLOOR>(all, rest);
+    }
+
+    /// The number of the first word that stands, as far as this thread knows. A record that begins before it
+    /// can't be read.
+    pub(crate) fn first_standing(&self) -> u64 {
+        // Relaxed: a hint. Each read decides by Q8.
+        self.overwritten.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,102 @@
+//! Queues of records of any length, between two processes.
+//!
+//! A queue has the verbs, the errors and the waits of [`queue::bytes`](crate::queue::bytes): records of up to
+//! half the capacity, written and read in place. What happens when a process ends is said in
+//! [`shm::spsc`](super::spsc#when-a-process-ends). A record counts as received when it is dropped.
+//!
+//! # Trust
+//!
+//! Both processes can write to the memory. Whatever the other one writes there, this one stays within the
+//! ring, and no call runs for ever. A length that can't be closes the queue. But a record is a slice in
+//! memory that the other process can change while it is read: a process that does so breaks a promise on
+//! which the compiler relies. So let only processes in that keep it, or copy the record before you check it.
+
+use super::error::AttachError;
+use super::format::Payload;
+use super::invitation::Invitation;
+use super::kind::Kind;
+use super::queue::{Peer, Wanted, WhenConsumerDies, join, share};
+use super::share_error::ShareError;
+use super::spsc::Across;
+use crate::queue::bytes::Builder;
+use crate::wait::WaitStrategy;
+
+/// The producer of such a queue.
+pub type Producer = crate::queue::bytes::Producer<Across>;
+
+/// The consumer of such a queue.
+pub type Consumer = crate::queue::bytes::Consumer<Across>;
+
+/// Makes a queue, and its producer. The [`Invitation`] is for the process of the consumer, which makes that
+/// by [`consumer`].
+///
+/// The [`memory`](Builder::memory) of the builder is that which the processes share: see
+/// [`annulus::memory`](crate::memory).
+///
+/// # Errors
+///
+/// [`ShareError`]: no such queue can be, or the system refuses it.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::queue::bytes::Builder;
+/// use annulus::shm::{Invitation, WhenConsumerDies, bytes};
+/// use std::os::unix::net::UnixStream;
+///
+/// let (mut producer, _, invitation) = bytes::producer(Builder::new(4096), WhenConsumerDies::Close)?;
+/// let (here, there) = UnixStream::pair()?;
+/// invitation.send(&here)?;
+///
+/// // Usually in another process.
+/// let (mut consumer, _) = bytes::consumer(&Invitation::receive(&there)?)?;
+///
+/// producer.write(b"of any length")?;
+/// let mut record = producer.reserve(100)?;
+/// record[..2].copy_from_slice(b"up");
+/// record.commit_len(2)?;
+/// assert_eq!(*consumer.read()?, *b"of any length");
+/// assert_eq!(*consumer.read()?, *b"up");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn producer(
+    builder: Builder,
+    policy: WhenConsumerDies,
+) -> Result<(Producer, Peer, Invitation), ShareError> {
+    let capacity = builder.checked()?;
+    let (words, peer, invitation) = share(builder.words, wanted(), capacity as u64, policy)?;
+    Ok((Producer { words, capacity }, peer, invitation))
+}
+
+/// The consumer of a queue of another process, which waits by the default [`WaitStrategy`].
+///
+/// A queue has one consumer. When that is gone, another process may become the consumer, and goes on where
+/// the first one stood.
+///
+/// See [`producer`] for an example.
+///
+/// # Errors
+///
+/// [`AttachError`]: it is no such queue, or of another version; or it has a consumer; or the system refuses
+/// it.
+pub fn consumer(invitation: &Invitation) -> Result<(Consumer, Peer), AttachError> {
+    consumer_by(invitation, WaitStrategy::default())
+}
+
+/// As [`consumer`], for one that waits by `strategy`.
+///
+/// # Errors
+///
+/// Those of [`consumer`].
+pub fn consumer_by(invitation: &Invitation, strategy: WaitStrategy) -> Result<(Consumer, Peer), AttachError> {
+    let fault = |capacity, slots| {
+        let slots_of = usize::try_from(capacity).ok().and_then(|capacity| Builder::new(capacity).slots());
+        (slots_of != Some(slots)).then_some("the capacity in bytes")
+    };
+    let (words, peer, capacity) = join(invitation, wanted(), strategy, fault)?;
+    Ok((Consumer { words, capacity: capacity as usize }, peer))
+}
+
+fn wanted() -> Wanted {
+    Wanted { kind: Kind::Bytes, payload: Payload::of::<u64>() }
+}

@@ -1,0 +1,392 @@
+//! [`Directory`]: where rings have names, with no server: a file for each name, locked by the ring's process.
+
+use core::fmt;
+use std::env;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{self, Path, PathBuf};
+use std::string::{String, ToString};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::vec::Vec;
+
+use super::fingerprint::Fingerprint;
+use super::liveness::PeerState;
+use super::name;
+use super::name_error::{DirectoryError, NameError};
+use super::named_ring::NamedRing;
+use super::names::{Names, OTHERS, about_all, is_private};
+use super::process::ProcessId;
+use super::published_name::PublishedName;
+use super::record::Record;
+use crate::os::folder::{self, Folder, Rights, Watch};
+use crate::os::process::pid_namespace;
+use crate::sync::mutated;
+
+/// A directory in which rings have names.
+///
+/// A name is a small file that says which descriptor of which process is the ring (decision 0085). That
+/// process holds a lock on the file. So there is no server, and nothing to clean up: what a process leaves
+/// behind that was killed is recognized by the lock, which is gone, and the next ring of that name takes its
+/// place.
+///
+/// Clones are the same directory. All verbs may be called by any number of threads and processes at once.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::shm::{Directory, Fingerprint, NameError};
+/// use std::time::Duration;
+/// # let path = std::env::temp_dir().join(format!("annulus-doc-{}", std::process::id()));
+///
+/// let directory = Directory::open(&path)?; // or `Directory::of_user()`
+/// // Usually the descriptor of a ring.
+/// let memory = std::fs::File::open("/proc/self/exe")?;
+/// let published = directory.publish("quotes", &memory, Fingerprint::of::<u64>())?;
+///
+/// // Usually in another process, which may have begun to wait before there was such a ring.
+/// let found = directory.wait_for("quotes", Some(Duration::from_secs(1)))?;
+/// let descriptor = found.open_read_only()?;
+///
+/// // There is one of a name.
+/// let error = directory.publish("quotes", &memory, Fingerprint::of::<u64>()).unwrap_err();
+/// assert_eq!(error.to_string(), format!("the name \"quotes\" is taken by process {}", std::process::id()));
+///
+/// drop(published);
+/// assert!(matches!(directory.find("quotes"), Err(NameError::NotFound { .. })));
+/// # std::fs::remove_dir(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Directory {
+    names: Arc<Names>,
+}
+
+/// A name that [`Directory::list`] has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// The name.
+    pub name: String,
+    /// Whether the ring's process is there. `Dead` is what the next ring of this name replaces.
+    pub state: PeerState,
+    /// The ring's process; `None` if the file does not say.
+    pub process: Option<ProcessId>,
+    /// Of the type of its messages; `None` if the file does not say.
+    pub fingerprint: Option<Fingerprint>,
+}
+
+impl Directory {
+    /// The directory of the user of this process, which is made if there is none:
+    ///
+    /// 1. `$XDG_RUNTIME_DIR/annulus`, if that variable is an absolute path;
+    /// 2. `/dev/shm/annulus-UID`, if there is a `/dev/shm`;
+    /// 3. `/tmp/annulus-UID`.
+    ///
+    /// Processes meet if they use the same one. A service often has no `XDG_RUNTIME_DIR`, or another one:
+    /// give it a path then ([`open`](Self::open)).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub fn of_user() -> Result<Self, DirectoryError> {
+        Self::open(Self::path_of_user())
+    }
+
+    /// Where the directory of this user is, or would be: see [`of_user`](Self::of_user). It makes nothing.
+    ///
+    /// ```
+    /// let path = annulus::shm::Directory::path_of_user();
+    /// assert!(path.is_absolute());
+    /// ```
+    #[must_use]
+    pub fn path_of_user() -> PathBuf {
+        let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+        runtime.map_or_else(
+            || {
+                let base = Path::new("/dev/shm");
+                let base = if base.is_dir() { base } else { Path::new("/tmp") };
+                base.join(std::format!("annulus-{}", folder::user()))
+            },
+            |runtime| runtime.join("annulus"),
+        )
+    }
+
+    /// A directory of this user's alone. If there is none, it is made, with the mode 0700; the one above it
+    /// must be there.
+    ///
+    /// # Errors
+    ///
+    /// - `NotADirectory` if there is something else, a symbolic link for example.
+    /// - `Owner` if it belongs to another user.
+    /// - `Mode` if the group or others may do anything in it.
+    /// - `System` for what else the system says: no permission, for example.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, DirectoryError> {
+        Self::with_mode(path, 0o700)
+    }
+
+    /// A directory that a group of users shares, or all (`mode` 0770, or 0777). If there is none, it is made,
+    /// with this mode, whatever the process's `umask`.
+    ///
+    /// The files in it belong to the group of the directory. So make one for a group with that group, and let
+    /// each process of the group open it with its mode: `install -d -g traders -m 2770 /dev/shm/traders`.
+    /// Whoever may write to a directory may also remove names from it, unless it has the sticky bit, which
+    /// one adds by `chmod`.
+    ///
+    /// The kernel shows a process's descriptors only to its own user, and by its own process numbers. So
+    /// where the mode gives others something, each name has a socket beside its file, and its process has a
+    /// thread for each name, `annulus names`, which sends the ring's descriptors to whoever connects. Who may
+    /// read in the directory may do so, from another container, too. A process that is stopped (`SIGSTOP`)
+    /// does not answer: see [`NameError::NoAnswer`].
+    ///
+    /// What a process can do by these descriptors is said [here](super#what-a-process-can-do-to-another-one):
+    /// it is the same for all users who may connect.
+    ///
+    /// ```
+    /// use annulus::shm::Directory;
+    /// # let path = std::env::temp_dir().join(format!("annulus-group-{}", std::process::id()));
+    ///
+    /// let directory = Directory::with_mode(&path, 0o770)?;
+    /// # std::fs::remove_dir(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As in [`open`](Self::open), but `Mode` is about what goes beyond `mode`, and another owner is an error
+    /// only if `mode` gives nobody else anything.
+    pub fn with_mode(path: impl AsRef<Path>, mode: u32) -> Result<Self, DirectoryError> {
+        let (path, mode) = (path.as_ref(), mode & 0o777);
+        Self::of(Folder::open(path, mode), path, mode)
+    }
+
+    fn of(opened: io::Result<Folder>, path: &Path, mode: u32) -> Result<Self, DirectoryError> {
+        let path = path.to_path_buf();
+        let user = folder::user();
+        match opened.and_then(|folder| Ok((folder.rights()?, folder))) {
+            Err(error) if is_no_directory(&error) => Err(DirectoryError::NotADirectory { path }),
+            Err(error) => Err(DirectoryError::System { path, error }),
+            Ok((Rights { owner, .. }, _))
+                if owner != user && is_private(mode) && !mutated!("shm_any_owner") =>
+            {
+                Err(DirectoryError::Owner { path, owner, user })
+            }
+            Ok((Rights { mode: found, .. }, _))
+                if found & OTHERS & !mode != 0 && !mutated!("shm_any_mode") =>
+            {
+                Err(DirectoryError::Mode { path, mode: found, allowed: mode })
+            }
+            Ok((Rights { mode: found, .. }, folder)) => {
+                // The process may go elsewhere.
+                let path = path::absolute(&path).unwrap_or(path);
+                Ok(Self { names: Arc::new(Names { folder, path, mode, found }) })
+            }
+        }
+    }
+
+    // Decision 0107: who waits for a name goes by the path.
+    /// The directory that has its path now, if that is another one: this one was removed or moved, and
+    /// somebody has made another. `None` also while there is none.
+    pub(super) fn successor(&self) -> Result<Option<Self>, DirectoryError> {
+        let Names { folder, path, mode, .. } = &*self.names;
+        folder.successor(path).transpose().map(|found| Self::of(found, path, *mode)).transpose()
+    }
+
+    /// Where it is: an absolute path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.names.path
+    }
+
+    /// Notice of new names from now on.
+    pub(super) fn watch(&self) -> Watch {
+        self.names.folder.watch()
+    }
+
+    /// Gives a ring a name, until the value that this returns is dropped, or this process ends. It keeps a
+    /// descriptor of its own.
+    ///
+    /// What a dead process left under that name is replaced. Of two processes that publish one name at once,
+    /// one succeeds.
+    ///
+    /// # Errors
+    ///
+    /// - `Bad` if there can be no such name.
+    /// - `Taken` if the name has a ring whose process is alive. It says which process.
+    /// - `InTheWay`, `Owner`, `Busy`, or `System` (no room, no permission).
+    pub fn publish(
+        &self,
+        name: &str,
+        ring: impl AsFd,
+        fingerprint: Fingerprint,
+    ) -> Result<PublishedName, NameError> {
+        self.publish_with(name, ring.as_fd(), ring.as_fd(), fingerprint)
+    }
+
+    /// As [`publish`](Self::publish), with the page where the ring's sleepers are.
+    pub(super) fn publish_with(
+        &self,
+        name: &str,
+        ring: BorrowedFd<'_>,
+        sleepers: BorrowedFd<'_>,
+        fingerprint: Fingerprint,
+    ) -> Result<PublishedName, NameError> {
+        checked(name)?;
+        let system = |error| NameError::System { name: name.to_string(), error };
+        let fd = ring.try_clone_to_owned().map_err(system)?;
+        let sleepers = sleepers.try_clone_to_owned().map_err(system)?;
+        let record = Record {
+            process: ProcessId::current().map_err(system)?,
+            namespace: pid_namespace().map_err(system)?,
+            fd: std::os::fd::AsRawFd::as_raw_fd(&fd).unsigned_abs(),
+            fingerprint,
+            is_closed: false,
+        };
+        let lock = self.names.lock()?;
+        match self.names.holder(name)? {
+            Some(holder) if holder.state() == PeerState::Alive && !mutated!("shm_name_stolen") => {
+                return Err(NameError::Taken { name: name.to_string(), process: holder.process() });
+            }
+            _ => {}
+        }
+        // First: whoever finds the name finds the socket.
+        let socket = self.names.answer(&lock, name, [&fd, &sleepers]).map_err(system)?;
+        let given = self.names.give(&lock, name, &record);
+        if given.is_err() {
+            // Nothing is left of it. (What a dead process left, too, stands for no ring.)
+            _ = self.names.remove(&lock, name);
+        }
+        let file = given.map_err(system)?;
+        Ok(PublishedName::new(Arc::clone(&self.names), name.to_string(), file, fd, socket))
+    }
+
+    /// The ring of that name.
+    ///
+    /// # Errors
+    ///
+    /// - `Bad` if there can be no such name; `NotFound` if there is no such ring.
+    /// - `Dead` if its process has ended.
+    /// - `InTheWay`, `Owner`, or `System`.
+    pub fn find(&self, name: &str) -> Result<NamedRing, NameError> {
+        checked(name)?;
+        let Some(holder) = self.names.holder(name)? else {
+            return Err(NameError::NotFound { name: name.to_string() });
+        };
+        let process = holder.process();
+        match holder.state() {
+            PeerState::Alive => NamedRing::new(&self.names, name, holder),
+            PeerState::Closed => Err(NameError::NotFound { name: name.to_string() }),
+            PeerState::Dead => Err(NameError::Dead { name: name.to_string(), process }),
+        }
+    }
+
+    /// The ring of that name, as soon as there is one. It waits until then (`None` is for ever), also where
+    /// there is a dead one.
+    ///
+    /// It sleeps until the directory changes (by `inotify`), and looks once a second in any case. Where the
+    /// user has no more such watches, it looks once in 10 milliseconds. If the directory is removed or moved
+    /// meanwhile, it waits for another one at the same path, and looks there.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut`, and those of [`find`](Self::find) but `NotFound` and `Dead`. `System` if what is at the
+    /// path now can't be used: see [`with_mode`](Self::with_mode).
+    pub fn wait_for(&self, name: &str, timeout: Option<Duration>) -> Result<NamedRing, NameError> {
+        // (A sum that no clock reaches is for ever.)
+        let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let unusable = |error: DirectoryError| NameError::System {
+            name: name.to_string(),
+            error: io::Error::other(error),
+        };
+        let mut directory = self.clone();
+        // Before the first look: what comes after that look is noticed.
+        let mut watch = directory.watch();
+        loop {
+            if let Some(successor) = directory.successor().map_err(unusable)? {
+                watch = successor.watch();
+                directory = successor;
+            }
+            match directory.find(name) {
+                Err(NameError::NotFound { .. } | NameError::Dead { .. }) => {}
+                found => return found,
+            }
+            let now = Instant::now();
+            if until.is_some_and(|until| until <= now) {
+                return Err(NameError::TimedOut { name: name.to_string() });
+            }
+            watch.wait(Some(next_look(now, until)));
+        }
+    }
+
+    /// All names, in the order of the alphabet. It takes some system calls for each, and disturbs nobody.
+    ///
+    /// # Errors
+    ///
+    /// `System` if the directory can't be read. A name whose file can't be is left out.
+    pub fn list(&self) -> Result<Vec<Entry>, NameError> {
+        let files = self.names.folder.names().map_err(about_all)?;
+        let mut entries: Vec<Entry> = files
+            .iter()
+            .filter_map(|file| {
+                let name = name::of_file(file)?;
+                let holder = self.names.holder(name).ok()??;
+                Some(Entry {
+                    name: name.to_string(),
+                    state: holder.state(),
+                    process: holder.process(),
+                    fingerprint: holder.fingerprint(),
+                })
+            })
+            .collect();
+        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(entries)
+    }
+
+    /// Removes a name that a dead process left; with `force`, that of a ring that is alive, too. Those who
+    /// have the ring go on.
+    ///
+    /// # Errors
+    ///
+    /// - `Taken` if the ring's process is alive, without `force`.
+    /// - `NotFound`, `Bad`, `InTheWay`, `Owner`, `Busy`, or `System`.
+    pub fn remove(&self, name: &str, force: bool) -> Result<(), NameError> {
+        checked(name)?;
+        let lock = self.names.lock()?;
+        match self.names.holder(name)? {
+            None => Err(NameError::NotFound { name: name.to_string() }),
+            Some(holder) if holder.state() == PeerState::Alive && !force => {
+                Err(NameError::Taken { name: name.to_string(), process: holder.process() })
+            }
+            Some(_) => {
+                let removed = self.names.remove(&lock, name);
+                removed.map_err(|error| NameError::System { name: name.to_string(), error })
+            }
+        }
+    }
+}
+
+/// Its path.
+impl fmt::Debug for Directory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Directory").field(&self.names.path).finish()
+    }
+}
+
+/// When a process that waits for a name looks again, whatever becomes of the kernel's notices. (There is none
+/// of another directory at the same path.)
+pub(super) fn next_look(now: Instant, until: Option<Instant>) -> Instant {
+    let next = now + if mutated!("shm_looks_unrested") { Duration::ZERO } else { LOOK_INTERVAL };
+    until.map_or(next, |until| until.min(next))
+}
+
+/// The longest time without a look.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+pub(super) fn checked(name: &str) -> Result<(), NameError> {
+    name::check(name).map_err(|why| NameError::Bad { name: name.to_string(), why })
+}
+
+/// Whether this is the system's word for something that is no directory.
+fn is_no_directory(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotADirectory || folder::is_in_the_way(error)
+}

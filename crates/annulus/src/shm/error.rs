@@ -1,0 +1,198 @@
+//! [`AttachError`]: why a descriptor is no ring that this process can use.
+
+use core::error::Error;
+use core::fmt;
+use std::io;
+
+use super::fingerprint::Fingerprint;
+use super::kind::Kind;
+use crate::memory::MemoryError;
+
+/// Why a descriptor is no ring that this process can use.
+///
+/// Where the two sides do not agree, it has the values of both: `found` is what is in the memory, `wanted` is
+/// what this process asked for.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AttachError {
+    /// It is no file in memory: a pipe, a socket, a file on a disk, or a file of huge pages.
+    NotMemory,
+    /// Its length is not sealed: another process could cut it off, and an access would end this process.
+    NotSealed,
+    /// Some of its pages are not there, so to map it could take more memory than its creator has given.
+    Sparse,
+    /// It is too short, or longer than can be mapped.
+    Length {
+        /// How many bytes there are.
+        found: u64,
+        /// How many bytes there must be.
+        needed: u64,
+    },
+    /// It does not begin as a ring does.
+    NoRing {
+        /// Its first eight bytes.
+        found: [u8; 8],
+    },
+    /// Its numbers are written in the order of bytes of another machine.
+    Endianness,
+    /// Its format has another version.
+    Version {
+        /// The version of the ring.
+        found: u32,
+        /// The version that this library has.
+        wanted: u32,
+    },
+    /// It needs something that this library does not know.
+    Unknown {
+        /// The bits that are not known.
+        bits: u32,
+    },
+    /// Its one consumer is there already.
+    Occupied,
+    /// All its places for producers are taken.
+    NoPlace {
+        /// How many it has.
+        places: usize,
+    },
+    /// It is a queue that is closed: nothing can be sent any more.
+    Closed,
+    /// It is another kind of ring.
+    Kind {
+        /// The ring's.
+        found: Kind,
+        /// The one that was asked for.
+        wanted: Kind,
+    },
+    /// Its messages have another size.
+    PayloadSize {
+        /// The ring's, in bytes.
+        found: usize,
+        /// The size of the type that was asked for.
+        wanted: usize,
+    },
+    /// Its messages have another alignment.
+    PayloadAlignment {
+        /// The ring's, in bytes.
+        found: usize,
+        /// The alignment of the type that was asked for.
+        wanted: usize,
+    },
+    /// Its messages are of another type, of the same size and alignment.
+    Type {
+        /// The ring's.
+        found: Fingerprint,
+        /// That of the type that was asked for.
+        wanted: Fingerprint,
+    },
+    /// A field of its header can't be.
+    Damaged {
+        /// Which field.
+        field: &'static str,
+        /// What it says.
+        value: u64,
+    },
+    /// An option that this process [requires](super::Invitation::with_memory) of the memory was refused.
+    Memory(MemoryError),
+    /// A call to the system failed.
+    System(io::Error),
+}
+
+impl fmt::Display for AttachError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotMemory => f.write_str("the descriptor is no file in memory"),
+            Self::NotSealed => f.write_str(
+                "the memory is not sealed: another process could shrink it (seals SHRINK and GROW)",
+            ),
+            Self::Sparse => f.write_str("the memory has holes: not all of its pages are there"),
+            Self::Occupied => f.write_str(
+                "the queue has its one consumer already: wait until that process is gone, or make a queue of your own",
+            ),
+            Self::NoPlace { places } => write!(
+                f,
+                "all {places} places for producers are taken: wait until one leaves, or make the queue with more",
+            ),
+            Self::Closed => f.write_str("the queue is closed: nothing can be sent any more"),
+            Self::Length { found, needed } => {
+                write!(f, "the memory has {found} bytes, and the ring needs {needed}")
+            }
+            Self::NoRing { found } => write!(f, "the memory is no ring: it begins with {found:02x?}"),
+            Self::Endianness => f.write_str("the ring has the order of bytes of another machine"),
+            Self::Version { found, wanted } => {
+                write!(f, "the ring's format has version {found}, and this library has version {wanted}")
+            }
+            Self::Unknown { bits } => {
+                write!(f, "the ring needs what this library does not know: bits {bits:#x}")
+            }
+            Self::Kind { found, wanted } => write!(f, "the ring is a {found}, not a {wanted}"),
+            Self::PayloadSize { found, wanted } => {
+                write!(f, "the ring's messages have {found} bytes, and this type has {wanted}")
+            }
+            Self::PayloadAlignment { found, wanted } => {
+                write!(f, "the ring's messages are aligned to {found} bytes, and this type to {wanted}")
+            }
+            Self::Type { found, wanted } => {
+                write!(f, "the ring's messages are of the type {found}, and this type is {wanted}")
+            }
+            Self::Damaged { field, value } => {
+                write!(f, "the ring's header is damaged: {field} can't be {value:#x}")
+            }
+            Self::Memory(error) => error.fmt(f),
+            Self::System(error) => write!(f, "the system says: {error}"),
+        }
+    }
+}
+
+impl Error for AttachError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Memory(error) => Some(error),
+            Self::System(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn each_error_says_what_was_found() {
+        let types = (Fingerprint::named::<u8>("a"), Fingerprint::named::<u8>("b"));
+        for (error, words) in [
+            (AttachError::NotMemory, ["no file in memory", ""]),
+            (AttachError::NotSealed, ["SHRINK", "GROW"]),
+            (AttachError::Sparse, ["holes", ""]),
+            (AttachError::Occupied, ["one consumer", ""]),
+            (AttachError::NoPlace { places: 77 }, ["all 77 places", "leaves"]),
+            (AttachError::Closed, ["closed", ""]),
+            (AttachError::Length { found: 77, needed: 88 }, ["77", "88"]),
+            (AttachError::NoRing { found: *b"\x7fELF\0\0\0\0" }, ["7f, 45", "no ring"]),
+            (AttachError::Endianness, ["order of bytes", ""]),
+            (AttachError::Version { found: 7, wanted: 1 }, ["version 7", "version 1"]),
+            (AttachError::Unknown { bits: 0x10 }, ["0x10", ""]),
+            (
+                AttachError::Kind { found: Kind::Mpsc, wanted: Kind::Bytes },
+                ["several producers", "of records"],
+            ),
+            (
+                AttachError::Kind { found: Kind::Lossless, wanted: Kind::BroadcastBytes },
+                ["lossless", "broadcast ring of"],
+            ),
+            (AttachError::PayloadSize { found: 77, wanted: 88 }, ["77", "88"]),
+            (AttachError::PayloadAlignment { found: 77, wanted: 88 }, ["77", "88"]),
+            (
+                AttachError::Type { found: types.0, wanted: types.1 },
+                [&types.0.to_string(), &types.1.to_string()],
+            ),
+            (AttachError::Damaged { field: "the capacity", value: 0xAB }, ["the capacity", "0xab"]),
+            (AttachError::System(io::ErrorKind::PermissionDenied.into()), ["the system says", "permission"]),
+        ] {
+            let text = error.to_string();
+            assert!(words.iter().all(|words| text.contains(words)), "{error:?}: {text}");
+            assert_eq!(error.source().is_some(), matches!(error, AttachError::System(_)));
+        }
+    }
+}

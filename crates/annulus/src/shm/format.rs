@@ -1,0 +1,538 @@
+//! [`Layout`]: where everything lies in shared memory, and the header that says so (`docs/SHM-FORMAT.md`).
+
+use std::os::fd::OwnedFd;
+
+use super::error::AttachError;
+use super::fingerprint::Fingerprint;
+use super::kind::Kind;
+use super::process::ProcessId;
+use crate::os::shared_memory::{SharedMemory, Unfit};
+use crate::sync::{AtomicU32, Ordering, mutated};
+
+/// What a ring begins with.
+pub(crate) const MAGIC: [u8; 8] = *b"ANNULUS\0";
+/// The version of the format.
+pub(crate) const VERSION: u32 = 1;
+/// It reads 4, 3, 2, 1 in memory on machines that write the lowest byte first.
+pub(crate) const ENDIAN_MARK: u32 = 0x0102_0304;
+
+/// The length of the header. A multiple of 128, as is the beginning of everything that follows: two
+/// neighbours never share a cache line, nor the pair of lines that some processors fetch.
+pub(crate) const HEADER_BYTES: usize = 128;
+/// What the writing side changes.
+pub(crate) const PRODUCER_OFFSET: usize = 128;
+/// What the reading side changes.
+pub(crate) const CONSUMER_OFFSET: usize = 256;
+/// What a thread that sleeps, or wakes another, changes.
+pub(crate) const WAKE_OFFSET: usize = 384;
+/// A table of cells of [`CELL_BYTES`] each; how many is up to the ring. The slots follow.
+pub(crate) const CELLS_OFFSET: usize = 512;
+/// The length of a cell.
+pub(crate) const CELL_BYTES: usize = 128;
+/// How many cells each lane of a queue of several producers has: for its producer, for the consumer, and for
+/// both.
+pub(crate) const LANE_CELLS: usize = 3;
+/// No ring is shorter.
+pub(crate) const LEAST_BYTES: usize = CELLS_OFFSET;
+/// The slots begin at a multiple of this at least.
+const SLOTS_ALIGNMENT: usize = 128;
+/// Memory begins at a page, so no message can be aligned to more.
+const LARGEST_ALIGNMENT: usize = 4096;
+
+/// Where the fields of the header are, in bytes.
+pub(crate) mod offset {
+    pub(crate) const MAGIC: usize = 0;
+    pub(crate) const ENDIAN_MARK: usize = 8;
+    pub(crate) const VERSION: usize = 12;
+    pub(crate) const KIND: usize = 16;
+    pub(crate) const REQUIRED: usize = 20;
+    pub(crate) const TOTAL_BYTES: usize = 24;
+    pub(crate) const CELLS: usize = 32;
+    pub(crate) const SLOTS_OFFSET: usize = 40;
+    pub(crate) const SLOT_BYTES: usize = 48;
+    pub(crate) const CAPACITY: usize = 56;
+    pub(crate) const PAYLOAD_BYTES: usize = 64;
+    pub(crate) const PAYLOAD_ALIGNMENT: usize = 72;
+    pub(crate) const FINGERPRINT: usize = 80;
+    pub(crate) const START: usize = 88;
+    pub(crate) const CREATOR_START: usize = 96;
+    pub(crate) const CREATOR_PID: usize = 104;
+    /// Zero in this version; a reader does not look at them.
+    pub(crate) const SLEEPERS: usize = 108;
+    pub(crate) const RESERVED: usize = 112;
+}
+
+/// Where the numbers of a broadcast ring are, in bytes.
+pub(crate) mod broadcast {
+    pub(crate) const BOUND: usize = 128;
+    /// Of a lossless one.
+    pub(crate) const HEADROOM: usize = 136;
+    pub(crate) const SEATS: usize = 144;
+    pub(crate) const END: usize = 256;
+}
+
+/// Where the numbers of a queue are, in bytes. Those of a lane of several have the same places in
+/// [`LANE_CELLS`] cells.
+pub(crate) mod queue {
+    pub(crate) const TAIL: usize = 128;
+    pub(crate) const DETAIL: usize = 136;
+    /// Of a lane of several.
+    pub(crate) const CAME: usize = 144;
+    pub(crate) const LEFT: usize = 152;
+    /// Of a queue of several lanes.
+    pub(crate) const USED: usize = 160;
+    pub(crate) const HEAD: usize = 256;
+    pub(crate) const JOINED: usize = 264;
+    pub(crate) const CLOSED: usize = 384;
+    pub(crate) const END: usize = 392;
+}
+
+/// Where everything is in the sleepers' page, in bytes.
+pub(crate) mod page {
+    pub(crate) const MAGIC: usize = 0;
+    /// Whether the creator's process carries out barriers: not 0 if so.
+    pub(crate) const FENCES: usize = 4;
+    /// The word of those who wait for messages, and that of a producer which waits for room.
+    pub(crate) const WORDS: [usize; 2] = [128, 192];
+    /// No page is shorter.
+    pub(crate) const LEAST_BYTES: usize = 256;
+    /// Of a lossless ring: what its publisher says, and behind it the cells of its seats. Of a queue of
+    /// several producers: behind it the words of producers that wait for room.
+    pub(crate) const SCANNED: usize = 256;
+    pub(crate) const SEATS: usize = 384;
+    pub(crate) const SEAT_BYTES: usize = 128;
+    /// What is in the cell of a seat that nobody has.
+    pub(crate) const FREE: u64 = u64::MAX;
+}
+
+const _: () = {
+    // The page gives these numbers; a program in another language has them as its own.
+    assert!(offset::MAGIC == 0 && offset::ENDIAN_MARK == 8 && offset::VERSION == 12);
+    assert!(offset::KIND == 16 && offset::REQUIRED == 20 && offset::TOTAL_BYTES == 24);
+    assert!(offset::CELLS == 32 && offset::SLOTS_OFFSET == 40 && offset::SLOT_BYTES == 48);
+    assert!(offset::CAPACITY == 56 && offset::PAYLOAD_BYTES == 64 && offset::PAYLOAD_ALIGNMENT == 72);
+    assert!(offset::FINGERPRINT == 80 && offset::START == 88 && offset::CREATOR_START == 96);
+    assert!(offset::CREATOR_PID == 104 && offset::SLEEPERS == 108);
+    assert!(offset::RESERVED == 112 && offset::RESERVED < HEADER_BYTES);
+    assert!(HEADER_BYTES == 128 && PRODUCER_OFFSET == 128 && CONSUMER_OFFSET == 256);
+    assert!(WAKE_OFFSET == 384 && CELLS_OFFSET == 512 && CELL_BYTES == 128);
+};
+
+/// What the code has at these offsets from the producer's section on is where the page says. For constants.
+pub(crate) const fn are_at(offsets: &[usize], wanted: &[usize]) {
+    assert!(offsets.len() == wanted.len());
+    let mut index = 0;
+    while index < offsets.len() {
+        assert!(
+            PRODUCER_OFFSET + offsets[index] == wanted[index],
+            "a number has another place than the page says"
+        );
+        index += 1;
+    }
+}
+
+/// The bytes of a header. They are copied once, and then checked: who writes to the memory in between changes
+/// nothing.
+pub(crate) type HeaderBytes = [u8; HEADER_BYTES];
+
+/// The type of a ring's messages, as far as two processes can compare it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Payload {
+    /// In bytes.
+    pub(crate) bytes: usize,
+    /// In bytes: a power of two.
+    pub(crate) alignment: usize,
+    pub(crate) fingerprint: Fingerprint,
+}
+
+impl Payload {
+    /// Of a type, by its name.
+    pub(crate) fn of<T>() -> Self {
+        Self { bytes: size_of::<T>(), alignment: align_of::<T>(), fingerprint: Fingerprint::of::<T>() }
+    }
+}
+
+/// Where everything lies. There is none that does not fit its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) kind: Kind,
+    pub(crate) payload: Payload,
+    /// From one slot to the next, in bytes: not 0, at least the payload's, and a multiple of its alignment.
+    pub(crate) slot_bytes: usize,
+    /// How many slots there are. Not 0.
+    pub(crate) capacity: usize,
+    /// How many cells lie between the sections and the slots.
+    pub(crate) cells: usize,
+    /// The sequence of the first message.
+    pub(crate) start: u64,
+    pub(crate) creator: ProcessId,
+    /// The number of the creator's descriptor of the page where processes sleep; 0 where they sleep in the
+    /// ring.
+    pub(crate) sleepers: u32,
+}
+
+impl Layout {
+    /// Where the cells begin, in bytes from the first one on, and where the slots do. `None` if this is more
+    /// than can be counted, or if some field can't be (see [`Self::fault`]).
+    pub(crate) fn slots_offset(&self) -> Option<usize> {
+        let cells = self.cells.checked_mul(CELL_BYTES)?;
+        let alignment = self.payload.alignment.max(SLOTS_ALIGNMENT);
+        CELLS_OFFSET.checked_add(cells)?.checked_next_multiple_of(alignment)
+    }
+
+    /// How much memory it takes. `None` as above.
+    pub(crate) fn total_bytes(&self) -> Option<usize> {
+        let slots = self.slot_bytes.checked_mul(self.capacity)?;
+        self.slots_offset()?.checked_add(slots).filter(|&total| isize::try_from(total).is_ok())
+    }
+
+    /// The first field that can't be, and its value.
+    fn fault(&self) -> Option<(&'static str, u64)> {
+        let Payload { bytes, alignment, .. } = self.payload;
+        if !alignment.is_power_of_two() || alignment > LARGEST_ALIGNMENT {
+            return Some(("the payload's alignment", alignment as u64));
+        }
+        if bytes % alignment != 0 {
+            return Some(("the payload's size", bytes as u64));
+        }
+        if self.slot_bytes == 0 || self.slot_bytes < bytes || self.slot_bytes % alignment != 0 {
+            return Some(("the slots' size", self.slot_bytes as u64));
+        }
+        (self.capacity == 0).then_some(("the capacity", 0))
+    }
+
+    /// The header that says all this. `None` if it takes more memory than there can be, or can't be.
+    pub(crate) fn encode(&self) -> Option<HeaderBytes> {
+        if self.fault().is_some() {
+            return None;
+        }
+        let (slots_offset, total) = (self.slots_offset()?, self.total_bytes()?);
+        let mut header = [0; HEADER_BYTES];
+        let mut put = |offset: usize, bytes: &[u8]| header[offset..][..bytes.len()].copy_from_slice(bytes);
+        put(offset::MAGIC, &MAGIC);
+        put(offset::ENDIAN_MARK, &ENDIAN_MARK.to_ne_bytes());
+        put(offset::VERSION, &VERSION.to_ne_bytes());
+        put(offset::KIND, &self.kind.number().to_ne_bytes());
+        put(offset::TOTAL_BYTES, &(total as u64).to_ne_bytes());
+        put(offset::CELLS, &(self.cells as u64).to_ne_bytes());
+        put(offset::SLOTS_OFFSET, &(slots_offset as u64).to_ne_bytes());
+        put(offset::SLOT_BYTES, &(self.slot_bytes as u64).to_ne_bytes());
+        put(offset::CAPACITY, &(self.capacity as u64).to_ne_bytes());
+        put(offset::PAYLOAD_BYTES, &(self.payload.bytes as u64).to_ne_bytes());
+        put(offset::PAYLOAD_ALIGNMENT, &(self.payload.alignment as u64).to_ne_bytes());
+        put(offset::FINGERPRINT, &self.payload.fingerprint.to_u64().to_ne_bytes());
+        put(offset::START, &self.start.to_ne_bytes());
+        put(offset::CREATOR_START, &self.creator.start_time().to_ne_bytes());
+        put(offset::CREATOR_PID, &self.creator.pid().to_ne_bytes());
+        put(offset::SLEEPERS, &self.sleepers.to_ne_bytes());
+        Some(header)
+    }
+
+    /// What a header says of memory of so many bytes. Any bytes are allowed.
+    pub(crate) fn decode(header: &HeaderBytes, memory_bytes: usize) -> Result<Self, AttachError> {
+        let long = |offset: usize| u64::from_ne_bytes(array(header, offset));
+        let short = |offset: usize| u32::from_ne_bytes(array(header, offset));
+        // A number that no `usize` holds is as good as the largest: nothing is so large.
+        let size = |offset: usize| usize::try_from(long(offset)).unwrap_or(usize::MAX);
+
+        let found = array(header, offset::MAGIC);
+        if found != MAGIC {
+            return Err(AttachError::NoRing { found });
+        }
+        match short(offset::ENDIAN_MARK) {
+            ENDIAN_MARK => {}
+            mark if mark == ENDIAN_MARK.swap_bytes() => return Err(AttachError::Endianness),
+            mark => return Err(AttachError::Damaged { field: "the endianness mark", value: mark.into() }),
+        }
+        let found = short(offset::VERSION);
+        if found != VERSION {
+            return Err(AttachError::Version { found, wanted: VERSION });
+        }
+        let bits = short(offset::REQUIRED);
+        if bits != 0 {
+            return Err(AttachError::Unknown { bits });
+        }
+        let damaged = |field, value| AttachError::Damaged { field, value };
+        let number = short(offset::KIND);
+        let layout = Self {
+            kind: Kind::of_number(number).ok_or_else(|| damaged("the kind", number.into()))?,
+            payload: Payload {
+                bytes: size(offset::PAYLOAD_BYTES),
+                alignment: size(offset::PAYLOAD_ALIGNMENT),
+                fingerprint: Fingerprint::from_u64(long(offset::FINGERPRINT)),
+            },
+            slot_bytes: size(offset::SLOT_BYTES),
+            capacity: size(offset::CAPACITY),
+            cells: size(offset::CELLS),
+            start: long(offset::START),
+            creator: ProcessId::new(short(offset::CREATOR_PID), long(offset::CREATOR_START)),
+            sleepers: short(offset::SLEEPERS),
+        };
+        if let Some((field, value)) = layout.fault() {
+            return Err(damaged(field, value));
+        }
+        let needed = layout.total_bytes();
+        if needed.map(|bytes| bytes as u64) != Some(long(offset::TOTAL_BYTES)) {
+            return Err(damaged("the total size", long(offset::TOTAL_BYTES)));
+        }
+        if layout.slots_offset().map(|bytes| bytes as u64) != Some(long(offset::SLOTS_OFFSET)) {
+            return Err(damaged("the slots' offset", long(offset::SLOTS_OFFSET)));
+        }
+        match needed {
+            Some(needed) if needed > memory_bytes && !mutated!("shm_length_believed") => {
+                Err(AttachError::Length { found: memory_bytes as u64, needed: needed as u64 })
+            }
+            _ => Ok(layout),
+        }
+    }
+
+    /// Whether it is a ring of this kind, for messages of this type.
+    pub(crate) fn is_for(&self, kind: Kind, payload: &Payload) -> Result<(), AttachError> {
+        let found = &self.payload;
+        if self.kind != kind {
+            Err(AttachError::Kind { found: self.kind, wanted: kind })
+        } else if found.bytes != payload.bytes {
+            Err(AttachError::PayloadSize { found: found.bytes, wanted: payload.bytes })
+        } else if found.alignment != payload.alignment {
+            Err(AttachError::PayloadAlignment { found: found.alignment, wanted: payload.alignment })
+        } else if found.fingerprint != payload.fingerprint && !mutated!("shm_any_type") {
+            Err(AttachError::Type { found: found.fingerprint, wanted: payload.fingerprint })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Writes the header of new memory. `None` if the memory is too short, or there is no such header.
+    ///
+    /// Nobody else may have the memory yet.
+    pub(crate) fn write(&self, memory: &SharedMemory) -> Option<()> {
+        let header = self.encode()?;
+        if !memory.is_writable() || memory.len() < self.total_bytes()? {
+            return None;
+        }
+        for offset in (0..HEADER_BYTES).step_by(4) {
+            let word = u32::from_ne_bytes(array(&header, offset));
+            // Relaxed: pairs with the load in `read`. Nobody else has the memory yet, and the system call
+            // that hands it over (a message, a file) orders it.
+            word_at(memory, offset).store(word, Ordering::Relaxed);
+        }
+        Some(())
+    }
+
+    /// Maps the ring that another process made.
+    pub(crate) fn attach(fd: OwnedFd, read_only: bool) -> Result<(SharedMemory, Self), AttachError> {
+        let memory = SharedMemory::attach(fd, read_only).map_err(unfit)?;
+        let layout = Self::read(&memory)?;
+        Ok((memory, layout))
+    }
+
+    /// What the header of this memory says.
+    pub(crate) fn read(memory: &SharedMemory) -> Result<Self, AttachError> {
+        if memory.len() < LEAST_BYTES {
+            return Err(AttachError::Length { found: memory.len() as u64, needed: LEAST_BYTES as u64 });
+        }
+        let mut header = [0; HEADER_BYTES];
+        for (index, bytes) in header.chunks_exact_mut(4).enumerate() {
+            // Relaxed: pairs with the store in `write`. Whatever it finds is checked.
+            bytes.copy_from_slice(&word_at(memory, 4 * index).load(Ordering::Relaxed).to_ne_bytes());
+        }
+        Self::decode(&header, memory.len())
+    }
+}
+
+/// What is said of a descriptor that can't be mapped.
+pub(super) fn unfit(unfit: Unfit) -> AttachError {
+    match unfit {
+        Unfit::NotMemory => AttachError::NotMemory,
+        Unfit::NotSealed => AttachError::NotSealed,
+        Unfit::Sparse => AttachError::Sparse,
+        Unfit::Length(found) => AttachError::Length { found, needed: LEAST_BYTES as u64 },
+        Unfit::System(error) => AttachError::System(error),
+    }
+}
+
+/// Some bytes of a header.
+fn array<const N: usize>(header: &HeaderBytes, offset: usize) -> [u8; N] {
+    let mut bytes = [0; N];
+    bytes.copy_from_slice(&header[offset..][..N]);
+    bytes
+}
+
+/// Four bytes of the header. (A load of eight is no plain load on every machine of 32 bits, and would fail
+/// there in memory that can't be written to.)
+fn word_at(memory: &SharedMemory, offset: usize) -> &AtomicU32 {
+    assert!(offset % 4 == 0 && offset + 4 <= HEADER_BYTES.min(memory.len()));
+    // SAFETY: within the memory, which lives as long as the reference; at a multiple of 4, because memory
+    // begins at a page; and every process accesses the header by atomic operations.
+    unsafe { AtomicU32::from_ptr(memory.base().as_ptr().wrapping_add(offset).cast()) }
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SAMPLE: Layout = Layout {
+        kind: Kind::Spsc,
+        payload: Payload { bytes: 24, alignment: 8, fingerprint: Fingerprint::NONE },
+        slot_bytes: 32,
+        capacity: 100,
+        cells: 3,
+        start: 7,
+        creator: ProcessId::new(12, 345),
+        sleepers: 9,
+    };
+    /// Three cells, then 100 slots.
+    const SAMPLE_BYTES: usize = 512 + 3 * 128 + 3200;
+
+    fn changed(change: impl FnOnce(&mut Layout)) -> Layout {
+        let mut layout = SAMPLE;
+        change(&mut layout);
+        layout
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let header = SAMPLE.encode().unwrap();
+        assert_eq!(SAMPLE.total_bytes(), Some(SAMPLE_BYTES));
+        assert_eq!(Layout::decode(&header, SAMPLE_BYTES).unwrap(), SAMPLE);
+        let aligned = changed(|layout| {
+            layout.payload = Payload { bytes: 4096, alignment: 4096, ..SAMPLE.payload };
+            layout.slot_bytes = 8192;
+        });
+        assert_eq!(aligned.slots_offset(), Some(4096));
+        assert_eq!(Layout::decode(&aligned.encode().unwrap(), 1 << 20).unwrap(), aligned);
+    }
+
+    #[test]
+    fn memory_that_is_too_short_is_refused() {
+        let header = SAMPLE.encode().unwrap();
+        for found in [0, LEAST_BYTES, SAMPLE_BYTES - 1] {
+            let refused = Layout::decode(&header, found);
+            assert!(
+                matches!(refused, Err(AttachError::Length { needed, .. }) if needed == SAMPLE_BYTES as u64)
+            );
+        }
+    }
+
+    #[test]
+    fn a_layout_that_cant_be_has_no_header() {
+        for layout in [
+            changed(|layout| layout.capacity = 0),
+            changed(|layout| layout.capacity = usize::MAX / 8),
+            changed(|layout| layout.cells = usize::MAX / 100),
+            changed(|layout| layout.slot_bytes = 0),
+            changed(|layout| layout.slot_bytes = 16),
+            changed(|layout| layout.slot_bytes = 36),
+            changed(|layout| layout.payload.alignment = 0),
+            changed(|layout| layout.payload.alignment = 3),
+            changed(|layout| layout.payload.alignment = 8192),
+            changed(|layout| layout.payload.bytes = 20),
+        ] {
+            assert_eq!(layout.encode(), None, "{layout:?}");
+        }
+    }
+
+    #[test]
+    fn both_sides_are_named() {
+        let wanted = Payload { bytes: 16, ..SAMPLE.payload };
+        let other = Payload { bytes: 24, ..Payload::of::<[u64; 3]>() };
+        let wide = Payload { alignment: 16, ..SAMPLE.payload };
+        let text = |told: Result<(), AttachError>| alloc::string::ToString::to_string(&told.unwrap_err());
+        assert!(text(SAMPLE.is_for(Kind::Spsc, &wanted)).contains("have 24 bytes, and this type has 16"));
+        assert!(text(SAMPLE.is_for(Kind::Spsc, &wide)).contains("aligned to 8 bytes, and this type to 16"));
+        assert!(text(SAMPLE.is_for(Kind::Lossy, &wanted)).contains("one producer, not a lossy"));
+        let types = text(SAMPLE.is_for(Kind::Spsc, &other));
+        assert!(
+            types.contains("0000000000000000, and") && types.contains(&std::format!("{}", other.fingerprint))
+        );
+        SAMPLE.is_for(Kind::Spsc, &SAMPLE.payload).unwrap();
+    }
+
+    /// A field, a value that it can't have, and what is said of it.
+    #[test]
+    fn each_field_is_checked() {
+        type Check = fn(&AttachError) -> bool;
+        let cases: [(usize, u64, Check); 12] = [
+            (offset::MAGIC, 0, |error| matches!(error, AttachError::NoRing { .. })),
+            (offset::ENDIAN_MARK, 0x0403_0201, |error| matches!(error, AttachError::Endianness)),
+            (offset::ENDIAN_MARK, 7, |error| matches!(error, AttachError::Damaged { .. })),
+            (offset::VERSION, 2, |error| matches!(error, AttachError::Version { found: 2, wanted: 1 })),
+            (offset::KIND, 77, |error| matches!(error, AttachError::Damaged { value: 77, .. })),
+            (offset::REQUIRED, 1, |error| matches!(error, AttachError::Unknown { bits: 1 })),
+            (offset::TOTAL_BYTES, 4097, |error| matches!(error, AttachError::Damaged { value: 4097, .. })),
+            (offset::CELLS, u64::MAX, |error| matches!(error, AttachError::Damaged { .. })),
+            (offset::SLOTS_OFFSET, 0, |error| matches!(error, AttachError::Damaged { value: 0, .. })),
+            (offset::SLOT_BYTES, 1 << 63, |error| matches!(error, AttachError::Damaged { .. })),
+            (offset::CAPACITY, u64::MAX, |error| matches!(error, AttachError::Damaged { .. })),
+            (offset::PAYLOAD_ALIGNMENT, 3, |error| matches!(error, AttachError::Damaged { value: 3, .. })),
+        ];
+        for (offset, value, is_it) in cases {
+            let mut header = SAMPLE.encode().unwrap();
+            let is_short = (offset::ENDIAN_MARK..offset::TOTAL_BYTES).contains(&offset);
+            let len = if is_short { 4 } else { 8 };
+            let bytes =
+                if is_short { (value as u32).to_ne_bytes().to_vec() } else { value.to_ne_bytes().to_vec() };
+            header[offset..][..len].copy_from_slice(&bytes);
+            let error = Layout::decode(&header, SAMPLE_BYTES).unwrap_err();
+            assert!(is_it(&error), "at {offset}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn reserved_bytes_may_have_anything_in_them() {
+        let mut header = SAMPLE.encode().unwrap();
+        header[offset::RESERVED..].fill(0xFF);
+        assert_eq!(Layout::decode(&header, SAMPLE_BYTES).unwrap(), SAMPLE);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: if cfg!(miri) { 20 } else { 5000 },
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        /// Whatever somebody scribbles: an error, or a layout within the memory.
+        #[test]
+        fn no_header_is_believed(
+            scribbles in prop::collection::vec((0..HEADER_BYTES, any::<u8>()), 0..6),
+            long in (8..HEADER_BYTES / 8, any::<u64>(), any::<bool>()),
+            memory in prop_oneof![Just(SAMPLE_BYTES), 0..10_000_usize],
+        ) {
+            let mut header = SAMPLE.encode().unwrap();
+            for (at, byte) in scribbles {
+                header[at] = byte;
+            }
+            if long.2 {
+                header[8 * (long.0 - 5)..][..8].copy_from_slice(&long.1.to_ne_bytes());
+            }
+            if let Ok(layout) = Layout::decode(&header, memory) {
+                let total = layout.total_bytes().unwrap();
+                prop_assert!(total <= memory);
+                prop_assert_eq!(layout.slots_offset().unwrap() + layout.slot_bytes * layout.capacity, total);
+                prop_assert!(layout.slot_bytes >= layout.payload.bytes && layout.payload.alignment <= 4096);
+                prop_assert_eq!(Layout::decode(&layout.encode().unwrap(), memory).unwrap(), layout);
+            }
+        }
+    }
+
+    #[cfg(not(miri))]
+    #[test]
+    fn a_header_in_memory_is_read_by_others() {
+        use crate::os::shared_memory::Access;
+        use std::os::fd::AsFd;
+
+        let memory = SharedMemory::create("annulus test", SAMPLE_BYTES, Access::CreatorAlone).unwrap();
+        SAMPLE.write(&memory).unwrap();
+        let fd = memory.as_fd().try_clone_to_owned().unwrap();
+        let (reader, layout) = Layout::attach(fd, true).unwrap();
+        assert_eq!(layout, SAMPLE);
+        assert_eq!(SAMPLE.write(&reader), None, "it can't be written to");
+        let short = SharedMemory::create("annulus test", SAMPLE_BYTES - 1, Access::Everyone).unwrap();
+        assert_eq!(SAMPLE.write(&short), None);
+        assert!(matches!(Layout::read(&short), Err(AttachError::NoRing { .. })));
+        let tiny = SharedMemory::create("annulus test", 8, Access::Everyone).unwrap();
+        assert!(matches!(Layout::read(&tiny), Err(AttachError::Length { found: 8, .. })));
+    }
+}

@@ -1,0 +1,51 @@
+//! [`Kind`]: which ring lies in shared memory.
+
+use core::fmt;
+
+/// Which ring lies in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+#[repr(u32)]
+pub enum Kind {
+    /// A queue from one producer to one consumer.
+    Spsc = 1,
+    /// A queue from several producers, each with a ring of its own, to one consumer.
+    Mpsc = 2,
+    /// A broadcast ring whose publisher never waits.
+    Lossy = 3,
+    /// A broadcast ring whose publisher waits for the slowest subscriber.
+    Lossless = 4,
+    /// A queue of records of any length.
+    Bytes = 5,
+    /// A broadcast ring of records of any length.
+    BroadcastBytes = 6,
+}
+
+impl Kind {
+    /// All of them.
+    pub(super) const ALL: [Self; 6] =
+        [Self::Spsc, Self::Mpsc, Self::Lossy, Self::Lossless, Self::Bytes, Self::BroadcastBytes];
+
+    /// Its number in the header.
+    pub(super) fn number(self) -> u32 {
+        self as u32
+    }
+
+    /// The kind of that number.
+    pub(super) fn of_number(number: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.number() == number)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Spsc => "queue of one producer",
+            Self::Mpsc => "queue of several producers",
+            Self::Lossy => "lossy broadcast ring",
+            Self::Lossless => "lossless broadcast ring",
+            Self::Bytes => "queue of records",
+            Self::BroadcastBytes => "broadcast ring of records",
+        })
+    }
+}

@@ -1,0 +1,203 @@
+//! Queues of several lanes in memory of processes: how the consumer's process makes one, how a producer
+//! joins, and how a next consumer does. (`queue.rs` has queues of one lane; `places.rs` says who has which.)
+
+use core::ptr::NonNull;
+use std::boxed::Box;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::Arc;
+
+use bytemuck::Pod;
+
+use super::error::AttachError;
+use super::format::{LANE_CELLS, Layout, Payload};
+use super::invitation::Invitation;
+use super::kind::Kind;
+use super::liveness::PeerState;
+use super::places::{Places, Table, WhenNoProducer, byte_of};
+use super::process::ProcessId;
+use super::queue::{Extent, Peer, SEAT, Seat, WhenConsumerDies, check, create, damaged, numbers, slot_bytes};
+use super::share_error::ShareError;
+use super::sleepers;
+use crate::error::CapacityError;
+use crate::gone::Gone;
+use crate::lane::PlaceTable;
+use crate::memory::PlacedMemory;
+use crate::os::lock;
+use crate::queue::across::{ManyAcross, Part};
+use crate::queue::{Consumer, Plan, Producer};
+use crate::sync::mutated;
+use crate::wait::WaitStrategy;
+
+/// How many places a queue may have.
+const MOST_PLACES: usize = 1024;
+
+/// What the memory says of the policies (`docs/SHM-FORMAT.md`): the queue ends when all producers are gone.
+const ENDS: u64 = 1;
+/// Producers wait for a next consumer.
+const WAITS: u64 = 2;
+
+/// A queue, and its consumer.
+#[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
+pub(super) fn share<T: Pod + Send>(
+    plan: Plan,
+    places: usize,
+    when_no_producer: WhenNoProducer,
+    when_consumer_dies: WhenConsumerDies,
+) -> Result<(Consumer<T, ManyAcross>, Places, Invitation), ShareError> {
+    check(&plan)?;
+    if !(1..=MOST_PLACES).contains(&places) {
+        return Err(ShareError::Producers { producers: places, most: MOST_PLACES });
+    }
+    let too_large = CapacityError::TooLarge { capacity: plan.capacity, slot_bytes: size_of::<T>() };
+    let page = Arc::new(sleepers::create_with_places(places)?);
+    let layout = Layout {
+        kind: Kind::Mpsc,
+        payload: Payload::of::<T>(),
+        slot_bytes: slot_bytes::<T>(),
+        capacity: plan.capacity.checked_mul(places).ok_or(too_large)?,
+        cells: LANE_CELLS * places,
+        start: plan.first.get(),
+        creator: ProcessId::current()?,
+        sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
+    };
+    let extent = Extent::of::<T>(&layout, places).ok_or(too_large)?;
+    let memory = Arc::new(create(&extent, &plan)?);
+    layout.write(&memory).ok_or(too_large)?;
+    let ends = when_no_producer == WhenNoProducer::Close;
+    let waits = when_consumer_dies == WhenConsumerDies::WaitForNext;
+    let policies = if ends { ENDS } else { 0 } | if waits { WAITS } else { 0 };
+    numbers(&memory).begin_at(plan.first, policies);
+    let table = Table { memory: Arc::clone(&memory), page: Arc::clone(&page), count: places, ends };
+    (0..places).for_each(|place| table.numbers(place).begin_at(plan.first, 0));
+    let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
+    // (Nobody else has the page.)
+    let seat = Seat::take(&page, SEAT, false)?.ok_or_else(|| io::Error::from(io::ErrorKind::WouldBlock))?;
+    let (consumer, places) = consumer_at(table, &extent, seat, plan).ok_or(too_large)?;
+    Ok((consumer, places, invitation))
+}
+
+/// A next consumer.
+pub(super) fn join_as_consumer<T: Pod + Send>(
+    invitation: &Invitation,
+    strategy: WaitStrategy,
+) -> Result<(Consumer<T, ManyAcross>, Places), AttachError> {
+    let Other { table, extent, layout, .. } = Other::new::<T>(invitation)?;
+    let seat = Seat::of_consumer(&table.page)?.ok_or(AttachError::Occupied)?;
+    let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
+    consumer_at(table, &extent, seat, plan).ok_or_else(|| damaged("the capacity", layout.capacity as u64))
+}
+
+/// `None` if the lanes do not lie in the memory.
+fn consumer_at<T: Pod + Send>(
+    table: Table,
+    extent: &Extent,
+    seat: Seat,
+    plan: Plan,
+) -> Option<(Consumer<T, ManyAcross>, Places)> {
+    numbers(&table.memory).consumer_comes();
+    let table = Arc::new(table);
+    let (published, released) = sleepers::remotes_of_places(&table.page, table.count);
+    let watched = Arc::clone(&table);
+    let is_gone = move || watched.is_over();
+    let mut lanes = (0..table.count)
+        .zip(released)
+        .map(|(place, released)| extent.lane(&table.memory, place, table.numbers(place), released));
+    let part = Part {
+        first: lanes.next()??,
+        others: lanes.collect::<Option<_>>()?,
+        numbers: NonNull::from(numbers(&table.memory)),
+        gone: Gone::new(is_gone.clone()),
+        published: published.woken_from_elsewhere(is_gone),
+        producers: Some(table.producers(None)),
+        memory: Arc::new((Arc::clone(&table), seat)),
+    };
+    // SAFETY: the numbers are in the memory, which is writable. The seat keeps other consumers away until
+    // this one is dropped, and its queue state with it, which has the seat.
+    Some((unsafe { part.consumer_of_many(plan) }, Places(table)))
+}
+
+/// A producer.
+pub(super) fn join_as_producer<T: Pod + Send>(
+    invitation: &Invitation,
+    strategy: WaitStrategy,
+) -> Result<(Producer<T, ManyAcross>, Peer), AttachError> {
+    let Other { table, extent, layout, waits } = Other::new::<T>(invitation)?;
+    // F4.
+    let (place, seat) = free_place(&table)
+        .map_err(AttachError::System)?
+        .ok_or(AttachError::NoPlace { places: table.count })?;
+    let peer = Peer::consumer(&table.memory, &table.page);
+    if peer.has_ended() {
+        return Err(AttachError::Closed);
+    }
+    let table = Arc::new(table);
+    let watched = Arc::new(peer.again());
+    let asked = Arc::clone(&watched);
+    let is_gone = move || !waits && asked.state() == Some(PeerState::Dead);
+    // Another producer that closes the queue wakes the consumer only; so this one's tasks look.
+    let asks = is_gone.clone();
+    let is_over = move || watched.has_ended() || asks();
+    let [published, released] = sleepers::remotes_of_place(&table.page, place);
+    let released = released.woken_from_elsewhere(is_over);
+    let lane = extent.lane(&table.memory, place, table.numbers(place), released);
+    let part = Part {
+        first: lane.ok_or_else(|| damaged("the capacity", layout.capacity as u64))?,
+        others: Box::default(),
+        numbers: NonNull::from(numbers(&table.memory)),
+        published,
+        gone: Gone::new(is_gone),
+        producers: Some(table.producers(Some(place))),
+        memory: Arc::new((Arc::clone(&table), seat)),
+    };
+    let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
+    table.come(place);
+    // F6. SAFETY: the numbers are in the memory, which is writable. The seat keeps other producers away from
+    // this lane until this one is dropped, and its queue state with it, which has the seat.
+    Ok((unsafe { part.producer(plan) }, peer))
+}
+
+/// The first place that nobody has, and its lock; `None` if there is none.
+fn free_place(table: &Table) -> io::Result<Option<(usize, Seat)>> {
+    for place in 0..table.count {
+        if let Some(seat) = Seat::take(&table.page, byte_of(place), mutated!("shm_place_of_another"))? {
+            return Ok(Some((place, seat)));
+        }
+    }
+    Ok(None)
+}
+
+/// A queue of another process.
+struct Other {
+    table: Table,
+    extent: Extent,
+    layout: Layout,
+    /// Whether producers wait for a next consumer.
+    waits: bool,
+}
+
+impl Other {
+    fn new<T: Pod>(invitation: &Invitation) -> Result<Self, AttachError> {
+        // Openings of its own: the locks of this process are to end with it.
+        let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
+        let (memory, layout) = Layout::attach(ring, false)?;
+        layout.is_for(Kind::Mpsc, &Payload::of::<T>())?;
+        let count = layout.cells / LANE_CELLS;
+        if layout.cells % LANE_CELLS != 0 || !(1..=MOST_PLACES).contains(&count) {
+            return Err(damaged("the number of cells", layout.cells as u64));
+        }
+        if layout.capacity % count != 0 {
+            return Err(damaged("the capacity", layout.capacity as u64));
+        }
+        let extent = Extent::in_memory::<T>(&layout, count, &memory)?;
+        let policies = numbers(&memory).detail();
+        if policies & !(ENDS | WAITS) != 0 {
+            return Err(damaged("the policies", policies));
+        }
+        let page = Arc::new(sleepers::attach_with_places(&invitation.sleepers, count)?);
+        let ends = policies & ENDS != 0;
+        let memory = PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?;
+        let table = Table { memory: Arc::new(memory), page, count, ends };
+        Ok(Self { table, extent, layout, waits: policies & WAITS != 0 })
+    }
+}

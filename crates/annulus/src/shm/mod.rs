@@ -1,0 +1,186 @@
+//! Rings between processes: the memory that they share, how processes meet, and who is still there (Linux).
+//!
+//! One process makes a ring ([`broadcast::lossy`]), and gives it a name in a [`Directory`], or sends its
+//! [`Invitation`] through a Unix socket. Any number of others accept it, and subscribe. Their handles are
+//! those of [`broadcast`](crate::broadcast), with the same verbs. [`publish`], [`subscribe`] and [`follow`]
+//! do so in one call, by a name.
+//!
+//! ```
+//! use annulus::broadcast::Builder;
+//! use annulus::shm::{Directory, Invitation, PeerState, broadcast};
+//! # let path = std::env::temp_dir().join(format!("annulus-page-{}", std::process::id()));
+//!
+//! // The process that publishes.
+//! let (mut publisher, _, invitation) = broadcast::lossy::<[f64; 2]>(Builder::new(1024))?;
+//! let directory = Directory::open(&path)?; // or `Directory::of_user()`
+//! let name = invitation.publish(&directory, "quotes")?;
+//!
+//! // Another one. It may come first: `wait_for` in place of `find`.
+//! let ring = Invitation::find(&directory.find("quotes")?)?.accept::<[f64; 2]>()?;
+//! let mut subscriber = ring.subscribable().subscribe();
+//!
+//! publisher.publish([1.0921, 1.0922]);
+//! assert_eq!(subscriber.recv(), Ok([1.0921, 1.0922]));
+//! assert_eq!(ring.publisher(), PeerState::Alive);
+//! # drop(name);
+//! # std::fs::remove_dir_all(path)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What a process can do to another one
+//!
+//! - *Subscribers* map the ring read-only. The kernel holds them to that, so none of them can harm the
+//!   publisher or another subscriber. The most that one can do on purpose is to keep a wake-up from others,
+//!   and to let a publisher that died look alive. A thread then looks by itself after 50 ms, a task with the
+//!   next message.
+//! - *A publisher* may write anything into its ring. Its subscribers then receive wrong messages, or lose
+//!   some. They touch no other memory, and do not panic. Their verbs take no more steps than they promise.
+//! - *Death*: all that a publisher had published is received, and then the ring has ended. The kernel tells
+//!   that the process is gone, not a clock. A subscriber that dies leaves nothing behind: if a publisher
+//!   waited for it, the publisher finds its seat free.
+//! - *Death inside a write*: nobody receives a part of a message, and nobody waits for the rest. The ring
+//!   ends before that message. Of a lossy ring, the message that lay in its slot before is gone, as after any
+//!   publish: a subscriber that still needed it is told that it has lost one.
+//! - *A process that is stopped* (`SIGSTOP`) is alive. Whoever waits for it waits until it goes on, or for as
+//!   long as its own timeout says. A lossy ring waits for nobody: a subscriber that was stopped learns how
+//!   many messages it has lost.
+//! - *The sides of a queue* all write to it, and so trust each other more: see
+//!   [there](spsc#trust), and [below](#when-the-other-process-is-gone).
+//! - *Types*: a message is [`bytemuck::Pod`], so any bytes are one. Both sides agree on its size, its
+//!   alignment and a [`Fingerprint`]; if not, the error has both sides' values.
+//!
+//! # Memory
+//!
+//! The options of the builder's [`memory`](crate::memory) are those of the memory that the processes share:
+//! transparent huge pages, a NUMA node, pages that are there, and locked ones. The creator of a ring decides.
+//! A process that joins can lock its own mapping: [`Invitation::with_memory`]. The verb `placement` of each
+//! handle says what the kernel has done.
+//!
+//! # When the other process is gone
+//!
+//! A receive first returns all that was published or sent completely. Then each verb of each handle says that
+//! the ring has ended, as in one process (`Closed`, [`RecvError`](crate::RecvError), or the end of an
+//! iterator or a stream), whether the other process has closed its side or has died. What tells which it was:
+//!
+//! | handle | how it ended |
+//! | --- | --- |
+//! | `Subscriber` of a lossy ring | [`Accepted::publisher`] |
+//! | `Subscriber` of a lossless ring | the same of [`AcceptedLossless`](broadcast::AcceptedLossless) |
+//! | [`NamedSubscriber`] | [`Received::Ended`], for each publisher |
+//! | `Consumer` of a queue, of messages or of records | [`Peer::state`] of its producer |
+//! | `Consumer` of an [`mpsc`] queue | [`mpsc::Places::died`]; see [`mpsc::WhenNoProducer`] |
+//! | `Producer` of a queue | [`Peer::state`] of its consumer; see [`WhenConsumerDies`] |
+//! | `Publisher` | a lossy one does not know, a lossless one does not wait for the dead |
+//!
+//! Each says [`Dead`](PeerState::Dead) after a death and [`Closed`](PeerState::Closed) after a close. Ask it
+//! after the end, and before the handle is dropped: the drop of a handle of a queue closes the queue.
+//!
+//! # Tasks
+//!
+//! Async verbs, [`select!`](crate::select!), notifiers and event loops work as in one process. Another
+//! process wakes threads only. So the first task (or notifier, or select) that waits for another process
+//! begins a thread of this process, `annulus wake-up`, which sleeps in its place and calls the wakers.
+//!
+//! - There is one such thread for each ring and process (for each producer of an [`mpsc`] queue), for
+//!   however many tasks.
+//! - It ends one second after the last task has waited, or when the last handle of the ring is dropped.
+//! - While idle it looks 20 times a second whether the other process is still there. No task is polled for
+//!   that.
+//! - It runs on the CPUs, and with the priority, of the thread that was the first to wait. If the system
+//!   gives no thread, tasks and notifiers look again and again, which costs processor time, and a select
+//!   does so each millisecond.
+//!
+//! # Limits
+//!
+//! - Linux, with pointers of 64 bits, `/proc`, and `memfd_create`.
+//! - Of the rings there are broadcast rings with one publisher ([`broadcast::lossy`],
+//!   [`broadcast::lossless`]), queues with one producer ([`spsc`], [`bytes`]), and queues with several
+//!   ([`mpsc`]). The format has a number for one other.
+//! - After a `fork` without `exec`, the child must neither use nor drop the handles of a publisher, of a
+//!   queue, or of a subscriber with a seat: the ring is the same one. The death of the parent is not seen
+//!   before the child has ended. Until then, a lossless publisher waits for a dead parent's seat.
+//! - The publisher of a lossy ring does not know the subscribers of other processes: `subscriber_count` does
+//!   not count them. Where one of them stands is seen from outside if it says so, by a [`broadcast::Mark`].
+//! - A process that finds a ring by its name must be of the same user, and see the same process numbers,
+//!   unless the directory is one that [others may use](Directory::with_mode). Otherwise use a socket.
+//!
+//! The bytes of a ring:
+//! [`docs/SHM-FORMAT.md`](https://github.com/annulus-rs/annulus/blob/main/docs/SHM-FORMAT.md).
+
+// format.rs        the header of a ring, and where everything lies; kind.rs, fingerprint.rs
+// info.rs          what a header says, for whoever has the descriptor
+// ring_observer.rs the numbers of a ring, for whoever only looks: ring_numbers.rs
+// broadcast.rs     broadcast rings: what lossless.rs has, too; seat_locks.rs says who lives, and mark.rs
+//                  where a lossy subscriber stands
+// queue.rs         queues of one lane: spsc.rs, bytes.rs. many.rs: of a lane for each producer, mpsc.rs;
+//                  places.rs says who has which
+// sleepers.rs      the page where threads sleep
+// invitation.rs    what another process needs
+// fd.rs            descriptors through sockets
+// directory.rs     rings by name: published_name.rs gives one, named_ring.rs has found one.
+//                  by_name.rs: in one call; named_subscriber.rs: one publisher after the other, as
+//                  received.rs says; names.rs: its files; holder.rs: who has a name;
+//                  record.rs, name.rs: what is in a file; name_socket.rs: for other users
+// liveness.rs      whether the other process is there; process.rs says which one it is
+
+pub mod broadcast;
+mod by_name;
+pub mod bytes;
+mod directory;
+mod error;
+mod fd;
+mod find_error;
+mod fingerprint;
+pub(crate) mod format;
+mod holder;
+mod info;
+mod invitation;
+mod kind;
+mod liveness;
+mod lossless;
+mod many;
+mod mark;
+pub mod mpsc;
+mod name;
+mod name_error;
+mod name_socket;
+mod named_ring;
+mod named_subscriber;
+mod names;
+mod places;
+mod process;
+mod published_name;
+mod queue;
+#[cfg(all(test, not(miri)))]
+mod read_by_others;
+mod received;
+mod record;
+mod ring_numbers;
+mod ring_observer;
+mod seat_locks;
+mod share_error;
+mod sleepers;
+pub mod spsc;
+
+pub use broadcast::Accepted;
+pub use by_name::{follow, publish, subscribe, wait_and_subscribe};
+pub use directory::{Directory, Entry};
+pub use error::AttachError;
+pub use fd::{recv_fd, send_fd};
+pub use find_error::FindError;
+pub use fingerprint::Fingerprint;
+pub use info::RingInfo;
+pub use invitation::Invitation;
+pub use kind::Kind;
+pub use liveness::PeerState;
+pub use name::BadName;
+pub use name_error::{DirectoryError, NameError};
+pub use named_ring::NamedRing;
+pub use named_subscriber::NamedSubscriber;
+pub use process::ProcessId;
+pub use published_name::PublishedName;
+pub use queue::{Peer, WhenConsumerDies};
+pub use received::Received;
+pub use ring_numbers::{ReaderNumbers, RingNumbers};
+pub use ring_observer::RingObserver;
+pub use share_error::ShareError;

@@ -1,0 +1,270 @@
+//! Queues from several processes to one: producers join and leave while it runs.
+//!
+//! A queue has the verbs, the errors and the waits of [`annulus::mpsc`](crate::mpsc), for messages of which
+//! any bytes are one (`Pod`). The process of the consumer makes it, with [places](Places) for so many
+//! producers, and [invites](super::Invitation) others, by a socket or by a name. Each of them
+//! [joins](producer) when it likes. It has a place as long as its producer is there.
+//!
+//! Each place has a ring. So producers do not disturb each other, and the messages of one producer arrive in
+//! the order of sending. The consumer takes from the rings in turn, as in one process: a ring with a message
+//! has its turn after at most 128 messages of each other ring. (Where messages are read in place, a turn ends
+//! with the slice that reaches that number.) It looks at as many rings as there were producers at one time.
+//!
+//! When a producer is gone, its messages are still received. The next producer that joins may have its place
+//! at once, and sends behind those messages. Until they are received it finds less room, or none.
+//!
+//! ```
+//! use annulus::shm::{Invitation, mpsc};
+//! use std::os::unix::net::UnixStream;
+//!
+//! // The process that receives.
+//! let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64)).producers(8);
+//! let (mut consumer, places, invitation) = builder.build::<u64>()?;
+//! let (here, there) = UnixStream::pair()?;
+//! invitation.send(&here)?;
+//!
+//! // Each of those that send: usually another process.
+//! let invitation = Invitation::receive(&there)?;
+//! let (mut producer, _) = mpsc::producer::<u64>(&invitation)?;
+//! let (mut other, _) = mpsc::producer::<u64>(&invitation)?;
+//! producer.send(1).unwrap();
+//! other.send(2).unwrap();
+//!
+//! assert_eq!(places.taken(), 2);
+//! assert_eq!(consumer.recv().unwrap() + consumer.recv().unwrap(), 3);
+//! drop((producer, other));
+//! assert_eq!(places.taken(), 0);
+//! assert!(!consumer.is_closed()); // others may join
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # When a process ends
+//!
+//! The kernel tells it: each side holds a lock that ends with its process, however that ends.
+//!
+//! - *A producer's:* all that it had sent is received, and its place is free at once. What it had not sent
+//!   completely is not there. No other producer notices. The consumer's [`Places::died`] counts it.
+//! - *All producers':* [`WhenNoProducer`] decides whether the queue ends, or waits for the next ones.
+//! - *The consumer's:* [`WhenConsumerDies`] decides. A next [`consumer`] goes on where the first one stood:
+//!   see [`shm::spsc`](super::spsc#when-a-process-ends).
+//!
+//! A process that is stopped (`SIGSTOP`) is alive: the others wait for it, where they have to.
+//!
+//! # Close
+//!
+//! Any process may [close](Producer::close) the queue, for all of them. It is closed, too, when the consumer
+//! is dropped; and when the last producer is gone, if [`WhenNoProducer::Close`] says so. All that was sent
+//! before is received. A producer that closes the queue wakes the consumer, and the consumer wakes all
+//! producers. A producer that waits for room learns of the close of another producer within 50 ms.
+//!
+//! # Numbers
+//!
+//! In the [`Stats`](crate::Stats) of any handle, `writers` are the producers of all processes. In those of
+//! the consumer, `producers` has an entry for each place: what all have sent that had it.
+//!
+//! # Trust
+//!
+//! All processes can write to the memory: see [`shm::spsc`](super::spsc#trust). So one that writes what it
+//! must not can harm the messages of the others, too.
+
+use bytemuck::Pod;
+
+use super::error::AttachError;
+use super::invitation::Invitation;
+use super::many::{join_as_consumer, join_as_producer, share};
+pub use super::places::{Places, WhenNoProducer};
+use super::queue::{Peer, WhenConsumerDies};
+use super::share_error::ShareError;
+use crate::wait::WaitStrategy;
+
+/// The kind of such a queue.
+pub use crate::queue::across::ManyAcross;
+
+/// A producer of such a queue.
+pub type Producer<T> = crate::queue::Producer<T, ManyAcross>;
+
+/// The consumer of such a queue.
+pub type Consumer<T> = crate::queue::Consumer<T, ManyAcross>;
+
+/// Settings of a queue between processes, and the verb that makes it.
+///
+/// See the [module](self) for an example.
+#[derive(Clone, Copy, Debug)]
+pub struct Builder {
+    queue: crate::mpsc::Builder,
+    producers: usize,
+    when_no_producer: WhenNoProducer,
+    when_consumer_dies: WhenConsumerDies,
+}
+
+impl Builder {
+    /// A queue with 16 places, and the settings of `queue`: the slots of each ring, the name, and how the
+    /// consumer waits. Its [`memory`](crate::mpsc::Builder::memory) is that which the processes share, with
+    /// all rings: see [`annulus::memory`](crate::memory).
+    #[must_use]
+    pub fn new(queue: crate::mpsc::Builder) -> Self {
+        Self {
+            queue,
+            producers: 16,
+            when_no_producer: WhenNoProducer::default(),
+            when_consumer_dies: WhenConsumerDies::default(),
+        }
+    }
+
+    /// How many producers there can be at one time: 1 to 1024. Each place has a ring, whose memory is there
+    /// from the beginning.
+    #[must_use]
+    pub fn producers(mut self, places: usize) -> Self {
+        self.producers = places;
+        self
+    }
+
+    /// What becomes of the queue when all producers are gone. By default, it waits for the next ones.
+    ///
+    /// ```
+    /// use annulus::shm::mpsc::{self, WhenNoProducer};
+    ///
+    /// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64));
+    /// let builder = builder.when_no_producer(WhenNoProducer::Close);
+    /// let (mut consumer, _, invitation) = builder.build::<u64>()?;
+    /// let (mut producer, _) = mpsc::producer::<u64>(&invitation)?;
+    /// producer.send(1).unwrap();
+    /// drop(producer);
+    /// assert_eq!(consumer.iter().collect::<Vec<_>>(), [1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn when_no_producer(mut self, policy: WhenNoProducer) -> Self {
+        self.when_no_producer = policy;
+        self
+    }
+
+    /// What producers do when the process of the consumer has ended without a close. By default, the queue is
+    /// closed.
+    #[must_use]
+    pub fn when_consumer_dies(mut self, policy: WhenConsumerDies) -> Self {
+        self.when_consumer_dies = policy;
+        self
+    }
+
+    /// Makes the queue, and its consumer. The [`Invitation`] is for the processes of the producers, and for
+    /// that of a next consumer.
+    ///
+    /// The process registers with the kernel for the barriers of the others (`membarrier(2)`, global
+    /// expedited), and so does each producer's. This takes some milliseconds with the first such ring, if
+    /// there is a second thread. Where the system refuses it, sends or receives execute a full fence.
+    ///
+    /// Only this process can give the queue a [name](Invitation::publish).
+    ///
+    /// # Errors
+    ///
+    /// [`ShareError`]: no such queue can be, also with places for 0 producers or more than 1024; or the
+    /// system refuses it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::shm::{ShareError, mpsc};
+    ///
+    /// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64));
+    /// let (consumer, places, _) = builder.producers(3).build::<u64>()?;
+    /// assert_eq!((consumer.capacity(), places.count()), (64, 3));
+    /// let error = builder.producers(0).build::<u64>().map(drop).unwrap_err();
+    /// assert!(matches!(error, ShareError::Producers { producers: 0, most: 1024 }));
+    /// # Ok::<(), ShareError>(())
+    /// ```
+    #[allow(clippy::type_complexity, reason = "a consumer, the places, and an invitation")]
+    pub fn build<T: Pod + Send>(self) -> Result<(Consumer<T>, Places, Invitation), ShareError> {
+        share(self.queue.plan, self.producers, self.when_no_producer, self.when_consumer_dies)
+    }
+}
+
+/// A producer of a queue of another process, which waits by the default [`WaitStrategy`]. It takes the first
+/// place that is free. It gives it back when it is dropped.
+///
+/// Sends are those of a queue in one process, with a few instructions more.
+///
+/// O(places), a system call for each that is taken.
+///
+/// # Errors
+///
+/// [`NoPlace`](AttachError::NoPlace): all places are taken. [`Closed`](AttachError::Closed): the queue is
+/// closed. Other errors: it is no such queue, or of another type, size or version; or the system refuses it.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::shm::{AttachError, PeerState, mpsc};
+///
+/// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64)).producers(1);
+/// let (mut consumer, _, invitation) = builder.build::<u64>()?;
+/// let (mut producer, peer) = mpsc::producer::<u64>(&invitation)?;
+/// let error = mpsc::producer::<u64>(&invitation).map(drop).unwrap_err();
+/// assert!(matches!(error, AttachError::NoPlace { places: 1 }));
+///
+/// producer.send(1).unwrap();
+/// drop(producer);
+/// let (mut next, _) = mpsc::producer::<u64>(&invitation)?; // in the same place
+/// next.send(2).unwrap();
+/// assert_eq!((consumer.recv(), consumer.recv()), (Ok(1), Ok(2)));
+///
+/// assert_eq!(peer.state(), Some(PeerState::Alive));
+/// drop(consumer);
+/// assert_eq!(peer.state(), Some(PeerState::Closed));
+/// assert!(next.send(3).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn producer<T: Pod + Send>(invitation: &Invitation) -> Result<(Producer<T>, Peer), AttachError> {
+    producer_by(invitation, WaitStrategy::default())
+}
+
+/// As [`producer`], for one that waits by `strategy`.
+///
+/// # Errors
+///
+/// Those of [`producer`].
+pub fn producer_by<T: Pod + Send>(
+    invitation: &Invitation,
+    strategy: WaitStrategy,
+) -> Result<(Producer<T>, Peer), AttachError> {
+    join_as_producer(invitation, strategy)
+}
+
+/// The next consumer of a queue, when the one before is gone: it goes on where that one stood. It waits by
+/// the default [`WaitStrategy`].
+///
+/// # Errors
+///
+/// [`Occupied`](AttachError::Occupied): the consumer before is still there. Other errors: it is no such
+/// queue, or of another type, size or version; or the system refuses it.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::shm::{AttachError, mpsc};
+///
+/// let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(64));
+/// let (consumer, _, invitation) = builder.build::<u64>()?;
+/// let error = mpsc::consumer::<u64>(&invitation).map(drop).unwrap_err();
+/// assert!(matches!(error, AttachError::Occupied));
+///
+/// drop(consumer); // closes the queue; a consumer that dies leaves it open
+/// let (mut next, _) = mpsc::consumer::<u64>(&invitation)?;
+/// assert!(next.recv().is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn consumer<T: Pod + Send>(invitation: &Invitation) -> Result<(Consumer<T>, Places), AttachError> {
+    consumer_by(invitation, WaitStrategy::default())
+}
+
+/// As [`consumer`], for one that waits by `strategy`.
+///
+/// # Errors
+///
+/// Those of [`consumer`].
+pub fn consumer_by<T: Pod + Send>(
+    invitation: &Invitation,
+    strategy: WaitStrategy,
+) -> Result<(Consumer<T>, Places), AttachError> {
+    join_as_consumer(invitation, strategy)
+}

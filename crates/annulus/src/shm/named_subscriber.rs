@@ -1,0 +1,417 @@
+//! [`NamedSubscriber`]: a subscriber to whichever ring has a name, one publisher after the other.
+
+use core::fmt;
+use core::time::Duration;
+use std::io;
+use std::string::{String, ToString};
+use std::time::Instant;
+
+use bytemuck::Pod;
+
+use super::broadcast::Accepted;
+use super::directory::{Directory, checked, next_look};
+use super::error::AttachError;
+use super::find_error::FindError;
+use super::invitation::Invitation;
+use super::liveness::PeerState;
+use super::mark::Mark;
+use super::name_error::NameError;
+use super::named_ring::NamedRing;
+use super::process::ProcessId;
+use super::received::Received;
+use crate::broadcast::Subscriber;
+use crate::error::{LossyTryRecvError, RecvTimeoutError};
+use crate::sync::mutated;
+use crate::wait::WaitStrategy;
+
+/// A subscriber to whichever lossy ring has a name, one publisher after the other.
+///
+/// It may come before the first publisher. When a publisher has closed its ring, or its process has ended, it
+/// receives all that was published, tells the [end](Received::Ended) once, and waits for the next ring of
+/// that name, whose [beginning](Received::Began) it tells once, too. How many messages were published between
+/// the two is not known. What it loses within one ring, because it falls behind, is
+/// [counted](Received::Lagged) and told.
+///
+/// In the first ring it begins with the next message, or with the oldest that is there
+/// ([`begin_with_oldest`](Self::begin_with_oldest)). In all later rings it begins with the oldest, so that
+/// the gap is as small as it can be. It never joins the same ring twice, so it receives no message twice. A
+/// publisher that came and went while nobody looked is not seen.
+///
+/// | verb | waits |
+/// | --- | --- |
+/// | [`try_recv`](Self::try_recv) | no |
+/// | [`recv`](Self::recv) | yes |
+/// | [`recv_timeout`](Self::recv_timeout), [`recv_deadline`](Self::recv_deadline) | until then |
+///
+/// # How it waits
+///
+/// For messages of a ring that it has joined, it waits as any subscriber does. Without one, it sleeps until
+/// the kernel gives notice of a new name in the directory (`inotify`). In any case it looks once a second,
+/// and each 10 ms where the kernel has no more such notices to give. A look takes some system calls.
+///
+/// If the directory is removed or moved, it looks in the one that somebody makes at the same path. It makes
+/// none itself. Another directory must meet what [`Directory::with_mode`] demands; the error is
+/// [`FindError::Directory`] otherwise.
+///
+/// # A ring that it can't use
+///
+/// Another kind of ring, or one of another type, is an error: [`FindError::Attach`], which has both sides'
+/// values. It is returned once for each such ring. The next call waits for the next ring. An error of the
+/// name, or of the system, is returned by each call for as long as it lasts.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::broadcast::Builder;
+/// use annulus::shm::{Directory, NamedSubscriber, PeerState, Received, broadcast};
+/// # let path = std::env::temp_dir().join(format!("annulus-named-subscriber-{}", std::process::id()));
+///
+/// let directory = Directory::open(&path)?; // or `shm::follow("prices")`, in that of the user
+/// let mut subscriber = NamedSubscriber::<u64>::new(&directory, "prices")?.begin_with_oldest();
+/// assert_eq!(subscriber.try_recv()?, None); // nobody publishes
+///
+/// // Usually in another process, which is started again later.
+/// for life in 0..2 {
+///     let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(64))?;
+///     let name = invitation.publish(&directory, "prices")?;
+///     publisher.publish(life);
+///
+///     assert!(matches!(subscriber.recv()?, Received::Began { missed: 0, .. }));
+///     assert_eq!(subscriber.recv()?, Received::Message(life));
+///     drop((publisher, name));
+///     // `Dead`, if the process had ended.
+///     assert!(matches!(subscriber.recv()?, Received::Ended { state: PeerState::Closed, .. }));
+/// }
+/// # std::fs::remove_dir_all(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+// Decision 0110: why the ends and the beginnings are told beside the messages.
+pub struct NamedSubscriber<T> {
+    directory: Directory,
+    name: String,
+    strategy: WaitStrategy,
+    /// Whether it begins with the oldest message of the next ring that it joins.
+    from_oldest: bool,
+    /// The last ring that it has joined, also when that has ended: no other memory is the same one meanwhile.
+    joined: Option<OneRing<T>>,
+    /// What it has joined, or can't use. Its file is open, so no other file is the same one meanwhile.
+    seen: Option<NamedRing>,
+}
+
+/// A ring, and how far it is received.
+struct OneRing<T> {
+    process: ProcessId,
+    ring: Accepted<T>,
+    subscriber: Subscriber<T>,
+    /// How much of the subscriber's lag was told.
+    told: u64,
+    /// A message that comes after a lag, which is told first.
+    held: Option<T>,
+    /// Whether its end was told.
+    is_over: bool,
+    /// Where it shows how far it is.
+    mark: Option<Mark>,
+}
+
+impl<T: Pod + Send> NamedSubscriber<T> {
+    /// A subscriber to that name. It does not look for a ring yet: its verbs do.
+    ///
+    /// # Errors
+    ///
+    /// [`Bad`](NameError::Bad): there can be no such name.
+    pub fn new(directory: &Directory, name: &str) -> Result<Self, NameError> {
+        checked(name)?;
+        Ok(Self {
+            directory: directory.clone(),
+            name: name.to_string(),
+            strategy: WaitStrategy::default(),
+            from_oldest: false,
+            joined: None,
+            seen: None,
+        })
+    }
+
+    /// The same, but it begins with the oldest message that is in the first ring, too.
+    #[must_use]
+    pub fn begin_with_oldest(self) -> Self {
+        Self { from_oldest: true, ..self }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How it waits for a message of a ring that it has joined.
+    #[must_use]
+    pub fn wait_strategy(&self) -> WaitStrategy {
+        self.strategy
+    }
+
+    /// Waits for messages by this strategy, in this ring and in later ones.
+    ///
+    /// ```
+    /// use annulus::WaitStrategy;
+    /// use annulus::shm::{Directory, NamedSubscriber};
+    /// # let path = std::env::temp_dir().join(format!("annulus-strategy-{}", std::process::id()));
+    ///
+    /// let directory = Directory::open(&path)?;
+    /// let mut subscriber = NamedSubscriber::<u64>::new(&directory, "prices")?;
+    /// subscriber.set_wait_strategy(WaitStrategy::BusySpin);
+    /// assert_eq!(subscriber.wait_strategy(), WaitStrategy::BusySpin);
+    /// # std::fs::remove_dir_all(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_wait_strategy(&mut self, strategy: WaitStrategy) {
+        self.strategy = strategy;
+        if let Some(joined) = &mut self.joined {
+            joined.subscriber.set_wait_strategy(strategy);
+        }
+    }
+
+    /// Whether the publisher of the last ring that it has joined is there; `None` if it has joined none. Two
+    /// system calls. Messages may be left to receive of one that has ended.
+    #[must_use]
+    #[doc(alias = "peer_state")]
+    pub fn publisher(&self) -> Option<PeerState> {
+        self.joined.as_ref().map(|joined| joined.ring.publisher())
+    }
+
+    /// Shows where it stands to whoever looks at the ring that it has joined, `annulus top` for example: see
+    /// [`Mark`]. Nothing, if it has joined none. One system call, and some more with
+    /// the first call in a ring.
+    ///
+    /// # Errors
+    ///
+    /// What the system says: the process has no more descriptors, for example.
+    pub fn show_position(&mut self) -> io::Result<()> {
+        let Some(joined) = self.current() else { return Ok(()) };
+        let mark = match joined.mark.take() {
+            Some(mark) => mark,
+            None => joined.ring.mark()?,
+        };
+        mark.set(joined.subscriber.cursor());
+        joined.mark = Some(mark);
+        Ok(())
+    }
+
+    /// Receives the next message, or word of a change. Waits for it, also for the next publisher.
+    ///
+    /// # Errors
+    ///
+    /// [`FindError`]: what has the name can't be used, or the directory can't be read. See
+    /// [there](Self#a-ring-that-it-cant-use).
+    pub fn recv(&mut self) -> Result<Received<T>, FindError> {
+        loop {
+            if let Some(received) = self.receive(None)? {
+                return Ok(received);
+            }
+        }
+    }
+
+    /// As [`recv`](Self::recv), but it never waits: `None` if there is nothing now. While there is no
+    /// publisher, each call takes some system calls.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv`](Self::recv).
+    pub fn try_recv(&mut self) -> Result<Option<Received<T>>, FindError> {
+        let Some(joined) = self.current() else {
+            self.follow_path()?;
+            return self.look();
+        };
+        Ok(joined.receive(|subscriber| {
+            subscriber.try_recv().map_err(|error| match error {
+                LossyTryRecvError::Closed => RecvTimeoutError::Closed,
+                // (The lag is told from the count of it.)
+                LossyTryRecvError::Empty | LossyTryRecvError::Lagged { .. } => RecvTimeoutError::Timeout,
+            })
+        }))
+    }
+
+    /// As [`recv`](Self::recv), but gives up after `timeout`: `None`. A timeout that is too long for the
+    /// clock means no timeout. One of zero still receives what is there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv`](Self::recv).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::shm::{Directory, NamedSubscriber};
+    /// use std::time::Duration;
+    /// # let path = std::env::temp_dir().join(format!("annulus-timeout-{}", std::process::id()));
+    ///
+    /// let mut subscriber = NamedSubscriber::<u64>::new(&Directory::open(&path)?, "prices")?;
+    /// assert_eq!(subscriber.recv_timeout(Duration::from_millis(10))?, None);
+    /// # std::fs::remove_dir_all(path)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn recv_timeout(&mut self, timeout: Duration) -> Result<Option<Received<T>>, FindError> {
+        match Instant::now().checked_add(timeout) {
+            Some(deadline) => self.recv_deadline(deadline),
+            None => self.recv().map(Some),
+        }
+    }
+
+    /// As [`recv`](Self::recv), but gives up at `deadline`: `None`. A deadline that has passed still receives
+    /// what is there.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`recv`](Self::recv).
+    pub fn recv_deadline(&mut self, deadline: Instant) -> Result<Option<Received<T>>, FindError> {
+        self.receive(Some(deadline))
+    }
+
+    /// `None` at the deadline.
+    fn receive(&mut self, until: Option<Instant>) -> Result<Option<Received<T>>, FindError> {
+        let Some(joined) = self.current() else { return self.wait_for_next(until) };
+        Ok(joined.receive(|subscriber| match until {
+            Some(deadline) => subscriber.recv_deadline(deadline),
+            None => subscriber.recv().map_err(|_| RecvTimeoutError::Closed),
+        }))
+    }
+
+    /// The ring from which it receives now.
+    fn current(&mut self) -> Option<&mut OneRing<T>> {
+        self.joined.as_mut().filter(|joined| !joined.is_over)
+    }
+
+    /// Joins the next ring as soon as it is there. `None` at the deadline.
+    fn wait_for_next(&mut self, until: Option<Instant>) -> Result<Option<Received<T>>, FindError> {
+        // Before the first look: what comes after that look is noticed.
+        let mut watch = self.directory.watch();
+        loop {
+            if self.follow_path()? {
+                watch = self.directory.watch();
+            }
+            if let Some(began) = self.look()? {
+                return Ok(Some(began));
+            }
+            let now = Instant::now();
+            if until.is_some_and(|until| until <= now) {
+                return Ok(None);
+            }
+            watch.wait(Some(next_look(now, until)));
+        }
+    }
+
+    /// Goes on with the directory that has the path now, and says whether that is another one.
+    fn follow_path(&mut self) -> Result<bool, FindError> {
+        let Some(successor) = self.directory.successor()? else { return Ok(false) };
+        self.directory = successor;
+        Ok(true)
+    }
+
+    /// Joins the ring that has the name. `None` if there is none, or none but what was there before.
+    fn look(&mut self) -> Result<Option<Received<T>>, FindError> {
+        let named = match self.directory.find(&self.name) {
+            Err(NameError::NotFound { .. } | NameError::Dead { .. }) => return Ok(None),
+            found => found?,
+        };
+        if self.seen.as_ref().is_some_and(|seen| seen.is_same(&named)) && !mutated!("shm_refused_again") {
+            return Ok(None);
+        }
+        let joined = match self.join(&named) {
+            // It has ended since.
+            Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => return Ok(None),
+            // It may succeed the next time.
+            Err(error @ (FindError::Name(_) | FindError::Attach(AttachError::System(_)))) => {
+                return Err(error);
+            }
+            told => told,
+        };
+        self.seen = Some(named);
+        let Some((joined, missed)) = joined? else { return Ok(None) };
+        let process = joined.process;
+        self.joined = Some(joined);
+        self.from_oldest = true;
+        Ok(Some(Received::Began { process, missed }))
+    }
+
+    /// The ring of that name, and how many of its messages are missed. `None` if it is the one of before,
+    /// whose name was given back and given again.
+    fn join(&self, named: &NamedRing) -> Result<Option<(OneRing<T>, u64)>, FindError> {
+        let invitation = Invitation::find(named)?;
+        let is_that_of_before =
+            self.joined.as_ref().is_some_and(|joined| joined.ring.is_that_of(&invitation));
+        if is_that_of_before && !mutated!("shm_ring_joined_again") {
+            return Ok(None);
+        }
+        let ring = invitation.accept_by::<T>(self.strategy)?;
+        let subscribable = ring.subscribable();
+        let subscriber =
+            if self.from_oldest { subscribable.subscribe_from_oldest() } else { subscribable.subscribe() };
+        let missed = subscriber.cursor().saturating_sub(invitation.info()?.start());
+        let process = named.process();
+        Ok(Some((
+            OneRing { process, ring, subscriber, told: 0, held: None, is_over: false, mark: None },
+            missed,
+        )))
+    }
+
+    /// The first ring, by itself.
+    pub(super) fn into_first(
+        mut self,
+        until: Option<Instant>,
+    ) -> Result<(Subscriber<T>, Accepted<T>), FindError> {
+        self.wait_for_next(until)?;
+        match self.joined {
+            Some(joined) => Ok((joined.subscriber, joined.ring)),
+            None => Err(NameError::TimedOut { name: self.name }.into()),
+        }
+    }
+}
+
+impl<T: Pod + Send> OneRing<T> {
+    /// The next of this ring. `None` if `receive` has found nothing in time.
+    fn receive(
+        &mut self,
+        receive: impl FnOnce(&mut Subscriber<T>) -> Result<T, RecvTimeoutError>,
+    ) -> Option<Received<T>> {
+        if let Some(message) = self.held.take() {
+            return Some(Received::Message(message));
+        }
+        if mutated!("shm_end_before_the_rest") && self.ring.publisher() != PeerState::Alive {
+            return self.end();
+        }
+        let received = receive(&mut self.subscriber);
+        let lagged = self.subscriber.total_lagged();
+        let skipped = lagged - self.told;
+        if skipped > 0 && !mutated!("shm_lag_untold") {
+            self.told = lagged;
+            self.held = received.ok();
+            return Some(Received::Lagged { skipped });
+        }
+        match received {
+            Ok(message) => Some(Received::Message(message)),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Closed) => self.end(),
+        }
+    }
+
+    fn end(&mut self) -> Option<Received<T>> {
+        self.is_over = !mutated!("shm_end_told_again");
+        let state = match self.ring.publisher() {
+            PeerState::Closed => PeerState::Closed,
+            // It has ended: where the kernel told the subscriber nothing of the lock, it tells nothing here.
+            PeerState::Alive | PeerState::Dead => PeerState::Dead,
+        };
+        let ended = Received::Ended { process: self.process, state };
+        (!mutated!("shm_change_untold")).then_some(ended)
+    }
+}
+
+/// Its name, and where it looks for it.
+impl<T> fmt::Debug for NamedSubscriber<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NamedSubscriber")
+            .field("name", &self.name)
+            .field("directory", &self.directory)
+            .field("process", &self.joined.as_ref().map(|joined| joined.process))
+            .finish_non_exhaustive()
+    }
+}

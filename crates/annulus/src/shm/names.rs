@@ -1,0 +1,100 @@
+//! [`Names`]: the files of a directory for names, and how they change: one at a time, and each in one step.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::string::{String, ToString};
+
+use super::holder::Holder;
+use super::name;
+use super::name_error::NameError;
+use super::name_socket::NameSocket;
+use super::record::Record;
+use crate::os::folder::{self, Folder, FolderLock, Rights};
+use crate::sync::mutated;
+
+/// A directory for names.
+pub(super) struct Names {
+    pub(super) folder: Folder,
+    pub(super) path: PathBuf,
+    /// What others may do, at most.
+    pub(super) mode: u32,
+    /// What they can do.
+    pub(super) found: u32,
+}
+
+impl Names {
+    /// Until this is dropped, nobody else changes a name.
+    pub(super) fn lock(&self) -> Result<FolderLock, NameError> {
+        self.folder.lock().map_err(about_all)?.ok_or(NameError::Busy)
+    }
+
+    /// Who has the name.
+    pub(super) fn holder(&self, name: &str) -> Result<Option<Holder>, NameError> {
+        let system = |error| NameError::System { name: name.to_string(), error };
+        let file = match self.folder.file(&name::file_of(name)) {
+            Err(error) if folder::is_in_the_way(&error) => {
+                return Err(NameError::InTheWay { name: name.to_string() });
+            }
+            told => told.map_err(system)?,
+        };
+        let Some(file) = file else { return Ok(None) };
+        let Rights { owner, .. } = folder::rights(&file).map_err(system)?;
+        if is_private(self.mode) && owner != folder::user() {
+            return Err(NameError::Owner { name: name.to_string(), owner });
+        }
+        Holder::of(file).map(Some).map_err(system)
+    }
+
+    /// Puts a record there, in place of one that may be there. The file is locked.
+    pub(super) fn give(&self, lock: &FolderLock, name: &str, record: &Record) -> io::Result<File> {
+        let mode = 0o600 | (self.mode & self.found & 0o044);
+        self.folder.replace(lock, &name::file_of(name), &name::draft_of(name), &record.to_string(), mode)
+    }
+
+    /// Removes a name.
+    pub(super) fn remove(&self, _lock: &FolderLock, name: &str) -> io::Result<()> {
+        self.folder.remove(&name::file_of(name))?;
+        self.folder.remove(&name::socket_of(name))
+    }
+
+    /// The socket of a name, by which those get descriptors to whom the kernel does not show them. `None` in
+    /// a directory of this user's alone: nobody else can look into it.
+    pub(super) fn answer(
+        &self,
+        lock: &FolderLock,
+        name: &str,
+        fds: [&OwnedFd; 2],
+    ) -> io::Result<Option<NameSocket>> {
+        if is_private(self.mode & self.found) {
+            return Ok(None);
+        }
+        let [ring, sleepers] = fds.map(OwnedFd::try_clone);
+        NameSocket::open(&self.folder, lock, name, self.mode & self.found, [ring?, sleepers?]).map(Some)
+    }
+
+    /// Removes a name, if it is still that of this file.
+    pub(super) fn take_back(&self, name: &str, file: &File) {
+        // Where this fails, the file stays, and says that it is closed.
+        let Ok(lock) = self.lock() else { return };
+        if let Ok(Some(found)) = self.folder.file(&name::file_of(name)) {
+            if folder::is_same(&found, file).unwrap_or(false) || mutated!("shm_name_of_others_removed") {
+                _ = self.remove(&lock, name);
+            }
+        }
+    }
+}
+
+/// What a mode gives to the group and all others.
+pub(super) const OTHERS: u32 = 0o077;
+
+/// Whether a mode gives them nothing.
+pub(super) fn is_private(mode: u32) -> bool {
+    mode & OTHERS == 0
+}
+
+/// An error that is about no name.
+pub(super) fn about_all(error: io::Error) -> NameError {
+    NameError::System { name: String::new(), error }
+}

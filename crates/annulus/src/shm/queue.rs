@@ -1,0 +1,399 @@
+//! Queues of one lane in memory of two processes, whatever they carry: how the producer's process makes one,
+//! and how that of the consumer joins. And what queues of several lanes (`many.rs`) have in common with them.
+
+use core::fmt;
+use core::ptr::NonNull;
+use std::boxed::Box;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::Arc;
+
+use bytemuck::Pod;
+
+use super::error::AttachError;
+use super::format::{self, Layout, Payload};
+use super::invitation::Invitation;
+use super::kind::Kind;
+use super::liveness::PeerState;
+use super::process::ProcessId;
+use super::share_error::ShareError;
+use super::sleepers;
+use crate::error::CapacityError;
+use crate::gone::Gone;
+use crate::lane::{Cells, Numbers};
+use crate::memory::{Block, PlacedMemory};
+use crate::os::lock;
+use crate::os::shared_memory::{Access, SharedMemory};
+use crate::queue::across::{Across, LanePart, Part};
+use crate::queue::{Consumer, Plan, Producer};
+use crate::spsc::Builder;
+use crate::sync::mutated;
+use crate::wait::{Remote, WaitStrategy};
+
+/// What a producer does when the process of its consumer has ended without a close.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum WhenConsumerDies {
+    /// The queue is closed: sends fail from then on. The producer looks for it when it finds no room.
+    #[default]
+    Close,
+    /// The queue stays open for a next consumer. A producer that finds no room waits for that one.
+    WaitForNext,
+}
+
+/// What a queue is to be.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) kind: Kind,
+    pub(super) payload: Payload,
+}
+
+/// A queue of such slots. `detail` is for the process that joins.
+#[allow(clippy::type_complexity, reason = "a producer, who is on the other side, and an invitation")]
+pub(super) fn share<T: Pod + Send>(
+    builder: Builder,
+    wanted: Wanted,
+    detail: u64,
+    policy: WhenConsumerDies,
+) -> Result<(Producer<T, Across>, Peer, Invitation), ShareError> {
+    let plan = builder.plan;
+    let capacity = plan.capacity;
+    check(&plan)?;
+    let page = Arc::new(sleepers::create()?);
+    let too_large = CapacityError::TooLarge { capacity, slot_bytes: size_of::<T>() };
+    let layout = Layout {
+        kind: wanted.kind,
+        payload: wanted.payload,
+        slot_bytes: slot_bytes::<T>(),
+        capacity,
+        cells: 0,
+        start: plan.first.get(),
+        creator: ProcessId::current()?,
+        sleepers: page.as_fd().as_raw_fd().unsigned_abs(),
+    };
+    let extent = Extent::of::<T>(&layout, 1).ok_or(too_large)?;
+    let memory = Arc::new(create(&extent, &plan)?);
+    layout.write(&memory).ok_or(too_large)?;
+    numbers(&memory).begin_at(plan.first, detail);
+    lock::take(&memory)?;
+    let invitation = Invitation::new(lock::reopened_writable(&memory)?, lock::reopened_writable(&page)?);
+    let peer = Peer::consumer(&memory, &page);
+    let watched = Arc::new(peer.again());
+    let is_gone = move || policy == WhenConsumerDies::Close && watched.state() == Some(PeerState::Dead);
+    let gone = Gone::new(is_gone.clone());
+    let [published, released] = sleepers::remotes_of_producer(&page);
+    let sleepers = [published, released.woken_from_elsewhere(is_gone)];
+    let part = part(&memory, sleepers, &extent, gone, None).ok_or(too_large)?;
+    // SAFETY: the numbers are in the memory, which is writable. It is new, so there is no other producer,
+    // and nobody makes one later.
+    Ok((unsafe { part.producer(plan) }, peer, invitation))
+}
+
+/// The memory of a queue.
+pub(super) fn create(extent: &Extent, plan: &Plan) -> Result<PlacedMemory, ShareError> {
+    Ok(PlacedMemory::create("annulus queue", extent.bytes, Access::Everyone, plan.memory)?)
+}
+
+/// Whether there can be a queue between processes of such lanes.
+pub(super) fn check(plan: &Plan) -> Result<(), ShareError> {
+    let capacity = plan.capacity;
+    if plan.hand_off {
+        return Err(ShareError::HandOff);
+    }
+    if capacity == 0 {
+        return Err(CapacityError::TooSmall { capacity, minimum: 1 }.into());
+    }
+    Ok(())
+}
+
+/// The consumer of such a queue, who is on the other side, and the detail. `fault`: what can't be in the
+/// detail of a queue of so many slots.
+pub(super) fn join<T: Pod + Send>(
+    invitation: &Invitation,
+    wanted: Wanted,
+    strategy: WaitStrategy,
+    fault: impl FnOnce(u64, usize) -> Option<&'static str>,
+) -> Result<(Consumer<T, Across>, Peer, u64), AttachError> {
+    // Openings of its own: a look at the producer's lock would take that down, and this process's lock is to
+    // end with this process.
+    let ring = lock::reopened_writable(&invitation.ring).map_err(AttachError::System)?;
+    let (memory, layout) = Layout::attach(ring, false)?;
+    layout.is_for(wanted.kind, &wanted.payload)?;
+    let capacity = layout.capacity;
+    let extent = Extent::in_memory::<T>(&layout, 1, &memory)?;
+    let detail = numbers(&memory).detail();
+    if let Some(field) = fault(detail, capacity) {
+        return Err(AttachError::Damaged { field, value: detail });
+    }
+    let page = Arc::new(sleepers::attach_anew(&invitation.sleepers)?);
+    let seat = Seat::of_consumer(&page)?.ok_or(AttachError::Occupied)?;
+    let memory = Arc::new(PlacedMemory::joined(memory, invitation.memory).map_err(AttachError::Memory)?);
+    numbers(&memory).consumer_comes();
+    let peer = Peer { memory: Arc::clone(&memory), page: None };
+    let watched = Arc::new(peer.again());
+    let is_gone = move || watched.state() == Some(PeerState::Dead);
+    let gone = Gone::new(is_gone.clone());
+    let [published, released] = sleepers::remotes_of_consumer(&page);
+    let sleepers = [published.woken_from_elsewhere(is_gone), released];
+    let part = part(&memory, sleepers, &extent, gone, Some(seat))
+        .ok_or_else(|| damaged("the capacity", capacity as u64))?;
+    let plan = Plan::of_guest(capacity, layout.start, strategy);
+    // SAFETY: the numbers are in the memory, which is writable. The seat keeps other consumers away until
+    // this one is dropped, and its queue state with it, which has the seat.
+    Ok((unsafe { part.consumer(plan) }, peer, detail))
+}
+
+pub(super) fn damaged(field: &'static str, value: u64) -> AttachError {
+    AttachError::Damaged { field, value }
+}
+
+/// The seat of the consumer: the lock of this byte of the page.
+pub(super) const SEAT: usize = 0;
+
+/// Somebody has the seat of the consumer, or a place for a producer, as long as this is there.
+pub(super) struct Seat {
+    page: Arc<SharedMemory>,
+    byte: usize,
+}
+
+impl Seat {
+    /// That of the consumer; `None` if there is one.
+    pub(super) fn of_consumer(page: &Arc<SharedMemory>) -> Result<Option<Self>, AttachError> {
+        Self::take(page, SEAT, mutated!("shm_two_consumers")).map_err(AttachError::System)
+    }
+
+    /// By the lock of this byte of the page; `None` if another opening has it. `is_shared` is for seeded
+    /// bugs: that does not matter.
+    pub(super) fn take(page: &Arc<SharedMemory>, byte: usize, is_shared: bool) -> io::Result<Option<Self>> {
+        let is_taken = lock::take_byte(&**page, byte)?;
+        Ok((is_taken || is_shared).then(|| Self { page: Arc::clone(page), byte }))
+    }
+}
+
+impl Drop for Seat {
+    /// Others of this process may have the page for a while.
+    fn drop(&mut self) {
+        // It can't be refused: it is a lock of this opening.
+        let _ = lock::give_up_byte(&*self.page, self.byte);
+    }
+}
+
+/// In bytes. The header knows no slot of 0.
+pub(super) const fn slot_bytes<T>() -> usize {
+    if size_of::<T>() == 0 { 1 } else { size_of::<T>() }
+}
+
+/// Where the slots of a queue's lanes lie. Each lane begins with a line of its own.
+pub(super) struct Extent {
+    /// Where those of the first lane begin, in bytes.
+    offset: usize,
+    /// From one lane to the next, in bytes.
+    lane_bytes: usize,
+    /// How many slots each lane has.
+    capacity: usize,
+    /// How much memory all of it takes.
+    pub(super) bytes: usize,
+}
+
+impl Extent {
+    /// Of so many lanes, which share the slots. `None` if there can't be so much.
+    pub(super) fn of<T>(layout: &Layout, lanes: usize) -> Option<Self> {
+        let capacity = layout.capacity / lanes;
+        let offset = layout.slots_offset()?;
+        let lane_bytes = Cells::<T>::layout(capacity)?.size();
+        let end = lane_bytes.checked_mul(lanes)?.checked_add(offset)?;
+        Some(Self { offset, lane_bytes, capacity, bytes: layout.total_bytes()?.max(end) })
+    }
+
+    /// As [`of`](Self::of), in memory of another process.
+    pub(super) fn in_memory<T>(
+        layout: &Layout,
+        lanes: usize,
+        memory: &SharedMemory,
+    ) -> Result<Self, AttachError> {
+        if layout.slot_bytes != slot_bytes::<T>() {
+            return Err(damaged("the slots' size", layout.slot_bytes as u64));
+        }
+        let extent =
+            Self::of::<T>(layout, lanes).ok_or_else(|| damaged("the capacity", layout.capacity as u64))?;
+        if extent.bytes > memory.len() {
+            return Err(AttachError::Length { found: memory.len() as u64, needed: extent.bytes as u64 });
+        }
+        Ok(extent)
+    }
+
+    /// What this process has of the lane with this number. `None` if it does not lie in the memory.
+    pub(super) fn lane<T: Pod>(
+        &self,
+        memory: &Arc<PlacedMemory>,
+        lane: usize,
+        numbers: &Numbers,
+        released: Remote,
+    ) -> Option<LanePart<T>> {
+        let offset = self.lane_bytes.checked_mul(lane)?.checked_add(self.offset)?;
+        let block = Block::shared(Arc::clone(memory), offset, Cells::<T>::layout(self.capacity)?);
+        // SAFETY: the block has this layout, and the memory is writable in all processes.
+        let slots = unsafe { Cells::over(block, self.capacity) };
+        Some(LanePart { slots, numbers: NonNull::from(numbers), released })
+    }
+}
+
+/// What this process has of a queue of one lane. `seat`: of the consumer.
+fn part<T: Pod + Send>(
+    memory: &Arc<PlacedMemory>,
+    [published, released]: [Remote; 2],
+    extent: &Extent,
+    gone: Gone,
+    seat: Option<Seat>,
+) -> Option<Part<T>> {
+    let numbers = numbers(memory);
+    Some(Part {
+        first: extent.lane(memory, 0, numbers, released)?,
+        others: Box::default(),
+        numbers: NonNull::from(numbers),
+        published,
+        gone,
+        producers: None,
+        memory: Arc::new((Arc::clone(memory), seat)),
+    })
+}
+
+/// The numbers of a queue.
+pub(super) fn numbers(memory: &SharedMemory) -> &Numbers {
+    numbers_at(memory, format::PRODUCER_OFFSET)
+}
+
+/// The numbers of a queue, or of one of its lanes, which begin there.
+///
+/// # Panics
+///
+/// If they do not lie in the memory, or not at a multiple of 128.
+pub(super) fn numbers_at(memory: &SharedMemory, offset: usize) -> &Numbers {
+    const {
+        use format::queue::{CAME, CLOSED, DETAIL, END, HEAD, JOINED, LEFT, TAIL, USED};
+
+        assert!(size_of::<Numbers>() == format::CELLS_OFFSET - format::PRODUCER_OFFSET);
+        format::are_at(&Numbers::OFFSETS, &[TAIL, DETAIL, CAME, LEFT, USED, HEAD, JOINED, CLOSED, END]);
+    }
+    assert!(memory.is_writable() && offset % 128 == 0);
+    assert!(memory.len().checked_sub(offset).is_some_and(|left| left >= size_of::<Numbers>()));
+    // SAFETY: within the memory (asserted), which lives as long as the reference, at a multiple of 128; any
+    // bytes are such numbers, and every process accesses them by atomic operations.
+    unsafe { memory.base().add(offset).cast().as_ref() }
+}
+
+/// The process on the other side of a queue, as the kernel tells of it.
+pub struct Peer {
+    memory: Arc<PlacedMemory>,
+    /// If it is the consumer: the page where that has its seat. (The producer has the lock of the memory.)
+    page: Option<Arc<SharedMemory>>,
+}
+
+impl Peer {
+    /// The consumer of a queue, as its producer knows it.
+    pub(super) fn consumer(memory: &Arc<PlacedMemory>, page: &Arc<SharedMemory>) -> Self {
+        Self { memory: Arc::clone(memory), page: Some(Arc::clone(page)) }
+    }
+
+    /// Whether the queue is closed, for whatever reason.
+    pub(super) fn has_ended(&self) -> bool {
+        numbers(&self.memory).has_ended()
+    }
+
+    pub(super) fn again(&self) -> Self {
+        Self { memory: Arc::clone(&self.memory), page: self.page.clone() }
+    }
+
+    /// Whether it is there. At most two system calls.
+    ///
+    /// After a receive has said that the queue has ended, it tells how: `Dead` if the producer's process has
+    /// ended without a close. All that it had sent is received before either.
+    ///
+    /// `None`: no consumer has come yet. `Closed`: either process has closed the queue. `Dead`: the process
+    /// has ended without that. A child that it has forked keeps its lock, until that ends, too, or calls
+    /// `exec`.
+    #[must_use]
+    #[doc(alias = "peer_state")]
+    #[doc(alias = "PeerDied")]
+    pub fn state(&self) -> Option<PeerState> {
+        if self.page.is_some() && !numbers(&self.memory).had_consumer() {
+            return numbers(&self.memory).was_closed().then_some(PeerState::Closed);
+        }
+        // Where the lock can't be looked at, the process is taken to be alive.
+        let is_taken = match &self.page {
+            Some(page) => lock::is_byte_taken(&**page, SEAT),
+            None => lock::is_taken(&*self.memory),
+        };
+        let is_alive = is_taken.unwrap_or(true) || mutated!("shm_queue_death_unseen");
+        // Last: a close is shown before the lock goes.
+        Some(match (numbers(&self.memory).was_closed(), is_alive) {
+            (true, _) => PeerState::Closed,
+            (false, true) => PeerState::Alive,
+            (false, false) => PeerState::Dead,
+        })
+    }
+}
+
+impl fmt::Debug for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer").field("state", &self.state()).finish()
+    }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+    use std::format;
+    use std::thread;
+    use std::time::Duration;
+
+    const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+
+    /// A process that has looked at the page's locks, and was stopped meanwhile, keeps no consumer away. The
+    /// seat is free as soon as a consumer is dropped.
+    #[test]
+    fn the_seat_is_free_or_taken() {
+        let wanted = Wanted { kind: Kind::Spsc, payload: Payload::of::<u64>() };
+        let (_producer, peer, invitation) =
+            share::<u64>(Builder::new(1), wanted, 0, WhenConsumerDies::WaitForNext).unwrap();
+        let looks_on = lock::reopened(&invitation.sleepers).unwrap();
+        rustix::fs::flock(&looks_on, rustix::fs::FlockOperation::NonBlockingLockShared).unwrap();
+        let join = || join::<u64>(&invitation, wanted, BLOCK, |_, _| None);
+        for _ in 0..3 {
+            let (consumer, ..) = join().unwrap();
+            // (The first one's drop has closed the queue.)
+            let is_there = lock::is_byte_taken(&**peer.page.as_ref().unwrap(), SEAT).unwrap();
+            assert!(is_there && peer.state().is_some());
+            let refused = join().map(drop).unwrap_err();
+            assert!(matches!(refused, AttachError::Occupied), "{refused}");
+            drop(consumer);
+            assert_eq!(peer.state(), Some(PeerState::Closed));
+        }
+    }
+
+    /// Both sides sleep and are woken, and both say who is there.
+    #[test]
+    fn either_side_sleeps() {
+        let wanted = Wanted { kind: Kind::Spsc, payload: Payload::of::<u64>() };
+        let builder = Builder::new(1).wait_strategy(BLOCK);
+        let (mut producer, peer, invitation) =
+            share::<u64>(builder, wanted, 7, WhenConsumerDies::Close).unwrap();
+        assert_eq!(format!("{peer:?}"), "Peer { state: None }");
+        let (mut consumer, peer, detail) = join::<u64>(&invitation, wanted, BLOCK, |detail, slots| {
+            assert_eq!((detail, slots), (7, 1));
+            None
+        })
+        .unwrap();
+        assert_eq!((detail, format!("{peer:?}").as_str()), (7, "Peer { state: Some(Alive) }"));
+        let reader = thread::spawn(move || {
+            let first = consumer.recv();
+            thread::sleep(Duration::from_millis(5));
+            (first, consumer.recv(), consumer.recv(), consumer.try_recv().is_err())
+        });
+        thread::sleep(Duration::from_millis(5));
+        for number in 0..3 {
+            producer.send(number).unwrap();
+        }
+        assert_eq!(reader.join().unwrap(), (Ok(0), Ok(1), Ok(2), true));
+        assert_eq!(producer.send(3), Err(crate::error::SendError(3)));
+    }
+}

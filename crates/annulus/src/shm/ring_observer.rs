@@ -1,0 +1,287 @@
+//! [`RingObserver`]: looks at a ring of other processes, and changes nothing.
+//!
+//! It maps the ring and the sleepers' page read-only, and finds the numbers by the offsets of the format.
+//! It is no handle: it takes no seat, and neither wakes anybody nor keeps anybody waiting.
+
+use core::fmt;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::vec::Vec;
+
+use super::error::AttachError;
+use super::find_error::FindError;
+use super::format::{self, Layout, page, unfit};
+use super::info::RingInfo;
+use super::kind::Kind;
+use super::liveness::PeerState;
+use super::named_ring::NamedRing;
+use super::ring_numbers::{ReaderNumbers, RingNumbers};
+use crate::os::lock;
+use crate::os::shared_memory::SharedMemory;
+use crate::sequence::{Sequence, Stamp};
+use crate::sync::{AtomicU64, Ordering, fence, mutated};
+
+/// What the closed word of a queue says after a close. (It says something else after a death.)
+const CLOSED: u64 = 1;
+/// The lock of this byte of the page is that of a queue's consumer.
+const CONSUMER: usize = 0;
+/// A publisher shows how far it is at least once in so many messages.
+const LONGEST_WALK: usize = 64;
+const WORD_BYTES: usize = size_of::<u64>();
+
+/// Looks at a ring that other processes use, and leaves no trace there.
+///
+/// It maps the memory read-only, so it can't change it. It is no reader: nobody waits for it, and it takes no
+/// seat. It keeps nothing open; but as long as it lives, so does the memory, also when all processes of the
+/// ring have ended.
+///
+/// For a ring of the own process there is [`Observer`](crate::Observer).
+///
+/// # Examples
+///
+/// ```
+/// use annulus::shm::{Directory, PeerState, RingObserver, WhenConsumerDies, spsc};
+/// # let path = std::env::temp_dir().join(format!("annulus-observer-{}", std::process::id()));
+/// # let directory = Directory::open(&path)?;
+///
+/// let builder = annulus::spsc::Builder::new(64);
+/// let (mut producer, _, invitation) = spsc::producer::<u64>(builder, WhenConsumerDies::Close)?;
+/// let name = invitation.publish(&directory, "orders")?;
+/// producer.send_batch(&[1, 2, 3]).unwrap();
+///
+/// // Usually in another process.
+/// let observer = RingObserver::of(&directory.find("orders")?)?;
+/// let numbers = observer.numbers().unwrap();
+/// assert_eq!((numbers.published, numbers.pending), (3, Some(3)));
+/// assert!(numbers.readers.is_empty(), "no consumer has come yet");
+/// assert_eq!((observer.info().capacity(), observer.state()), (64, PeerState::Alive));
+///
+/// drop(producer);
+/// assert_eq!(observer.state(), PeerState::Closed);
+/// # drop(name);
+/// # std::fs::remove_dir_all(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+// Decision 0105: it reads what is there.
+pub struct RingObserver {
+    /// It was checked: all that it speaks of is in the memory.
+    layout: Layout,
+    slots_offset: usize,
+    ring: SharedMemory,
+    sleepers: SharedMemory,
+    /// Of a lossless ring. The page has all of them.
+    seats: usize,
+}
+
+impl RingObserver {
+    /// An observer of a ring that was found by its name.
+    ///
+    /// # Errors
+    ///
+    /// [`FindError`]: the process is gone, or this one may not have its descriptors; or it is no ring.
+    pub fn of(ring: &NamedRing) -> Result<Self, FindError> {
+        // Openings of its own, so that no look at a lock takes somebody's lock down.
+        let (memory, layout) = Layout::attach(ring.open_read_only()?, true)?;
+        let sleepers = ring.open(layout.sleepers, false)?;
+        let sleepers = SharedMemory::attach(sleepers, true).map_err(unfit)?;
+        Ok(Self::new(layout, memory, sleepers)?)
+    }
+
+    fn new(layout: Layout, ring: SharedMemory, sleepers: SharedMemory) -> Result<Self, AttachError> {
+        let too_short =
+            |needed: usize| AttachError::Length { found: sleepers.len() as u64, needed: needed as u64 };
+        if sleepers.len() < page::LEAST_BYTES {
+            return Err(too_short(page::LEAST_BYTES));
+        }
+        // Each slot of a broadcast ring begins with a stamp.
+        if is_broadcast(layout.kind) && layout.slot_bytes % WORD_BYTES != 0 {
+            return Err(AttachError::Damaged { field: "the slots' size", value: layout.slot_bytes as u64 });
+        }
+        let seats = match layout.kind {
+            Kind::Lossless => {
+                let told = word(&ring, format::broadcast::SEATS);
+                let room = sleepers.len().saturating_sub(page::SEATS) / page::SEAT_BYTES;
+                let seats = usize::try_from(told).ok().filter(|&seats| seats <= room);
+                seats.ok_or(AttachError::Damaged { field: "the seats", value: told })?
+            }
+            _ => 0,
+        };
+        // (A layout that was checked has one.)
+        let slots_offset = layout.slots_offset().unwrap_or(0);
+        Ok(Self { layout, slots_offset, ring, sleepers, seats })
+    }
+
+    /// What the header of the ring said when this was made.
+    #[must_use]
+    pub fn info(&self) -> RingInfo {
+        RingInfo(self.layout)
+    }
+
+    /// The ring's memory, opened to be read only.
+    #[must_use]
+    pub fn ring(&self) -> BorrowedFd<'_> {
+        self.ring.as_fd()
+    }
+
+    /// The memory where processes sleep and have their seats, opened to be read only. Who has seat n has the
+    /// lock of byte n of this file.
+    #[must_use]
+    pub fn sleepers(&self) -> BorrowedFd<'_> {
+        self.sleepers.as_fd()
+    }
+
+    /// Whether the process that publishes, or sends, is there; of a queue of several producers, the one that
+    /// receives. `Closed` if the ring is closed, by whichever side. At most two system calls. The kernel
+    /// tells, by a lock which that process holds. A ring of a [`Kind`] that this does not know is `Alive`.
+    #[must_use]
+    pub fn state(&self) -> PeerState {
+        // Where the lock can't be looked at, the process is taken to be alive.
+        let is_alive = match self.layout.kind {
+            Kind::Mpsc => self.has_seat(CONSUMER),
+            kind => !is_known(kind) || lock::is_taken(&self.ring).unwrap_or(true),
+        };
+        PeerState::told(is_alive, self.is_closed())
+    }
+
+    /// How far both sides are now; `None` for a [`Kind`] whose numbers this does not know. O(seats), a system
+    /// call for each that is in use, and a look at 65 slots of a broadcast ring at most.
+    ///
+    /// It never waits. It reads cache lines that others write, so each call costs them some line transfers.
+    #[must_use]
+    pub fn numbers(&self) -> Option<RingNumbers> {
+        let kind = self.layout.kind;
+        is_known(kind)
+            .then(|| if is_broadcast(kind) { self.numbers_of_broadcast() } else { self.numbers_of_queue() })
+    }
+
+    fn is_closed(&self) -> bool {
+        match self.layout.kind {
+            kind if is_broadcast(kind) => word(&self.ring, format::broadcast::END) != 0,
+            kind => is_known(kind) && word(&self.ring, format::queue::CLOSED) == CLOSED,
+        }
+    }
+
+    fn numbers_of_queue(&self) -> RingNumbers {
+        use format::queue::{HEAD, JOINED, TAIL};
+
+        let (mut published, mut lag) = (0_u64, 0);
+        let lanes = self.lanes();
+        let capacity = self.layout.capacity / lanes.len().max(1);
+        for lane in lanes {
+            let tail = word(&self.ring, lane + TAIL);
+            let sent = tail.wrapping_sub(self.layout.start);
+            // Later than the tail: a head that has overtaken it is as one that can't be. Then nothing waits.
+            let waiting = tail.wrapping_sub(word(&self.ring, lane + HEAD));
+            let is_possible = waiting <= sent.min(capacity as u64);
+            lag += if is_possible || mutated!("observer_believes_all") { waiting } else { 0 };
+            published = published.saturating_add(sent);
+        }
+        let mut readers = Vec::new();
+        if word(&self.ring, JOINED) != 0 {
+            let state = PeerState::told(self.has_seat(CONSUMER), self.is_closed());
+            readers.push(ReaderNumbers { seat: CONSUMER, state, position: published - lag, lag });
+        }
+        RingNumbers { published, pending: Some(lag), readers }
+    }
+
+    /// How far behind those of a queue of one lane the numbers of each lane are, in bytes.
+    fn lanes(&self) -> impl ExactSizeIterator<Item = usize> {
+        // A lane of several has cells of its own.
+        let (first, count) = match self.layout.kind {
+            Kind::Mpsc => {
+                (format::CELLS_OFFSET - format::PRODUCER_OFFSET, self.layout.cells / format::LANE_CELLS)
+            }
+            _ => (0, 1),
+        };
+        (0..count).map(move |lane| first + lane * format::LANE_CELLS * format::CELL_BYTES)
+    }
+
+    fn numbers_of_broadcast(&self) -> RingNumbers {
+        let start = Sequence::new(self.layout.start);
+        let head = self.head();
+        let published = head.since(start);
+        let most = published.min(self.layout.capacity as u64);
+        let in_use = (0..self.seats).filter(|&seat| self.cursor(seat).is_some());
+        let readers: Vec<_> = in_use
+            .filter_map(|seat| {
+                let state = PeerState::told(self.has_seat(seat), false);
+                // Once more: who leaves frees the seat, and then gives the lock up.
+                let cursor = self.cursor(seat)?;
+                // One that has overtaken the head, which was read before, lags by nothing. One that can't be
+                // lags by all that there is.
+                let lag = head.since(cursor).min(most);
+                Some(ReaderNumbers { seat, state, position: published - lag, lag })
+            })
+            .collect();
+        RingNumbers { published, pending: readers.iter().map(|reader| reader.lag).max(), readers }
+    }
+
+    /// Where the subscriber of a seat is; `None` if nobody has it.
+    fn cursor(&self, seat: usize) -> Option<Sequence> {
+        let cursor = word(&self.sleepers, page::SEATS + seat * page::SEAT_BYTES);
+        (cursor != page::FREE).then(|| Sequence::new(cursor))
+    }
+
+    /// Whether somebody has the lock of a seat. Where it can't be looked at, yes.
+    fn has_seat(&self, seat: usize) -> bool {
+        mutated!("observer_death_unseen") || lock::is_byte_taken(&self.sleepers, seat).unwrap_or(true)
+    }
+
+    /// The next message of a broadcast ring: the bound that the publisher shows, and from there a walk along
+    /// the stamps, as in `ring/head.rs`.
+    fn head(&self) -> Sequence {
+        let bound = || {
+            let shown = word(&self.ring, format::broadcast::BOUND);
+            Sequence::new(shown).min(Sequence::LAST_BELIEVED)
+        };
+        let mut head = bound();
+        if mutated!("observer_walks_nowhere") {
+            return head;
+        }
+        for _ in 0..LONGEST_WALK {
+            if word(&self.ring, self.stamp_at(head)) != Stamp::done(head).bits() {
+                break;
+            }
+            head = head.next();
+        }
+        // The publisher may have gone on over the slots of this walk.
+        head.max(bound())
+    }
+
+    /// Where the stamp of a message is, in bytes from the first one on.
+    fn stamp_at(&self, sequence: Sequence) -> usize {
+        let slot = (sequence.get() % self.layout.capacity as u64) as usize;
+        self.slots_offset + slot * self.layout.slot_bytes
+    }
+}
+
+/// Its kind, and how it is.
+impl fmt::Debug for RingObserver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RingObserver")
+            .field("kind", &self.layout.kind)
+            .field("state", &self.state())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether this knows where the numbers of such a ring are.
+fn is_known(kind: Kind) -> bool {
+    matches!(kind, Kind::Spsc | Kind::Mpsc | Kind::Bytes) || is_broadcast(kind)
+}
+
+fn is_broadcast(kind: Kind) -> bool {
+    matches!(kind, Kind::Lossy | Kind::Lossless)
+}
+
+/// A word of memory that this process can only read.
+fn word(memory: &SharedMemory, offset: usize) -> u64 {
+    assert!(offset % WORD_BYTES == 0 && offset + WORD_BYTES <= memory.len());
+    // SAFETY: within the memory (asserted), which lives as long as the reference, at a multiple of 8, because
+    // memory begins at a page. Every process accesses it by atomic operations, and this one only loads.
+    let word: &AtomicU64 = unsafe { memory.base().add(offset).cast().as_ref() };
+    // Relaxed: memory that can only be read has no other load. With the fence it is an acquire, and pairs
+    // with whichever store shows the number: what is read after it is not older.
+    let number = word.load(Ordering::Relaxed);
+    fence(Ordering::Acquire);
+    number
+}

@@ -1,0 +1,88 @@
+//! [`ShareError`]: why a ring between processes could not be made.
+
+use core::error::Error;
+use core::fmt;
+use std::io;
+
+use crate::error::CapacityError;
+use crate::memory::{MemoryError, NoMemory};
+
+/// Why a ring between processes could not be made.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ShareError {
+    /// There is no such ring: see [`CapacityError`].
+    Capacity(CapacityError),
+    /// An option that the builder requires of its [`Memory`](crate::memory::Memory) was refused.
+    Memory(MemoryError),
+    /// The builder has the option [`hand_off`](crate::spsc::Builder::hand_off), which is for queues within
+    /// one process.
+    HandOff,
+    /// A lossless ring can't have so many seats.
+    Seats {
+        /// How many were asked for.
+        seats: usize,
+        /// How many there can be. There must be one at least.
+        most: usize,
+    },
+    /// A queue can't have places for so many producers.
+    Producers {
+        /// How many were asked for.
+        producers: usize,
+        /// How many there can be. There must be one at least.
+        most: usize,
+    },
+    /// The system refuses it: it has no memory left, or this process may not open more files.
+    System(io::Error),
+}
+
+impl From<CapacityError> for ShareError {
+    fn from(error: CapacityError) -> Self {
+        Self::Capacity(error)
+    }
+}
+
+impl From<NoMemory> for ShareError {
+    fn from(error: NoMemory) -> Self {
+        match error {
+            NoMemory::Refused(error) => Self::Memory(error),
+            NoMemory::System(error) => Self::System(error),
+        }
+    }
+}
+
+impl From<io::Error> for ShareError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+impl fmt::Display for ShareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Capacity(error) => error.fmt(f),
+            Self::Memory(error) => error.fmt(f),
+            Self::HandOff => {
+                f.write_str("`hand_off` does not apply to a queue between processes: leave it out")
+            }
+            Self::Seats { seats, most } => {
+                write!(f, "a lossless ring can't have {seats} seats: take 1 to {most}")
+            }
+            Self::Producers { producers, most } => {
+                write!(f, "a queue can't have places for {producers} producers: take 1 to {most}")
+            }
+            Self::System(error) => write!(f, "the system refuses the shared memory: {error}"),
+        }
+    }
+}
+
+impl Error for ShareError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Capacity(error) => Some(error),
+            Self::Memory(error) => Some(error),
+            Self::System(error) => Some(error),
+            Self::HandOff | Self::Seats { .. } | Self::Producers { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The page where threads of several processes sleep for one ring (`wait/remote_word.rs`), and where the
+//! seats of a lossless ring are (`ring/seats.rs`), or the places of a queue's producers (`places.rs`).
+//!
+//! It is memory of its own, because those who sleep write to it, and may not write to the ring.
+
+use core::ptr::NonNull;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use super::error::AttachError;
+use super::format::{page, unfit};
+use crate::os::lock;
+use crate::os::shared_memory::{Access, SharedMemory};
+use crate::ring::{Cell, Scanned};
+use crate::sequence::Sequence;
+use crate::sync::{AtomicU32, Ordering, mutated};
+use crate::wait::{Remote, carries_out_barriers};
+
+/// What the page begins with.
+const MAGIC: u32 = u32::from_ne_bytes(*b"ANNW");
+const _: () = {
+    assert!(size_of::<Scanned>() == page::SEATS - page::SCANNED && size_of::<Cell>() == page::SEAT_BYTES);
+    assert!(page::WORDS[1] + 4 <= page::LEAST_BYTES && page::LEAST_BYTES <= page::SCANNED);
+};
+
+pub(super) fn create() -> io::Result<SharedMemory> {
+    create_of(page::LEAST_BYTES)
+}
+
+/// As [`create`], for a lossless ring with so many seats, whose first message is `first`.
+pub(super) fn create_with_seats(seats: usize, first: Sequence) -> io::Result<SharedMemory> {
+    let memory = create_of(bytes_with_seats(seats).ok_or(io::ErrorKind::InvalidInput)?)?;
+    let (scanned, cells) = cells(&memory, seats).ok_or(io::ErrorKind::InvalidInput)?;
+    // SAFETY: they are in the memory, which lives.
+    let (scanned, cells) = unsafe { (scanned.as_ref(), cells.as_ref()) };
+    scanned.begin_at(first);
+    cells.iter().for_each(Cell::begin);
+    Ok(memory)
+}
+
+/// As [`create`], for a queue with places for so many producers.
+pub(super) fn create_with_places(places: usize) -> io::Result<SharedMemory> {
+    create_of(bytes_with_seats(places).ok_or(io::ErrorKind::InvalidInput)?)
+}
+
+/// As [`attach_anew`], for such a queue.
+pub(super) fn attach_with_places(fd: &OwnedFd, places: usize) -> Result<SharedMemory, AttachError> {
+    let memory = attach_anew(fd)?;
+    match bytes_with_seats(places) {
+        Some(needed) if needed <= memory.len() => Ok(memory),
+        needed => Err(AttachError::Length {
+            found: memory.len() as u64,
+            needed: needed.map_or(u64::MAX, |needed| needed as u64),
+        }),
+    }
+}
+
+fn bytes_with_seats(seats: usize) -> Option<usize> {
+    seats.checked_mul(page::SEAT_BYTES)?.checked_add(page::SEATS)
+}
+
+/// What the publisher of a lossless ring says, and the cells of its seats. `None` if the page is too short.
+pub(super) fn cells(memory: &SharedMemory, seats: usize) -> Option<(NonNull<Scanned>, NonNull<[Cell]>)> {
+    if memory.len() < bytes_with_seats(seats)? || !memory.is_writable() {
+        return None;
+    }
+    // SAFETY: within the memory, by its length.
+    let at = |offset: usize| unsafe { memory.base().add(offset) };
+    Some((at(page::SCANNED).cast(), NonNull::slice_from_raw_parts(at(page::SEATS).cast(), seats)))
+}
+
+/// Whether somebody who has a seat of a lossless ring is dead. A system call for each seat in use.
+pub(super) fn has_dead(memory: &SharedMemory, seats: usize) -> bool {
+    let Some((_, cells)) = cells(memory, seats) else { return false };
+    // SAFETY: they are in the memory, which lives.
+    let cells = unsafe { cells.as_ref() };
+    let is_free = |seat| !lock::is_byte_taken(memory, seat).unwrap_or(true);
+    (0..).zip(cells).any(|(seat, cell)| cell.is_used() && is_free(seat))
+}
+
+fn create_of(bytes: usize) -> io::Result<SharedMemory> {
+    let memory = SharedMemory::create("annulus sleepers", bytes, Access::Everyone)?;
+    // Relaxed: pairs with the load in `attach`. Nobody else has the memory yet.
+    word_at(&memory, page::MAGIC).store(MAGIC, Ordering::Relaxed);
+    let is_asymmetric = carries_out_barriers() && !mutated!("sleepers_not_told");
+    // Relaxed: pairs with the load in `is_asymmetric`, as above.
+    word_at(&memory, page::FENCES).store(is_asymmetric.into(), Ordering::Relaxed);
+    Ok(memory)
+}
+
+/// Maps the page that another process made.
+pub(super) fn attach(fd: &OwnedFd) -> Result<SharedMemory, AttachError> {
+    let fd = fd.try_clone().map_err(AttachError::System)?;
+    let memory = SharedMemory::attach(fd, false).map_err(unfit)?;
+    if memory.len() < page::LEAST_BYTES {
+        return Err(AttachError::Length { found: memory.len() as u64, needed: page::LEAST_BYTES as u64 });
+    }
+    // Relaxed: pairs with the store in `create`.
+    match word_at(&memory, page::MAGIC).load(Ordering::Relaxed) {
+        MAGIC => Ok(memory),
+        found => {
+            Err(AttachError::Damaged { field: "the first word of the sleepers' page", value: found.into() })
+        }
+    }
+}
+
+/// As [`attach`], by an opening of its own, to which the locks of this process's seats belong.
+pub(super) fn attach_anew(fd: &OwnedFd) -> Result<SharedMemory, AttachError> {
+    // Before anything is opened that might be anything.
+    attach(fd)?;
+    attach(&lock::reopened_writable(fd).map_err(AttachError::System)?)
+}
+
+/// Where threads sleep that wait for messages. Their waker's process is the creator's.
+pub(super) fn remote(memory: &Arc<SharedMemory>) -> Remote {
+    remote_at(memory, page::WORDS[0], is_asymmetric(memory))
+}
+
+/// Where a consumer sleeps that waits for messages, and where a producer does that waits for room. Both
+/// ask for barriers if the creator's process could register for them.
+pub(super) fn remotes_of_producer(memory: &Arc<SharedMemory>) -> [Remote; 2] {
+    page::WORDS.map(|word| remote_at(memory, word, is_asymmetric(memory)))
+}
+
+/// The same, in the process of the consumer, which wakes the producer: if it can't register, its fence is a
+/// full one, which is right whatever the producer does.
+pub(super) fn remotes_of_consumer(memory: &Arc<SharedMemory>) -> [Remote; 2] {
+    let told = is_asymmetric(memory);
+    let [published, released] = page::WORDS;
+    [remote_at(memory, published, told), remote_at(memory, released, told && carries_out_barriers())]
+}
+
+/// In the process of a consumer that has several producers: where it sleeps, and where the producer of each
+/// of so many places does.
+pub(super) fn remotes_of_places(
+    memory: &Arc<SharedMemory>,
+    places: usize,
+) -> (Remote, impl Iterator<Item = Remote>) {
+    let told = is_asymmetric(memory);
+    let is_light = told && carries_out_barriers();
+    let places = (0..places).map(move |place| remote_at(memory, word_of_place(place), is_light));
+    (remote_at(memory, page::WORDS[0], told), places)
+}
+
+/// In the process of the producer that has this place: where the consumer sleeps, and where this one does.
+pub(super) fn remotes_of_place(memory: &Arc<SharedMemory>, place: usize) -> [Remote; 2] {
+    let told = is_asymmetric(memory);
+    let is_light = told && carries_out_barriers();
+    [remote_at(memory, page::WORDS[0], is_light), remote_at(memory, word_of_place(place), told)]
+}
+
+/// A page with places is longer than this.
+fn word_of_place(place: usize) -> usize {
+    page::SEATS + place * page::SEAT_BYTES
+}
+
+fn is_asymmetric(memory: &SharedMemory) -> bool {
+    // Relaxed: pairs with the store in `create`. Whoever has the page got it after that.
+    word_at(memory, page::FENCES).load(Ordering::Relaxed) != 0
+}
+
+fn remote_at(memory: &Arc<SharedMemory>, offset: usize, is_asymmetric: bool) -> Remote {
+    let word = NonNull::from(word_at(memory, offset));
+    // SAFETY: the word is in the memory, which is writable here.
+    unsafe { Remote::new(word, is_asymmetric, Arc::clone(memory) as _) }
+}
+
+fn word_at(memory: &SharedMemory, offset: usize) -> &AtomicU32 {
+    assert!(memory.is_writable() && offset % 4 == 0 && offset + 4 <= memory.len());
+    // SAFETY: within the memory, which lives as long as the reference; at a multiple of 4, because memory
+    // begins at a page; and every process accesses the word by atomic operations.
+    unsafe { AtomicU32::from_ptr(memory.base().as_ptr().wrapping_add(offset).cast()) }
+}
+
+#[cfg(all(test, not(miri)))]
+mod tests {
+    use super::*;
+    use std::os::fd::AsFd;
+
+    /// Sleepers learn by the page what the publisher's process has promised.
+    #[test]
+    fn the_page_says_which_fences() {
+        let page = create().unwrap();
+        let fd = page.as_fd().try_clone_to_owned().unwrap();
+        let promised = carries_out_barriers();
+        assert_eq!(remote(&Arc::new(attach(&fd).unwrap())).is_asymmetric(), promised);
+        assert_eq!(remote(&Arc::new(page)).is_asymmetric(), promised);
+    }
+}

@@ -1,0 +1,122 @@
+//! Queues between two processes: one sends, and one receives.
+//!
+//! A queue has the verbs, the errors and the waits of [`annulus::spsc`](crate::spsc), for messages of which
+//! any bytes are one (`Pod`). The process of the producer makes it, and [invites](super::Invitation) that of
+//! the consumer, by a socket or by a name.
+//!
+//! # When a process ends
+//!
+//! The kernel tells it: each side holds a lock that ends with its process, however that ends.
+//!
+//! - *The producer's:* the consumer receives all that was sent, and then [`Closed`](crate::RecvError).
+//!   [`Peer::state`] tells a close from a death. What the producer had not sent completely is not there.
+//! - *The consumer's:* [`WhenConsumerDies`] decides. A next consumer goes on with the message behind the last
+//!   one that was received. A message counts as received when its receive returns; those of one batch, when
+//!   the batch does. So a consumer that is killed within a receive leaves that message, or that batch, to
+//!   the next one.
+//!
+//! A process that is stopped (`SIGSTOP`) is alive: the other one waits for it.
+//!
+//! # Trust
+//!
+//! Both processes can write to the memory. Whatever the other one writes there, this one stays within the
+//! slots, and no call runs for ever. But messages may then be any bytes, and the queue may seem empty, full,
+//! or closed. So let only processes in that may do so.
+
+use bytemuck::Pod;
+
+use super::error::AttachError;
+use super::format::Payload;
+use super::invitation::Invitation;
+use super::kind::Kind;
+use super::queue::{Peer, Wanted, WhenConsumerDies, join, share};
+use super::share_error::ShareError;
+use crate::wait::WaitStrategy;
+
+/// The kind of such a queue.
+pub use crate::queue::across::Across;
+
+/// The producer of such a queue.
+pub type Producer<T> = crate::queue::Producer<T, Across>;
+
+/// The consumer of such a queue.
+pub type Consumer<T> = crate::queue::Consumer<T, Across>;
+
+/// Makes a queue, and its producer. The [`Invitation`] is for the process of the consumer, which makes it by
+/// [`consumer`].
+///
+/// Sends are those of a queue in one process, with a few instructions more.
+///
+/// The process registers with the kernel for the barriers of the other one (`membarrier(2)`, global
+/// expedited), and so does the consumer's. This takes some milliseconds with the first such ring, if there is
+/// a second thread. Where the system refuses it, each send or receive executes a full fence.
+///
+/// The [`memory`](crate::spsc::Builder::memory) of the builder is that which the processes share: see
+/// [`annulus::memory`](crate::memory). Its [`hand_off`](crate::spsc::Builder::hand_off) does not apply.
+///
+/// # Errors
+///
+/// [`ShareError`]: no such queue can be, or the system refuses it.
+///
+/// # Examples
+///
+/// ```
+/// use annulus::shm::{Invitation, PeerState, WhenConsumerDies, spsc};
+/// use std::os::unix::net::UnixStream;
+///
+/// let builder = annulus::spsc::Builder::new(64);
+/// let (mut producer, peer, invitation) = spsc::producer::<u64>(builder, WhenConsumerDies::Close)?;
+/// assert_eq!(peer.state(), None); // nobody has come yet
+/// let (here, there) = UnixStream::pair()?;
+/// invitation.send(&here)?;
+///
+/// // Usually in another process.
+/// let (mut consumer, peer) = spsc::consumer::<u64>(&Invitation::receive(&there)?)?;
+///
+/// producer.send(42).unwrap();
+/// assert_eq!(consumer.recv(), Ok(42));
+/// assert_eq!(peer.state(), Some(PeerState::Alive));
+/// drop(producer);
+/// assert!(consumer.recv().is_err());
+/// assert_eq!(peer.state(), Some(PeerState::Closed));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "SharedRing")]
+pub fn producer<T: Pod + Send>(
+    builder: crate::spsc::Builder,
+    policy: WhenConsumerDies,
+) -> Result<(Producer<T>, Peer, Invitation), ShareError> {
+    share(builder, wanted::<T>(), 0, policy)
+}
+
+/// The consumer of a queue of another process, which waits by the default [`WaitStrategy`].
+///
+/// A queue has one consumer. When that is gone, another process may become the consumer, and goes on where
+/// the first one stood.
+///
+/// See [`producer`] for an example.
+///
+/// # Errors
+///
+/// [`AttachError`]: it is no such queue, or of another type, size or version; or it has a consumer; or the
+/// system refuses it.
+pub fn consumer<T: Pod + Send>(invitation: &Invitation) -> Result<(Consumer<T>, Peer), AttachError> {
+    consumer_by(invitation, WaitStrategy::default())
+}
+
+/// As [`consumer`], for one that waits by `strategy`.
+///
+/// # Errors
+///
+/// Those of [`consumer`].
+pub fn consumer_by<T: Pod + Send>(
+    invitation: &Invitation,
+    strategy: WaitStrategy,
+) -> Result<(Consumer<T>, Peer), AttachError> {
+    let (consumer, peer, _) = join(invitation, wanted::<T>(), strategy, |_, _| None)?;
+    Ok((consumer, peer))
+}
+
+fn wanted<T>() -> Wanted {
+    Wanted { kind: Kind::Spsc, payload: Payload::of::<T>() }
+}

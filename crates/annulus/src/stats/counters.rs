@@ -1,0 +1,91 @@
+//! [`Counters`]: what a ring counts where its builder was asked for statistics.
+//!
+//! All of it happens rarely: where somebody sleeps, wakes others, pauses, or looks for room. A ring without
+//! statistics has no counters, and pays one look at a constant at these places.
+
+use alloc::sync::Arc;
+
+use super::snapshot::Counted;
+use crate::sync::{AtomicU64, Ordering, mutated};
+
+/// The counters of a ring, if it has any. Whoever may count has a share.
+pub(crate) type Counting = Option<Arc<Counters>>;
+
+/// Counters that any thread of the ring adds to. Nobody else is on their cache lines.
+#[repr(align(128))]
+pub(crate) struct Counters {
+    lagged: AtomicU64,
+    sleeps: AtomicU64,
+    wake_ups: AtomicU64,
+    rests: AtomicU64,
+    high_water: AtomicU64,
+}
+
+impl Counters {
+    /// Counters at zero, if somebody wants them.
+    pub(crate) fn new(is_wanted: bool) -> Counting {
+        let zero = || AtomicU64::new(0);
+        is_wanted.then(|| {
+            Arc::new(Self {
+                lagged: zero(),
+                sleeps: zero(),
+                wake_ups: zero(),
+                rests: zero(),
+                high_water: zero(),
+            })
+        })
+    }
+
+    /// A lossy subscriber has lost or skipped `count` messages.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn lagged(&self, count: u64) {
+        // Relaxed, here and below: each number stands by itself, and only grows.
+        if !mutated!("lag_of_all_uncounted") {
+            self.lagged.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+
+    /// A thread goes to sleep.
+    #[cfg(any(feature = "std", feature = "async"))]
+    pub(crate) fn slept(&self) {
+        if !mutated!("sleeps_uncounted") {
+            self.sleeps.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Somebody wakes those who sleep.
+    #[cfg(any(feature = "std", feature = "async"))]
+    pub(crate) fn woke(&self) {
+        if !mutated!("wake_ups_uncounted") {
+            self.wake_ups.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A consumer pauses.
+    pub(crate) fn rested(&self) {
+        if !mutated!("rests_uncounted") {
+            self.rests.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Somebody saw so many messages waiting.
+    pub(crate) fn saw_waiting(&self, count: u64) {
+        // The look spares others the line where nothing changes.
+        if count > self.high_water.load(Ordering::Relaxed) && !mutated!("high_water_unseen") {
+            self.high_water.fetch_max(count, Ordering::Relaxed);
+        }
+    }
+
+    /// The numbers now.
+    pub(crate) fn read(&self) -> Counted {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Counted {
+            lagged: read(&self.lagged),
+            sleeps: read(&self.sleeps),
+            wake_ups: read(&self.wake_ups),
+            rests: read(&self.rests),
+            high_water: read(&self.high_water),
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! [`Listener`]: with it, a task, a `select` or a file descriptor waits at an event for its `Waker`.
+//!
+//! Whoever waits this way takes a listener, [registers](Listener::register) a waker there, looks once more,
+//! and then waits for the waker in its own manner. A wake-up that the listener had for itself, in place of
+//! any other waiter, belongs to a message (or a free slot). Before each look its owner
+//! [disarms](Listener::disarm) the listener: the look then uses such a wake-up. A listener that is dropped
+//! instead passes it on to another waiter.
+
+use core::ptr::NonNull;
+use core::task::Waker;
+
+use super::Event;
+use super::waiters::{Ended, OwnedNode};
+use crate::sync::mutated;
+
+/// A node among the tasks of an event, and its owner's right to be woken.
+pub(crate) struct Listener {
+    event: NonNull<Event>,
+    /// `None` where it was given back, or abandoned.
+    node: Option<OwnedNode>,
+}
+
+// SAFETY: it stands for a shared reference to an event, which is `Sync`, and for a node, which is `Send`.
+unsafe impl Send for Listener {}
+// SAFETY: nothing can be done with a shared reference to it.
+unsafe impl Sync for Listener {}
+
+impl Listener {
+    /// # Safety
+    ///
+    /// The event lives, and stays where it is, as long as the listener.
+    // Inlined, so that it is made in its place.
+    #[inline(always)]
+    pub(crate) unsafe fn at(event: NonNull<Event>) -> Self {
+        // SAFETY: the caller's promise, for both.
+        Self { event, node: Some(unsafe { event.as_ref().tasks().take_node() }) }
+    }
+
+    /// Whether it is at `event`.
+    pub(crate) fn is_at(&self, event: NonNull<Event>) -> bool {
+        self.event == event
+    }
+
+    /// Whether nobody has woken its owner since it was [registered](Self::register).
+    pub(super) fn is_armed(&self) -> bool {
+        self.node.as_ref().is_some_and(OwnedNode::is_waiting)
+    }
+
+    fn event(&self) -> &Event {
+        // SAFETY: the promise of `at`.
+        unsafe { self.event.as_ref() }
+    }
+
+    /// Registers `waker` at `event`: in the listener that is there, or in a new one if that is elsewhere.
+    /// Otherwise as [`register`](Self::register).
+    ///
+    /// # Safety
+    ///
+    /// The event lives, and stays where it is, as long as the listener.
+    #[inline]
+    pub(super) unsafe fn register_at(
+        listener: &mut Option<Self>,
+        event: NonNull<Event>,
+        waker: &Waker,
+    ) -> bool {
+        if listener.as_ref().is_some_and(|listener| !listener.is_at(event)) {
+            *listener = None;
+        }
+        // SAFETY: the caller's promise.
+        listener.get_or_insert_with(|| unsafe { Self::at(event) }).register(waker)
+    }
+
+    /// From now on nobody wakes the owner of the listener, if there is one. The owner looks for what it waits
+    /// for. True where it was woken in place of any other. The listener may be registered again. Where its
+    /// node is another's from now on, there is no listener any more.
+    #[inline]
+    pub(super) fn disarm(listener: &mut Option<Self>) -> bool {
+        // In place: a listener that is moved is read before its stores have come to an end.
+        let Some(there) = listener else { return false };
+        let ended = there.node.as_mut().map_or(Ended::Abandoned, OwnedNode::disarm);
+        if ended == Ended::Abandoned {
+            // Not given back.
+            there.node = None;
+            *listener = None;
+        }
+        ended == Ended::WokenAlone
+    }
+
+    /// From now on `waker` is woken. The caller looks once more before it waits for that. False where a
+    /// wake-up may be missed all the same. The listener is [disarmed](Self::disarm), or new.
+    pub(crate) fn register(&mut self, waker: &Waker) -> bool {
+        let Some(node) = &mut self.node else { return false };
+        node.arm(waker);
+        self.event().register_task()
+    }
+
+    /// Wakes another waiter in place of this one, which was woken alone and does not use that.
+    #[inline]
+    pub(super) fn pass_on(&self) {
+        if !mutated!("wake_up_kept") {
+            self.event().notify_some(1);
+        }
+    }
+
+    /// Gives the node back. True where the listener had a wake-up for itself. The caller then uses it, or
+    /// passes it on by [`Event::notify_some`].
+    #[cfg(all(target_os = "linux", feature = "std"))]
+    pub(crate) fn left(mut self) -> bool {
+        self.leave().0 == Ended::WokenAlone
+    }
+
+    #[inline]
+    fn leave(&mut self) -> (Ended, Option<Waker>) {
+        // In place: a node that is moved is read before its stores have come to an end.
+        let Some(node) = &mut self.node else { return (Ended::Plainly, None) };
+        let ended = node.disarm();
+        let waker = if ended == Ended::Abandoned { None } else { node.give_back() };
+        self.node = None;
+        (ended, waker)
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // The waker is dropped last: its destructor is an executor's code, which may panic.
+        let (ended, _waker) = self.leave();
+        if ended == Ended::WokenAlone {
+            self.pass_on();
+        }
+    }
+}

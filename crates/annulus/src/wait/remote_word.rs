@@ -1,0 +1,179 @@
+//! [`RemoteWord`]: where threads of several processes sleep for one ring.
+//!
+//! A second word beside that of the [event](super::Event), in memory that all of them map. Bit 0 says that a
+//! thread sleeps there, or is about to; the others count wake-ups. The steps are those of the event.
+//!
+//! ```text
+//! waker                                   sleeper
+//! Y3  the store that matters              J5  word |= 1
+//! Y4  light fence                         J6  heavy fence, which reaches the waker's process
+//! Y5  bit 0 of word? ── no: done          J7  look again for Y3's store    ── there: don't sleep
+//! Y6  word &= !1; word += 2               J8  sleep while word is J5's, for a while at most
+//! Y7  wake all that sleep on word
+//! ```
+//!
+//! The waker's process says whether it carries out the barriers of others. If it does not, Y4 and J6 are full
+//! fences. Whoever is refused the barrier looks again a millisecond later (`fence.rs`).
+//!
+//! Y6 takes two steps, so that no process which keeps changing the word can hold a waker up. Who registers
+//! between them finds the word changed, and polls; its bit stays, and one wake-up is then made for nobody.
+//!
+//! Every process that has the memory may write anything to the word, so a wake-up may be lost on purpose. So
+//! no thread sleeps for longer than [`NAP`] without a look. The same look finds a publisher that died.
+//!
+//! A task does not sleep: a thread of its process does that in its place (`remote_tasks.rs`).
+
+use alloc::sync::Arc;
+use core::any::Any;
+use core::ptr::NonNull;
+use std::time::{Duration, Instant};
+
+use super::Deadline;
+use super::fence;
+use super::park::Parking;
+use crate::sync::{AtomicU32, Ordering, mutated};
+
+/// Where threads of several processes sleep.
+pub(super) struct RemoteWord {
+    word: NonNull<AtomicU32>,
+    /// The wakers' fences are light, and the sleepers make up for that. Wakers and sleepers of one word agree
+    /// on this, or a wake-up comes late by up to a [`NAP`].
+    is_asymmetric: bool,
+    /// Shared in models only, where the kernel does not know the sleepers by the word's place.
+    parking: Arc<Parking>,
+    /// Where the word is: kept for that.
+    memory: Arc<dyn Any + Send + Sync>,
+}
+
+/// What a [`RemoteWord`] was at one moment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Seen(u32);
+
+impl Seen {
+    pub(super) fn get(self) -> u32 {
+        self.0
+    }
+
+    /// That of the last wake-up.
+    pub(super) fn number(self) -> u32 {
+        self.0 & !SLEEPER
+    }
+
+    /// Whether somebody sleeps, or is about to.
+    pub(super) fn has_sleeper(self) -> bool {
+        self.0 & SLEEPER != 0
+    }
+}
+
+// SAFETY: it stands for a shared borrow of an atomic, and keeps that alive (see `new`).
+unsafe impl Send for RemoteWord {}
+// SAFETY: as above.
+unsafe impl Sync for RemoteWord {}
+
+/// A thread sleeps, or is about to.
+const SLEEPER: u32 = 1;
+const WAKE_UP: u32 = 2;
+
+/// Registers this process, so that it carries out the barriers of sleepers in other processes; false where
+/// the system refuses that.
+// Decision 0089: when the ring is made, before anybody can sleep.
+#[cfg(not(annulus_loom))]
+pub(crate) fn carries_out_barriers() -> bool {
+    fence::register_across()
+}
+
+/// How long a thread sleeps without a look. (In a model nobody naps, however long that takes to run.)
+const NAP: Duration = Duration::from_millis(if cfg!(annulus_loom) { 10_000_000 } else { 50 });
+
+impl RemoteWord {
+    /// At `word`. `is_asymmetric` is what [`carries_out_barriers`] said in the wakers' process.
+    ///
+    /// # Safety
+    ///
+    /// The word lives, and can be written to, as long as `memory`.
+    pub(super) unsafe fn new(
+        word: NonNull<AtomicU32>,
+        is_asymmetric: bool,
+        memory: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
+        Self { word, is_asymmetric, parking: Arc::new(Parking::between_processes()), memory }
+    }
+
+    /// The same word, for whoever else of this process sleeps there, or for another process of a model.
+    pub(super) fn again(&self) -> Self {
+        Self { parking: Arc::clone(&self.parking), memory: Arc::clone(&self.memory), ..*self }
+    }
+
+    /// The word at this moment.
+    pub(super) fn look(&self) -> Seen {
+        // Acquire: pairs with the Release of Y6, and of J5.
+        Seen(self.word().load(Ordering::Acquire))
+    }
+
+    /// Wakes all who sleep on the word, of whatever process, for nothing: each looks, and sleeps again.
+    pub(super) fn disturb(&self) {
+        // M6. Relaxed: it says no more than that the word is another.
+        self.word().fetch_add(WAKE_UP, Ordering::Relaxed);
+        self.parking.wake_all(self.word());
+    }
+
+    fn word(&self) -> &AtomicU32 {
+        // SAFETY: it lives as long as the memory, which this keeps.
+        unsafe { self.word.as_ref() }
+    }
+
+    /// Whether the wakers' fences are light, and sleepers make up for that.
+    pub(super) fn is_asymmetric(&self) -> bool {
+        self.is_asymmetric
+    }
+
+    /// J5 and J6: the caller polls once more before it [sleeps](Self::sleep) with the word that this returns.
+    /// False where the system refused the fence: then a wake-up may be missed.
+    pub(super) fn register(&self) -> (u32, bool) {
+        // J5. Release: pairs with the Acquire of Y6. Acquire: pairs with its Release.
+        let word = self.word().fetch_or(SLEEPER, Ordering::AcqRel) | SLEEPER;
+        // J6. Pairs with Y4.
+        let fenced = mutated!("remote_no_sleepers_fence") || fence::heavy_across(self.is_asymmetric);
+        (word, fenced)
+    }
+
+    /// J8, or M4: until a wake-up that came after `word`, or until `deadline`, or for a [`NAP`].
+    pub(super) fn sleep(&self, word: u32, deadline: Deadline) {
+        let soon = Instant::now() + NAP;
+        let deadline = deadline.map_or(soon, |deadline| deadline.min(soon));
+        self.parking.wait_while(self.word(), word, Some(deadline));
+    }
+
+    /// Y4 and Y5: whether nobody sleeps, and no full fence was needed to tell.
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.is_asymmetric && {
+            // Y4. Pairs with J6, which makes every core execute a barrier.
+            fence::light_across();
+            // Y5. Relaxed: Y4 and J6 decide what it sees.
+            self.word().load(Ordering::Relaxed) & SLEEPER == 0
+        }
+    }
+
+    /// Y4 to Y7, for all who sleep. If the fences are not light ones, Y4 is the caller's, a full one. Whether
+    /// there was anybody.
+    pub(super) fn wake_all(&self) -> bool {
+        if self.is_asymmetric {
+            // Y4. Pairs with J6, which makes every core execute a barrier.
+            fence::light_across();
+        }
+        // Y5. Relaxed: Y4 and J6 decide what it sees.
+        if self.word().load(Ordering::Relaxed) & SLEEPER == 0 || mutated!("remote_wakes_nobody") {
+            return false;
+        }
+        // Y6. Release: pairs with the Acquire of J8. Acquire: pairs with the Release of J5.
+        self.word().fetch_and(!SLEEPER, Ordering::AcqRel);
+        if !mutated!("remote_word_unchanged") {
+            // Relaxed: it goes on the release that the step before began.
+            self.word().fetch_add(WAKE_UP, Ordering::Relaxed);
+        }
+        // Y7.
+        self.parking.wake_all(self.word());
+        true
+    }
+}

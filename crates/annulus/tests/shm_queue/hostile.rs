@@ -1,0 +1,172 @@
+//! Memory in which another process writes what it likes: no crash, no endless loop, no slot but those of the
+//! queue.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use annulus::shm::WhenConsumerDies;
+use annulus::shm::spsc::{self, Consumer, Producer};
+use annulus::shm::{AttachError, Invitation, recv_fd, send_fd};
+use annulus::spsc::Builder;
+use proptest::prelude::*;
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
+
+const CAPACITY: usize = 6;
+const SLOTS: u64 = 512;
+
+/// A queue, and the file that all its numbers lie in.
+fn open_queue() -> (Producer<u64>, Consumer<u64>, File, Invitation) {
+    let (producer, _, invitation) =
+        spsc::producer::<u64>(Builder::new(CAPACITY), WhenConsumerDies::Close).unwrap();
+    let (here, there) = UnixStream::pair().unwrap();
+    invitation.send(&here).unwrap();
+    let file = File::from(recv_fd(&there).unwrap());
+    let (consumer, _) = spsc::consumer::<u64>(&invitation).unwrap();
+    (producer, consumer, file, invitation)
+}
+
+/// Numbers at the edges, and any.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        Just(0),
+        Just(u64::MAX),
+        Just(1 << 63),
+        (0..40u64),
+        (0..40u64).prop_map(|back| u64::MAX - back),
+        any::<u64>(),
+    ]
+}
+
+/// The words of the numbers: tail, head, how many have joined, the close, the end.
+const WORDS: [u64; 5] = [128, 256, 264, 384, 392];
+
+/// Every verb returns, and what is there is never more than there are slots.
+fn verbs(producer: &mut Producer<u64>, consumer: &mut Consumer<u64>) {
+    let begun = Instant::now();
+    let _ = (producer.try_send(1), producer.try_send_batch(&[2; 3 * CAPACITY]), producer.is_closed());
+    assert!(producer.len() <= CAPACITY, "{}", producer.len());
+    let _ = producer.send_timeout(3, Duration::ZERO);
+    let mut batch = [0; 3 * CAPACITY];
+    assert!(consumer.try_recv_batch(&mut batch) <= CAPACITY);
+    assert!(consumer.consume(drop) <= CAPACITY);
+    let _ = (consumer.try_recv(), consumer.is_closed(), consumer.is_fully_drained(), consumer.stats());
+    let _ = consumer.recv_timeout(Duration::ZERO);
+    assert!(consumer.len() <= CAPACITY, "{}", consumer.len());
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+proptest! {
+    #[test]
+    fn any_words(writes in prop::collection::vec((0..WORDS.len(), number()), 0..20)) {
+        let (mut producer, mut consumer, file, _invitation) = open_queue();
+        for (word, number) in writes {
+            file.write_all_at(&number.to_ne_bytes(), WORDS[word]).unwrap();
+            verbs(&mut producer, &mut consumer);
+        }
+    }
+
+    /// A consumer that comes to such a queue.
+    #[test]
+    fn who_comes_late(writes in prop::collection::vec((0..WORDS.len(), number()), 1..6)) {
+        let (mut producer, consumer, file, invitation) = open_queue();
+        drop(consumer);
+        for (word, number) in writes {
+            file.write_all_at(&number.to_ne_bytes(), WORDS[word]).unwrap();
+        }
+        let (mut consumer, _) = spsc::consumer::<u64>(&invitation).unwrap();
+        verbs(&mut producer, &mut consumer);
+    }
+
+    /// Any bytes in the header: a queue, or an error.
+    #[test]
+    fn any_header(writes in prop::collection::vec((0..16u64, number()), 1..6)) {
+        let (_producer, consumer, file, invitation) = open_queue();
+        drop(consumer);
+        for (word, number) in writes {
+            file.write_all_at(&number.to_ne_bytes(), 8 * word).unwrap();
+        }
+        if let Ok((mut consumer, _)) = spsc::consumer::<u64>(&invitation) {
+            let _ = (consumer.try_recv(), consumer.len());
+        }
+    }
+}
+
+/// Somebody scribbles all the time: calls return, and deadlines are kept.
+#[test]
+fn beside_a_scribbler() {
+    let (mut producer, mut consumer, file, _invitation) = open_queue();
+    let stop = Arc::new(AtomicBool::new(false));
+    let scribbler = thread::spawn({
+        let stop = Arc::clone(&stop);
+        move || {
+            let mut number = 1u64;
+            while !stop.load(Ordering::Relaxed) {
+                number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let at = 128 + (number >> 32) % (SLOTS - 136);
+                file.write_all_at(&(number >> (number % 64)).to_ne_bytes(), at & !7).unwrap();
+            }
+        }
+    });
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(1) {
+        let _ = producer.send_timeout(1, Duration::from_millis(1));
+        let _ = consumer.recv_timeout(Duration::from_millis(1));
+        verbs(&mut producer, &mut consumer);
+    }
+    stop.store(true, Ordering::Relaxed);
+    scribbler.join().unwrap();
+}
+
+/// An end that lies before messages which a tail had promised, and which were received: the queue is over.
+#[test]
+fn an_end_behind_the_head() {
+    let (mut producer, mut consumer, file, _invitation) = open_queue();
+    assert_eq!(producer.try_send_batch(&[1, 2, 3]), 3);
+    assert_eq!(consumer.try_recv(), Ok(1));
+    file.write_all_at(&1_u64.to_ne_bytes(), 392).unwrap();
+    consumer.close();
+    for _ in 0..10 {
+        verbs(&mut producer, &mut consumer);
+    }
+    assert!(consumer.is_fully_drained() && consumer.is_empty());
+}
+
+/// Headers that could be, of queues that this library does not make.
+#[test]
+fn a_header_of_another_queue() {
+    let (_producer, consumer, good, invitation) = open_queue();
+    drop(consumer);
+    let (here, there) = UnixStream::pair().unwrap();
+    invitation.send(&here).unwrap();
+    let _ring = recv_fd(&there).unwrap();
+    let page = recv_fd(&there).unwrap();
+    let mut header = vec![0; 512];
+    good.read_exact_at(&mut header, 0).unwrap();
+    // So many slots of so many bytes, in a file that is no longer than these.
+    let refused = |slots: u64, slot_bytes: u64| {
+        let len = 512 + slots * slot_bytes;
+        let fd = memfd_create("annulus test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
+        fallocate(&fd, FallocateFlags::empty(), 0, len).unwrap();
+        fcntl_add_seals(&fd, SealFlags::SHRINK | SealFlags::GROW).unwrap();
+        let file = File::from(fd);
+        file.write_all_at(&header, 0).unwrap();
+        for (at, number) in [(24, len), (48, slot_bytes), (56, slots)] {
+            file.write_all_at(&number.to_ne_bytes(), at).unwrap();
+        }
+        send_fd(&here, file.as_fd()).unwrap();
+        send_fd(&here, page.as_fd()).unwrap();
+        let invitation = Invitation::receive(&there).unwrap();
+        spsc::consumer::<u64>(&invitation).map(drop).unwrap_err()
+    };
+    // Whole lines of 128 bytes are taken for slots.
+    let error = refused(7, 8);
+    assert!(matches!(error, AttachError::Length { found: 568, needed: 640 }), "{error}");
+    let error = refused(8, 16);
+    assert!(matches!(error, AttachError::Damaged { field: "the slots' size", value: 16 }), "{error}");
+}
