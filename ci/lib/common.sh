@@ -5,8 +5,12 @@ export CARGO_TERM_COLOR=never
 # What the scripts fetch for themselves.
 export PATH="$PWD/target/tools/bin:$PATH"
 
-# The exit code of a check that could not run here. `ci/all` accepts it only from the checks that it lists as optional.
+# The exit code of a check that could not run here.
 SKIPPED=77
+
+# All of the library's features that this system has.
+FEATURES=annulus/derive,annulus/async,annulus/numa,annulus/metrics
+[ "$(uname)" != Linux ] || FEATURES+=,annulus/shm
 
 say() { printf '%s\n' "$*"; }
 
@@ -26,22 +30,8 @@ end_at_first_failure() {
     export "CARGO_TARGET_${host}_RUNNER=$PWD/ci/lib/mutant-run"
 }
 
-# number_of_run: which part of what is too long for one run it takes: the number of commits, so that successive commits come by all parts. Where they can't
-# be counted, one by chance: the last commit's name.
-number_of_run() {
-    if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ]; then
-        git rev-list --count HEAD
-    else
-        printf '%d\n' "0x$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)"
-    fi
-}
-
-# part_of N: of the lines that come, those that this run takes, one in N. All of them with ANNULUS_WHOLE.
-part_of() {
-    local parts=$1
-    [ -z "${ANNULUS_WHOLE:-}" ] || parts=1
-    awk -v parts="$parts" -v part=$(($(number_of_run) % parts)) 'NR % parts == part'
-}
+# What a search begins with, where the command line has no other: the number of the day.
+today() { say $(($(date +%s) / 86400)); }
 
 # need COMMAND HOW...: runs HOW where COMMAND fails, and says so where that did not help. With ANNULUS_NO_INSTALL it says what is missing, and runs
 # nothing.

@@ -51,6 +51,7 @@ impl Seen {
     fn then(self, top: u32) -> u64 {
         let tag = (self.0 >> 32) as u32;
         let tag = if mutated!("pool_no_tag") { tag } else { tag.wrapping_add(1) };
+        // Mutants: `| with ^`: no bit is in both.
         u64::from(tag) << 32 | u64::from(top)
     }
 }

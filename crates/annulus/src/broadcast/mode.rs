@@ -102,6 +102,7 @@ pub(crate) trait Hooks: Sized + 'static {
     }
 
     /// How many messages from `cursor` on may be looked at, up to `most`.
+    // Mutants: `with 0`, `with 1`: one by one.
     #[inline(always)]
     fn admits_up_to(_: &mut Self::Role, _cursor: Sequence, most: usize) -> usize {
         most

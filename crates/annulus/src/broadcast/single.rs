@@ -38,6 +38,7 @@ impl<S: Strided> Single<S> {
     }
 
     /// How many messages may be written without another look at the gate.
+    // Mutants: `with 0`, `with 1`: one by one.
     #[inline]
     pub(super) fn free_slots(&self) -> usize {
         usize::try_from(self.limit.since(self.next)).unwrap_or(usize::MAX)
@@ -78,8 +79,10 @@ impl<S: Strided> Single<S> {
     }
 
     /// Whether the next message may be written without a look at the gate.
+    // Mutants: `with false`: it looks at the gate.
     #[inline(always)]
     fn may_write(&self) -> bool {
+        // Mutants: `|| with &&`, `< with >`: it looks at the gate.
         (self.next < self.limit || mutated!("lossless_overtakes")) && !self.shared.is_abandoned()
     }
 }

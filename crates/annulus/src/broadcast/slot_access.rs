@@ -141,6 +141,7 @@ fn try_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Resul
                 return Err(Obstacle::Closed);
             }
             let limit = shared.gate.limit();
+            // Mutants: `> with >=`: one more look.
             let limit = if end > limit { shared.gate.look(first).max(limit) } else { limit };
             end = end.min(limit);
             if end <= first {
@@ -189,6 +190,7 @@ enum SlotState {
 /// The first sequence from `first` on whose slot was not left, and what it looks like; `end` where all were.
 fn first_not_left<S: Strided>(shared: &Shared<S>, first: Sequence, end: Sequence) -> (Sequence, SlotState) {
     let mut sequence = first;
+    // Mutants: `< with <=`: a slot more, which is not claimed.
     while sequence < end {
         let before = Stamp::of_the_lap_before(sequence, shared.ring.capacity());
         match shared.ring.stamp(sequence).cmp(&before) {

@@ -318,6 +318,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
                 self.release();
             }
             count += taken;
+            // Mutants: `< with <=`: one more look.
             if taken < part.len() {
                 break;
             }
@@ -557,6 +558,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Whether a batch is read in runs. A subscriber that may be lapped does not read in runs, because it
     /// would receive nothing of a run that was overwritten in part. Under loom it does, so that a writer that
     /// laps its reader shows that a run is all or nothing.
+    // Mutants: `|| with &&`: one by one.
+    // Mutants: `&& with ||`, `<= with >`: it is read in runs where that does not pay.
     const IN_RUNS: bool = (M::IN_RUNS || cfg!(annulus_loom)) && size_of::<T::Wire>() <= RUN_BYTES;
 
     /// Takes messages until `buffer` is full or there is none before `end`, like
@@ -581,11 +584,15 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// Takes messages into the front of `buffer`, at most `most`, and returns how many: perhaps fewer than
     /// there are. If it is none, [`take`](Self::take) knows why.
+    // Mutants: `with 0`: one by one.
     #[inline]
     fn take_run(&mut self, buffer: &mut [T], most: u64) -> usize {
         let cursor = self.cursor;
         let most = buffer.len().min(RUN).min(usize::try_from(most).unwrap_or(usize::MAX));
         let most = M::admits_up_to(self.shared.role_mut().0, cursor, most);
+        // Mutants: `< with ==`: runs are for lossless rings, whose stages lose nothing; loom reads them on
+        // others.
+        // Mutants: `< with >`, `< with <=`: one by one.
         if cursor < M::floor(self.shared.role()) {
             return 0;
         }
@@ -619,10 +626,12 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     fn go_on_here(&mut self) -> u64 {
         assert!(!M::LOSSLESS, "publishers wait for this subscriber: it can't be lapped");
         let mut resume = M::floor(self.role());
+        // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
         if self.cursor >= resume {
             // Those before it were lapped too, and may have skipped further than this one would.
             resume = M::new_floor(self.shared.role_mut().0);
         }
+        // Mutants: `>= with <`: it looks at the floor again, or goes on by itself.
         if self.cursor >= resume {
             self.recovery = self.recovery.next(&self.shared, self.cursor);
             resume = self.recovery.resume;

@@ -3,7 +3,7 @@
 //! Code that shares memory between threads can be wrong in ways that no ordinary test finds. So each protocol
 //! of this library is checked in several ways that have different weaknesses. The page
 //! [`verify/README.md`](https://github.com/annulus-rs/annulus/blob/main/verify/README.md) lists every check
-//! with its bounds, and says what is *not* covered. One command runs them all: `ci/all`.
+//! with its bounds, and says what is *not* covered. Two commands run them all: `ci/check` and `ci/proof`.
 //!
 //! | method | what it explores | what it cannot see |
 //! | --- | --- | --- |
@@ -21,7 +21,7 @@
 //! ordering is too weak, a fence is missing, a second look is left out. `ci/mutations` turns on one after the
 //! other and fails unless the check finds it. Litmus tests and Promela models have such twins as well.
 //! Another program makes small changes all over the source. With each change, a test must fail.
-//! `verify/mutants.md` lists the exceptions, each with its reason.
+//! Where none can, a comment says why.
 //!
 //! # What the code promises to its reader
 //!

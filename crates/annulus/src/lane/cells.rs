@@ -146,6 +146,7 @@ impl<T> Cells<T> {
         unsafe { &*self.slot(index) }
     }
 
+    // Mutants: `with ()`: not in this build: loom.
     #[inline(always)]
     pub(super) fn watch_write(&self, range: Range<usize>) {
         if cfg!(annulus_loom) {
@@ -153,6 +154,7 @@ impl<T> Cells<T> {
         }
     }
 
+    // Mutants: `with ()`: not in this build: loom.
     #[inline(always)]
     pub(super) fn watch_read(&self, range: Range<usize>) {
         if cfg!(annulus_loom) {

@@ -126,6 +126,7 @@ impl<T> ClaimedLane<T> {
     }
 
     /// V1: how many slots a writer would find free: 0, or 1, or `preferred` where there seem to be as many.
+    // Mutants: `with 1`: it tries to claim, and finds no room.
     pub(crate) fn free_slots(&self, preferred: u64) -> u64 {
         // Acquire: as in `stamped::claim`.
         let mut tail = self.tail.load(Ordering::Acquire);

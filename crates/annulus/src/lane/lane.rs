@@ -244,6 +244,8 @@ impl<T, C: ControlBlock<T>> Lane<T, C> {
     pub(crate) fn seal(&self, number: Number) -> Number {
         // A count, because any number may be the end, and 0 means open.
         let end = number.next().since(self.first);
+        // Mutants: `&& with ||`: only a model sees it: seal_not_atomic.
+        // Mutants: `== with !=`: a seeded bug does the same.
         if mutated!("seal_not_atomic") && self.control.end().load(Ordering::Acquire) == 0 {
             self.control.end().store(end, Ordering::Release);
             return number;

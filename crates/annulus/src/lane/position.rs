@@ -179,6 +179,7 @@ impl<T> Cells<T> {
     #[inline(always)]
     fn watched(&self, from: Position<T>, count: usize) -> Range<usize> {
         let slot = if cfg!(annulus_loom) { from.slot(self) } else { 0 };
+        // Mutants: `+ with *`: not in this build: loom.
         slot..slot + count
     }
 }

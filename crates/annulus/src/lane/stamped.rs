@@ -260,6 +260,7 @@ impl<T> Stamped<T> {
     }
 
     /// Whether the slot of message `number` was left by the message before, now or earlier.
+    // Mutants: `with true`: it wakes more senders than there is room for.
     pub(super) fn was_left(&self, number: Number) -> bool {
         self.has_come_to(number, LaneStamp::free(number))
     }

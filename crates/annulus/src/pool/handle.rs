@@ -107,6 +107,7 @@ impl Split {
     }
 
     pub(super) const fn join(self, index: u32, generation: u32) -> Handle {
+        // Mutants: `| with ^`: no bit is in both.
         Handle(generation << self.index_bits | index)
     }
 

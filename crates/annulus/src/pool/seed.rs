@@ -30,6 +30,7 @@ impl Seed {
     }
 }
 
+// Mutants: `with 0`, `with 1`: not in this build: without std.
 #[cfg(feature = "std")]
 fn of_this_pool(address: u64) -> u64 {
     use core::hash::BuildHasher;
@@ -37,12 +38,14 @@ fn of_this_pool(address: u64) -> u64 {
     std::hash::RandomState::new().hash_one(address)
 }
 
+// Mutants: `with 0`, `with 1`: not in this build: without std.
 #[cfg(not(feature = "std"))]
 fn of_this_pool(address: u64) -> u64 {
     use crate::sync::{AtomicUsize, Ordering};
 
     static POOLS: AtomicUsize = AtomicUsize::new(0);
     // Relaxed: each gets another number, and nothing else hangs on it.
+    // Mutants: `^ with |`, `^ with &`: not in this build: without std.
     mixed(POOLS.fetch_add(1, Ordering::Relaxed) as u64) ^ address
 }
 

@@ -20,13 +20,17 @@ use crate::free_list::END;
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 
 /// A `Buffer` has the slab.
+// Mutants: `- with /`: any numbers that no index reaches will do.
 const OWNED: u32 = u32::MAX - 1;
 /// A handle has it.
+// Mutants: `- with /`: any numbers that no index reaches will do.
 const IN_HANDLE: u32 = u32::MAX - 2;
 /// The pool is closed, and has looked at this slab.
+// Mutants: `- with /`: any numbers that no index reaches will do.
 const ORPHANED: u32 = u32::MAX - 3;
 
 const fn pack(link: u32, generation: u32) -> u64 {
+    // Mutants: `| with ^`: no bit is in both.
     (link as u64) << 32 | generation as u64
 }
 
@@ -97,6 +101,7 @@ impl Word {
         let (out, owned) = (pack(IN_HANDLE, generation), pack(OWNED, next));
         if mutated!("pool_handle_not_atomic") {
             let seen = self.0.load(Ordering::Acquire);
+            // Mutants: `!= with ==`: a seeded bug does the same.
             if seen != out {
                 return Err(seen as u32);
             }

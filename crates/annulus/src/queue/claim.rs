@@ -165,6 +165,7 @@ impl<T> Read<T> for Claimer<T> {
         mutated!("batch_of_many_readers") && self.has_some()
     }
 
+    // Mutants: `with None`: costs or saves time.
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
         self.take_next_here()
@@ -206,6 +207,7 @@ impl<T> Read<T> for Claimer<T> {
     #[inline]
     fn take_into(&mut self, buffer: &mut [T]) -> usize {
         let mut filled = 0;
+        // Mutants: `< with <=`: it looks for one more message than there is room for.
         while filled < buffer.len() {
             let rest = &mut buffer[filled..];
             let moved = self.move_here(rest).or_else(|| self.search(|end| end.move_here(rest)));
@@ -238,6 +240,7 @@ impl<T> Read<T> for Claimer<T> {
         }
         if self.settled {
             self.over = if mutated!("shared_closed_unsealed") {
+                // Mutants: `== with !=`: a seeded bug does the same.
                 self.len() == 0
             } else {
                 // E4, in each of them. (One that comes now has a producer that sees the close before it

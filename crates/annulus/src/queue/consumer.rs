@@ -376,8 +376,12 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     }
 
     /// If nothing was found on a closed queue, the next call will know why.
+    // Mutants: `with ()`: only a model sees it: what is sent beside a close, and in no list yet (loom
+    // fan_in_wake, shared_wake); other calls look for the end, too.
     #[inline]
     fn look_for_the_end(&mut self, found: usize) {
+        // Mutants: `== with !=`, `&& with ||`: only a model sees it: what is sent beside a close, and in no
+        // list yet (loom fan_in_wake, shared_wake); other calls look for the end, too.
         if found == 0 && self.end.state().may_be_over() {
             outlined(&mut self.end, Read::settle);
         }

@@ -149,6 +149,7 @@ pub(crate) trait Read<T> {
 #[inline]
 pub(super) fn take_up_to(count: usize, mut take: impl FnMut(usize) -> usize) -> usize {
     let mut left = count;
+    // Mutants: `> with >=`: it looks for no message.
     while left > 0 {
         match take(left) {
             0 => break,

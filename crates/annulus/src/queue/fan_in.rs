@@ -61,6 +61,7 @@ impl<T, C: ControlBlock<T>> FanIn<T, C> {
             let budget = if mutated!("turn_without_end") { usize::MAX } else { BUDGET };
             if self.current.learn(budget) {
                 self.thinning.found(&self.current.node, looked);
+                // Mutants: `&& with ||`, `== with !=`: it rests before it receives, or does not.
                 if looked == 0 && round.is_over() {
                     self.rest();
                 }
@@ -144,6 +145,7 @@ impl<T, C: ControlBlock<T>> Read<T> for FanIn<T, C> {
         self.current.known() != 0 || self.find()
     }
 
+    // Mutants: `with None`: costs or saves time.
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
         self.current.take_in_run()

@@ -47,6 +47,7 @@ impl<T: Send> Write<T> for Handing<T> {
     #[inline(always)]
     fn send_plainly(&mut self, value: T) -> Result<(), T> {
         let is_refused = || self.end.is_refused() || self.end.is_asked_for();
+        // Mutants: `&& with ||`: costs or saves time.
         if self.end.is_run_over() || unlikely(self.state().has_any_flag()) && is_refused() {
             return Err(value);
         }

@@ -122,6 +122,7 @@ impl LatencySampler {
 }
 
 /// Nanoseconds of the monotonic clock since some fixed moment.
+// Mutants: `with 1`: not in this build: without std.
 #[cfg(feature = "std")]
 fn now() -> u64 {
     static BEGINNING: OnceLock<Instant> = OnceLock::new();
@@ -130,6 +131,7 @@ fn now() -> u64 {
 }
 
 /// Without a clock no queue has a sampler.
+// Mutants: `with 1`: not in this build: without std.
 #[cfg(not(feature = "std"))]
 fn now() -> u64 {
     0

@@ -42,6 +42,7 @@ impl<T, C: ControlBlock<T>> One<T, C> {
             // accepted once.
             unsafe { self.end.lane().accept(self.end.head) };
         }
+        // Mutants: `/ with %`, `/ with *`: when to rest.
         let backlog = BACKLOG.min(self.end.lane().capacity() / 8);
         let end = &mut self.end;
         self.backoff.found(end.known(), backlog, || {
@@ -75,12 +76,17 @@ impl<T, C: ControlBlock<T>> Read<T> for One<T, C> {
     fn expect(&mut self) {
         self.backoff.skip_next_rest();
         // A message that was asked for comes in the line of the tail.
+        // Mutants: `delete !`: of a prefetch.
         if !self.asked {
             self.end.expect();
         }
     }
 
+    // Mutants: `with ()`: nothing is handed over then.
     fn ask(&mut self) {
+        // Mutants: `&& with ||`: it asks once more, or where nobody listens.
+        // Mutants: `delete !`: it asks once more, or never.
+        // Mutants: `== with !=`: it never asks.
         if self.state().plan.hand_off && !self.asked && self.end.known() == 0 && !self.end.is_sealed() {
             self.asked = true;
             self.end.lane().ask_for(self.end.head);
@@ -112,6 +118,7 @@ impl<T, C: ControlBlock<T>> Read<T> for One<T, C> {
         self.end.known() != 0 || self.look(true)
     }
 
+    // Mutants: `with None`: costs or saves time.
     #[inline(always)]
     fn take_plainly(&mut self) -> Option<T> {
         self.end.take_in_run()
@@ -124,6 +131,7 @@ impl<T, C: ControlBlock<T>> Read<T> for One<T, C> {
 
     #[inline]
     fn take_some(&mut self, most: usize, each: impl FnMut(T)) -> usize {
+        // Mutants: `< with <=`: one more look.
         if self.end.known() < most {
             self.look_for_all();
         }
@@ -141,6 +149,7 @@ impl<T, C: ControlBlock<T>> Read<T> for One<T, C> {
     /// One look, as above.
     #[inline]
     fn take_into(&mut self, buffer: &mut [T]) -> usize {
+        // Mutants: `< with <=`: one more look.
         if self.end.known() < buffer.len() {
             self.look_for_all();
         }

@@ -127,6 +127,8 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
 
     /// The caller is about to take the messages that it knows of, one by one. Where one of them is measured,
     /// it looks again when it comes to that one.
+    // Mutants: `with ()`: a measured message is recorded later, with others that are taken: no test can tell
+    // how long it took.
     #[inline(always)]
     pub(super) fn begin_one_by_one(&mut self) {
         self.limit = self.measure();
@@ -160,12 +162,14 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
     }
 
     /// How many messages of the run are left.
+    // Mutants: `with 0`: costs or saves time.
     #[inline(always)]
     fn run(&self) -> usize {
         self.stop.since(self.head.number) as usize
     }
 
     /// L6 to L8, within a run.
+    // Mutants: `with None`: costs or saves time.
     #[inline(always)]
     pub(super) fn take_in_run(&mut self) -> Option<T> {
         if unlikely(self.head.number == self.stop) {
@@ -207,6 +211,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
     /// beyond it.
     #[inline(always)]
     fn pass(&mut self, count: usize) {
+        // Mutants: `> with >=`: a run ends where it is used up.
         if unlikely(count > self.run()) {
             self.go_to(self.head.forward(count, self.lane().cells()));
             if !mutated!("receive_run_goes_on") {
@@ -221,6 +226,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
     #[inline]
     pub(super) fn readable(&mut self, most: usize) -> &[T] {
         let mut count = most;
+        // Mutants: `> with >=`: a run ends where it is used up.
         if unlikely(most > self.run()) {
             self.begin_run();
             count = most.min(self.beside());
@@ -255,11 +261,13 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
             for slot in range {
                 if !mutated!("consume_counts_late") {
                     // Before the call, so that a message that was handed out is not handed out again.
+                    // Mutants: `+= with -=`, `+= with *=`: a seeded bug does the same.
                     taken.count += 1;
                 }
                 // SAFETY: it lies before the tail, so the slot is full and this end's.
                 each(unsafe { taken.end.lane().cells().take(slot) });
                 if mutated!("consume_counts_late") {
+                    // Mutants: `+= with -=`, `+= with *=`: a seeded bug does the same.
                     taken.count += 1;
                 }
             }
@@ -277,6 +285,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
         }
         // `count` messages are taken, and the slots of `beside` of them lie beside each other.
         let (mut count, mut beside) = (buffer.len(), buffer.len());
+        // Mutants: `> with >=`: a run ends where it is used up.
         if unlikely(count > self.run()) {
             self.begin_run();
             count = count.min(self.known());
@@ -319,6 +328,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
     /// If there are fewer.
     #[inline(always)]
     pub(super) fn advance(&mut self, count: usize) {
+        // Mutants: `> with >=`: a run ends where it is used up.
         if unlikely(count > self.run()) && count > self.beside() {
             refuse_to_advance(count, self.beside());
         }

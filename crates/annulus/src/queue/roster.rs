@@ -87,14 +87,17 @@ impl Round {
     /// A round of the first `lanes` lanes, as [`Roster::round`].
     #[inline(always)]
     pub(super) fn of(at: usize, lanes: usize, all: bool) -> Self {
+        // Mutants: `- with +`, `- with /`: a seeded bug does the same.
         let at = if mutated!("round_starts_anew") { lanes - 1 } else { at };
         let at = if mutated!("joiner_has_the_turn") { lanes.saturating_sub(2) } else { at };
         Self { at, left: lanes, lanes, all: all || mutated!("poll_looks_at_all"), thinning: None }
     }
 
     /// Whether none is left.
+    // Mutants: `with true`, `with false`: it rests before it receives, or does not.
     #[inline(always)]
     pub(super) fn is_over(&self) -> bool {
+        // Mutants: `== with !=`: it rests before it receives, or does not.
         self.left == 0
     }
 }

@@ -200,6 +200,7 @@ impl<L: QueueLane> QueueState<L> {
 
     /// Whether a send needs more than the plain steps: the queue [may be closed](Self::may_be_closed), or the
     /// consumer may ask for the message.
+    // Mutants: `with true`: costs or saves time.
     #[inline(always)]
     pub(super) fn has_any_flag(&self) -> bool {
         self.published.has_any_flag() || self.peer.may_have_closed()
@@ -243,9 +244,11 @@ impl<L: QueueLane> QueueState<L> {
 
     /// Called on a closed queue. Whoever looks at a lane afterwards sees every message of a producer that may
     /// not have seen the close before its send.
+    // Mutants: `with ()`: only a model sees it: end_no_barrier.
     pub(super) fn await_sends(&self) {
         // Where all producers are gone, their sends are over (`is_zero` is Acquire), and no barrier is
         // needed.
+        // Mutants: `delete !`: only a model sees it: end_no_barrier.
         if !self.producers.is_zero() {
             self.published.barrier_at_any_price();
         }

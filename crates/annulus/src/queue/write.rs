@@ -118,6 +118,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
     /// L1: looks for free slots if fewer than `wanted` are known to be free.
     #[inline(always)]
     fn look_for(&mut self, wanted: usize) {
+        // Mutants: `< with <=`: one more look.
         if self.free_count() < wanted {
             let limit = self.lane().read_limit(self.tail.number);
             self.begin_sample(limit);
@@ -146,6 +147,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
     /// it.
     #[inline(always)]
     fn publish(&mut self, count: usize) -> bool {
+        // Mutants: `> with >=`: a run ends where it is used up.
         let goes_beyond = unlikely(count > self.run());
         let after =
             if goes_beyond { self.tail.forward(count, self.lane().cells()) } else { self.tail.skip(count) };
@@ -155,6 +157,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
             || publish_slow_path(node, self.tail.number, after.number);
         if is_sent {
             self.tail = after;
+            // Mutants: `&& with ||`: a run ends early.
             if goes_beyond && !mutated!("send_run_goes_on") {
                 self.stop = after.number;
             }
@@ -163,6 +166,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
     }
 
     /// How many messages of the run are left.
+    // Mutants: `with 0`: costs or saves time.
     #[inline(always)]
     fn run(&self) -> usize {
         self.stop.since(self.tail.number) as usize
@@ -220,6 +224,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
     }
 
     /// Whether there is no run, or it has come to its end.
+    // Mutants: `with true`: costs or saves time.
     #[inline(always)]
     pub(super) fn is_run_over(&self) -> bool {
         unlikely(self.tail.number == self.stop)
@@ -233,6 +238,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
     }
 
     /// A2: whether the consumer waits for the next message, and has asked for it.
+    // Mutants: `with false`: nothing is handed over then.
     #[inline(always)]
     pub(super) fn is_asked_for(&self) -> bool {
         self.lane().is_asked_for(self.tail.number)
@@ -276,6 +282,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
     #[inline]
     pub(super) fn free_slots(&mut self, most: usize) -> &mut [MaybeUninit<T>] {
         let mut count = most;
+        // Mutants: `> with >=`: a run begins where one is.
         if unlikely(most > self.run()) {
             self.look_for(most);
             self.begin_run();
@@ -388,6 +395,7 @@ fn measure<T, C: ControlBlock<T>>(
 }
 
 /// L4: whether there is more to do after L3.
+// Mutants: `with true`: costs or saves time.
 #[inline(always)]
 fn needs_slow_path<T, C: ControlBlock<T>>(
     state: &QueueState<Lane<T, C>>,
@@ -399,6 +407,7 @@ fn needs_slow_path<T, C: ControlBlock<T>>(
         return state.needs_slow_path_across();
     }
     // The fence in the first look comes before the second look, too.
+    // Mutants: `|| with &&`: costs or saves time.
     state.published.needs_slow_path() || !(is_lone || node.is_active())
 }
 
@@ -500,12 +509,14 @@ impl<T: Send, C: ControlBlock<T>> Write<T> for WriteEnd<T, C> {
     {
         // `count` messages are sent, and the slots of `beside` of them lie beside each other.
         let (mut count, mut beside) = (values.len(), values.len());
+        // Mutants: `> with >=`: one more look.
         if unlikely(count > self.run()) {
             self.look_for(count);
             self.begin_run();
             count = count.min(self.free_count());
             beside = count.min(self.tail.to_storage_end(self.lane().cells()));
         }
+        // Mutants: `|| with &&`: where it is closed, the slow path finds that, too.
         if count == 0 || self.is_refused() {
             return 0;
         }
@@ -513,7 +524,9 @@ impl<T: Send, C: ControlBlock<T>> Write<T> for WriteEnd<T, C> {
         // SAFETY: the run has so many slots, or `count` and `beside` were just bounded.
         unsafe { self.copy_in(self.tail, before) };
         if !behind.is_empty() {
+            // Mutants: `&& with ||`: only a model sees it: slice_in_two.
             if mutated!("slice_in_two") && self.publish(beside) {
+                // Mutants: `+ with -`, `+ with *`: a seeded bug does the same.
                 return beside + self.send_some(behind);
             }
             // SAFETY: these are the first slots, and all are free.

@@ -59,6 +59,7 @@ pub(super) const fn words_of<T>() -> usize {
     size_of::<T>().div_ceil(WORD)
 }
 
+// Mutants: `with false`: costs or saves time.
 pub(super) const fn by_vector<T>() -> bool {
     vector::AVAILABLE && size_of::<T>() >= VECTOR_FLOOR
 }

@@ -97,7 +97,9 @@ impl Gate {
     }
 
     /// Messages for which it is worth to look: a quarter of the window, at least one.
+    // Mutants: `with 0`, `with 1`: costs or saves time.
     pub(crate) fn preferred(&self) -> u64 {
+        // Mutants: `/ with *`: costs or saves time.
         (self.window / 4).max(1)
     }
 
@@ -135,6 +137,7 @@ impl Gate {
         if let (Some(counters), true) = (&self.counters, slowest != FREE) {
             counters.saw_waiting(head.since(Sequence::new(slowest)));
         }
+        // Mutants: `* with +`, `* with /`: a seeded bug does the same.
         let window = if mutated!("gate_blind_for_a_lap_more") { 2 * self.capacity } else { self.window };
         let limit = slowest.saturating_add(self.usable).min(head.plus(window).get());
         if limit <= head.get() && self.seats.as_ref().is_some_and(Seats::sweep) {

@@ -313,6 +313,9 @@ impl Head {
                 // A later lap. W1 of a message may be seen before W4 of the one before it, but not before W2
                 // of that one, and so not before W4 of any earlier: those are done, and the next turn looks
                 // at this one. Decision 0011: back by one, because the stamp is a relaxed store.
+                // Mutants: `> head with true`: no slot of a message to come is being written for an earlier lap,
+                // because all before it are done.
+                // Mutants: `> with >=`: the arm before has taken it.
                 State::Writing(sequence) if sequence > head => head = sequence.back(1),
                 _ => break,
             }
@@ -350,6 +353,7 @@ impl Head {
         let known = known.max(first);
         let mut head = claimed;
         let mut sequence = known.max(claimed.back(capacity));
+        // Mutants: `< with <=`: one more look, at a slot that waits for nothing earlier.
         while sequence < claimed && !mutated!("survey_by_claims") {
             // Acquire: pairs with W4, so the messages before it are seen.
             let waits_for = match stamp(sequence).state() {
@@ -363,6 +367,7 @@ impl Head {
             sequence = sequence.next();
         }
         let mut oldest = head.back(capacity).max(first);
+        // Mutants: `< with <=`: one more look, at a slot that waits for nothing earlier.
         while oldest < head && stamp(oldest) != Stamp::done(oldest) && !mutated!("oldest_by_claims") {
             oldest = oldest.next();
         }

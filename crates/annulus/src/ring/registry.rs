@@ -149,6 +149,7 @@ impl Node {
         let word = &self.branch.0.count;
         if mutated!("gate_count_not_atomic") {
             let before = self.count(Ordering::Acquire);
+            // Mutants: `- with +`, `- with /`: a seeded bug does the same.
             word.fetch_add(change(before)? - before.0, Ordering::Acquire);
             return Some(before);
         }

@@ -115,6 +115,7 @@ impl<'a, T: Message> Slot<'a, T> {
     /// would rather have few lines.
     // Decision 0040: two to a line, not four and not one.
     pub(super) const STRIDE_OF_MANY: usize =
+        // Mutants: `< with <=`: equal is equal.
         if Self::STRIDE < LINE_WORDS / 2 { LINE_WORDS / 2 } else { Self::STRIDE };
 
     #[inline]
@@ -173,6 +174,7 @@ impl<'a, T: Message> Slot<'a, T> {
         let (seen, wanted) = (Stamp::from_bits(self.parts().0.load(ordering)), Stamp::done(sequence));
         match seen {
             _ if seen == wanted => Ok(()),
+            // Mutants: `< with <=`: the arm before has taken it.
             _ if seen < wanted => Err(Missing::NotYet),
             _ => Err(Missing::Overwritten),
         }
@@ -185,6 +187,8 @@ impl<'a, T: Message> Slot<'a, T> {
     }
 
     /// R3 and R4: whether message `sequence`, which was there before the words were read, still is.
+    // Mutants: `with true`: only a model sees it: slot_no_second_look; the stress test sees it, too, but not
+    // in each run.
     #[inline(always)]
     fn is_unchanged(&self, sequence: Sequence) -> bool {
         if !mutated!("slot_no_acquire_fence") {

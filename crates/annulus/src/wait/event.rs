@@ -163,6 +163,7 @@ impl Event {
     /// for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
     #[inline(always)]
     pub(crate) fn needs_slow_path(&self) -> bool {
+        // Mutants: `| with ^`: no bit is in both.
         !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE | Flag::Closed as u32)
     }
 
@@ -191,8 +192,10 @@ impl Event {
 
     /// N2 and N3: whether somebody may sleep here who has not seen the caller's last store; it then calls
     /// [`notify`](Self::notify) or its like.
+    // Mutants: `with true`: it looks closer, and finds nobody to wake.
     #[inline(always)]
     pub(crate) fn may_have_sleepers(&self) -> bool {
+        // Mutants: `| with ^`: no bit is in both.
         !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE)
     }
 
@@ -212,6 +215,7 @@ impl Event {
 
     /// N2 by itself, the light one or, where that is not enough, the full one: for who looks at other things
     /// than this event only.
+    // Mutants: `with ()`: only a model sees it: event_no_light_fence.
     #[inline]
     pub(crate) fn fence(&self) {
         fence::light();
@@ -219,6 +223,8 @@ impl Event {
         if self.remote.as_ref().is_some_and(Remote::is_asymmetric) {
             fence::light_across();
         }
+        // Mutants: `&& with ||`, `& with |`: a fence more.
+        // Mutants: `!= with ==`, `& with ^`: only a model sees it: event_no_light_fence.
         if self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 && !mutated!("event_no_light_fence") {
             fence::full();
         }
@@ -232,12 +238,16 @@ impl Event {
     /// The other side of [`needs_slow_path`](Self::needs_slow_path), for who changes something that a waker
     /// looks at: each waker sees the change, or the caller sees what that waker stored before. False where
     /// the system refused it.
+    // Mutants: `with true`: only a model sees it: end_no_barrier. No test can tell what a barrier did to
+    // other cores, nor that the system refused one that it had offered.
     pub(crate) fn barrier(&self) -> bool {
         #[cfg(feature = "shm")]
         if let Some(remote) = &self.remote {
             // The waker may be of another process.
             return fence::heavy_across(remote.is_asymmetric());
         }
+        // Mutants: `== with !=`, `& with |`, `& with ^`: only a model sees it: end_no_barrier. No test can
+        // tell what a barrier did to other cores, nor that the system refused one that it had offered.
         fence::heavy(self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0)
     }
 
@@ -250,7 +260,10 @@ impl Event {
     /// As [`barrier`](Self::barrier), for who can't go without. Where the system refuses it (a sandbox that
     /// forbids itself the system call after it made its rings), it waits a millisecond instead, in which a
     /// processor carries out what it has begun.
+    // Mutants: `with ()`: only a model sees it: end_no_barrier. No test can tell what a barrier did to other
+    // cores, nor that the system refused one that it had offered.
     pub(crate) fn barrier_at_any_price(&self) {
+        // Mutants: `&& with ||`, `delete !`: a millisecond in place of a barrier.
         if !mutated!("end_no_barrier") && !self.barrier() {
             fence::wait_out();
         }

@@ -43,6 +43,7 @@ use crate::sync::{Ordering, fence, light_fence};
 
 /// Whether a sleeper can do the work of both sides: what this process is told at its first ring, whatever it
 /// is allowed later.
+// Mutants: `with true`: the same on this system.
 pub(super) fn is_asymmetric() -> bool {
     system::is_offered()
 }
@@ -81,12 +82,14 @@ pub fn prepare() {
 
 /// The waker's fence where the pair is asymmetric: it keeps the compiler from moving the look before the
 /// store.
+// Mutants: `with ()`: only a model sees it: event_no_light_fence; to the compiler it made no difference.
 #[inline(always)]
 pub(super) fn light() {
     light_fence();
 }
 
 /// The waker's fence where it is not.
+// Mutants: `with ()`: only a model sees it: event_no_light_fence.
 pub(super) fn full() {
     fence(Ordering::SeqCst);
 }
@@ -163,10 +166,13 @@ mod system {
     use crate::sync::mutated;
 
     /// Whether the kernel knows the command; the answer never changes within a process.
+    // Mutants: `with true`: the same on this system.
+    // Mutants: `with false`: not in this build: not on Linux. (Of the one for Linux registration.rs sees it).
     pub(super) fn is_offered() -> bool {
         static OFFERED: OnceLock<bool> = OnceLock::new();
         *OFFERED.get_or_init(|| {
             let offered = membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED);
+            // Mutants: `&& with ||`: a seeded bug does the same, or loom alone sees it.
             if mutated!("ring_registers") { offered && register() } else { offered }
         })
     }
@@ -178,8 +184,10 @@ mod system {
 
     /// A barrier on every core that runs a thread of this process; false where it is refused to those who
     /// registered, too. (The kernel keeps who did, so there is no flag that could differ from what it knows.)
+    // Mutants: `with false`: not in this build: not on Linux. (Of the one for Linux registration.rs sees it).
     pub(super) fn barrier() -> bool {
         barrier_if_registered()
+            // Mutants: `&& with ||`: see barrier in event.rs.
             || (!mutated!("barrier_registers_never") && register() && barrier_if_registered())
     }
 
@@ -214,6 +222,8 @@ mod system {
 
 #[cfg(not(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri))))]
 mod system {
+    // Mutants: `with true`: the same on this system.
+    // Mutants: `with false`: not in this build: not on Linux. (Of the one for Linux registration.rs sees it).
     pub(super) fn is_offered() -> bool {
         // Models in which nobody sleeps run without the waker's fence, which would hide a missing order
         // elsewhere.
@@ -226,6 +236,7 @@ mod system {
     #[cfg(feature = "std")]
     pub(super) fn register() {}
 
+    // Mutants: `with false`: not in this build: not on Linux. (Of the one for Linux registration.rs sees it).
     pub(super) fn barrier() -> bool {
         true
     }

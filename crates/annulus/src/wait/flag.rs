@@ -14,6 +14,7 @@ pub(crate) enum Flag {
 
 impl Flag {
     /// All of them.
+    // Mutants: `| with ^`: no bit is in both.
     pub(super) const ALL: u32 = Self::Closed as u32 | Self::User as u32;
 }
 

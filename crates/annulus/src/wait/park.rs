@@ -44,6 +44,7 @@ mod futex {
                     Some(deadline) => match deadline.checked_duration_since(Instant::now()) {
                         // The kernel's type holds fewer seconds than Rust's: whoever waits 292,000 million
                         // years may wait without end.
+                        // Mutants: `is_zero() with true`: the system does not wait for no time, either.
                         Some(left) if !left.is_zero() => futex::Timespec::try_from(left).ok(),
                         _ => return,
                     },

@@ -15,6 +15,7 @@ pub(super) const REST: u32 = 32;
 
 /// Pauses for as long as `count` pause instructions take on that processor: at least by one instruction,
 /// where `count` is not 0. `count` is at most [`REST`].
+// Mutants: `with ()`: costs or saves time.
 #[inline(always)]
 pub(super) fn pauses(count: u32) {
     (0..scaled(count, of_a_rest())).for_each(|_| pause());

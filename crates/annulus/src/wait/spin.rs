@@ -68,7 +68,9 @@ impl Spin {
                 pause();
             }
             WaitStrategy::BackoffSpin => {
+                // Mutants: `<< with >>`: costs or saves time.
                 pauses(1 << turn.min(5));
+                // Mutants: `> with ==`, `> with <`, `> with >=`: costs or saves time.
                 if turn > 5 {
                     return give_way();
                 }

@@ -225,6 +225,7 @@ impl<T> State<T> {
     /// dropped.
     pub(super) fn take_into(&self, buffer: &mut [T]) -> usize {
         let mut filled = 0;
+        // Mutants: `< with <=`: one more look.
         while filled < buffer.len() {
             let Some(claimed) = self.lane.claim(buffer.len() - filled) else { break };
             let _leaving = Leaving { state: self, first: claimed.number() };
