@@ -1,4 +1,5 @@
-//! A consumer among many, of one shared lane or of many: V4 to V6 of `lane/shared_lane.rs`.
+//! A consumer among many, of one shared lane or of many: stamped.take4 to stamped.take6 of
+//! `lane/shared_lane.rs`.
 //!
 //! Each consumer goes round the lanes on the [roster's](super::roster) list by itself, and takes at most a
 //! budget of messages of one before it looks at the others. So a lane with a message has its turn after one
@@ -216,7 +217,7 @@ impl<T> Read<T> for Claimer<T> {
     }
 
     fn begin_round(&mut self) -> Round {
-        // Where the queue is closed, what is in no list is found, too, before E4 ends it.
+        // Where the queue is closed, what is in no list is found, too, before shared.end2 ends it.
         self.state().roster.round_beside_others(self.turn, self.settled)
     }
 
@@ -240,8 +241,8 @@ impl<T> Read<T> for Claimer<T> {
             self.over = if mutated!("shared_closed_unsealed") {
                 self.len() == 0
             } else {
-                // E4, in each of them. (One that comes now has a producer that sees the close before it
-                // sends.)
+                // shared.end2, in each of them. (One that comes now has a producer that sees the close before
+                // it sends.)
                 self.state().nodes().all(|node| node.lane.seal())
             };
             return self.over;

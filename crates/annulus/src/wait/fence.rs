@@ -16,8 +16,8 @@
 //! - The barrier is had. The kernel interrupts each thread of the process that runs, and one that does not
 //!   run has executed a barrier when it was switched out, and executes another when it is switched in. That
 //!   goes for threads that began before the registration, too: it returns only when all cores know of it. So
-//!   to each waker the barrier falls before N1, and then N3 sees the sleeper, or after N1, and then the
-//!   sleeper sees the store: one of the two, however long ago that waker began.
+//!   to each waker the barrier falls before event.wake1, and then event.wake3 sees the sleeper, or after
+//!   event.wake1, and then the sleeper sees the store: one of the two, however long ago that waker began.
 //! - The barrier is refused: the process may not register, or may not ask (a sandbox that came after its
 //!   rings). Then the sleeper is told so, and naps: it looks again a millisecond later, so a wake-up that was
 //!   missed comes late rather than never. Whoever would deactivate a lane leaves it active. Whoever ends a

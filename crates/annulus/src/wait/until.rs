@@ -61,8 +61,8 @@ pub(crate) fn wait_until<W: Wait>(
     }
 }
 
-/// S1 to S4 of an [event](super::Event): sleeps until somebody notifies, or `deadline` passes. Returns what
-/// the second look found.
+/// event.sleep1 to event.sleep4 of an [event](super::Event): sleeps until somebody notifies, or `deadline`
+/// passes. Returns what the second look found.
 fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
     let event = core::ptr::from_ref(waiter.event());
     let ticket = waiter.event().register();
