@@ -280,7 +280,7 @@ impl<S: Store> Shared<S> {
         // Relaxed, here and below: a number for who asks; nothing hangs on it.
         self.subscribers.fetch_add(1, Ordering::Relaxed);
         // As in `HandleCount::add`.
-        if !cfg!(annulus_loom) && !mutated!("joins_uncounted") {
+        if !cfg!(annulus_loom) {
             self.subscribed.fetch_add(1, Ordering::Relaxed);
         }
         self.receiver_comes();

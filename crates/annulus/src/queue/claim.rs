@@ -76,7 +76,7 @@ impl<T> Claimer<T> {
     // Decision 0111: what a race costs, and who gives way.
     #[cold]
     fn leave_to_others(&mut self) {
-        if self.state().roster.count() > 1 && !mutated!("race_and_stay") {
+        if self.state().roster.count() > 1 {
             self.budget = 0;
         }
     }

@@ -365,7 +365,7 @@ impl Head {
             sequence = sequence.next();
         }
         let mut oldest = head.back(capacity).max(first);
-        while oldest < head && stamp(oldest) != Stamp::done(oldest) && !mutated!("oldest_by_claims") {
+        while oldest < head && stamp(oldest) != Stamp::done(oldest) {
             oldest = oldest.next();
         }
         Frontier { head, oldest }

@@ -37,7 +37,7 @@
 use std::time::{Duration, Instant};
 
 use super::Deadline;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "shm", annulus_loom))]
 use crate::sync::mutated;
 use crate::sync::{Ordering, fence, light_fence};
 
@@ -73,10 +73,8 @@ pub(super) fn is_asymmetric() -> bool {
 /// ```
 #[cfg(feature = "std")]
 pub fn prepare() {
-    if !mutated!("prepare_does_nothing") {
-        // Decision 0014: not before it is needed.
-        system::register();
-    }
+    // Decision 0014: not before it is needed.
+    system::register();
 }
 
 /// The waker's fence where the pair is asymmetric: it keeps the compiler from moving the look before the
@@ -179,8 +177,7 @@ mod system {
     /// A barrier on every core that runs a thread of this process; false where it is refused to those who
     /// registered, too. (The kernel keeps who did, so there is no flag that could differ from what it knows.)
     pub(super) fn barrier() -> bool {
-        barrier_if_registered()
-            || (!mutated!("barrier_registers_never") && register() && barrier_if_registered())
+        barrier_if_registered() || (register() && barrier_if_registered())
     }
 
     /// Tells the kernel that this process is to carry out the barriers of others. Once is enough.
