@@ -45,20 +45,20 @@ active proctype producer() {
     {
         do
         :: sent < MESSAGES ->
-            do                                                  /* L1 */
+            do                                                  /* lane.send1 */
             :: closed != 0 -> goto done
             :: closed == 0 && tail - head < SLOTS -> break
 #ifndef NEXT
             :: closed == 0 && tail - head == SLOTS && had_consumer && !seat -> close_as(DIED)
 #endif
             od;
-            slot[tail % SLOTS] = sent + 1;                      /* L2 */
-            tail = tail + 1;                                    /* L3 */
-            if                                                  /* L4 */
+            slot[tail % SLOTS] = sent + 1;                      /* lane.send2 */
+            tail = tail + 1;                                    /* lane.send3 */
+            if                                                  /* lane.send4 */
             :: closed == 0 -> skip
             :: else ->
 #ifndef CLOSE_UNSETTLED
-                d_step { if :: end == 0 -> end = tail + 1 :: else fi };  /* E2 */
+                d_step { if :: end == 0 -> end = tail + 1 :: else fi };  /* lane.end2 */
                 if
                 :: end - 1 < tail -> refused = true; tail = tail - 1; goto done
                 :: else
@@ -93,26 +93,26 @@ proctype consumer(bool may_be_killed) {
         next = head;
 #endif
 #ifndef END_UNSEEN
-        if :: end != 0 -> d_step { limit = end - 1; sealed = true } :: else fi;  /* E5 */
+        if :: end != 0 -> d_step { limit = end - 1; sealed = true } :: else fi;  /* lane.end3 */
 #endif
         if :: closes = true :: skip fi;
         do
         :: true ->
-            if :: !sealed -> limit = tail :: else fi;           /* L5 */
+            if :: !sealed -> limit = tail :: else fi;           /* lane.take5 */
             if
             :: next < limit ->
 #ifdef HEAD_FIRST
                 head = next + 1;
 #endif
-                d_step { assert(slot[next % SLOTS] == next + 1); was_read[next] = true };  /* L6, Whole */
+                d_step { assert(slot[next % SLOTS] == next + 1); was_read[next] = true };  /* lane.take6, Whole */
 #ifndef HEAD_FIRST
-                head = next + 1;                                /* L7 */
+                head = next + 1;                                /* lane.take7 */
 #endif
                 next++
             :: next >= limit && sealed -> break
             :: next >= limit && !sealed ->
                 if
-                :: closed != 0 ->                               /* E1 */
+                :: closed != 0 ->                               /* lane.end1 */
 #ifndef SEAL_AT_THE_KNOWN
                     limit = tail;
 #endif

@@ -94,15 +94,15 @@ active [2] proctype writer() {
         :: s < end ->
 #endif
 #ifndef NO_WAIT
-        stamp[SLOT(s)] == BEFORE(s);                            /* C2 */
+        stamp[SLOT(s)] == BEFORE(s);                            /* claim.wait2 */
 #endif
         d_step { writers[SLOT(s)]++; assert(writers[SLOT(s)] == 1) };  /* OneWriter */
 #ifndef NO_WRITING_STAMP
-        stamp[SLOT(s)] = WRITING(s);                            /* W1 */
+        stamp[SLOT(s)] = WRITING(s);                            /* slot.w1 */
 #endif
-        one[SLOT(s)] = s + 1;                                   /* W3 */
+        one[SLOT(s)] = s + 1;                                   /* slot.w3 */
         two[SLOT(s)] = s + 1;
-        d_step { stamp[SLOT(s)] = DONE(s); writers[SLOT(s)]--; s++ }  /* W4 */
+        d_step { stamp[SLOT(s)] = DONE(s); writers[SLOT(s)]--; s++ }  /* slot.w4 */
 #if CLAIMS > 1
         :: else -> break
         od;
@@ -146,14 +146,14 @@ active [READERS] proctype reader() {
     byte next, received, lagged, seen, first, second, oldest, claim, head, i, waits;
     do
     :: next < LAST ->
-        stamp[SLOT(next)] >= DONE(next);                        /* R1; before that it is empty */
+        stamp[SLOT(next)] >= DONE(next);                        /* slot.r1; before that it is empty */
         seen = stamp[SLOT(next)];
         if
         :: seen == DONE(next) ->
-            first = one[SLOT(next)];                            /* R2 */
+            first = one[SLOT(next)];                            /* slot.r2 */
             second = two[SLOT(next)];
 #ifndef NO_SECOND_LOOK
-            seen = stamp[SLOT(next)];                           /* R4 */
+            seen = stamp[SLOT(next)];                           /* slot.r4 */
 #endif
         :: else
         fi;

@@ -12,7 +12,7 @@
  *   OneEnd         after a receiver says that everything was received, nothing is
  *   NoLostWake     where nothing goes on, no receiver sleeps while the next message is there, no sender while the next slot is free, and nobody once the queue is closed
  *
- * Twins: OVERWRITES (no V1), FULL_EARLY, LEFT_EARLY (the stamp before the message is moved), CLAIM_NOT_ATOMIC, COUNTS_EARLY (the senders' and receivers' fences: who stands behind is counted before the
+ * Twins: OVERWRITES (no stamped.send1), FULL_EARLY, LEFT_EARLY (the stamp before the message is moved), CLAIM_NOT_ATOMIC, COUNTS_EARLY (the senders' and receivers' fences: who stands behind is counted before the
  * own stamp is seen), WAKES_ONE_ONLY, FORGETS_WHAT_IS_TAKEN (counts what is full, not what was), NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY, CLOSE_UNSEEN (a sender that
  * finds the queue closed wakes one), KEEPS_WHAT_IS_LEFT (nobody drops what no receiver will take), NO_FENCE (a sender looks whether the queue is closed before its message is seen).
  */
@@ -118,7 +118,7 @@ inline count_left(first) {
     od
 }
 
-/* V4 and V5: claims up to `most` messages, `got` of them from `n` on. */
+/* stamped.take4 and stamped.take5: claims up to `most` messages, `got` of them from `n` on. */
 inline claim(most) {
     n = head;
     do
@@ -141,7 +141,7 @@ inline claim(most) {
     od
 }
 
-/* V6 of message `number`. */
+/* stamped.take6 of message `number`. */
 inline take(number) {
 #ifdef LEFT_EARLY
     stamp[AT(number)] = FREE((number) + SLOTS);
@@ -152,7 +152,7 @@ inline take(number) {
 #endif
 }
 
-/* V6 of those that are claimed, and the look at who waits for their slots. Ends with got and n at 0. */
+/* stamped.take6 of those that are claimed, and the look at who waits for their slots. Ends with got and n at 0. */
 inline take_claimed() {
     i = 0;
 #ifdef COUNTS_EARLY
@@ -193,7 +193,7 @@ inline discard() {
 
 inline close() {
     closed = true;                                                          /* the mark */
-    atomic { if :: tail < OVER -> tail = tail + OVER :: else fi };          /* Q2 */
+    atomic { if :: tail < OVER -> tail = tail + OVER :: else fi };          /* claimed.close2 */
 #ifndef CLOSE_WAKES_NOBODY
     notify(SENT);
     notify(TAKEN);
@@ -212,7 +212,7 @@ next:
         if :: sent == MESSAGES -> goto over :: else fi
     };
 again:
-    /* V1 and Q1 */
+    /* stamped.send1 and claimed.tail1 */
     first = tail;
     do
     :: true ->
@@ -236,14 +236,14 @@ again:
         if :: first >= OVER -> goto over :: else fi;
         if
         :: !second ->
-            atomic { registered[TAKEN] = true; ticket = wakes[TAKEN]; first = 0 };      /* S1 */
+            atomic { registered[TAKEN] = true; ticket = wakes[TAKEN]; first = 0 };      /* event.sleep1 */
 #ifndef NO_SECOND_LOOK
             second = true;
-            goto again                                                                  /* S3 */
+            goto again                                                                  /* event.sleep3 */
 #endif
         :: else
         fi;
-        atomic { first = 0; if :: registered[TAKEN] && wakes[TAKEN] == ticket -> asleep[me] = true :: else fi };  /* S4 */
+        atomic { first = 0; if :: registered[TAKEN] && wakes[TAKEN] == ticket -> asleep[me] = true :: else fi };  /* event.sleep4 */
 end_asleep:
         atomic { !asleep[me]; second = false; ticket = 0 };
         goto again
@@ -263,9 +263,9 @@ end_asleep:
 #ifdef FULL_EARLY
         stamp[AT(first + i)] = FULL(first + i);
 #endif
-        atomic { assert(!there[AT(first + i)]); there[AT(first + i)] = true };          /* V2, OneUser */
+        atomic { assert(!there[AT(first + i)]); there[AT(first + i)] = true };          /* stamped.send2, OneUser */
 #ifndef FULL_EARLY
-        stamp[AT(first + i)] = FULL(first + i);                             /* V3 */
+        stamp[AT(first + i)] = FULL(first + i);                             /* stamped.send3 */
 #endif
         i++
     :: else -> break
@@ -317,7 +317,7 @@ next:
 #endif
     };
 again:
-    /* V4 to V6 */
+    /* stamped.take4 to stamped.take6 */
     claim(most);
 #ifdef POLLS
     if :: got > 0 -> take_claimed() :: else -> n = 0 fi;
@@ -336,14 +336,14 @@ again:
     fi;
     if
     :: !second ->
-        atomic { registered[SENT] = true; ticket = wakes[SENT] };           /* S1 */
+        atomic { registered[SENT] = true; ticket = wakes[SENT] };           /* event.sleep1 */
 #ifndef NO_SECOND_LOOK
         second = true;
-        goto again                                                          /* S3 */
+        goto again                                                          /* event.sleep3 */
 #endif
     :: else
     fi;
-    atomic { if :: registered[SENT] && wakes[SENT] == ticket -> asleep[me] = true :: else fi };     /* S4 */
+    atomic { if :: registered[SENT] && wakes[SENT] == ticket -> asleep[me] = true :: else fi };     /* event.sleep4 */
 end_asleep:
     atomic { !asleep[me]; second = false; ticket = 0 };
 #ifdef GIVES_UP

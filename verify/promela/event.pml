@@ -9,8 +9,8 @@
  * Twins: NO_SECOND_LOOK, NO_WAKE, WORD_UNCHANGED (event_*), NO_LIGHT_FENCE (the waker looks for sleepers before its store is seen),
  * NO_HEAVY_FENCE (the sleeper looks for the store before its registration is seen).
  *
- * ONE: each store is a message that one sleeper takes, and a waker wakes one (N5), or, where it thinks that it is all the same, all. Two sleepers, each of which takes half of
- * the messages, so both are needed. Twins: FORGETS_THE_OTHERS (one is woken, and the bit cleared), CLEARS_UNSEEN (no N7).
+ * ONE: each store is a message that one sleeper takes, and a waker wakes one (event.wake5), or, where it thinks that it is all the same, all. Two sleepers, each of which takes half of
+ * the messages, so both are needed. Twins: FORGETS_THE_OTHERS (one is woken, and the bit cleared), CLEARS_UNSEEN (no event.wake7).
  */
 #define STORES 4
 #define SLEEPER 1
@@ -23,16 +23,16 @@ byte wakes, registrations;
 
 inline notify(seen) {
     do
-    :: (seen % 2) == SLEEPER ->                                 /* N3 */
+    :: (seen % 2) == SLEEPER ->                                 /* event.wake3 */
         atomic {
             if
-            :: word == seen ->                                  /* N4 */
+            :: word == seen ->                                  /* event.wake4 */
 #ifndef WORD_UNCHANGED
                 word = (seen - SLEEPER + WAKE_UP) % 64;
 #endif
                 wakes++;
 #ifndef NO_WAKE
-                asleep[0] = false; asleep[1] = false;           /* N5, which the kernel does at once */
+                asleep[0] = false; asleep[1] = false;           /* event.wake5, which the kernel does at once */
 #endif
                 break
             :: else -> seen = word
@@ -45,7 +45,7 @@ inline notify(seen) {
 
 #ifdef ONE
 byte taken;
-/* N5 for one: whichever the kernel has. */
+/* event.wake5 for one: whichever the kernel has. */
 inline wake_one(k) {
     atomic {
         if
@@ -61,10 +61,10 @@ inline notify_one(seen) {
     :: true -> notify(seen)                                     /* the hint says that all are one */
     :: true ->
        do
-       :: (seen % 2) == SLEEPER ->                              /* N3 */
+       :: (seen % 2) == SLEEPER ->                              /* event.wake3 */
             atomic {
                 if
-                :: word == seen ->                              /* N4 */
+                :: word == seen ->                              /* event.wake4 */
 #ifdef FORGETS_THE_OTHERS
                     word = (seen - SLEEPER + WAKE_UP) % 64;
 #else
@@ -76,7 +76,7 @@ inline notify_one(seen) {
             }
        :: else -> goto calm
        od;
-       wake_one(seen);                                          /* N5 */
+       wake_one(seen);                                          /* event.wake5 */
        if
        :: seen == 0 ->
             seen = word;
@@ -84,14 +84,14 @@ inline notify_one(seen) {
             :: (seen % 2) == SLEEPER ->
                 atomic {
                     if
-                    :: word == seen -> word = (seen - SLEEPER + WAKE_UP) % 64; break    /* N6 */
+                    :: word == seen -> word = (seen - SLEEPER + WAKE_UP) % 64; break    /* event.wake6 */
                     :: else -> seen = word
                     fi
                 }
             :: else -> goto calm
             od;
 #ifndef CLEARS_UNSEEN
-            atomic { asleep[0] = false; asleep[1] = false }     /* N7 */
+            atomic { asleep[0] = false; asleep[1] = false }     /* event.wake7 */
 #endif
        :: else
        fi;
@@ -104,8 +104,8 @@ active [2] proctype waker() {
     byte seen, count;
     do
     :: count < STORES / 2 ->
-        stored++;                                               /* N1 */
-        seen = word;                                            /* N3 */
+        stored++;                                               /* event.wake1 */
+        seen = word;                                            /* event.wake3 */
         notify_one(seen);
         count++
     :: else -> break
@@ -121,11 +121,11 @@ active [2] proctype sleeper() {
         if
         :: atomic { stored > taken -> taken++ }; had++
         :: else ->
-            atomic { word = word | SLEEPER; ticket = word };    /* S1 */
+            atomic { word = word | SLEEPER; ticket = word };    /* event.sleep1 */
             if
-            :: atomic { stored > taken -> taken++ }; had++      /* S3 */
+            :: atomic { stored > taken -> taken++ }; had++      /* event.sleep3 */
             :: else ->
-                atomic { if :: word == ticket -> asleep[me] = true :: else fi };    /* S4 */
+                atomic { if :: word == ticket -> asleep[me] = true :: else fi };    /* event.sleep4 */
                 !asleep[me]
             fi
         fi;
@@ -141,8 +141,8 @@ active [2] proctype waker() {
         seen = word;
         stored++;
 #else
-        stored++;                                               /* N1 */
-        seen = word;                                            /* N3 */
+        stored++;                                               /* event.wake1 */
+        seen = word;                                            /* event.wake3 */
 #endif
         notify(seen);
         count++
@@ -163,12 +163,12 @@ active [2] proctype sleeper() {
             if :: stored > known -> known = stored :: else ->
             atomic { word = word | SLEEPER; ticket = word; registrations++ };
 #else
-            atomic { word = word | SLEEPER; ticket = word; registrations++ };   /* S1 */
+            atomic { word = word | SLEEPER; ticket = word; registrations++ };   /* event.sleep1 */
 #ifndef NO_SECOND_LOOK
-            if :: stored > known -> known = stored :: else ->                   /* S3 */
+            if :: stored > known -> known = stored :: else ->                   /* event.sleep3 */
 #endif
 #endif
-            atomic { if :: word == ticket -> asleep[me] = true :: else fi };    /* S4 */
+            atomic { if :: word == ticket -> asleep[me] = true :: else fi };    /* event.sleep4 */
             !asleep[me]
 #if defined(NO_HEAVY_FENCE) || !defined(NO_SECOND_LOOK)
             fi

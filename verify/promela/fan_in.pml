@@ -9,7 +9,7 @@
  *   OneOwner         a lane that joins has no producer
  *   NoLostWake       nobody sleeps for ever (no invalid end state)
  *
- * Twins: DEACTIVATE_NO_SECOND_LOOK (no M3), NO_THIRD_LOOK (no M4), CALL_NOBODY, STARTS_ANEW (each search begins with the first lane), IN_PLACE_FOR_EVER (with the lane that had
+ * Twins: DEACTIVATE_NO_SECOND_LOOK (no roster.quiet3), NO_THIRD_LOOK (no roster.quiet4), CALL_NOBODY, STARTS_ANEW (each search begins with the first lane), IN_PLACE_FOR_EVER (with the lane that had
  * its turn), CLOSE_UNSETTLED, SEAL_AT_THE_KNOWN, LEFT_EARLY, NO_FENCE (the producer looks at the three words before its tail is seen), NO_SECOND_LOOK (before sleeping), CLOSE_WAKES_NOBODY.
  */
 #define LANES 2
@@ -75,8 +75,8 @@ proctype producer(byte i; bool newcomer) {
         was_active = is_active[i]; ends = closed;
         tail[i] = tail[i] + 1;
 #else
-        tail[i] = tail[i] + 1;                              /* L3 */
-        ends = closed;                                      /* L4; that somebody sleeps is seen in `notify` */
+        tail[i] = tail[i] + 1;                              /* lane.send3 */
+        ends = closed;                                      /* lane.send4; that somebody sleeps is seen in `notify` */
         was_active = is_active[i];
 #endif
         sent = true;
@@ -84,7 +84,7 @@ proctype producer(byte i; bool newcomer) {
         :: ends ->
             ends = false;
 #ifndef CLOSE_UNSETTLED
-            atomic {                                        /* E2 */
+            atomic {                                        /* lane.end2 */
                 if :: end[i] == 0 -> end[i] = tail[i] + 1 :: else fi
             };
             sent = (end[i] > tail[i])
@@ -154,7 +154,7 @@ poll:
 #endif
         if
         :: bit_of[i] || settled ->
-            t = (settled -> end[i] - 1 : tail[i]);              /* L5 */
+            t = (settled -> end[i] - 1 : tail[i]);              /* lane.take5 */
             if
             :: head[i] < t ->
                 d_step {
@@ -181,15 +181,15 @@ poll:
     :: i < LANES && bit_of[i] && !settled ->
         if
         :: true ->
-            is_active[i] = false;                                  /* M1 */
-            if                                                  /* M3 */
+            is_active[i] = false;                                  /* roster.quiet1 */
+            if                                                  /* roster.quiet3 */
 #ifndef DEACTIVATE_NO_SECOND_LOOK
             :: tail[i] > head[i] -> is_active[i] = true
 #endif
             :: else ->
                 bit_of[i] = false;
 #ifndef NO_THIRD_LOOK
-                if :: is_active[i] -> bit_of[i] = true :: else fi  /* M4 */
+                if :: is_active[i] -> bit_of[i] = true :: else fi  /* roster.quiet4 */
 #endif
             fi
         :: true
@@ -203,7 +203,7 @@ poll:
     if
     :: settled -> goto done
     :: !settled && closed ->
-        /* E1, for every lane there ever was. */
+        /* lane.end1, for every lane there ever was. */
         do
         :: i < LANES ->
 #ifdef SEAL_AT_THE_KNOWN
@@ -221,14 +221,14 @@ poll:
     fi;
     if
     :: !second ->
-        registered = true;                                      /* S1 */
+        registered = true;                                      /* event.sleep1 */
 #ifndef NO_SECOND_LOOK
         second = true;
-        goto poll                                               /* S3 */
+        goto poll                                               /* event.sleep3 */
 #endif
     :: else
     fi;
-    atomic { if :: registered -> asleep = true :: else fi };    /* S4 */
+    atomic { if :: registered -> asleep = true :: else fi };    /* event.sleep4 */
     !asleep;
     second = false;
     goto poll;

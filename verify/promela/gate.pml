@@ -5,7 +5,7 @@
  *   NothingOverwritten   from its start on a subscriber finds every message in its slot
  *   PublisherProgress    the publisher comes to the end, whoever joins, leaves or dies (no invalid end state)
  *
- * Twins: NO_SECOND_LOOK (J3 left out: gate_no_joiner_fence), PROMISES_TOO_MUCH, BLIND_FOR_A_LAP_MORE, FORKS_UNSEEN, NEVER_LEFT (gate_*),
+ * Twins: NO_SECOND_LOOK (gate.join3 left out: gate_no_joiner_fence), PROMISES_TOO_MUCH, BLIND_FOR_A_LAP_MORE, FORKS_UNSEEN, NEVER_LEFT (gate_*),
  * NO_FENCE (the publisher looks at the cells before it says where it is: gate_no_publisher_fence).
  */
 #define SLOTS 4
@@ -33,14 +33,14 @@ active proctype publisher() {
         :: next < limit -> break
         :: else ->
 #ifndef NO_FENCE
-            scanned = next;                                    /* G1 */
+            scanned = next;                                    /* gate.scan1 */
 #endif
 again:
             skip;
             seen = forks;
             slowest = FREE; i = 0;
             do
-            :: i < CELLS -> slowest = (cell[i] < slowest -> cell[i] : slowest); i++   /* G3 */
+            :: i < CELLS -> slowest = (cell[i] < slowest -> cell[i] : slowest); i++   /* gate.scan3 */
             :: else -> break
             od;
 #ifndef FORKS_UNSEEN
@@ -50,7 +50,7 @@ again:
             scanned = next;
 #endif
             skip;
-            d_step {                                            /* G4 */
+            d_step {                                            /* gate.scan4 */
                 limit = (slowest == FREE -> LAST + SLOTS : slowest + SLOTS);
                 limit = (next + AHEAD < limit -> next + AHEAD : limit);
                 i = 0; seen = 0; slowest = 0
@@ -99,7 +99,7 @@ inline receive(n, which) {
             assert(slot[n % SLOTS] == n + 1);                   /* NothingOverwritten */
             n++
         };
-        cell[which] = n                                         /* O6 */
+        cell[which] = n                                         /* owned.read6 */
     fi
 }
 
@@ -107,14 +107,14 @@ active [2] proctype subscriber() {
     byte early, n, m, mine, other, count;
     /* Joins at the oldest. */
     promised(early);
-    take(mine, early);                                          /* J1 */
+    take(mine, early);                                          /* gate.join1 */
 #ifdef NO_SECOND_LOOK
     n = early;
 #else
-    promised(n);                                                /* J3 */
+    promised(n);                                                /* gate.join3 */
 #endif
     d_step { n = (n > early -> n : early) };
-    cell[mine] = n;                                             /* J4 */
+    cell[mine] = n;                                             /* gate.join4 */
     early = 0;
     do
     :: count < 3 && n < LAST -> receive(n, mine); count++

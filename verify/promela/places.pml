@@ -73,7 +73,7 @@ proctype producer(byte me) {
     byte place = PLACES, other, at, seen, neighbour;
     bool has;
     {
-        atomic {                                                /* F4 */
+        atomic {                                                /* places.join1 */
             if
 #ifdef NO_LOCK
             :: place = 0
@@ -88,19 +88,19 @@ proctype producer(byte me) {
         other = 1 - place;
         if :: closed != 0 -> goto gives_up :: else fi;
         d_step {
-            lane[place].came++;                                 /* F5 */
+            lane[place].came++;                                 /* places.join2 */
 #ifdef BEGINS_AT_HEAD
             at = lane[place].head
 #else
-            at = lane[place].tail                               /* F6 */
+            at = lane[place].tail                               /* places.join3 */
 #endif
         };
         if :: closed != 0 -> goto leaves :: else fi;
-        d_step { lane[place].slot[at] = me + 1; lane[place].tail = at + 1 };  /* L2, L3 */
-        if                                                      /* L4 */
+        d_step { lane[place].slot[at] = me + 1; lane[place].tail = at + 1 };  /* lane.send2, lane.send3 */
+        if                                                      /* lane.send4 */
         :: closed == 0 -> skip
         :: else ->
-            d_step { if :: lane[place].end == 0 -> lane[place].end = at + 2 :: else fi };  /* E2 */
+            d_step { if :: lane[place].end == 0 -> lane[place].end = at + 2 :: else fi };  /* lane.end2 */
             if
             :: lane[place].end < at + 2 -> lane[place].tail = at; goto leaves
             :: else
@@ -113,9 +113,9 @@ proctype producer(byte me) {
 #ifdef LOOKS_FIRST
         look(other, has);
 #endif
-        d_step { lane[place].left++; lane[place].owner = 0 };   /* F7 */
+        d_step { lane[place].left++; lane[place].owner = 0 };   /* places.leave4 */
 #ifndef LOOKS_FIRST
-        look(other, has);                                       /* F8 */
+        look(other, has);                                       /* places.count5 */
 #endif
 #ifdef WHO_LEAVES_CLOSES
         has = false;
@@ -131,7 +131,7 @@ proctype producer(byte me) {
     gives_up:
         skip
     } unless { kill[me] };
-    d_step {                                                    /* F9 */
+    d_step {                                                    /* places.leave6 */
         if :: place < PLACES -> locked[place] = false; lane[place].owners--; lane[place].owner = 0 :: else fi;
         gone++; has = false; neighbour = 0; seen = 0; at = 0
     }
@@ -140,13 +140,13 @@ proctype producer(byte me) {
 /* One message of the lane, or none. */
 inline take(place) {
     d_step {
-        if                                                      /* L5, E5 */
+        if                                                      /* lane.take5, lane.end3 */
         :: lane[place].end != 0 -> limit = lane[place].end - 1
         :: else -> limit = lane[place].tail
         fi;
         took = lane[place].head < limit;
         if
-        :: took ->                                              /* L6, L7 */
+        :: took ->                                              /* lane.take6, lane.take7 */
             message = lane[place].slot[lane[place].head];
             assert(message != 0 && !received[message - 1]);     /* Once */
             received[message - 1] = true;
@@ -169,7 +169,7 @@ active proctype consumer() {
         /* Nothing was found. */
         if
         :: settled -> break
-        :: !settled && closed != 0 ->                           /* E1 */
+        :: !settled && closed != 0 ->                           /* lane.end1 */
             d_step { if :: lane[0].end == 0 -> lane[0].end = lane[0].tail + 1 :: else fi };
             d_step { if :: lane[1].end == 0 -> lane[1].end = lane[1].tail + 1 :: else fi };
             settled = true

@@ -7,8 +7,8 @@
  *   OneOwner           a cell is taken when it is free
  *   BoundedCells       no more cells than subscribers at one time, but for the rest of the last family, and of one for each that grew at that moment
  *
- * Twins: COUNTED_LATE (T1 after T3), COUNTED_TWICE (T1 is no read-modify-write: gate_count_not_atomic), UNCOUNTED_EARLY (T6 before T5),
- * REST_EARLY (T4 before the link), ALWAYS_GROWS (gate_always_grows).
+ * Twins: COUNTED_LATE (tree.join1 after tree.join3), COUNTED_TWICE (tree.join1 is no read-modify-write: gate_count_not_atomic), UNCOUNTED_EARLY (tree.leave6 before tree.leave5),
+ * REST_EARLY (tree.join4 before the link), ALWAYS_GROWS (gate_always_grows).
  */
 #ifndef TIMES
 #define TIMES (_pid == 0 -> 2 : 1)
@@ -68,7 +68,7 @@ again:
         grows = seems_full; seems_full = 0;
 #else
     d_step {
-        grows = (used[0] >= nodes[0]);                              /* T1 */
+        grows = (used[0] >= nodes[0]);                              /* tree.join1 */
 #endif
 #ifdef ALWAYS_GROWS
         grows = true;
@@ -85,7 +85,7 @@ again:
 
 take:
     if
-    :: d_step { cell[at] == 0 -> cell[at] = _pid + 1; waiting[at]--; mine = at; check() }; goto taken   /* T3 */
+    :: d_step { cell[at] == 0 -> cell[at] = _pid + 1; waiting[at]--; mine = at; check() }; goto taken   /* tree.join3 */
     :: cell[at] != 0
     fi;
     if :: !linked[at] -> goto take :: else fi;
@@ -93,7 +93,7 @@ take:
     do
     :: child <= 2 * at + 2 ->
         if
-        :: d_step { used[child] < nodes[child] ->                   /* T2 */
+        :: d_step { used[child] < nodes[child] ->                   /* tree.join2 */
             waiting[at]--; at = child; count_here(); waiting[at]++; check() }; goto take
         :: used[child] >= nodes[child]
         fi;
@@ -114,7 +114,7 @@ rest_early:
         if
         :: d_step { !linked[at] ->
             mine = 2 * at + 1;
-            linked[at] = true;                                      /* T3 */
+            linked[at] = true;                                      /* tree.join3 */
             cell[mine] = _pid + 1; nodes[mine] = 1; nodes[mine + 1] = 1;
 #ifndef COUNTED_LATE
             used[mine] = 1;
@@ -130,14 +130,14 @@ rest_early:
 #ifndef REST_EARLY
 rest:
     skip;
-        d_step { nodes[at]++; check() };                            /* T4 */
+        d_step { nodes[at]++; check() };                            /* tree.join4 */
         if :: at > 0 -> at = (at - 1) / 2; goto rest :: else fi;
 #endif
         d_step { growing--; at = 0 };
         goto taken
     :: linked[at] ->
         child = (nodes[2 * at + 1] <= nodes[2 * at + 2] -> 2 * at + 1 : 2 * at + 2);
-        d_step { at = child; count_here(); nodes[at]++; check() };  /* T2 */
+        d_step { at = child; count_here(); nodes[at]++; check() };  /* tree.join2 */
         assert(at < NODES / 2);
         goto add
     fi;
@@ -154,11 +154,11 @@ late:
 #endif
     d_step { in[_pid] = false; must[_pid] = false };
 #ifndef UNCOUNTED_EARLY
-    d_step { cell[mine] = 0; check() };                             /* T5 */
+    d_step { cell[mine] = 0; check() };                             /* tree.leave5 */
 #endif
 leave:
     skip;
-    d_step { used[at]--; check() };                                 /* T6 */
+    d_step { used[at]--; check() };                                 /* tree.leave6 */
     if :: at > 0 -> at = (at - 1) / 2; goto leave :: else fi;
 #ifdef UNCOUNTED_EARLY
     d_step { cell[mine] = 0; check() };
@@ -177,7 +177,7 @@ active proctype publisher() {
         if
         :: n == 0 || (((open >> ((n - 1) / 2)) & 1) && linked[(n - 1) / 2]) ->
             if
-            :: used[n] > 0 -> open = open | (1 << n);               /* T7 */
+            :: used[n] > 0 -> open = open | (1 << n);               /* tree.scan7 */
                 owner = cell[n];
                 d_step { seen = seen | (1 << owner); owner = 0 }
             :: used[n] == 0

@@ -13,7 +13,7 @@
  *
  * A subscriber that finds no seat waits here for one, instead of an error. Nobody sleeps: a nap ends by itself.
  *
- * Twins: NO_SECOND_LOOK (J3 left out: gate_no_joiner_fence), NO_FENCE (the publisher looks before it says where it is: gate_no_publisher_fence),
+ * Twins: NO_SECOND_LOOK (gate.join3 left out: gate_no_joiner_fence), NO_FENCE (the publisher looks before it says where it is: gate_no_publisher_fence),
  * PROMISES_TOO_MUCH (gate_promises_too_much), NEVER_SWEPT (seats_never_swept), SWEPT_ALIVE (seats_swept_alive), SWEPT_UNLOCKED (it only asks whether
  * somebody has the lock, and does not take it), LOCK_KEPT (it does not give the lock up), UNLOCKED_FIRST (who leaves gives the lock up before the
  * cell), ENTERS_UNLOCKED (who joins uses a cell that seems to be free, without its lock).
@@ -64,18 +64,18 @@ active proctype publisher() {
         :: next < limit -> break
         :: else ->
 #ifndef NO_FENCE
-            scanned = next;                                     /* G1 */
+            scanned = next;                                     /* gate.scan1 */
 #endif
             slowest = FREE; i = 0;
             do
-            :: i < SEATS -> slowest = (cell[i] < slowest -> cell[i] : slowest); i++   /* G3 */
+            :: i < SEATS -> slowest = (cell[i] < slowest -> cell[i] : slowest); i++   /* gate.scan3 */
             :: else -> break
             od;
 #ifdef NO_FENCE
             scanned = next;
 #endif
             skip;
-            d_step {                                            /* G4 */
+            d_step {                                            /* gate.scan4 */
                 limit = (slowest == FREE -> LAST + SLOTS : slowest + SLOTS);
                 limit = (next + WINDOW < limit -> next + WINDOW : limit);
                 i = 0; slowest = 0
@@ -87,7 +87,7 @@ active proctype publisher() {
                 do
                 :: i < SEATS ->
                     if
-                    :: cell[i] == FREE                          /* H7 */
+                    :: cell[i] == FREE                          /* seats.sweep5 */
                     :: else ->
 #ifdef SWEPT_ALIVE
                         cell[i] = FREE
@@ -95,10 +95,10 @@ active proctype publisher() {
                         if :: lock[i] == NOBODY -> cell[i] = FREE :: else fi
 #else
                         if
-                        :: atomic { lock[i] == NOBODY -> lock[i] = PUBLISHER };   /* H8 */
-                            cell[i] = FREE;                     /* H9 */
+                        :: atomic { lock[i] == NOBODY -> lock[i] = PUBLISHER };   /* seats.sweep6 */
+                            cell[i] = FREE;                     /* seats.sweep7 */
 #ifndef LOCK_KEPT
-                            lock[i] = NOBODY                    /* H6 */
+                            lock[i] = NOBODY                    /* seats.leave4 */
 #endif
                         :: lock[i] != NOBODY
                         fi
@@ -138,7 +138,7 @@ inline take() {
         :: cell[SEATS - 1] == FREE -> mine = SEATS - 1
         fi;
 #else
-        if                                                      /* H3 */
+        if                                                      /* seats.join1 */
         :: lock[0] == NOBODY -> mine = 0
         :: lock[0] != NOBODY && lock[SEATS - 1] == NOBODY -> mine = SEATS - 1
         fi;
@@ -155,17 +155,17 @@ proctype subscriber(byte who) {
     {
         promised(early);
         take();
-        cell[mine] = early;                                     /* H4, J1 */
+        cell[mine] = early;                                     /* seats.join2, gate.join1 */
 #ifdef NO_SECOND_LOOK
         n = early;
 #else
-        promised(n);                                            /* J3 */
+        promised(n);                                            /* gate.join3 */
 #endif
         d_step {
             assert(cell[mine] == early);                        /* SeatsStay */
             n = (n > early -> n : early)
         };
-        cell[mine] = n;                                         /* J4 */
+        cell[mine] = n;                                         /* gate.join4 */
         early = 0;
         do
         :: n < LAST ->
@@ -176,7 +176,7 @@ proctype subscriber(byte who) {
                     assert(cell[mine] == n);                    /* SeatsStay */
                     n++
                 };
-                cell[mine] = n                                  /* O6 */
+                cell[mine] = n                                  /* owned.read6 */
             fi
         :: break                                                /* it leaves */
         od;
@@ -184,8 +184,8 @@ proctype subscriber(byte who) {
         atomic { lock[mine] = NOBODY; has = false };
         cell[mine] = FREE
 #else
-        cell[mine] = FREE;                                      /* H5 */
-        atomic { lock[mine] = NOBODY; has = false }             /* H6 */
+        cell[mine] = FREE;                                      /* seats.leave3 */
+        atomic { lock[mine] = NOBODY; has = false }             /* seats.leave4 */
 #endif
     } unless { kill[who] };
     /* What the kernel does for the dead. */

@@ -15,9 +15,9 @@
  *   OneOwner       a lane that is taken over has no producer, and goes on where the last one stopped
  *   NoLostWake     nobody sleeps for ever who has something to do (where nothing goes on, nobody closes, and all was sent and received)
  *
- * Twins: OVERWRITES (no V1), FULL_EARLY, TAKEN_EARLY (the stamp before the message), CLAIM_NOT_ATOMIC, OLD_HEAD (no second look at the head), CLOSE_UNSETTLED,
- * CLOSED_UNSEALED, SEALS_BLINDLY (E4 without V4), NO_FENCE (the producer looks at `closed` before its message is seen), JOIN_UNFENCED (before its lane is seen),
- * GIVES_UP_EARLY, ADDS_BLINDLY (a lane for each producer that joins), STARTS_ANEW (each search begins with the first lane), STEALS_WITHOUT_END, POLLS_BESIDE_THINNING, NO_THIRD_LOOK (no M4), NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY. That E3 writes the head is for the order only: litmus `shared_left`.
+ * Twins: OVERWRITES (no stamped.send1), FULL_EARLY, TAKEN_EARLY (the stamp before the message), CLAIM_NOT_ATOMIC, OLD_HEAD (no second look at the head), CLOSE_UNSETTLED,
+ * CLOSED_UNSEALED, SEALS_BLINDLY (shared.end2 without stamped.take4), NO_FENCE (the producer looks at `closed` before its message is seen), JOIN_UNFENCED (before its lane is seen),
+ * GIVES_UP_EARLY, ADDS_BLINDLY (a lane for each producer that joins), STARTS_ANEW (each search begins with the first lane), STEALS_WITHOUT_END, POLLS_BESIDE_THINNING, NO_THIRD_LOOK (no roster.quiet4), NO_SECOND_LOOK, SEND_WAKES_NOBODY, TAKE_WAKES_NOBODY, CLOSE_WAKES_NOBODY. That shared.settle1 writes the head is for the order only: litmus `shared_left`.
  */
 #ifndef LANES
 #define LANES 1
@@ -132,20 +132,20 @@ inline close() {
 #endif
 }
 
-/* V2 and V3 of message next + count. */
+/* stamped.send2 and stamped.send3 of message next + count. */
 inline send() {
 #ifdef FULL_EARLY
     stamp[AT(lane, next + count)] = FULL(next + count);
 #endif
     assert(value[AT(lane, next + count)] == 0);                             /* OneUser */
-    value[AT(lane, next + count)] = next + count + 1;                       /* V2 */
+    value[AT(lane, next + count)] = next + count + 1;                       /* stamped.send2 */
 #ifndef FULL_EARLY
-    stamp[AT(lane, next + count)] = FULL(next + count);                     /* V3 */
+    stamp[AT(lane, next + count)] = FULL(next + count);                     /* stamped.send3 */
 #endif
     count++
 }
 
-/* V6 */
+/* stamped.take6 */
 inline take(number) {
 #ifdef TAKEN_EARLY
     stamp[AT(lane, number)] = FREE(number + SLOTS);
@@ -162,7 +162,7 @@ inline take(number) {
 #endif
 }
 
-/* E3, of messages next to before next + count: those from `until` on are claimed by their producer. */
+/* shared.settle1, of messages next to before next + count: those from `until` on are claimed by their producer. */
 inline settle() {
     h = head[lane];
     do
@@ -209,16 +209,16 @@ proctype producer(bool newcomer) {
     :: else ->
 #ifndef OVERWRITES
         if
-        :: stamp[AT(lane, next)] != FREE(next) ->                           /* V1 */
+        :: stamp[AT(lane, next)] != FREE(next) ->                           /* stamped.send1 */
 #ifdef FULL_LANE
-            waits = true;                                                   /* S1 */
+            waits = true;                                                   /* event.sleep1 */
             if :: closed -> break :: else fi;
             if
 #ifndef NO_SECOND_LOOK
-            :: stamp[AT(lane, next)] == FREE(next)                          /* S3 */
+            :: stamp[AT(lane, next)] == FREE(next)                          /* event.sleep3 */
 #endif
             :: else ->
-                atomic { if :: waits -> waits_asleep = true :: else fi };   /* S4 */
+                atomic { if :: waits -> waits_asleep = true :: else fi };   /* event.sleep4 */
                 !waits_asleep
             fi;
 #else
@@ -286,7 +286,7 @@ proctype closer() {
     close()
 }
 
-/* V4 and V5: claims up to `most` messages of `lane`, `count` of them from `h` on. */
+/* stamped.take4 and stamped.take5: claims up to `most` messages of `lane`, `count` of them from `h` on. */
 inline claim(most) {
     h = head[lane];
     do
@@ -319,7 +319,7 @@ inline claim(most) {
                     :: else
                     fi;
 #endif
-                    head[lane] = h + count; assert(!declared); break        /* V5, OneEnd */
+                    head[lane] = h + count; assert(!declared); break        /* stamped.take5, OneEnd */
                 :: else -> h = head[lane]; count = 0
                 fi
             }
@@ -406,13 +406,13 @@ poll:
     :: atomic { me == 0 && !settled && thinning == 0 -> thinning++ };
         do
         :: looks < LANES && bit_of[looks] ->
-            is_active[looks] = false;                                          /* M1 */
+            is_active[looks] = false;                                          /* roster.quiet1 */
             if
-            :: HAS(looks) -> is_active[looks] = true                           /* M3 */
+            :: HAS(looks) -> is_active[looks] = true                           /* roster.quiet3 */
             :: else ->
                 bit_of[looks] = false;
 #ifndef NO_THIRD_LOOK
-                if :: is_active[looks] -> bit_of[looks] = true :: else fi      /* M4 */
+                if :: is_active[looks] -> bit_of[looks] = true :: else fi      /* roster.quiet4 */
 #endif
             fi;
             looks++
@@ -431,7 +431,7 @@ poll:
     fi;
     if
     :: settled ->
-        /* E4, in each of them. */
+        /* shared.end2, in each of them. */
         ended = true;
         do
         :: looks < LANES && ended ->
@@ -464,14 +464,14 @@ poll:
 #ifdef SLEEP
     if
     :: !second ->
-        atomic { registered = true; ticket = wakes };                       /* S1 */
+        atomic { registered = true; ticket = wakes };                       /* event.sleep1 */
 #ifndef NO_SECOND_LOOK
         second = true;
-        goto poll                                                           /* S3 */
+        goto poll                                                           /* event.sleep3 */
 #endif
     :: else
     fi;
-    atomic { if :: registered && wakes == ticket -> asleep[me] = true :: else fi };     /* S4 */
+    atomic { if :: registered && wakes == ticket -> asleep[me] = true :: else fi };     /* event.sleep4 */
 end_asleep:
     !asleep[me];
     second = false; ticket = 0;

@@ -2,25 +2,25 @@
 //! in one, and the rings of a queue that no producer has. An entry's link is kept by whoever has the list.
 //!
 //! ```text
-//! pop                                              push
-//! X1  head                    Acquire              load head
-//! X2  link of the top entry                        X4  link of the entry := top
-//! X3  compare-exchange head:                       X5  compare-exchange head:
-//!       top := link, tag + 1                             top := the entry, tag + 1      Release
+//! pop                                               push
+//! list.pop1  head                  Acquire          load head
+//! list.pop2  link of the top entry                  list.push4  link of the entry := top
+//! list.pop3  compare-exchange head:                 list.push5  compare-exchange head:
+//!            top := link, tag + 1                                 top := the entry, tag + 1  Release
 //! ```
 //!
 //! R. K. Treiber, *Systems Programming: Coping with Parallelism*, IBM RJ 5118, 1986; the tag is that of the
 //! *IBM System/370 Principles of Operation*, appendix A, on `COMPARE DOUBLE AND SWAP`.
 //!
-//! *Why the tag.* Between X2 and X3 of one thread others may pop the top entry a, pop b behind it, and push a
-//! again. The top is a as before, but its link is no longer b, which has an owner. Without a tag X3 would
-//! succeed and put b back as the top: two owners of one entry. With it every change of the head gives it
-//! another value, for 2^32 changes.
+//! *Why the tag.* Between list.pop2 and list.pop3 of one thread others may pop the top entry a, pop b behind
+//! it, and push a again. The top is a as before, but its link is no longer b, which has an owner. Without a
+//! tag list.pop3 would succeed and put b back as the top: two owners of one entry. With it every change of
+//! the head gives it another value, for 2^32 changes.
 //!
 //! *Why one Acquire is enough.* Nothing but compare-exchanges changes the head, so each value of it carries
-//! on the release sequence of every X5 before it: who reads the head with Acquire sees the links, and the
-//! contents, of all entries pushed until then. X3 succeeds only on the very value that was read with Acquire
-//! before, so for itself it needs no ordering.
+//! on the release sequence of every list.push5 before it: who reads the head with Acquire sees the links, and
+//! the contents, of all entries pushed until then. list.pop3 succeeds only on the very value that was read
+//! with Acquire before, so for itself it needs no ordering.
 
 use crate::sync::{AtomicU64, Ordering, mutated, ordering};
 
@@ -67,20 +67,22 @@ impl Head {
     }
 
     fn pop_ordering() -> Ordering {
-        // Acquire: pairs with the Release of every X5 before.
+        // Acquire: pairs with the Release of every list.push5 before.
         ordering!(Acquire unless "pool_pop_relaxed")
     }
 
-    /// X1: a look, to pop.
+    /// list.pop1: a look, to pop.
     #[inline]
     pub(crate) fn look_to_pop(&self) -> Seen {
         Seen(self.0.load(Self::pop_ordering()))
     }
 
-    /// X3: takes the top away, `link` being the one behind it. If the head has changed, what it is now.
+    /// list.pop3: takes the top away, `link` being the one behind it. If the head has changed, what it is
+    /// now.
     #[inline]
     pub(crate) fn pop(&self, seen: Seen, link: u32) -> Result<(), Seen> {
-        // Relaxed: it is the value that X1, or a failed X3, read with Acquire. Where it fails it is an X1.
+        // Relaxed: it is the value that list.pop1, or a failed list.pop3, read with Acquire. Where it fails
+        // it is a list.pop1.
         let exchanged =
             self.0.compare_exchange_weak(seen.0, seen.then(link), Ordering::Relaxed, Self::pop_ordering());
         exchanged.map(drop).map_err(Seen)
@@ -93,14 +95,14 @@ impl Head {
         Seen(self.0.load(Ordering::Relaxed))
     }
 
-    /// X5: puts entry `index` on top, whose link is the top that was seen. If the head has changed, what it
-    /// is now.
+    /// list.push5: puts entry `index` on top, whose link is the top that was seen. If the head has changed,
+    /// what it is now.
     ///
     /// After a success the caller may touch nothing of the pool, if that is what the list is in.
     #[inline]
     pub(crate) fn push(&self, seen: Seen, index: u32) -> Result<(), Seen> {
-        // Release: pairs with X1 and K1, so who pops the entry sees its link, and what its owner wrote.
-        // Relaxed where it fails: only the number counts.
+        // Release: pairs with list.pop1 and pool.close1, so who pops the entry sees its link, and what its
+        // owner wrote. Relaxed where it fails: only the number counts.
         let exchanged = self.0.compare_exchange_weak(
             seen.0,
             seen.then(index),
@@ -110,10 +112,10 @@ impl Head {
         exchanged.map(drop).map_err(Seen)
     }
 
-    /// K1: nothing is pushed from here on. Returns the top.
+    /// pool.close1: nothing is pushed from here on. Returns the top.
     pub(crate) fn close(&self) -> u32 {
-        // Acquire: pairs with every X5, so K2 sees the links, and what was done with the entries in the list
-        // comes before the end of their memory.
+        // Acquire: pairs with every list.push5, so pool.close2 sees the links, and what was done with the
+        // entries in the list comes before the end of their memory.
         Seen(self.0.swap(u64::from(CLOSED), ordering!(Acquire unless "pool_close_relaxed"))).top()
     }
 }

@@ -27,7 +27,7 @@ impl HandleCount {
         // Relaxed: the caller has a handle, so the count is not 0 and can't become it meanwhile.
         self.count.fetch_add(1, Ordering::Relaxed);
         // (No model looks at it, and to loom it would be one step more in each join.)
-        if !cfg!(annulus_loom) && !mutated!("joins_uncounted") {
+        if !cfg!(annulus_loom) {
             // Relaxed: a number for who asks.
             self.added.fetch_add(1, Ordering::Relaxed);
         }
@@ -64,8 +64,8 @@ impl HandleCount {
         Handles::new(now, (1 + self.added.load(Ordering::Relaxed)).max(now as u64))
     }
 
-    /// I9: seals the count, if there are `expected` handles, or if that is `None`. Otherwise says how many
-    /// there are; `None` if it was sealed before.
+    /// bus.seal9: seals the count, if there are `expected` handles, or if that is `None`. Otherwise says how
+    /// many there are; `None` if it was sealed before.
     pub(crate) fn seal(&self, expected: Option<usize>) -> Result<(), Option<usize>> {
         // Relaxed, here and below: all is decided by the order of changes of this one word.
         let mut count = self.count.load(Ordering::Relaxed);
@@ -88,8 +88,8 @@ impl HandleCount {
         }
     }
 
-    /// I8: whether the count was sealed. Who has added a handle (I7) and then sees false has a handle that I9
-    /// counts.
+    /// bus.join8: whether the count was sealed. Who has added a handle (bus.join7) and then sees false has a
+    /// handle that bus.seal9 counts.
     #[inline]
     pub(crate) fn is_sealed(&self) -> bool {
         // Relaxed: the handle was added to the same word before.

@@ -1,7 +1,6 @@
 //! Sequence → slot number, for any capacity, without a division.
 
 use crate::sequence::Sequence;
-use crate::sync::mutated;
 
 /// Maps a sequence to its slot, which is `sequence mod capacity`.
 ///
@@ -50,8 +49,7 @@ impl Index {
         // Decision 0007: two multiplications instead of a stored index.
         let quotient = ((u128::from(sequence) * u128::from(self.reciprocal)) >> 64) as u64;
         let remainder = sequence - quotient * self.capacity;
-        let corrected = remainder < self.capacity || mutated!("index_uncorrected");
-        (if corrected { remainder } else { remainder - self.capacity }) as usize
+        (if remainder < self.capacity { remainder } else { remainder - self.capacity }) as usize
     }
 }
 

@@ -5,9 +5,9 @@
 //! and finds the mark:
 //!
 //! ```text
-//! attach                                         trigger
-//! Y1  top: t → node, if not triggered  Release   Y2  top := triggered      AcqRel
-//!     (is it? close the ring)          Acquire       close what was there
+//! attach                                                       trigger
+//! shutdown.attach1  top: t → node, if not triggered  Release   shutdown.close2  top := triggered      AcqRel
+//!                   (is it? close the ring)          Acquire                    close what was there
 //! ```
 
 use alloc::boxed::Box;
@@ -73,8 +73,8 @@ const FEW: usize = 8;
 /// A ring to be closed. The node belongs to the stack while it is there, then to the thread that took it.
 struct Attached {
     closer: Closer,
-    /// The address of the node below, or 0. Not a pointer: Y1 compares addresses, so the node there may be
-    /// another one than it was when the address was read.
+    /// The address of the node below, or 0. Not a pointer: shutdown.attach1 compares addresses, so the node
+    /// there may be another one than it was when the address was read.
     below: usize,
 }
 
@@ -144,17 +144,17 @@ impl Shutdown {
 }
 
 impl State {
-    /// Y1: puts `node` on the stack, or closes its ring.
+    /// shutdown.attach1: puts `node` on the stack, or closes its ring.
     fn put(&self, node: Box<Attached>) {
         let node = Box::into_raw(node);
         // For whoever follows the address (`Taken::next`).
         node.expose_provenance();
-        // Acquire: pairs with Y2; the close comes after the trigger.
+        // Acquire: pairs with shutdown.close2; the close comes after the trigger.
         let mut top = self.top.load(Ordering::Acquire);
         while top != triggered_mark() || mutated!("attached_too_late") {
             // SAFETY: nobody else has it yet.
             unsafe { (*node).below = top.addr() };
-            // Release: pairs with Y2, which then finds what is in the node.
+            // Release: pairs with shutdown.close2, which then finds what is in the node.
             match self.top.compare_exchange_weak(top, node, Ordering::Release, Ordering::Acquire) {
                 // It is the stack's now.
                 Ok(_) => return,
@@ -165,15 +165,15 @@ impl State {
         unsafe { Box::from_raw(node) }.closer.close();
     }
 
-    /// Y2: takes all that is on the stack, and leaves `instead` there.
+    /// shutdown.close2: takes all that is on the stack, and leaves `instead` there.
     fn take(&self, instead: *mut Attached) -> Taken {
-        // Acquire: pairs with Y1. Release: pairs with the Acquire of Y1.
+        // Acquire: pairs with shutdown.attach1. Release: pairs with the Acquire of shutdown.attach1.
         Taken(self.top.swap(instead, Ordering::AcqRel))
     }
 
     /// Gives back the nodes of rings that are gone.
     fn forget_what_is_gone(&self) {
-        // Acquire: pairs with Y1, here and below.
+        // Acquire: pairs with shutdown.attach1, here and below.
         let top = self.top.load(Ordering::Acquire);
         if top == triggered_mark() {
             return;

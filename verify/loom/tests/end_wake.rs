@@ -3,7 +3,7 @@
 //!
 //! Publishers live on until all is received: where they go, that ends the ring, too.
 //!
-//! With the waker's fence: it is part of what is shown here (Z3 and Z4 of `ring/end.rs`).
+//! With the waker's fence: it is part of what is shown here (end.close3 and end.send4 of `ring/end.rs`).
 #![cfg(annulus_loom)]
 
 use annulus::broadcast::{Builder, Lossless, Mode, MpPublisher, Subscriber};

@@ -6,7 +6,7 @@
 //! list       verify/tidy.md: the exceptions, each with its reason
 //! comments   comments fit the width of the code; no nanoseconds in documentation
 //! cancelling each verb for tasks says what a drop of its future does
-//! labels     a label of an ordering step means one thing
+//! ordering   docs/ORDERING.md and the code have the same steps, seeded bugs and litmus tests
 //! modules    lists of modules, and names of files, agree with the files
 //! migrating  the tables of docs/MIGRATING.md are made of code that compiles
 //! words      no word is used that has a better one
@@ -22,11 +22,11 @@ mod circles;
 mod comments;
 mod glossary;
 mod imports;
-mod labels;
 mod length;
 mod list;
 mod migrating;
 mod modules;
+mod ordering;
 mod self_test;
 mod source;
 mod tree;
@@ -53,7 +53,7 @@ fn check(tree: &Tree) -> Report {
     comments::width(tree, &list, &mut report);
     comments::figures(tree, &mut report);
     cancelling::check(tree, &mut report);
-    labels::check(tree, &mut report);
+    ordering::check(tree, &mut report);
     modules::check(tree, &mut report);
     migrating::check(tree, &mut report);
     words::check(tree, &list, &mut report);

@@ -9,6 +9,8 @@ const CODE: &str = "crates/annulus/src";
 
 const ARCHITECTURE: &str = "docs/ARCHITECTURE.md";
 
+const ORDERING: &str = "docs/ORDERING.md";
+
 const MIGRATING: &str = "docs/MIGRATING.md";
 
 /// How a table begins, behind its head.
@@ -17,7 +19,7 @@ const TABLE: &str = "| --- | --- |\n";
 /// A fault: its name, how it is made, and what the report says of it.
 type Fault = (&'static str, fn(&mut Tree), &'static str);
 
-const FAULTS: [Fault; 30] = [
+const FAULTS: [Fault; 38] = [
     (
         "a wide comment",
         |tree| add(tree, "handle_count.rs", &format!("// {}\n", "a word ".repeat(20)).repeat(2000)),
@@ -48,15 +50,49 @@ const FAULTS: [Fault; 30] = [
         "the documentation of stream has no",
     ),
     (
-        "a label with two meanings",
-        |tree| {
-            append(
-                tree,
-                "docs/ORDERING.md",
-                "\n## Another: `text.rs`\n\n| step |\n| --- |\n| W1 | store |\n",
-            );
-        },
-        "W1 means two things",
+        "a step with two rows",
+        |tree| append(tree, ORDERING, "| slot.w1 | store |\n"),
+        "slot.w1 is defined twice",
+    ),
+    (
+        "a row for a step that no code speaks of",
+        |tree| append(tree, ORDERING, "| slot.w9 | store |\n"),
+        "no file of its section speaks of slot.w9",
+    ),
+    (
+        "a comment of a step that has no row",
+        |tree| add(tree, "ring/slot.rs", "// See slot.w9.\n"),
+        "slot.w9, which no row of",
+    ),
+    (
+        "a model of a step that has no row",
+        |tree| append(tree, "verify/promela/gate.pml", "/* gate.join9 */\n"),
+        "gate.pml speaks of gate.join9",
+    ),
+    (
+        "a comment of a step that is another section's",
+        |tree| add(tree, "shutdown.rs", "// See slot.w1.\n"),
+        "shutdown.rs speaks of slot.w1, its sections of",
+    ),
+    (
+        "atomics in a file that no section is about",
+        |tree| add(tree, "error.rs", "const A: Ordering = Ordering::Acquire;\n"),
+        "error.rs has atomics",
+    ),
+    (
+        "a weaker ordering that is not on the page",
+        |tree| add(tree, "ring/slot.rs", "const A: bool = mutated!(\"unheard_of_relaxed\");\n"),
+        "unheard_of_relaxed weakens an ordering",
+    ),
+    (
+        "a row with a bug that is gone",
+        |tree| append(tree, ORDERING, "| of | `unheard_of`: loom `slot` |\n"),
+        "names unheard_of, which is nowhere",
+    ),
+    (
+        "a litmus test that the page does not name",
+        |tree| tree.write("verify/litmus/c11/unheard.litmus", String::new()),
+        "does not name litmus unheard",
     ),
     (
         "a module that no list names",

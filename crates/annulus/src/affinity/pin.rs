@@ -207,9 +207,7 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        if !mutated!("pinned_for_good") {
-            _ = os::set(&self.before);
-        }
+        _ = os::set(&self.before);
     }
 }
 
@@ -253,7 +251,7 @@ fn refused(cpus: &[usize], error: &io::Error) -> PinError {
         (io::ErrorKind::Unsupported, _) => PinReason::Unsupported,
         (io::ErrorKind::InvalidInput, Some((present, _))) if !present.contains(&cpu) => PinReason::NotThere,
         (io::ErrorKind::InvalidInput, Some((_, online))) if !online.contains(&cpu) => PinReason::Offline,
-        (io::ErrorKind::InvalidInput, _) if !mutated!("refusal_unclassified") => PinReason::NotAllowed,
+        (io::ErrorKind::InvalidInput, _) => PinReason::NotAllowed,
         _ => error.raw_os_error().map_or(PinReason::NotAllowed, PinReason::Os),
     };
     let first = cpus.first().map_or(PinReason::NoCpu, |&cpu| reason(cpu));

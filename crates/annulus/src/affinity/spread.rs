@@ -11,7 +11,6 @@ use alloc::vec::Vec;
 
 use super::cpu::Cpu;
 use super::error::SpreadError;
-use crate::sync::mutated;
 
 /// Which CPUs are better, among choices that share equally few cores: see
 /// [`spread`](super::spread()).
@@ -121,7 +120,7 @@ fn together<'a>(some: &[Choice<'a>], others: &[Choice<'a>], most: usize) -> Vec<
 /// What this CPU costs by itself.
 fn cost_of(cpu: &Cpu) -> Cost {
     let mut cost = Cost::default();
-    cost[1] = usize::from(cpu.is_isolated != Some(true) && !mutated!("spread_not_isolated"));
+    cost[1] = usize::from(cpu.is_isolated != Some(true));
     cost[2] = cpu.capacity.map_or(0, |capacity| 1024_usize.saturating_sub(capacity));
     cost[7] = usize::from(cpu.same_core.as_ref().is_some_and(|core| core.contains(&0)));
     cost[8] = cpu.number;
@@ -133,9 +132,8 @@ fn charge(cost: &mut Cost, level: usize, taken: usize, how: Spread) {
     // So many of them share it.
     let pairs = taken * taken.saturating_sub(1) / 2;
     match (level, how) {
-        (CORE, _) if mutated!("spread_on_one_core") => {}
         (CORE, _) => cost[0] += pairs,
-        (_, Spread::Near) if level < CORE && !mutated!("spread_anywhere") => {
+        (_, Spread::Near) if level < CORE => {
             cost[3 + level] += usize::from(taken > 0);
         }
         (_, Spread::Far) if level < CORE => cost[3 + level] += pairs,

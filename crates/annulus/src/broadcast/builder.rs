@@ -318,8 +318,7 @@ impl Builder {
     /// The same, and `topic` otherwise.
     // Decision 0101: so that a topic can be exported.
     pub(crate) fn name_or(&self, topic: &str) -> Name {
-        let topic = || (!mutated!("topics_have_no_name")).then(|| Cow::Owned(topic.into()));
-        self.name().or_else(topic)
+        self.name().or_else(|| Some(Cow::Owned(topic.into())))
     }
 
     /// As [`lossy`](Self::lossy), by this name.
@@ -405,7 +404,7 @@ impl Builder {
     fn with_fitting_headroom(self) -> Result<Self, CapacityError> {
         let Self { capacity, headroom, .. } = self;
         // Before the headroom: of a ring that can't be, no headroom is right.
-        if capacity < MIN_CAPACITY && !mutated!("headroom_before_capacity") {
+        if capacity < MIN_CAPACITY {
             return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
         }
         if headroom >= capacity {

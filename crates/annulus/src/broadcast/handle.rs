@@ -197,7 +197,7 @@ impl<S: Store> Handle<S, Inviting> {
 }
 
 impl<T: Message, R: Role> Handle<Copied<T>, R> {
-    /// Writes message `sequence`, for the caller to publish: W1 to W3 of `docs/ORDERING.md`.
+    /// Writes message `sequence`, for the caller to publish: slot.w1 to slot.w3 of `docs/ORDERING.md`.
     ///
     /// # Safety
     ///

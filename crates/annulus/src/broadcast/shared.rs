@@ -182,7 +182,7 @@ impl<S: Store> Shared<S> {
     #[cold]
     pub(super) fn close(&self) {
         self.ring.begin_to_end();
-        // Z3. Where all publishers are gone, all that they did is seen (Acquire).
+        // end.close3. Where all publishers are gone, all that they did is seen (Acquire).
         if self.ring.head().writers() == Writers::One && !self.publishers.is_zero() {
             self.published.barrier_at_any_price();
         }
@@ -207,8 +207,8 @@ impl<S: Store> Shared<S> {
         }
     }
 
-    /// Z4 and Z5: whether the one publisher, which has announced message `sequence`, is to publish it. No,
-    /// where somebody has closed the ring.
+    /// end.send4 and end.send5: whether the one publisher, which has announced message `sequence`, is to
+    /// publish it. No, where somebody has closed the ring.
     #[inline(always)]
     pub(super) fn goes_on(&self, sequence: Sequence) -> bool {
         !self.ring.head().needs_slow_path(sequence) || self.goes_on_slow_path(sequence)
@@ -220,9 +220,9 @@ impl<S: Store> Shared<S> {
         self.take_slow_path(sequence)
     }
 
-    /// The slow path of a publication by the one publisher, from Z4 on. Wakes whoever waits for the message,
-    /// too. Returns whether the message is published. Takes values, so that a publisher whose methods are
-    /// inlined can live in registers.
+    /// The slow path of a publication by the one publisher, from end.send4 on. Wakes whoever waits for the
+    /// message, too. Returns whether the message is published. Takes values, so that a publisher whose
+    /// methods are inlined can live in registers.
     #[cold]
     #[inline(never)]
     pub(super) fn publish_slow_path(&self, message: WithoutSlot) -> bool {
@@ -234,22 +234,22 @@ impl<S: Store> Shared<S> {
         goes_on
     }
 
-    /// W5 and Z5: the slow path of the one publisher, which has announced message `sequence`. It takes this
-    /// path once in a while, and always on a ring that is closed. It stores how far it is, and looks whether
-    /// it is to publish the message.
+    /// head.pass1 and end.send5: the slow path of the one publisher, which has announced message `sequence`.
+    /// It takes this path once in a while, and always on a ring that is closed. It stores how far it is, and
+    /// looks whether it is to publish the message.
     #[inline]
     pub(super) fn take_slow_path(&self, sequence: Sequence) -> bool {
         let head = self.ring.head();
         head.note(sequence);
-        // Z4, where the light one is not enough; pairs with Z3.
+        // end.send4, where the light one is not enough; pairs with end.close3.
         self.published.fence();
         head.goes_on(sequence)
     }
 
-    /// The one publisher has announced message `sequence`, and taken that back (O8).
+    /// The one publisher has announced message `sequence`, and taken that back (owned.write8).
     #[cold]
     pub(super) fn withdraw(&self, sequence: Sequence) {
-        // Full: pairs with Z3. Who closes the ring sees O8, or this thread sees the close.
+        // Full: pairs with end.close3. Who closes the ring sees owned.write8, or this thread sees the close.
         fence(Ordering::SeqCst);
         if self.ring.head().withdraw(sequence) {
             self.end_here();
@@ -280,7 +280,7 @@ impl<S: Store> Shared<S> {
         // Relaxed, here and below: a number for who asks; nothing hangs on it.
         self.subscribers.fetch_add(1, Ordering::Relaxed);
         // As in `HandleCount::add`.
-        if !cfg!(annulus_loom) && !mutated!("joins_uncounted") {
+        if !cfg!(annulus_loom) {
             self.subscribed.fetch_add(1, Ordering::Relaxed);
         }
         self.receiver_comes();

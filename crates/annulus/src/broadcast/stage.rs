@@ -8,14 +8,14 @@
 //! `floor` of its upstreams to their lowest `processed`.
 //!
 //! ```text
-//! stage before                            stage after
-//! P1  floor := c, where it skipped to c   P4  load processed, for each     Acquire
-//! P2  processed := c           Release    P5  load floor, for each         Relaxed
-//! P3  notify                              P6  look only from floor to processed
+//! stage before                                     stage after
+//! stage.done1  floor := c, where it skipped to c   stage.look4  load processed, for each     Acquire
+//! stage.done2  processed := c           Release    stage.look5  load floor, for each         Relaxed
+//! stage.done3  notify                                          look only from floor to processed
 //! ```
 //!
-//! Because of P2 and P4, the floor that P5 sees is at least as new as `processed`. So all messages between
-//! the two were processed, without a gap.
+//! Because of stage.done2 and stage.look4, the floor that stage.look5 sees is at least as new as `processed`.
+//! So all messages between the two were processed, without a gap.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -69,20 +69,20 @@ impl Progress {
         })
     }
 
-    /// P2.
+    /// stage.done2.
     #[inline]
     fn reach(&self, processed: u64) {
-        // Release: pairs with the Acquire of P4; what the stage did comes before.
+        // Release: pairs with the Acquire of stage.look4; what the stage did comes before.
         self.processed.store(processed, ordering!(Release unless "stage_processed_relaxed"));
     }
 
-    /// P1 and P2.
+    /// stage.done1 and stage.done2.
     fn skip_to(&self, sequence: Sequence) {
         if mutated!("stage_floor_after_processed") {
             self.reach(sequence.get());
         }
         if !mutated!("stage_lag_counts_as_processed") {
-            // P1. Relaxed: P2 orders it.
+            // stage.done1. Relaxed: stage.done2 orders it.
             self.floor.store(sequence.get(), Ordering::Relaxed);
         }
         self.reach(sequence.get());
@@ -225,7 +225,7 @@ impl DependencyBarrier {
         (end != OPEN).then(|| first.get().min(end)..end)
     }
 
-    /// The word of P4, if it is one.
+    /// The word of stage.look4, if it is one.
     fn word(&self) -> Option<&AtomicU64> {
         match self.upstreams.as_slice() {
             [StageProgress(upstream)] => Some(&upstream.processed),
@@ -233,16 +233,16 @@ impl DependencyBarrier {
         }
     }
 
-    /// P4 and P5.
+    /// stage.look4 and stage.look5.
     #[inline]
     fn look(&self) -> Processed {
         let mut all = Processed { end: OPEN, floor: Sequence::FIRST, start: Sequence::FIRST };
         for StageProgress(upstream) in &self.upstreams {
-            // P4. Acquire: pairs with P2.
+            // stage.look4. Acquire: pairs with stage.done2.
             let reached = upstream.processed.load(ordering!(Acquire unless "stage_look_relaxed"));
             if reached != OPEN {
                 all.end = all.end.min(reached);
-                // P5. Relaxed: at least as new as what P4 saw.
+                // stage.look5. Relaxed: at least as new as what stage.look4 saw.
                 all.floor = all.floor.max(Sequence::new(upstream.floor.load(Ordering::Relaxed)));
                 all.start = all.start.max(upstream.start);
             }

@@ -142,7 +142,7 @@ impl<T: Message> Members<T> {
         while left > 0 {
             left -= 1;
             let index = if self.turn < self.all.len() { self.turn } else { 0 };
-            self.turn = if mutated!("matching_stays") { index } else { index + 1 };
+            self.turn = index + 1;
             match self.all[index].subscriber.try_recv() {
                 Ok(message) => return Found::Message(index, message),
                 Err(LossyTryRecvError::Lagged { skipped }) => return Found::Lag(index, skipped),

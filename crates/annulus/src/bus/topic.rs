@@ -5,16 +5,16 @@
 //! publisher of a bus has a receiving handle beside it, so it counts, too.)
 //!
 //! ```text
-//! hand out                                    remove
-//! I7  count + 1: a new handle    Relaxed      I9  count: 1 → 1, sealed      Relaxed
-//! I8  count: is it sealed?       Relaxed          (the 1 is the topic's own; more? then: no)
-//!     then drop the handle, and
-//!     look for a new topic
+//! hand out                                           remove
+//! bus.join7  count + 1: a new handle    Relaxed      bus.seal9  count: 1 → 1, sealed      Relaxed
+//! bus.join8  count: is it sealed?       Relaxed                 (the 1 is the topic's own; more? then: no)
+//!            then drop the handle, and
+//!            look for a new topic
 //! ```
 //!
 //! *Why no handle is handed out of a removed topic.* All three are accesses to one word, whose changes have
-//! one order. If I7 comes before I9, I9 finds the handle in the count. If it comes after, I8 reads a value
-//! that is sealed, because nothing takes a seal off.
+//! one order. If bus.join7 comes before bus.seal9, bus.seal9 finds the handle in the count. If it comes
+//! after, bus.join8 reads a value that is sealed, because nothing takes a seal off.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -170,7 +170,8 @@ impl Topic {
 }
 
 impl<T: Message, K: Kind> Ends<T, K> {
-    /// `handle`, which is a new handle of this topic (I7); `None` if the topic was removed (I8).
+    /// `handle`, which is a new handle of this topic (bus.join7); `None` if the topic was removed
+    /// (bus.join8).
     #[inline]
     pub(super) fn hand_out<H>(&self, handle: H) -> Option<H> {
         (!self.subscribable.receivers().is_sealed()).then_some(handle)

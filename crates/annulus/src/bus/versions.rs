@@ -5,23 +5,23 @@
 //! through the word. So one atomic step finds the value and keeps it:
 //!
 //! ```text
-//! borrow                                       replace
-//! I1  word: count + 1           Acquire        I4  cell of the new value, from the free list
-//!     read the cell                            I5  word: its number, count 0      AcqRel
-//! give back                                    I6  old cell: owed + count         AcqRel
-//! I2  word: count − 1, if it is                    (owed is 0 now? free the value)
-//!     still that cell           Release
-//! I3  otherwise owed − 1        AcqRel
-//!     (owed is 0 now? free the value)
+//! borrow                                                replace
+//! bus.borrow1  word: count + 1           Acquire        bus.pop4  cell of the new value, from the free list
+//!              read the cell                            bus.put5  word: its number, count 0      AcqRel
+//! give back                                             bus.put6  old cell: owed + count         AcqRel
+//! bus.borrow2  word: count − 1, if it is                          (owed is 0 now? free the value)
+//!              still that cell           Release
+//! bus.borrow3  otherwise owed − 1        AcqRel
+//!              (owed is 0 now? free the value)
 //! ```
 //!
-//! *Who frees.* After I5 nobody borrows the old cell any more. Each one that still does gives it back by I3,
-//! and I6 adds all of them. The sum is 0 when I6 and the last I3 have been, and not before: without I6 it is
-//! below 0 after a I3, and with I6 it is the number of those that are still to come. So exactly one thread
-//! sees 0, and frees.
+//! *Who frees.* After bus.put5 nobody borrows the old cell any more. Each one that still does gives it back
+//! by bus.borrow3, and bus.put6 adds all of them. The sum is 0 when bus.put6 and the last bus.borrow3 have
+//! been, and not before: without bus.put6 it is below 0 after a bus.borrow3, and with bus.put6 it is the
+//! number of those that are still to come. So exactly one thread sees 0, and frees.
 //!
-//! *Why I2 may trust the number.* A cell that is borrowed is not freed, so it is not used again. If the word
-//! names it, it is the same value.
+//! *Why bus.borrow2 may trust the number.* A cell that is borrowed is not freed, so it is not used again. If
+//! the word names it, it is the same value.
 //!
 //! The count is split in two as in A. Williams, *C++ Concurrency in Action*, 2nd ed., 2019, 7.2.4; there the
 //! word holds a pointer.
@@ -50,7 +50,8 @@ struct Page<V> {
 
 struct Cell<V> {
     value: UnsafeCell<Option<V>>,
-    /// How many have still to give it back (I6), less how many have done so (I3). Wraps below 0.
+    /// How many have still to give it back (bus.put6), less how many have done so (bus.borrow3). Wraps below
+    /// 0.
     owed: AtomicU64,
     /// Of the free list.
     link: AtomicU32,
@@ -82,11 +83,11 @@ impl<V> Versions<V> {
         versions
     }
 
-    /// I1: the current version, which lives until it is given back. Never waits.
+    /// bus.borrow1: the current version, which lives until it is given back. Never waits.
     #[inline]
     pub(super) fn borrow(&self) -> Borrowed<'_, V> {
-        // Acquire: pairs with I5, so the value is seen. (The count takes 32 bits, and has one for each thread
-        // that is in a look-up.)
+        // Acquire: pairs with bus.put5, so the value is seen. (The count takes 32 bits, and has one for each
+        // thread that is in a look-up.)
         let word = self.word.fetch_add(1, ordering!(Acquire unless "versions_borrow_relaxed"));
         Borrowed { versions: self, cell: self.cell(cell_of(word)), index: cell_of(word), word: word + 1 }
     }
@@ -102,7 +103,7 @@ impl<V> Versions<V> {
         &page.cells[index]
     }
 
-    /// I4: a cell without a value, for the caller alone.
+    /// bus.pop4: a cell without a value, for the caller alone.
     fn pop(&self) -> u32 {
         let mut seen = self.free.look_to_pop();
         loop {
@@ -113,7 +114,7 @@ impl<V> Versions<V> {
                 seen = self.free.look_to_pop();
                 continue;
             }
-            // X2. Relaxed: X5 and X1 order it.
+            // list.pop2. Relaxed: list.push5 and list.pop1 order it.
             let link = self.cell(seen.top()).link.load(Ordering::Relaxed);
             match self.free.pop(seen, link) {
                 Ok(()) => return seen.top(),
@@ -126,7 +127,7 @@ impl<V> Versions<V> {
     fn push(&self, index: u32) {
         let mut seen = self.free.look_to_push();
         loop {
-            // X4. Relaxed: X5 publishes it.
+            // list.push4. Relaxed: list.push5 publishes it.
             self.cell(index).link.store(seen.top(), Ordering::Relaxed);
             match self.free.push(seen, index) {
                 Ok(()) => return,
@@ -152,7 +153,7 @@ impl<V> Versions<V> {
     /// Nobody borrows the value of this cell any more, and nobody will.
     #[cold]
     fn free(&self, index: u32) {
-        // SAFETY: by I3 and I6, the caller is the only one that has the cell.
+        // SAFETY: by bus.borrow3 and bus.put6, the caller is the only one that has the cell.
         let value = unsafe { self.cell(index).take() };
         self.push(index);
         // Last: it may take long, and run code of a waker.
@@ -187,10 +188,10 @@ impl<V> Cell<V> {
         self.value.with_mut(|there| unsafe { (*there).take() })
     }
 
-    /// I3 and I6: adds to what is owed. Whether that makes it 0.
+    /// bus.borrow3 and bus.put6: adds to what is owed. Whether that makes it 0.
     fn settles(&self, change: u64) -> bool {
-        // AcqRel: pairs with all others here. What was read before a I3, or a I2 that I5 saw, comes before
-        // the value is freed.
+        // AcqRel: pairs with all others here. What was read before a bus.borrow3, or a bus.borrow2 that
+        // bus.put5 saw, comes before the value is freed.
         let order = ordering!(AcqRel unless "versions_owed_relaxed");
         self.owed.fetch_add(change, order).wrapping_add(change) == 0
     }
@@ -201,7 +202,7 @@ pub(super) struct Borrowed<'v, V> {
     versions: &'v Versions<V>,
     cell: &'v Cell<V>,
     index: u32,
-    /// The word after I1.
+    /// The word after bus.borrow1.
     word: u64,
 }
 
@@ -211,8 +212,8 @@ impl<V> Borrowed<'_, V> {
     #[inline]
     pub(super) fn look<R>(&self, look: impl FnOnce(&V) -> R) -> R {
         self.cell.value.with(|value| {
-            // SAFETY: the cell has had its value since before I5 (I1 sees that), and keeps it until the
-            // borrow is given back.
+            // SAFETY: the cell has had its value since before bus.put5 (bus.borrow1 sees that), and keeps it
+            // until the borrow is given back.
             look(unsafe { (*value).as_ref().unwrap_unchecked() })
         })
     }
@@ -226,13 +227,13 @@ impl<V> Borrowed<'_, V> {
         // Relaxed: only the number counts.
         let mut word = versions.word.load(Ordering::Relaxed);
         while cell_of(word) == index || mutated!("versions_replaced_blindly") {
-            // I5. Release: pairs with I1, which sees the value. Acquire: pairs with I2, so that what was read
-            // before it comes before the value is freed.
+            // bus.put5. Release: pairs with bus.borrow1, which sees the value. Acquire: pairs with
+            // bus.borrow2, so that what was read before it comes before the value is freed.
             let order = ordering!(AcqRel unless "versions_replace_relaxed");
             let new = u64::from(mine) << 32;
             match versions.word.compare_exchange_weak(word, new, order, Ordering::Relaxed) {
                 Ok(_) => {
-                    // I6. (This borrow is among those that owe.)
+                    // bus.put6. (This borrow is among those that owe.)
                     if cell.settles(count_of(word)) || mutated!("versions_freed_at_once") {
                         versions.free(index);
                     }
@@ -254,14 +255,14 @@ impl<V> Drop for Borrowed<'_, V> {
         let Self { versions, cell, index, mut word } = *self;
         // Relaxed where it fails: only the number counts. Mostly nobody was there meanwhile.
         while cell_of(word) == index {
-            // I2. Release: pairs with I5.
+            // bus.borrow2. Release: pairs with bus.put5.
             let order = ordering!(Release unless "versions_return_relaxed");
             match versions.word.compare_exchange_weak(word, word - 1, order, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => word = now,
             }
         }
-        // I3.
+        // bus.borrow3.
         if cell.settles(u64::MAX) {
             versions.free(index);
         }

@@ -47,7 +47,7 @@ impl<'c, M> Turn<'c, M> {
         self.messages += 1;
         self.left = if end_of_batch { self.most } else { self.left - 1 };
         match self.control.asked() {
-            Some(Stop::Now) if !mutated!("stop_after_the_batch") => ControlFlow::Break(()),
+            Some(Stop::Now) => ControlFlow::Break(()),
             // The mark is taken now. The batch goes on afterwards.
             Some(Stop::Drained) if self.mark.is_none() => {
                 if mutated!("stop_begins_a_batch") {
@@ -68,8 +68,7 @@ impl<'c, M> Turn<'c, M> {
     /// Whether the drain is over. A handler that was told that another message comes gets it, also if what it
     /// was told of was lost meanwhile.
     pub(super) fn is_drained<R: Batches<Mark = M>>(&self, receiver: &R) -> bool {
-        let is_open = self.left != self.most && !mutated!("drain_leaves_a_batch");
-        (self.has_passed_its_mark(receiver) && !is_open) || mutated!("stop_drains_nothing")
+        self.has_passed_its_mark(receiver) && self.left == self.most
     }
 }
 
@@ -88,9 +87,8 @@ impl<R: Receive, C, H: FnMut(&mut C, R::Item, bool)> Feed<R, C> for ByValue<H> {
         while let Look::Found(Ok(message)) = look {
             // Decision 0074: a look ahead, which takes nothing. It comes before the call, so a message that
             // comes while the handler runs begins another batch.
-            let is_last = turn.has_passed_its_mark(receiver) && !mutated!("drain_ends_no_batch");
-            let is_full = turn.left == 1 && !mutated!("batch_without_end");
-            let end_of_batch = is_full || is_last || !receiver.has_more();
+            let is_last = turn.has_passed_its_mark(receiver);
+            let end_of_batch = turn.left == 1 || is_last || !receiver.has_more();
             (self.0)(context, message, end_of_batch);
             if turn.handed_out(end_of_batch).is_break() || end_of_batch {
                 return Look::Found(Ok(()));

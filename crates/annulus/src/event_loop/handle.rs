@@ -8,7 +8,6 @@ use std::thread::JoinHandle;
 #[cfg(annulus_loom)]
 use loom::thread::JoinHandle;
 
-use crate::sync::mutated;
 use crate::wait::{Control, Stop};
 
 /// A thread that receives from a ring, and calls a handler for each message. The [module](super) describes
@@ -174,15 +173,13 @@ impl<C> EventLoop<C> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn detach(mut self) {
-        if !mutated!("detached_loop_stops") {
-            self.thread = None;
-        }
+        self.thread = None;
     }
 }
 
 impl<C> Drop for EventLoop<C> {
     fn drop(&mut self) {
-        if self.thread.is_some() && !mutated!("dropped_loop_goes_on") {
+        if self.thread.is_some() {
             self.stop();
         }
     }

@@ -122,7 +122,7 @@ impl Numbers {
     pub(crate) fn uses(&self, lane: usize) {
         if !mutated!("shm_new_place_unsaid") {
             // Relaxed: pairs with the load in `lanes`. It comes before the lane's first message, so the
-            // fences of L4 and of a sleeper decide for both what the consumer sees.
+            // fences of lane.send4 and of a sleeper decide for both what the consumer sees.
             self.producer.used.fetch_max(lane as u64 + 1, Ordering::Relaxed);
         }
     }
@@ -287,7 +287,7 @@ impl OtherProcess {
 impl Peer for OtherProcess {
     #[inline(always)]
     fn may_have_closed(&self) -> bool {
-        // Relaxed: a hint. After a send, the fences of L4 and of `await_sends` decide what it sees.
+        // Relaxed: a hint. After a send, the fences of lane.send4 and of `await_sends` decide what it sees.
         self.closed().load(Ordering::Relaxed) != 0 && !mutated!("across_close_unseen")
     }
 

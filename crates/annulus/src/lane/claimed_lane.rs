@@ -1,26 +1,27 @@
 //! A claimed lane: a queue between many writers and many readers, with one order and one bound.
 //!
-//! Its slots, and the steps V1 to V6 by which messages come and go, are those of `stamped.rs`; writers claim
-//! as readers do:
+//! Its slots, and the steps stamped.send1 to stamped.take6 by which messages come and go, are those of
+//! `stamped.rs`; writers claim as readers do:
 //!
 //! ```text
-//! V1  stamp of the tail = free(n)?   Acquire
-//! Q1  tail: n → n + 1, if nobody was faster
-//! V2  move the message in
-//! V3  stamp := full(n)               Release
+//! stamped.send1  stamp of the tail = free(n)?   Acquire
+//! claimed.tail1  tail: n → n + 1, if nobody was faster
+//! stamped.send2  move the message in
+//! stamped.send3  stamp := full(n)               Release
 //! ```
 //!
-//! This is Vyukov's bounded queue. Messages are received in the order in which Q1 moved the tail, and there
-//! are no more of them than slots, because V1 comes first: a slot that is free for message n was left by
-//! message n − capacity, and by all the laps before.
+//! This is Vyukov's bounded queue. Messages are received in the order in which claimed.tail1 moved the tail,
+//! and there are no more of them than slots, because stamped.send1 comes first: a slot that is free for
+//! message n was left by message n − capacity, and by all the laps before.
 //!
-//! *Who holds up whom.* A writer that stops between Q1 and V3 holds up all readers at its message, though not
-//! other writers; once these are a lap further, they find no free slot either. A reader that stops between V5
-//! and V6 holds up writers a lap later, and no other reader.
+//! *Who holds up whom.* A writer that stops between claimed.tail1 and stamped.send3 holds up all readers at
+//! its message, though not other writers; once these are a lap further, they find no free slot either. A
+//! reader that stops between stamped.take5 and stamped.take6 holds up writers a lap later, and no other
+//! reader.
 //!
-//! *The end.* Whoever closes the lane puts the tail where no message will ever be (Q2). So each message was
-//! claimed before the close, and is received, or it was not claimed, and never will be: there is nothing to
-//! take back. Readers are done once the head is where the tail was then.
+//! *The end.* Whoever closes the lane puts the tail where no message will ever be (claimed.close2). So each
+//! message was claimed before the close, and is received, or it was not claimed, and never will be: there is
+//! nothing to take back. Readers are done once the head is where the tail was then.
 
 use core::num::NonZeroUsize;
 
@@ -68,15 +69,15 @@ impl<T> ClaimedLane<T> {
         self.slots.block()
     }
 
-    /// V1 and Q1: claims one free slot.
+    /// stamped.send1 and claimed.tail1: claims one free slot.
     #[inline(always)]
     pub(crate) fn claim_free_slot(&self) -> Result<FreeSlot<'_, T>, Refusal> {
         let Claim { first, slot, .. } = self.claim_slots(NonZeroUsize::MIN)?;
-        // SAFETY: V1 and Q1, just now.
+        // SAFETY: stamped.send1 and claimed.tail1, just now.
         Ok(unsafe { FreeSlot::new(slot, first) })
     }
 
-    /// V1 and Q1.
+    /// stamped.send1 and claimed.tail1.
     #[inline(always)]
     fn claim_slots(&self, most: NonZeroUsize) -> Result<Claim<&Slot<T>>, Refusal> {
         // (No slot is ever free for a message behind the end.)
@@ -88,7 +89,8 @@ impl<T> ClaimedLane<T> {
             .map_err(|tail| if self.slots.is_over(tail) { Refusal::Closed } else { Refusal::Full })
     }
 
-    /// V1 to V3, of one message, which is given back where there is no room; returns its number.
+    /// stamped.send1 to stamped.send3, of one message, which is given back where there is no room; returns
+    /// its number.
     #[inline(always)]
     pub(crate) fn send(&self, value: T) -> Result<Number, (Refusal, T)> {
         match self.claim_free_slot() {
@@ -97,8 +99,8 @@ impl<T> ClaimedLane<T> {
         }
     }
 
-    /// V1 to V3, of as many of `values` as there are free slots in a row, from the first on. `Full` if there
-    /// are no `values`.
+    /// stamped.send1 to stamped.send3, of as many of `values` as there are free slots in a row, from the
+    /// first on. `Full` if there are no `values`.
     #[inline(always)]
     pub(crate) fn send_some(&self, values: &[T]) -> Result<Sent, Refusal>
     where
@@ -107,25 +109,26 @@ impl<T> ClaimedLane<T> {
         let most = NonZeroUsize::new(values.len().min(self.capacity())).ok_or(Refusal::Full)?;
         let Claim { first, count, .. } = self.claim_slots(most)?;
         for (number, &value) in (0..).map(|count| first.plus(count)).zip(&values[..count]) {
-            // SAFETY: V1 and Q1, just now; each number comes once.
+            // SAFETY: stamped.send1 and claimed.tail1, just now; each number comes once.
             unsafe { self.slots.write(number, value) };
         }
         Ok(Sent { first, count })
     }
 
-    /// V4 and V5: claims up to `most` messages; `None` where the next one is not there.
+    /// stamped.take4 and stamped.take5: claims up to `most` messages; `None` where the next one is not there.
     #[inline(always)]
     pub(crate) fn claim(&self, most: usize) -> Option<Claimed<'_, T>> {
         self.slots.claim(most)
     }
 
-    /// V4 to V6: the next message and its number, if it is there.
+    /// stamped.take4 to stamped.take6: the next message and its number, if it is there.
     #[inline(always)]
     pub(crate) fn take_next(&self) -> Option<(Number, T)> {
         self.slots.take_next().map(|Taken { number, value, .. }| (number, value))
     }
 
-    /// V1: how many slots a writer would find free: 0, or 1, or `preferred` where there seem to be as many.
+    /// stamped.send1: how many slots a writer would find free: 0, or 1, or `preferred` where there seem to be
+    /// as many.
     // Mutants: `with 1`: it tries to claim, and finds no room.
     pub(crate) fn free_slots(&self, preferred: u64) -> u64 {
         // Acquire: as in `stamped::claim`.
@@ -143,19 +146,19 @@ impl<T> ClaimedLane<T> {
         }
     }
 
-    /// The word of V1 of the next message, for writers.
+    /// The word of stamped.send1 of the next message, for writers.
     pub(crate) fn free_word(&self) -> &AtomicU64 {
         // Relaxed: where it is not the next one any more, the word changes, or has changed.
         self.slots.word_of(self.tail.load(Ordering::Relaxed))
     }
 
-    /// The word of V4 of the next message, for readers.
+    /// The word of stamped.take4 of the next message, for readers.
     pub(crate) fn next_word(&self) -> &AtomicU64 {
         self.slots.next_word()
     }
 
-    /// V4: how many messages in a row were written, from number `first` on, also where they were taken
-    /// meanwhile. O(messages that overtook `first`).
+    /// stamped.take4: how many messages in a row were written, from number `first` on, also where they were
+    /// taken meanwhile. O(messages that overtook `first`).
     pub(crate) fn written_from(&self, first: Number) -> usize {
         self.count_from(first, |number| {
             if mutated!("claimed_forgets_what_is_released") {
@@ -165,8 +168,8 @@ impl<T> ClaimedLane<T> {
         })
     }
 
-    /// V1: how many slots in a row were left, from that of message `first` on, also where they were written
-    /// meanwhile. O(slots that were left before that of `first`).
+    /// stamped.send1: how many slots in a row were left, from that of message `first` on, also where they
+    /// were written meanwhile. O(slots that were left before that of `first`).
     pub(crate) fn left_from(&self, first: Number) -> usize {
         self.count_from(first, |number| self.slots.was_left(number))
     }
@@ -178,14 +181,14 @@ impl<T> ClaimedLane<T> {
         (0..self.capacity()).take_while(|&count| holds(first.plus(count as u64))).count()
     }
 
-    /// Q2: no message can be claimed from now on.
+    /// claimed.close2: no message can be claimed from now on.
     pub(crate) fn end(&self) {
         let mut tail = self.tail.load(Ordering::Relaxed);
         while !self.slots.is_over(tail) {
             let over = tail.plus(OVER);
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
-            // Release: pairs with the Acquire of `is_ended`, `is_done` and Q1; who closes comes before who
-            // sees it.
+            // Release: pairs with the Acquire of `is_ended`, `is_done` and claimed.tail1; who closes comes
+            // before who sees it.
             match self.tail.compare_exchange_weak(tail, over, success, failure) {
                 Ok(_) => return,
                 Err(now) => tail = now,
@@ -195,20 +198,20 @@ impl<T> ClaimedLane<T> {
 
     /// Whether the lane is ended.
     pub(crate) fn is_ended(&self) -> bool {
-        // Acquire: pairs with Q2.
+        // Acquire: pairs with claimed.close2.
         self.slots.is_over(self.tail.load(Ordering::Acquire))
     }
 
     /// Whether the lane is ended, and readers have claimed all its messages.
     pub(crate) fn is_done(&self) -> bool {
-        // Acquire: pairs with Q2.
+        // Acquire: pairs with claimed.close2.
         let tail = self.tail.load(Ordering::Acquire);
-        // Acquire: pairs with V5; what its reader has seen comes before.
+        // Acquire: pairs with stamped.take5; what its reader has seen comes before.
         self.slots.is_over(tail) && self.slots.head.load(Ordering::Acquire) == tail.back(OVER)
     }
 
-    /// V4: whether the next message is certainly not there. Where another reader was faster, it may say that
-    /// one is.
+    /// stamped.take4: whether the next message is certainly not there. Where another reader was faster, it
+    /// may say that one is.
     #[cfg(any(feature = "std", feature = "async"))]
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()

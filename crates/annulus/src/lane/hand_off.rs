@@ -5,21 +5,22 @@
 //! tail, and the writer then leaves it there.
 //!
 //! ```text
-//! writer                                       reader, at an empty lane
-//! A2  wanted = tail?             Acquire       A1  wanted := head            Release
-//! A3  move the message here,
-//!     handed := tail
-//! L3  tail := tail + 1           Release       L5  head < tail?              Acquire
-//!                                              A4  handed = head? Move the message into its slot.
+//! writer                                                  reader, at an empty lane
+//! handoff.give2  wanted = tail?             Acquire       handoff.ask1   wanted := head            Release
+//! handoff.give3  move the message here,
+//!                handed := tail
+//! lane.send3     tail := tail + 1           Release       lane.take5     head < tail?              Acquire
+//!                                                         handoff.take4  handed = head? Move it into its slot.
 //! ```
 //!
-//! After A4 everything is as if the writer had put the message into its slot. Where the reader asks too late,
-//! or the writer sends in another way, the message is in its slot, and `handed` tells the reader so.
+//! After handoff.take4 everything is as if the writer had put the message into its slot. Where the reader
+//! asks too late, or the writer sends in another way, the message is in its slot, and `handed` tells the
+//! reader so.
 //!
-//! *Why it has one user.* The reader asks for a message once it has moved out the one before (A1, A2:
-//! Release, Acquire), and looks here only when that message is sent (L3, L5). The writer leaves a message
-//! only if the reader asked for it, and numbers only grow. So whatever lies here is for the next look of the
-//! reader that asked.
+//! *Why it has one user.* The reader asks for a message once it has moved out the one before (handoff.ask1,
+//! handoff.give2: Release, Acquire), and looks here only when that message is sent (lane.send3, lane.take5).
+//! The writer leaves a message only if the reader asked for it, and numbers only grow. So whatever lies here
+//! is for the next look of the reader that asked.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -37,7 +38,7 @@ pub(crate) struct HandOff<T> {
     wanted: AtomicU64,
     /// The message that was last left here. Written by the writer.
     handed: AtomicU64,
-    /// A message, from A3 to A4.
+    /// A message, from handoff.give3 to handoff.take4.
     space: UnsafeCell<Space>,
     message: PhantomData<T>,
 }
@@ -67,31 +68,31 @@ impl<T> HandOff<T> {
         }
     }
 
-    /// A1, by the reader, who has taken all messages before `number`.
+    /// handoff.ask1, by the reader, who has taken all messages before `number`.
     pub(super) fn ask_for(&self, number: Number) {
-        // Release: pairs with A2.
+        // Release: pairs with handoff.give2.
         self.wanted.store(number.get(), ordering!(Release unless "hand_off_ask_relaxed"));
     }
 
-    /// A2, by the writer, whose next message is `number`.
+    /// handoff.give2, by the writer, whose next message is `number`.
     #[inline(always)]
     pub(super) fn is_asked_for(&self, number: Number) -> bool {
-        // Acquire: pairs with A1.
+        // Acquire: pairs with handoff.ask1.
         self.wanted.load(ordering!(Acquire unless "hand_off_look_relaxed")) == number.get()
     }
 
-    /// A3, by the writer, before L3.
+    /// handoff.give3, by the writer, before lane.send3.
     ///
     /// # Safety
     ///
     /// A message fits, and `number` is [asked for](Self::is_asked_for).
     #[inline(always)]
     pub(super) unsafe fn leave(&self, number: Number, message: T) {
-        // SAFETY: it fits. Nobody looks here: the reader has taken what was here before it asked (A1, A2),
-        // and comes back after L3.
+        // SAFETY: it fits. Nobody looks here: the reader has taken what was here before it asked
+        // (handoff.ask1, handoff.give2), and comes back after lane.send3.
         self.space.with_mut(|space| unsafe { space.cast::<T>().write(message) });
         if !mutated!("hand_off_untold") {
-            // Relaxed: L3 publishes it.
+            // Relaxed: lane.send3 publishes it.
             self.handed.store(number.get(), Ordering::Relaxed);
         }
     }
@@ -107,18 +108,21 @@ impl<T> HandOff<T> {
         self.space.with_mut(|space| unsafe { space.cast::<T>().read() })
     }
 
-    /// A4: the message, if it was left here.
+    /// handoff.take4: the message, if it was left here.
     ///
     /// # Safety
     ///
-    /// The reader calls it once for each message that it has asked for, after L5 has shown that it is sent.
+    /// The reader calls it once for each message that it has asked for, after lane.take5 has shown that it is
+    /// sent.
     #[inline(always)]
     pub(super) unsafe fn take(&self, number: Number) -> Option<T> {
-        // Relaxed: L5 shows what L3 published, and the next A3 comes only after another request.
+        // Relaxed: lane.take5 shows what lane.send3 published, and the next handoff.give3 comes only after
+        // another request.
         if self.handed.load(Ordering::Relaxed) != number.get() {
             return None;
         }
-        // SAFETY: A3 came before L3, and nobody else looks here until the reader asks again.
+        // SAFETY: handoff.give3 came before lane.send3, and nobody else looks here until the reader asks
+        // again.
         Some(self.space.with_mut(|space| unsafe { space.cast::<T>().read() }))
     }
 }

@@ -1,31 +1,32 @@
 //! A lane: a queue between one writer and one reader.
 //!
 //! ```text
-//! writer                                      reader
-//! L1  tail < head + count?      Acquire       L5  head < tail?           Acquire
-//! L2  move the message in                     L6  move the message out
-//! L3  tail := tail + 1          Release       L7  head := head + 1       Release
-//! L4  look who needs to know (queue/state.rs) L8  look who waits for slots
+//! writer                                              reader
+//! lane.send1  tail < head + count?      Acquire       lane.take5  head < tail?           Acquire
+//! lane.send2  move the message in                     lane.take6  move the message out
+//! lane.send3  tail := tail + 1          Release       lane.take7  head := head + 1       Release
+//! lane.send4  look who needs to know (queue/state.rs) lane.take8  look who waits for slots
 //! ```
 //!
 //! After Lamport (1977); each side keeps a copy of the other's number, after Rigtorp's `SPSCQueue`. A writer
-//! does L1 only when the slots that it knows to be free are used up, and a reader does L5 only when it has
-//! taken the messages that it knew of. The writer's copy is in the lane (`cached_limit`), the reader's is in
-//! its handle.
+//! does lane.send1 only when the slots that it knows to be free are used up, and a reader does lane.take5
+//! only when it has taken the messages that it knew of. The writer's copy is in the lane (`cached_limit`),
+//! the reader's is in its handle.
 //!
-//! *Why no slot has two users.* L3 gives a slot to the reader, and L5 takes it (Release, Acquire). L7 and L1
-//! give it back. Numbers only grow, and each has one writer, so an old copy names fewer messages or free
-//! slots than there are, never more.
+//! *Why no slot has two users.* lane.send3 gives a slot to the reader, and lane.take5 takes it (Release,
+//! Acquire). lane.take7 and lane.send1 give it back. Numbers only grow, and each has one writer, so an old
+//! copy names fewer messages or free slots than there are, never more.
 //!
-//! *The end.* Any handle may close a queue while a writer is between L2 and L4. The message is then either
-//! delivered or given back. Whoever writes `end` first decides. A reader that has seen the close writes the
-//! tail that it saw (E1). A writer that sees the close after L3 writes its own tail (E2). From then on the
-//! reader goes by `end`, and a writer whose message lies behind it takes the message back. E1 and E2 come
-//! after a pair of fences: the one in L4, and that of the reader before E1. So E1 has seen every message of a
-//! writer that does not see the close.
+//! *The end.* Any handle may close a queue while a writer is between lane.send2 and lane.send4. The message
+//! is then either delivered or given back. Whoever writes `end` first decides. A reader that has seen the
+//! close writes the tail that it saw (lane.end1). A writer that sees the close after lane.send3 writes its
+//! own tail (lane.end2). From then on the reader goes by `end`, and a writer whose message lies behind it
+//! takes the message back. lane.end1 and lane.end2 come after a pair of fences: the one in lane.send4, and
+//! that of the reader before lane.end1. So lane.end1 has seen every message of a writer that does not see the
+//! close.
 //!
-//! A next consumer, of another process, looks at `end` before it begins (E5): a tail behind that may be one
-//! that its writer is about to take back.
+//! A next consumer, of another process, looks at `end` before it begins (lane.end3): a tail behind that may
+//! be one that its writer is about to take back.
 //!
 //! Numbers are 64 bits wide and may wrap.
 
@@ -97,11 +98,11 @@ impl<T, C: ControlBlock<T>> Lane<T, C> {
         Position::new(number, slot as usize, &self.cells)
     }
 
-    /// L1: the slots from message `tail` on, which is the writer's next, are free before this message. The
-    /// messages in them were moved out.
+    /// lane.send1: the slots from message `tail` on, which is the writer's next, are free before this
+    /// message. The messages in them were moved out.
     #[inline(always)]
     pub(crate) fn read_limit(&self, tail: Number) -> Number {
-        // Acquire: pairs with L7.
+        // Acquire: pairs with lane.take7.
         let head = self.load_head(ordering!(Acquire unless "lane_limit_relaxed"));
         self.believed(tail, head.plus(self.capacity() as u64))
     }
@@ -136,52 +137,52 @@ impl<T, C: ControlBlock<T>> Lane<T, C> {
         self.control.cached_limit().with_mut(|limit| unsafe { *limit = until });
     }
 
-    /// L3: gives the reader the messages before `tail`.
+    /// lane.send3: gives the reader the messages before `tail`.
     #[inline(always)]
     pub(crate) fn publish(&self, tail: Number) {
-        // Release: pairs with L5.
+        // Release: pairs with lane.take5.
         self.control.tail().store(tail.get(), ordering!(Release unless "lane_tail_relaxed"));
     }
 
-    /// L5: messages from `head` on, which is the reader's next, are there before this number.
+    /// lane.take5: messages from `head` on, which is the reader's next, are there before this number.
     #[inline(always)]
     pub(crate) fn read_tail(&self, head: Number) -> Number {
         self.believed(head, self.tail())
     }
 
-    /// L5, as it lies there.
+    /// lane.take5, as it lies there.
     #[inline(always)]
     pub(crate) fn tail(&self) -> Number {
-        // Acquire: pairs with L3.
+        // Acquire: pairs with lane.send3.
         Number::new(self.control.tail().load(ordering!(Acquire unless "lane_look_relaxed")))
     }
 
-    /// The word of L5, for a reader that watches it.
+    /// The word of lane.take5, for a reader that watches it.
     pub(crate) fn tail_word(&self) -> &AtomicU64 {
         self.control.tail()
     }
 
-    /// The word of L1, for a writer that watches it.
+    /// The word of lane.send1, for a writer that watches it.
     pub(crate) fn head_word(&self) -> &AtomicU64 {
         self.control.head()
     }
 
-    /// A1: the reader has taken all messages before the one at `at`, and asks for that one.
+    /// handoff.ask1: the reader has taken all messages before the one at `at`, and asks for that one.
     pub(crate) fn ask_for(&self, at: Position<T>) {
         if let Some(hand_off) = self.control.hand_off() {
             hand_off.ask_for(at.number);
-            // A4 will write there.
+            // handoff.take4 will write there.
             at.prefetch_to_write();
         }
     }
 
-    /// A2: whether the writer must [hand over](Self::hand_over) its next message, `number`.
+    /// handoff.give2: whether the writer must [hand over](Self::hand_over) its next message, `number`.
     #[inline(always)]
     pub(crate) fn is_asked_for(&self, number: Number) -> bool {
         self.control.hand_off().is_some_and(|hand_off| hand_off.is_asked_for(number))
     }
 
-    /// A3: hands over message `number`, instead of writing it to its slot.
+    /// handoff.give3: hands over message `number`, instead of writing it to its slot.
     ///
     /// # Safety
     ///
@@ -205,33 +206,33 @@ impl<T, C: ControlBlock<T>> Lane<T, C> {
         unsafe { hand_off.take_back() }
     }
 
-    /// A4: afterwards the message at `at` is in its slot, whether it was handed over or not.
+    /// handoff.take4: afterwards the message at `at` is in its slot, whether it was handed over or not.
     ///
     /// # Safety
     ///
-    /// The reader has asked for it, has seen that it is sent (L5), and has not accepted it before.
+    /// The reader has asked for it, has seen that it is sent (lane.take5), and has not accepted it before.
     #[inline(always)]
     pub(crate) unsafe fn accept(&self, at: Position<T>) {
         // A message that does not fit is in its slot.
         let Some(hand_off) = self.control.hand_off() else { return };
         // SAFETY: the caller's promise.
         if let Some(message) = unsafe { hand_off.take(at.number) } {
-            // SAFETY: L5 gave the slot to the reader, and the writer has left it empty.
+            // SAFETY: lane.take5 gave the slot to the reader, and the writer has left it empty.
             unsafe { self.cells.write_at(at, message) };
         }
     }
 
-    /// L7: gives the writer the slots before `head`.
+    /// lane.take7: gives the writer the slots before `head`.
     #[inline(always)]
     pub(crate) fn release(&self, head: Number) {
-        // Release: pairs with L1.
+        // Release: pairs with lane.send1.
         self.control.head().store(head.get(), ordering!(Release unless "lane_head_relaxed"));
     }
 
     /// The next message to be taken. For a thread that is about to become the reader or the writer, or where
     /// there is neither.
     pub(crate) fn head(&self) -> Number {
-        // Acquire: pairs with L7.
+        // Acquire: pairs with lane.take7.
         self.load_head(Ordering::Acquire)
     }
 
@@ -240,12 +241,13 @@ impl<T, C: ControlBlock<T>> Lane<T, C> {
         Number::new(self.control.head().load(ordering))
     }
 
-    /// E1, E2: ends the lane before `number`, unless it was ended elsewhere before. Returns where it ends.
+    /// lane.end1, lane.end2: ends the lane before `number`, unless it was ended elsewhere before. Returns
+    /// where it ends.
     pub(crate) fn seal(&self, number: Number) -> Number {
         // A count, because any number may be the end, and 0 means open.
         let end = number.next().since(self.first);
         // Mutants: `&& with ||`: only a model sees it: seal_not_atomic.
-        // Mutants: `== with !=`: a seeded bug does the same.
+        // Mutants: `== with !=`: only a seeded bug comes here.
         if mutated!("seal_not_atomic") && self.control.end().load(Ordering::Acquire) == 0 {
             self.control.end().store(end, Ordering::Release);
             return number;
@@ -258,19 +260,20 @@ impl<T, C: ControlBlock<T>> Lane<T, C> {
         }
     }
 
-    /// E5: where the lane ends, if that was decided while an earlier consumer of another process was there.
+    /// lane.end3: where the lane ends, if that was decided while an earlier consumer of another process was
+    /// there.
     pub(crate) fn decided_end(&self) -> Option<Number> {
         if !C::ACROSS || mutated!("across_end_unseen") {
             return None;
         }
-        // Acquire: pairs with E1 and E2.
+        // Acquire: pairs with lane.end1 and lane.end2.
         let end = self.control.end().load(Ordering::Acquire);
         (end != 0).then(|| self.first.plus(end).back(1))
     }
 
     /// What lies in it. For any thread.
     pub(crate) fn span(&self) -> Span {
-        // Acquire: pairs with L7. Whoever stored the head had seen the messages before it.
+        // Acquire: pairs with lane.take7. Whoever stored the head had seen the messages before it.
         let head = || self.load_head(ordering!(Acquire unless "span_head_relaxed"));
         Span::read(self.capacity(), head, || self.tail())
     }

@@ -5,19 +5,20 @@
 //! tail were sent, and no other was.
 //!
 //! ```text
-//! producer that joins                    producer that leaves
-//! F4  take the lock of a place           F7  left := left + 1
-//! F5  came := came + 1                   F8  does the queue end? close it
-//!     used := place + 1, at least        F9  give the lock up
-//! F6  go on at the tail
+//! producer that joins                              producer that leaves
+//! places.join1  take the lock of a place           places.leave4  left := left + 1
+//! places.join2  came := came + 1                   places.count5  does the queue end? close it
+//!               used := place + 1, at least        places.leave6  give the lock up
+//! places.join3  go on at the tail
 //! ```
 //!
 //! *Who is there*: a place has a producer if more have come than left, and somebody has the lock. If nobody
-//! has it, one of them has ended without F7. So nobody has to note a death, or to sweep after it.
+//! has it, one of them has ended without places.leave4. So nobody has to note a death, or to sweep after it.
 //!
-//! *When all are gone.* Each who leaves looks whether another place has a producer (F8), after its F7 and a
-//! fence. Of the last two, one sees the other's F7. If it takes the other's lock for that of a producer, or
-//! if the last one has died, nobody closes the queue at F8. Then the consumer does, which looks now and then.
+//! *When all are gone.* Each who leaves looks whether another place has a producer (places.count5), after its
+//! places.leave4 and a fence. Of the last two, one sees the other's places.leave4. If it takes the other's
+//! lock for that of a producer, or if the last one has died, nobody closes the queue at places.count5. Then
+//! the consumer does, which looks now and then.
 //!
 //! Any process may write any number there. The queue may then seem to have no producers, and close; and the
 //! numbers for who asks are wrong.
@@ -49,7 +50,7 @@ pub(crate) trait PlaceTable: Send + Sync + 'static {
 
     /// A producer comes, which has the lock of this place.
     fn come(&self, place: usize) {
-        // F5.
+        // places.join2.
         self.numbers(place).producer_comes();
         self.queue().uses(place);
     }
@@ -77,9 +78,9 @@ pub(crate) trait PlaceTable: Send + Sync + 'static {
 
     /// The producer of this place leaves. Whether the queue ends with it.
     fn leave(&self, place: usize) -> bool {
-        // F7.
+        // places.leave4.
         self.numbers(place).producer_leaves();
-        // F8.
+        // places.count5.
         let is_last = (0..self.count()).all(|other| other == place || !self.has_producer(other));
         self.ends() && is_last || mutated!("shm_who_leaves_closes")
     }

@@ -1,18 +1,18 @@
 //! A shared lane: a queue between one writer and many readers.
 //!
-//! The slots, and the steps V1 to V6 of a message, are those of `stamped.rs`. This file has the end of the
-//! lane.
+//! The slots, and the steps stamped.send1 to stamped.take6 of a message, are those of `stamped.rs`. This file
+//! has the end of the lane.
 //!
 //! *The end.* As in `lane.rs`, a message may be on its way while the queue is closed. A writer that sees the
-//! close after V3 tries to claim its own message (E3). If it can, no reader has it, and it is given back. If
-//! it cannot, because readers are still before it, it writes the head without changing it. Whoever moves the
-//! head next then sees this message too (Release, Acquire).
+//! close after stamped.send3 tries to claim its own message (shared.settle1). If it can, no reader has it,
+//! and it is given back. If it cannot, because readers are still before it, it writes the head without
+//! changing it. Whoever moves the head next then sees this message too (Release, Acquire).
 //!
 //! A reader that has seen the close, and then finds nothing, puts the head where no message will ever be
-//! (E4). From then on nobody can claim a message that is still on its way, and its writer takes it back. So
-//! when one reader says that everything was received, this is true for all readers. E3 and E4 come after a
-//! pair of fences: that of the writer after V3, and that of the reader before E4. So E4 has seen every
-//! message of a writer that does not see the close.
+//! (shared.end2). From then on nobody can claim a message that is still on its way, and its writer takes it
+//! back. So when one reader says that everything was received, this is true for all readers. shared.settle1
+//! and shared.end2 come after a pair of fences: that of the writer after stamped.send3, and that of the
+//! reader before shared.end2. So shared.end2 has seen every message of a writer that does not see the close.
 
 use super::stamped::{Claimed, OVER, Stamped, Taken};
 use super::{Number, Span};
@@ -42,19 +42,19 @@ impl<T> SharedLane<T> {
         self.slots.block()
     }
 
-    /// V1: whether the slot of message `number` is free. If so, it belongs to the writer.
+    /// stamped.send1: whether the slot of message `number` is free. If so, it belongs to the writer.
     #[inline(always)]
     pub(crate) fn is_free(&self, number: Number) -> bool {
         self.slots.is_free(number)
     }
 
-    /// V1 for several: about how many slots are free from message `number` on, at most `preferred`, which is
-    /// not 0.
+    /// stamped.send1 for several: about how many slots are free from message `number` on, at most
+    /// `preferred`, which is not 0.
     pub(crate) fn free_slots(&self, number: Number, preferred: u64) -> u64 {
         self.slots.free_slots(number, preferred)
     }
 
-    /// V2 and V3.
+    /// stamped.send2 and stamped.send3.
     ///
     /// # Safety
     ///
@@ -66,52 +66,53 @@ impl<T> SharedLane<T> {
         unsafe { self.slots.write(number, value) };
     }
 
-    /// V4 and V5: claims up to `most` messages; `None` where no message is there.
+    /// stamped.take4 and stamped.take5: claims up to `most` messages; `None` where no message is there.
     #[inline]
     pub(crate) fn claim(&self, most: usize) -> Option<Claimed<'_, T>> {
         self.slots.claim(most)
     }
 
-    /// V4 to V6: the next message, if it is there.
+    /// stamped.take4 to stamped.take6: the next message, if it is there.
     #[inline(always)]
     pub(crate) fn take_next(&self) -> Option<Taken<T>> {
         self.slots.take_next()
     }
 
-    /// V4: whether the lane is certainly empty. Where another reader was faster, it may say that a message is
-    /// there.
+    /// stamped.take4: whether the lane is certainly empty. Where another reader was faster, it may say that a
+    /// message is there.
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
 
-    /// The word of V1 of message `number`, for the writer.
+    /// The word of stamped.send1 of message `number`, for the writer.
     pub(crate) fn word_of(&self, number: Number) -> &AtomicU64 {
         self.slots.word_of(number)
     }
 
-    /// The word of V4 of the next message, for readers.
+    /// The word of stamped.take4 of the next message, for readers.
     pub(crate) fn next_word(&self) -> &AtomicU64 {
         self.slots.next_word()
     }
 
-    /// E3: the writer sent the messages from `first` to before `end`, and then saw that the queue is closed.
-    /// Returns those that no reader will receive; the others belong to the readers.
+    /// shared.settle1: the writer sent the messages from `first` to before `end`, and then saw that the queue
+    /// is closed. Returns those that no reader will receive; the others belong to the readers.
     ///
     /// # Safety
     ///
     /// The caller is the one writer, sent these messages last, and calls this once for them.
     pub(crate) unsafe fn settle(&self, first: Number, end: Number) -> Claimed<'_, T> {
-        // SAFETY: the messages from there on lie behind the end (E4), or are claimed (E3).
+        // SAFETY: the messages from there on lie behind the end (shared.end2), or are claimed
+        // (shared.settle1).
         unsafe { self.slots.claimed(self.first_unsent(first, end), end) }
     }
 
-    /// E3: the messages before the returned number belong to the readers. Those from there to before `end`
-    /// are claimed.
+    /// shared.settle1: the messages before the returned number belong to the readers. Those from there to
+    /// before `end` are claimed.
     fn first_unsent(&self, first: Number, end: Number) -> Number {
         let mut head = self.slots.head.load(Ordering::Acquire);
         loop {
             if self.slots.is_over(head) {
-                // E4 came first. It ended the lane at the first message that it did not see.
+                // shared.end2 came first. It ended the lane at the first message that it did not see.
                 let over = head.back(OVER);
                 return if first.is_before(over) { over } else { first };
             }
@@ -121,7 +122,7 @@ impl<T> SharedLane<T> {
             // Whether readers are still before these messages.
             let is_before = head.is_before(first);
             let next = if is_before { head } else { end };
-            // Release: pairs with the Acquire of V5, and of the look before it.
+            // Release: pairs with the Acquire of stamped.take5, and of the look before it.
             match self.slots.head.compare_exchange(head, next, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return if is_before { end } else { head },
                 Err(now) => head = now,
@@ -129,17 +130,17 @@ impl<T> SharedLane<T> {
         }
     }
 
-    /// E4: ends the lane if no message lies in it, and returns whether it is ended. The caller has seen that
-    /// the queue is closed, and then called [`Event::barrier`](crate::wait::Event::barrier).
+    /// shared.end2: ends the lane if no message lies in it, and returns whether it is ended. The caller has
+    /// seen that the queue is closed, and then called [`Event::barrier`](crate::wait::Event::barrier).
     pub(crate) fn seal(&self) -> bool {
-        // Acquire: pairs with E3.
+        // Acquire: pairs with shared.settle1.
         let head = self.slots.head.load(Ordering::Acquire);
         if self.slots.is_over(head) {
             return true;
         }
         let over = head.plus(OVER);
         // Relaxed: nobody takes anything after it. It is a read-modify-write, so it continues the release of
-        // E3, too.
+        // shared.settle1, too.
         !self.slots.is_full(head)
             && self.slots.head.compare_exchange(head, over, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
@@ -166,7 +167,7 @@ impl<T> SharedLane<T> {
     pub(crate) fn span(&self) -> Span {
         let (head, tail) = self.slots.unclaimed();
         if self.slots.is_over(head) {
-            // E4: nothing lies in it.
+            // shared.end2: nothing lies in it.
             let end = head.back(OVER);
             return Span { head: end, tail: end };
         }

@@ -2,20 +2,21 @@
 //! [`ClaimedLane`](super::ClaimedLane) have in common.
 //!
 //! ```text
-//! writer                                      reader
-//! V1  stamp = free(n)?          Acquire       V4  stamp of the head = full(n)?   Acquire
-//! V2  move the message in                     V5  head: n → n + 1, if nobody was faster
-//! V3  stamp := full(n)          Release       V6  move the message out; stamp := free(n + count)   Release
+//! writer                                                 reader
+//! stamped.send1  stamp = free(n)?          Acquire       stamped.take4  stamp of the head = full(n)?   Acquire
+//! stamped.send2  move the message in                     stamped.take5  head: n → n + 1, if nobody was faster
+//! stamped.send3  stamp := full(n)          Release       stamped.take6  move it out; stamp := free(n + count)  Release
 //! ```
 //!
 //! After Vyukov's bounded queue. A reader claims messages before it moves them, several at once where they
 //! are full, so nothing is read that another one may move, and any type will do. A reader that is held up
-//! between V5 and V6 holds up only the slots that it has claimed: other readers go on behind it, and writers
-//! until they come round to them.
+//! between stamped.take5 and stamped.take6 holds up only the slots that it has claimed: other readers go on
+//! behind it, and writers until they come round to them.
 //!
-//! *Why no slot has two users.* A full slot is the writer's no more (V3), and goes to the one reader whose V5
-//! moved the head past its number; the head only grows, so that happens once. V6 and V1 give it back. Where
-//! there are many writers, they claim free slots as readers claim full ones.
+//! *Why no slot has two users.* A full slot is the writer's no more (stamped.send3), and goes to the one
+//! reader whose stamped.take5 moved the head past its number; the head only grows, so that happens once.
+//! stamped.take6 and stamped.send1 give it back. Where there are many writers, they claim free slots as
+//! readers claim full ones.
 
 use core::mem::MaybeUninit;
 #[cfg(not(annulus_loom))]
@@ -39,7 +40,7 @@ pub(super) struct Slot<T> {
 }
 
 impl<T> Slot<T> {
-    /// V2 and V3.
+    /// stamped.send2 and stamped.send3.
     ///
     /// # Safety
     ///
@@ -48,11 +49,11 @@ impl<T> Slot<T> {
     pub(super) unsafe fn write(&self, number: Number, value: T) {
         // SAFETY: a free slot is the writer's alone.
         self.value.with_mut(|there| unsafe { (*there).write(value) });
-        // V3. Release: pairs with V4.
+        // stamped.send3. Release: pairs with stamped.take4.
         self.stamp.store(LaneStamp::full(number).0, ordering!(Release unless "shared_full_relaxed"));
     }
 
-    /// V6: moves the message out, and gives the slot to message `next`, that of the next lap.
+    /// stamped.take6: moves the message out, and gives the slot to message `next`, that of the next lap.
     ///
     /// # Safety
     ///
@@ -61,7 +62,7 @@ impl<T> Slot<T> {
     unsafe fn take(&self, next: Number) -> T {
         // SAFETY: a full slot has a message, and this one is the caller's alone.
         let value = self.value.with_mut(|there| unsafe { (*there).assume_init_read() });
-        // Release: pairs with V1.
+        // Release: pairs with stamped.send1.
         self.stamp.store(LaneStamp::free(next).0, ordering!(Release unless "shared_taken_relaxed"));
         value
     }
@@ -147,18 +148,18 @@ impl<T> Stamped<T> {
         unsafe { self.slots.value(index) }
     }
 
-    /// V1: whether the slot of message `number` is empty; it is the writer's then, or the one's who claims
-    /// the number.
+    /// stamped.send1: whether the slot of message `number` is empty; it is the writer's then, or the one's
+    /// who claims the number.
     #[inline(always)]
     pub(super) fn is_free(&self, number: Number) -> bool {
         self.free_slot(number).is_some()
     }
 
-    /// V1: the slot of message `number`, if it [is free](Self::is_free).
+    /// stamped.send1: the slot of message `number`, if it [is free](Self::is_free).
     #[inline(always)]
     pub(super) fn free_slot(&self, number: Number) -> Option<&Slot<T>> {
         let slot = self.slot(number);
-        // Acquire: pairs with V6; what was there is moved out.
+        // Acquire: pairs with stamped.take6; what was there is moved out.
         let stamp = LaneStamp(slot.stamp.load(ordering!(Acquire unless "shared_free_relaxed")));
         (stamp == LaneStamp::free(number)).then_some(slot)
     }
@@ -181,7 +182,7 @@ impl<T> Stamped<T> {
         count
     }
 
-    /// V2 and V3.
+    /// stamped.send2 and stamped.send3.
     ///
     /// # Safety
     ///
@@ -192,22 +193,23 @@ impl<T> Stamped<T> {
         unsafe { self.slot(number).write(number, value) };
     }
 
-    /// V4: whether message `number` is there, or was.
+    /// stamped.take4: whether message `number` is there, or was.
     #[inline(always)]
     pub(super) fn is_full(&self, number: Number) -> bool {
         self.full_slot(number).is_some()
     }
 
-    /// V4: the slot of message `number`, if that [is there](Self::is_full).
+    /// stamped.take4: the slot of message `number`, if that [is there](Self::is_full).
     #[inline(always)]
     fn full_slot(&self, number: Number) -> Option<&Slot<T>> {
         let slot = self.slot(number);
-        // Acquire: pairs with V3.
+        // Acquire: pairs with stamped.send3.
         let stamp = LaneStamp(slot.stamp.load(ordering!(Acquire unless "shared_look_relaxed")));
         (stamp == LaneStamp::full(number)).then_some(slot)
     }
 
-    /// V4 and V5: claims up to `most` messages. `None` where nothing is there, or if `most` is 0.
+    /// stamped.take4 and stamped.take5: claims up to `most` messages. `None` where nothing is there, or if
+    /// `most` is 0.
     #[inline]
     pub(super) fn claim(&self, most: usize) -> Option<Claimed<'_, T>> {
         let most = NonZeroUsize::new(most.min(self.capacity()))?;
@@ -215,7 +217,8 @@ impl<T> Stamped<T> {
         Some(Claimed { slots: self, next: first, left: count })
     }
 
-    /// V4 to V6, of one message. As [`claim`](Self::claim), but the slot is looked for once.
+    /// stamped.take4 to stamped.take6, of one message. As [`claim`](Self::claim), but the slot is looked for
+    /// once.
     #[inline(always)]
     pub(super) fn take_next(&self) -> Option<Taken<T>> {
         let one = NonZeroUsize::MIN;
@@ -226,19 +229,19 @@ impl<T> Stamped<T> {
         Some(Taken { number: first, value, raced })
     }
 
-    /// The word of V1 of message `number`, for a writer that watches it.
+    /// The word of stamped.send1 of message `number`, for a writer that watches it.
     pub(super) fn word_of(&self, number: Number) -> &AtomicU64 {
         &self.slot(number).stamp
     }
 
-    /// The word of V4 of the next message, for a reader that watches it.
+    /// The word of stamped.take4 of the next message, for a reader that watches it.
     pub(super) fn next_word(&self) -> &AtomicU64 {
         // Relaxed: where it is not the next one any more, the word changes, or has changed.
         self.word_of(self.head.load(Ordering::Relaxed))
     }
 
-    /// V4: whether nothing is there, for certain: where another reader was faster, it may say that something
-    /// is.
+    /// stamped.take4: whether nothing is there, for certain: where another reader was faster, it may say that
+    /// something is.
     pub(super) fn is_empty(&self) -> bool {
         // Acquire: as in `claim`.
         let head = self.head.load(Ordering::Acquire);
@@ -299,8 +302,9 @@ impl<T> Stamped<T> {
     }
 }
 
-/// Messages that a reader has claimed (V5), in their order. Each is moved out (V6) as the iterator returns
-/// it. Those that are left are dropped with it: no writer waits for ever for a slot that nobody leaves.
+/// Messages that a reader has claimed (stamped.take5), in their order. Each is moved out (stamped.take6) as
+/// the iterator returns it. Those that are left are dropped with it: no writer waits for ever for a slot that
+/// nobody leaves.
 #[must_use = "what is claimed and not taken is dropped"]
 pub(crate) struct Claimed<'l, T> {
     slots: &'l Stamped<T>,
@@ -362,7 +366,7 @@ impl<'l, T> FreeSlot<'l, T> {
         Self { slot, number }
     }
 
-    /// V2 and V3. Returns the message's number.
+    /// stamped.send2 and stamped.send3. Returns the message's number.
     #[inline(always)]
     pub(crate) fn write(self, value: T) -> Number {
         // SAFETY: the slot is free, and was claimed for this message (`new`).
@@ -389,9 +393,9 @@ pub(super) struct Claim<S> {
     pub(super) raced: bool,
 }
 
-/// V5, and Q1 of `claimed_lane.rs`: moves `counter` behind up to `most` messages, from where it is on, whose
-/// slots `ready` returns where they are the caller's once that was done. Where there was none, returns which
-/// would be the first.
+/// stamped.take5, and claimed.tail1 of `claimed_lane.rs`: moves `counter` behind up to `most` messages, from
+/// where it is on, whose slots `ready` returns where they are the caller's once that was done. Where there
+/// was none, returns which would be the first.
 // Decision 0065: the slot is handed on.
 #[inline(always)]
 pub(super) fn claim<S>(
@@ -420,8 +424,8 @@ pub(super) fn claim<S>(
             return Ok(Claim { first, slot, count, raced });
         }
         let (success, failure) = (Ordering::AcqRel, Ordering::Acquire);
-        // The stamps order the messages. Acquire and Release: pair with E3, and on with the next claim; and
-        // with Q2.
+        // The stamps order the messages. Acquire and Release: pair with shared.settle1, and on with the next
+        // claim; and with claimed.close2.
         match counter.compare_exchange_weak(first, behind, success, failure) {
             Ok(_) => return Ok(Claim { first, slot, count, raced }),
             Err(now) => (first, raced) = (now, !mutated!("race_untold")),

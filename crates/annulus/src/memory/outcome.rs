@@ -69,7 +69,7 @@ impl Outcome {
 
     /// Locks the pages, if that was asked for.
     pub(super) fn lock(&mut self, pages: &Pages) {
-        if self.asked.lock.is_some() && !mutated!("memory_not_locked") {
+        if self.asked.lock.is_some() {
             let refused = pages.lock().err();
             self.notes.lock = refused.map(|os_error| match (mapping::lock_limit(), pages.bytes()) {
                 // (Other mappings may be locked, too, so the limit need not be below this.)
@@ -108,9 +108,6 @@ impl Outcome {
     /// Asks the kernel whether an option that was requested is in effect.
     pub(super) fn check(&self, pages: Option<&Pages>, option: MemoryOption) -> Result<(), Reason> {
         let pages = pages.ok_or(Reason::Unsupported)?;
-        if mutated!("memory_unchecked") {
-            return Ok(());
-        }
         let of = pages.bytes();
         let seen = || pages.seen().ok_or(Reason::Unseen);
         let all = |bytes, note: Option<Reason>| {
@@ -194,8 +191,5 @@ impl Outcome {
 }
 
 fn bind(pages: &Pages, node: usize, need: Need) -> Result<(), Reason> {
-    if mutated!("memory_not_bound") {
-        return Ok(());
-    }
     numa::bind(pages, node, need == Need::Preferred).map_err(|os_error| Reason::NoSuchNode { node, os_error })
 }

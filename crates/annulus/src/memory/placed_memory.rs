@@ -12,7 +12,6 @@ use super::placement::Placement;
 use super::refused::{MemoryError, Reason};
 use crate::os::mapping;
 use crate::os::shared_memory::{Access, SharedMemory};
-use crate::sync::mutated;
 
 // Decision 0113: the options of memory that processes share.
 /// Memory that processes share, and what this process asked of it.
@@ -32,7 +31,7 @@ pub(crate) enum NoMemory {
 impl PlacedMemory {
     /// As [`SharedMemory::create`], with these options.
     pub(crate) fn create(name: &str, len: usize, access: Access, asked: Memory) -> Result<Self, NoMemory> {
-        if !asked.asks() || mutated!("shared_memory_unheard") {
+        if !asked.asks() {
             let memory = SharedMemory::create(name, len, access).map_err(NoMemory::System)?;
             return Ok(Self { memory, outcome: None });
         }
@@ -54,7 +53,7 @@ impl PlacedMemory {
     /// Memory of another process, with what this one asks: to lock it. The other options it has or has not,
     /// as its creator made it.
     pub(crate) fn joined(memory: SharedMemory, asked: Memory) -> Result<Self, MemoryError> {
-        if !asked.asks() || mutated!("joined_memory_unheard") {
+        if !asked.asks() {
             return Ok(Self { memory, outcome: None });
         }
         Self::locked(memory, Outcome::new(asked))

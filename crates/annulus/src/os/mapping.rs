@@ -92,9 +92,6 @@ impl Reserved {
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        if mutated!("memory_stays_mapped") {
-            return;
-        }
         // SAFETY: mapped in `new`, and nobody has the bytes any more. This also undoes locks.
         let unmapped = unsafe { munmap(self.first.as_ptr(), self.bytes) };
         debug_assert_eq!(unmapped, Ok(()));

@@ -9,8 +9,6 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::sync::mutated;
-
 /// When a process began, in ticks of the clock of `/proc/PID/stat`. A number that is used again has another.
 pub(crate) fn start_time(pid: u32) -> io::Result<u64> {
     let stat = fs::read_to_string(std::format!("/proc/{pid}/stat"))?;
@@ -43,9 +41,7 @@ impl Process {
         // The descriptor came first. So if the start is the right one, then no other process can have had the
         // number in between.
         match start_time(pid) {
-            Ok(found) if found == start || mutated!("shm_pid_alone") => {
-                Ok(Some(process).filter(|process| !process.has_ended()))
-            }
+            Ok(found) if found == start => Ok(Some(process).filter(|process| !process.has_ended())),
             Ok(_) => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             // It ended while the file was read.
@@ -57,9 +53,6 @@ impl Process {
     /// Whether it has ended. It has as soon as its last thread has, also if nobody has asked for its exit
     /// code.
     pub(crate) fn has_ended(&self) -> bool {
-        if mutated!("shm_death_unseen") {
-            return false;
-        }
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
         let mut polled = [PollFd::new(&self.0, PollFlags::IN)];
         // It fails only where the kernel has no memory: then it is asked again some time.

@@ -30,7 +30,6 @@ impl Seed {
     }
 }
 
-// Mutants: `with 0`, `with 1`: not in this build: without std.
 #[cfg(feature = "std")]
 fn of_this_pool(address: u64) -> u64 {
     use core::hash::BuildHasher;

@@ -6,14 +6,16 @@
 //! are all there will be.
 //!
 //! ```text
-//! K1  head := closed       slabs pushed before are in the list; who pushes later sees it
-//! K2  mark those in the list
-//! K3  mark all others      a slab that is neither in the list nor in a handle has a buffer, which will see the mark, or K1
-//! K4  present := how many buffers that are, less one for each that has ended since; who makes it zero frees the memory
+//! pool.close1  head := closed       slabs pushed before are in the list; who pushes later sees it
+//! pool.close2  mark those in the list
+//! pool.close3  mark all others      one that is neither in the list nor in a handle has a buffer, which will see
+//!                               the mark, or pool.close1
+//! pool.close4  present := how many buffers that are, less one for each that has ended since;
+//!                               who makes it zero frees the memory
 //! ```
 //!
-//! `present` begins at one for each slab and one for the pool, so a buffer that ends between K1 and K4 can't
-//! bring it to zero.
+//! `present` begins at one for each slab and one for the pool, so a buffer that ends between pool.close1 and
+//! pool.close4 can't bring it to zero.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -41,7 +43,7 @@ pub(super) struct Shared {
     words: Box<[WordLine]>,
     slabs: Slabs,
     split: Split,
-    /// Counts in K4. Until a pool is closed nobody looks at it.
+    /// Counts in pool.close4. Until a pool is closed nobody looks at it.
     // Decision 0036: settled at the end, not counted on the way.
     present: AtomicUsize,
     /// Loom fails an execution in which this is never dropped.
@@ -160,8 +162,8 @@ impl Shared {
                 Err(now) => seen = now,
             }
         }
-        // SAFETY: the pool is closed, and this slab was not in the list at K1 nor in a handle: it was
-        // counted.
+        // SAFETY: the pool is closed, and this slab was not in the list at pool.close1 nor in a handle: it
+        // was counted.
         unsafe { Self::leave_orphaned(this) };
     }
 
@@ -179,19 +181,19 @@ impl Shared {
         if let Some(generation) = word.hand_out() {
             return split.join(index, generation);
         }
-        // SAFETY: K3 found this slab before `hand_out` did: it was counted.
+        // SAFETY: pool.close3 found this slab before `hand_out` did: it was counted.
         unsafe { Self::leave_orphaned(this) };
         // Of a pool that is gone.
         split.join(index, 0)
     }
 
-    /// K1 to K4: the last `BufferPool` goes.
+    /// pool.close1 to pool.close4: the last `BufferPool` goes.
     ///
     /// # Safety
     ///
     /// Called once, when nobody can allocate or redeem any more. The caller may not touch `this` afterwards.
     pub(super) unsafe fn close(this: NonNull<Self>) {
-        // SAFETY: it lives until K4, which counts for the pool too.
+        // SAFETY: it lives until pool.close4, which counts for the pool too.
         let shared = unsafe { this.as_ref() };
         let mut next = shared.head.0.close();
         while next != END {
@@ -218,7 +220,7 @@ impl Shared {
         unsafe { Self::leave(this, 1) };
     }
 
-    /// K4: `gone` of those that `present` counts are gone. The last one frees the memory.
+    /// pool.close4: `gone` of those that `present` counts are gone. The last one frees the memory.
     ///
     /// # Safety
     ///

@@ -56,18 +56,18 @@ impl Word {
         link < ORPHANED || link == END
     }
 
-    /// X2: the link, of a slab that was on top of the free list. Anything, if it no longer is.
+    /// list.pop2: the link, of a slab that was on top of the free list. Anything, if it no longer is.
     #[inline]
     pub(super) fn link(&self) -> u32 {
-        // Relaxed: comes from X4 of the push that the caller saw (X1, Acquire), or is newer, and then X3
-        // fails.
+        // Relaxed: comes from list.push4 of the push that the caller saw (list.pop1, Acquire), or is newer,
+        // and then list.pop3 fails.
         link_of(self.0.load(Ordering::Relaxed))
     }
 
-    /// X4, by the owner: the slab that will follow in the free list.
+    /// list.push4, by the owner: the slab that will follow in the free list.
     #[inline]
     pub(super) fn set_link(&self, next: u32) {
-        // Relaxed: the owner's own; X5 (Release) publishes it.
+        // Relaxed: the owner's own; list.push5 (Release) publishes it.
         let generation = self.0.load(Ordering::Relaxed) as u32;
         self.0.store(pack(next, generation), Ordering::Relaxed);
     }
@@ -78,37 +78,38 @@ impl Word {
         self.set_link(OWNED);
     }
 
-    /// H1, by the owner: the slab goes into a handle, of the generation returned. `None` if the pool was
-    /// closed: then the slab belongs to nobody any more.
+    /// pool.give1, by the owner: the slab goes into a handle, of the generation returned. `None` if the pool
+    /// was closed: then the slab belongs to nobody any more.
     ///
     /// After it the caller may touch the slab no more; and if it was not `None`, nothing of the pool.
     #[inline]
     pub(super) fn hand_out(&self) -> Option<u32> {
         // Relaxed: the generation changes in `redeem` only, and nobody can redeem what is owned.
         let generation = self.0.load(Ordering::Relaxed) as u32;
-        // Release: pairs with the Acquire of H2 and of K3, so who has the slab next sees what the owner
-        // wrote. A swap rather than a store: of this and K3 one sees the other.
+        // Release: pairs with the Acquire of pool.redeem2 and of pool.close3, so who has the slab next sees
+        // what the owner wrote. A swap rather than a store: of this and pool.close3 one sees the other.
         let before =
             self.0.swap(pack(IN_HANDLE, generation), ordering!(Release unless "pool_handle_relaxed"));
         (link_of(before) != ORPHANED).then_some(generation)
     }
 
-    /// H2, by anybody: out of the handle of `generation`, to be at `next` afterwards. One of all who try gets
-    /// `Ok`, and is the owner; the others learn the slab's generation.
+    /// pool.redeem2, by anybody: out of the handle of `generation`, to be at `next` afterwards. One of all
+    /// who try gets `Ok`, and is the owner; the others learn the slab's generation.
     #[inline]
     pub(super) fn redeem(&self, generation: u32, next: u32) -> Result<(), u32> {
         let next = if mutated!("pool_generation_stays") { generation } else { next };
         let (out, owned) = (pack(IN_HANDLE, generation), pack(OWNED, next));
         if mutated!("pool_handle_not_atomic") {
             let seen = self.0.load(Ordering::Acquire);
-            // Mutants: `!= with ==`: a seeded bug does the same.
+            // Mutants: `!= with ==`: only a seeded bug comes here.
             if seen != out {
                 return Err(seen as u32);
             }
             self.0.store(owned, Ordering::Relaxed);
             return Ok(());
         }
-        // Acquire: pairs with the Release of H1. Relaxed where it fails: the caller touches nothing then.
+        // Acquire: pairs with the Release of pool.give1. Relaxed where it fails: the caller touches nothing
+        // then.
         let exchanged = self.0.compare_exchange(
             out,
             owned,
@@ -118,19 +119,20 @@ impl Word {
         exchanged.map(drop).map_err(|seen| seen as u32)
     }
 
-    /// K2, by who closes the pool, of a slab in the free list: nobody has it. Returns what followed.
+    /// pool.close2, by who closes the pool, of a slab in the free list: nobody has it. Returns what followed.
     pub(super) fn bury(&self) -> u32 {
-        // Relaxed: the slab came with K1 (Acquire), and has no owner.
+        // Relaxed: the slab came with pool.close1 (Acquire), and has no owner.
         let next = link_of(self.0.load(Ordering::Relaxed));
         self.0.store(pack(ORPHANED, 0), Ordering::Relaxed);
         next
     }
 
-    /// K3, by who closes the pool: tells the slab's `Buffer`, if there is one, that it is on its own. Returns
-    /// whether there is.
+    /// pool.close3, by who closes the pool: tells the slab's `Buffer`, if there is one, that it is on its
+    /// own. Returns whether there is.
     pub(super) fn orphan(&self) -> bool {
-        // Acquire: pairs with the Release of H1. Either H1 comes first, then nobody has the slab, and what
-        // was done with it comes before the end of its memory; or K3 comes first, then H1 finds it.
+        // Acquire: pairs with the Release of pool.give1. Either pool.give1 comes first, then nobody has the
+        // slab, and what was done with it comes before the end of its memory; or pool.close3 comes first,
+        // then pool.give1 finds it.
         let before = link_of(self.0.swap(pack(ORPHANED, 0), ordering!(Acquire unless "pool_orphan_relaxed")));
         before != ORPHANED && before != IN_HANDLE
     }

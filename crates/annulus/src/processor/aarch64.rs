@@ -30,7 +30,7 @@ pub(super) fn ask() -> ProcessorWait {
     }
 }
 
-/// K7 to K9. The bound of `WFE` is the next event of the stream.
+/// monitor.wait3 to monitor.wait5. The bound of `WFE` is the next event of the stream.
 pub(super) fn wait_while(by: ProcessorWait, word: &AtomicU64, seen: u64, nanos: u32) {
     match by {
         // SAFETY: the processor has it.

@@ -1,20 +1,22 @@
 //! [`wait_while`]: the processor waits as long as a word does not change.
 //!
 //! ```text
-//! waiter                                      whoever it waits for
-//! K5  seen := the word      Relaxed           its store to the word (W4, L3, V3, P2 …)
-//! K6  poll: nothing is there
-//! K7  watch the line of the word
-//! K8  is the word still `seen`?
-//! K9  wait for a store to that line, or for the end of the bound
+//! waiter                                             whoever it waits for
+//! monitor.wait1  seen := the word      Relaxed       its store to the word (slot.w4, lane.send3 …)
+//! monitor.wait2  poll: nothing is there
+//! monitor.wait3  watch the line of the word
+//! monitor.wait4  is the word still `seen`?
+//! monitor.wait5  wait for a store to that line, or for the end of the bound
 //! ```
 //!
-//! K5 and K6 are in `wait/watch.rs`. K7 to K9 are one block of assembly, so that nothing comes between them.
+//! monitor.wait1 and monitor.wait2 are in `wait/watch.rs`. monitor.wait3 to monitor.wait5 are one block of
+//! assembly, so that nothing comes between them.
 //!
 //! *Why no store is missed.* The store is the one that makes the poll succeed, and the poll loads the same
-//! word. All threads see the stores to one word in one order. If K5 comes after the store in that order, so
-//! does the load of the poll, and the poll finds what it looks for. If the store comes between K5 and K8,
-//! then K8 sees another value. If it comes after K8, the line was watched already, and the store ends K9.
+//! word. All threads see the stores to one word in one order. If monitor.wait1 comes after the store in that
+//! order, so does the load of the poll, and the poll finds what it looks for. If the store comes between
+//! monitor.wait1 and monitor.wait4, then monitor.wait4 sees another value. If it comes after monitor.wait4,
+//! the line was watched already, and the store ends monitor.wait5.
 //!
 //! What a store to another word brings (a close, for one) is found at the end of the bound. The same is true
 //! where the processor forgets what it watches, as it may at an interrupt.
@@ -28,8 +30,8 @@ use crate::sync::AtomicU64;
 // Decision 0081: as long as Linux allows a UMWAIT, and as its event stream bounds a WFE.
 pub(crate) const BOUND: Duration = Duration::from_micros(100);
 
-/// K7 to K9: waits while `word` is `seen`, for `bound` at most, or for [`BOUND`] where that is shorter. May
-/// return at any time. (Of a `WFE` the bound is that of the event stream.)
+/// monitor.wait3 to monitor.wait5: waits while `word` is `seen`, for `bound` at most, or for [`BOUND`] where
+/// that is shorter. May return at any time. (Of a `WFE` the bound is that of the event stream.)
 pub(crate) fn wait_while(word: &AtomicU64, seen: u64, bound: Duration) {
     let nanos = bound.min(BOUND).as_nanos() as u32;
     instructions::wait_while(ProcessorWait::of_this_processor(), word, seen, nanos);

@@ -47,7 +47,7 @@ fn leaf(leaf: u32) -> Option<CpuidResult> {
     (leaf <= highest).then(|| unsafe { core::arch::x86_64::__cpuid_count(leaf, 0) })
 }
 
-/// K7 to K9.
+/// monitor.wait3 to monitor.wait5.
 pub(super) fn wait_while(by: ProcessorWait, word: &AtomicU64, seen: u64, ticks: u32) {
     match by {
         // SAFETY: the processor has it.

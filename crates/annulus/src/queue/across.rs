@@ -330,7 +330,7 @@ mod places {
 
     impl Drop for Place {
         fn drop(&mut self) {
-            // F9. An exchange, because loom would let a later one miss a store.
+            // places.leave6. An exchange, because loom would let a later one miss a store.
             self.0[self.1].swap(false, Ordering::AcqRel);
         }
     }
@@ -363,7 +363,7 @@ mod places {
         #[must_use]
         pub fn producer(&self) -> Option<Producer<T, ManyAcross>> {
             let (mapping, locks) = (&self.mapping, &self.mapping.locks);
-            // F4.
+            // places.join1.
             let place = (0..mapping.count()).find_map(|place| Place::take(locks, place))?;
             let own = place.1;
             let part = Part {
@@ -376,7 +376,8 @@ mod places {
                 memory: Arc::new((place, Arc::clone(mapping))),
             };
             mapping.come(own);
-            // F6. SAFETY: the numbers are in the mapping, which it keeps. It has the lock of its place.
+            // places.join3. SAFETY: the numbers are in the mapping, which it keeps. It has the lock of its
+            // place.
             Some(unsafe { part.producer(self.guest()) })
         }
 

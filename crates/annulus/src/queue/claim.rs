@@ -1,4 +1,5 @@
-//! A consumer among many, of one shared lane or of many: V4 to V6 of `lane/shared_lane.rs`.
+//! A consumer among many, of one shared lane or of many: stamped.take4 to stamped.take6 of
+//! `lane/shared_lane.rs`.
 //!
 //! Each consumer goes round the lanes on the [roster's](super::roster) list by itself, and takes at most a
 //! budget of messages of one before it looks at the others. So a lane with a message has its turn after one
@@ -75,7 +76,7 @@ impl<T> Claimer<T> {
     // Decision 0111: what a race costs, and who gives way.
     #[cold]
     fn leave_to_others(&mut self) {
-        if self.state().roster.count() > 1 && !mutated!("race_and_stay") {
+        if self.state().roster.count() > 1 {
             self.budget = 0;
         }
     }
@@ -218,7 +219,7 @@ impl<T> Read<T> for Claimer<T> {
     }
 
     fn begin_round(&mut self) -> Round {
-        // Where the queue is closed, what is in no list is found, too, before E4 ends it.
+        // Where the queue is closed, what is in no list is found, too, before shared.end2 ends it.
         self.state().roster.round_beside_others(self.turn, self.settled)
     }
 
@@ -240,11 +241,11 @@ impl<T> Read<T> for Claimer<T> {
         }
         if self.settled {
             self.over = if mutated!("shared_closed_unsealed") {
-                // Mutants: `== with !=`: a seeded bug does the same.
+                // Mutants: `== with !=`: only a seeded bug comes here.
                 self.len() == 0
             } else {
-                // E4, in each of them. (One that comes now has a producer that sees the close before it
-                // sends.)
+                // shared.end2, in each of them. (One that comes now has a producer that sees the close before
+                // it sends.)
                 self.state().nodes().all(|node| node.lane.seal())
             };
             return self.over;

@@ -6,9 +6,9 @@
 //! nothing for each message.
 //!
 //! ```text
-//! producer                                    consumer
-//! D1  is nothing measured?         Acquire    D3  is something measured?          Acquire
-//! D2  number, time; measuring      Release    D4  record; nothing is measured     Release
+//! producer                                               consumer
+//! sampler.send1  is nothing measured?         Acquire    sampler.take3  is something measured?          Acquire
+//! sampler.send2  number, time; measuring      Release    sampler.take4  record; nothing is measured     Release
 //! ```
 
 #[cfg(feature = "std")]
@@ -52,28 +52,28 @@ impl LatencySampler {
         }
     }
 
-    /// D1 and D2. The producer is about to send message `tail`, and may send until `limit`. Returns before
-    /// which message it must look again.
+    /// sampler.send1 and sampler.send2. The producer is about to send message `tail`, and may send until
+    /// `limit`. Returns before which message it must look again.
     #[inline]
     pub(super) fn begin_sample(&self, tail: Number, limit: Number) -> Number {
         if limit == tail {
             return limit;
         }
-        // Acquire: pairs with D4.
+        // Acquire: pairs with sampler.take4.
         if !self.measuring.load(Ordering::Acquire) {
             self.number.store(tail.get(), Ordering::Relaxed);
             self.time.store(now(), Ordering::Relaxed);
-            // Release: pairs with D3.
+            // Release: pairs with sampler.take3.
             self.measuring.store(true, Ordering::Release);
         }
         tail.plus(limit.since(tail).min(SAMPLE_INTERVAL))
     }
 
-    /// D3 and D4. The consumer is about to take message `head`, and messages are there until `limit`. Returns
-    /// before which message it must look again.
+    /// sampler.take3 and sampler.take4. The consumer is about to take message `head`, and messages are there
+    /// until `limit`. Returns before which message it must look again.
     #[cold]
     pub(super) fn end_sample(&self, head: Number, limit: Number) -> Number {
-        // Acquire: pairs with D2.
+        // Acquire: pairs with sampler.send2.
         if limit == head || !self.measuring.load(Ordering::Acquire) {
             return limit;
         }
@@ -81,7 +81,7 @@ impl LatencySampler {
         // It may already have been taken, if many were taken at once.
         if !head.is_before(measured) {
             self.record(now().saturating_sub(self.time.load(Ordering::Relaxed)));
-            // Release: pairs with D1.
+            // Release: pairs with sampler.send1.
             self.measuring.store(false, Ordering::Release);
             return limit;
         }
@@ -122,7 +122,6 @@ impl LatencySampler {
 }
 
 /// Nanoseconds of the monotonic clock since some fixed moment.
-// Mutants: `with 1`: not in this build: without std.
 #[cfg(feature = "std")]
 fn now() -> u64 {
     static BEGINNING: OnceLock<Instant> = OnceLock::new();

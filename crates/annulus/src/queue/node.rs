@@ -42,7 +42,7 @@ pub(crate) struct LaneNode<L> {
     pub(super) sampler: Option<LatencySampler>,
 }
 
-// What a producer looks at after a send (L4) is one line, and not the lane's (docs/LAYOUT.md).
+// What a producer looks at after a send (lane.send4) is one line, and not the lane's (docs/LAYOUT.md).
 #[cfg(not(annulus_loom))]
 const _: () = {
     assert!(offset_of!(LaneNode<Lane<u64>>, state) == size_of::<Lane<u64>>());

@@ -19,7 +19,7 @@ const BACKLOG: usize = 512;
 pub(crate) struct One<T, C: ControlBlock<T> = Own<T>> {
     pub(super) end: ReadEnd<T, C>,
     backoff: ReaderBackoff,
-    /// Whether it has asked for the next message (A1), and has not seen it.
+    /// Whether it has asked for the next message (handoff.ask1), and has not seen it.
     asked: bool,
 }
 
@@ -38,8 +38,8 @@ impl<T, C: ControlBlock<T>> One<T, C> {
         }
         if unlikely(self.asked) {
             self.asked = mutated!("hand_off_taken_twice");
-            // SAFETY: it was asked for, it lies before the tail (L5), and `asked` is cleared, so it is
-            // accepted once.
+            // SAFETY: it was asked for, it lies before the tail (lane.take5), and `asked` is cleared, so it
+            // is accepted once.
             unsafe { self.end.lane().accept(self.end.head) };
         }
         // Mutants: `/ with %`, `/ with *`: when to rest.

@@ -1,13 +1,13 @@
-//! The consumer's end of a lane: L5 to L8 of `lane/lane.rs`.
+//! The consumer's end of a lane: lane.take5 to lane.take8 of `lane/lane.rs`.
 //!
 //! A receive, from [`Consumer::recv`](super::Consumer::recv) down:
 //!
 //! ```text
-//! plain path                                     slow path, outlined
-//!     take_plainly, take_in_run: in a run?  no ─▶ wait, look
-//! L6  move the message out of its slot            L5  try_take: learn (and rest, if that pays)
-//! L7  store the head                                  take: a run, then as on the left
-//! L8  is the producer asleep? wake it
+//! plain path                                             slow path, outlined
+//!             take_plainly, take_in_run: in a run?  no ─▶ wait, look
+//! lane.take6  move the message out of its slot            lane.take5  try_take: learn (and rest, if that pays)
+//! lane.take7  store the head                                          take: a run, then as on the left
+//! lane.take8  is the producer asleep? wake it
 //! ```
 
 use core::ptr;
@@ -85,7 +85,8 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
         self.limit.since(self.head.number) as usize
     }
 
-    /// L5: learns how many messages are there, up to `most`, and returns whether there is any. Ends the run.
+    /// lane.take5: learns how many messages are there, up to `most`, and returns whether there is any. Ends
+    /// the run.
     #[inline(always)]
     pub(super) fn learn(&mut self, most: usize) -> bool {
         let tail = match self.end {
@@ -100,7 +101,8 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
         there != 0
     }
 
-    /// Whether no message is known to be there, and none has come (L5), to a lane whose end is not decided.
+    /// Whether no message is known to be there, and none has come (lane.take5), to a lane whose end is not
+    /// decided.
     #[cfg(any(feature = "std", feature = "async"))]
     #[inline(always)]
     pub(super) fn is_plainly_empty(&self) -> bool {
@@ -141,7 +143,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
         self.head.prefetch_to_read();
     }
 
-    /// L6 to L8. Begins a run.
+    /// lane.take6 to lane.take8. Begins a run.
     ///
     /// # Safety
     ///
@@ -168,7 +170,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
         self.stop.since(self.head.number) as usize
     }
 
-    /// L6 to L8, within a run.
+    /// lane.take6 to lane.take8, within a run.
     // Mutants: `with None`: costs or saves time.
     #[inline(always)]
     pub(super) fn take_in_run(&mut self) -> Option<T> {
@@ -179,20 +181,20 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
         Some(unsafe { self.take_before(self.head.step()) })
     }
 
-    /// L6 to L8 of the message before `after`.
+    /// lane.take6 to lane.take8 of the message before `after`.
     ///
     /// # Safety
     ///
     /// It is the next one, and known to be there.
     #[inline(always)]
     unsafe fn take_before(&mut self, after: Position<T>) -> T {
-        // SAFETY: it lies before the tail, so the slot is full and this end's (L5).
+        // SAFETY: it lies before the tail, so the slot is full and this end's (lane.take5).
         let value = unsafe { self.lane().cells().take_at(self.head) };
         self.go_to(after);
         value
     }
 
-    /// L7 and L8: the messages before `head` are moved out.
+    /// lane.take7 and lane.take8: the messages before `head` are moved out.
     #[inline(always)]
     fn go_to(&mut self, head: Position<T>) {
         self.head = head;
@@ -207,8 +209,8 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
         self.node.released.notify();
     }
 
-    /// L7 and L8: the next `count` messages are moved out, or need not be. Ends the run where they reach
-    /// beyond it.
+    /// lane.take7 and lane.take8: the next `count` messages are moved out, or need not be. Ends the run where
+    /// they reach beyond it.
     #[inline(always)]
     fn pass(&mut self, count: usize) {
         // Mutants: `> with >=`: a run ends where it is used up.
@@ -231,7 +233,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
             self.begin_run();
             count = most.min(self.beside());
         }
-        // SAFETY: they lie before the tail (L5), and nobody takes them while this end is borrowed.
+        // SAFETY: they lie before the tail (lane.take5), and nobody takes them while this end is borrowed.
         unsafe { self.lane().cells().values_at(self.head, count) }
     }
 
@@ -261,13 +263,12 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
             for slot in range {
                 if !mutated!("consume_counts_late") {
                     // Before the call, so that a message that was handed out is not handed out again.
-                    // Mutants: `+= with -=`, `+= with *=`: a seeded bug does the same.
                     taken.count += 1;
                 }
                 // SAFETY: it lies before the tail, so the slot is full and this end's.
                 each(unsafe { taken.end.lane().cells().take(slot) });
                 if mutated!("consume_counts_late") {
-                    // Mutants: `+= with -=`, `+= with *=`: a seeded bug does the same.
+                    // Mutants: `+= with -=`, `+= with *=`: only a seeded bug comes here.
                     taken.count += 1;
                 }
             }
@@ -315,7 +316,7 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
     /// `buffer` needs no destructor.
     #[inline(always)]
     unsafe fn copy_out(&self, position: Position<T>, buffer: &mut [T]) {
-        // SAFETY: the caller's promise; they lie before the tail (L5), so they are this end's.
+        // SAFETY: the caller's promise; they lie before the tail (lane.take5), so they are this end's.
         let there = unsafe { self.lane().cells().values_at(position, buffer.len()) };
         // SAFETY: both are as long.
         unsafe { ptr::copy_nonoverlapping(there.as_ptr(), buffer.as_mut_ptr(), buffer.len()) };
@@ -365,9 +366,9 @@ pub(super) fn note_rest<T, C: ControlBlock<T>>(node: &LaneNode<Lane<T, C>>) {
     }
 }
 
-/// E1: decides where `lane` ends, unless its producer did, and returns where. The caller is its consumer, has
-/// seen that the queue is closed, and then called [`Event::barrier`](crate::wait::Event::barrier). `known` is
-/// for a seeded bug.
+/// lane.end1: decides where `lane` ends, unless its producer did, and returns where. The caller is its
+/// consumer, has seen that the queue is closed, and then called
+/// [`Event::barrier`](crate::wait::Event::barrier). `known` is for a seeded bug.
 pub(super) fn seal<T, C: ControlBlock<T>>(lane: &Lane<T, C>, known: Number) -> Number {
     lane.seal(if mutated!("seal_at_the_known") { known } else { lane.tail() })
 }

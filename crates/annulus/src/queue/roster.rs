@@ -21,13 +21,15 @@
 //! steps are bounded by the number of lanes, however many producers join meanwhile.
 //!
 //! A lane in which nothing was found for long becomes inactive. A consumer clears the `active` of the node
-//! (M1), calls a barrier (M2) and looks once more (M3). Where it finds something, it sets `active` again.
-//! Where it finds nothing, it clears the bit and looks at `active` again (M4). A producer that finds `active`
-//! clear, after its store and a fence (L4), sets `active`, and then the bit.
+//! (roster.quiet1), calls a barrier (roster.quiet2) and looks once more (roster.quiet3). Where it finds
+//! something, it sets `active` again. Where it finds nothing, it clears the bit and looks at `active` again
+//! (roster.quiet4). A producer that finds `active` clear, after its store and a fence (lane.send4), sets
+//! `active`, and then the bit.
 //!
-//! So either M3 sees the message, or the producer sees M1. And either M4 sees the `active` of the producer,
-//! or the producer sets the bit after it was cleared. A poll that begins after a send is over finds its
-//! message, with one exception: between the clearing of the bit and M4.
+//! So either roster.quiet3 sees the message, or the producer sees roster.quiet1. And either roster.quiet4
+//! sees the `active` of the producer, or the producer sets the bit after it was cleared. A poll that begins
+//! after a send is over finds its message, with one exception: between the clearing of the bit and
+//! roster.quiet4.
 //!
 //! The exception does not matter to the consumer that deactivates lanes, because it does not poll at that
 //! time. Where there are many consumers, one of them deactivates lanes at a time, and `thinning` is odd
@@ -87,7 +89,7 @@ impl Round {
     /// A round of the first `lanes` lanes, as [`Roster::round`].
     #[inline(always)]
     pub(super) fn of(at: usize, lanes: usize, all: bool) -> Self {
-        // Mutants: `- with +`, `- with /`: a seeded bug does the same.
+        // Mutants: `- with +`, `- with /`: only a seeded bug comes here.
         let at = if mutated!("round_starts_anew") { lanes - 1 } else { at };
         let at = if mutated!("joiner_has_the_turn") { lanes.saturating_sub(2) } else { at };
         Self { at, left: lanes, lanes, all: all || mutated!("poll_looks_at_all"), thinning: None }
@@ -205,7 +207,7 @@ impl<L> Roster<L> {
     /// Makes `node` active: consumers look at it from now on. A producer that wakes a consumer does so after
     /// this.
     pub(super) fn activate(&self, node: &LaneNode<L>) {
-        // Acquire and Release: M4.
+        // Acquire and Release: roster.quiet4.
         if !node.active.swap(true, Ordering::AcqRel) {
             self.set_bit(node);
         }
@@ -225,8 +227,8 @@ impl<L> Roster<L> {
 
     fn clear_bit(&self, node: &LaneNode<L>) {
         let (word, bit) = self.word_of(node);
-        // Acquire: whoever set the bit before had set `active` before that, so M4 sees it. Release: pairs
-        // with the Acquire in `next`.
+        // Acquire: whoever set the bit before had set `active` before that, so roster.quiet4 sees it.
+        // Release: pairs with the Acquire in `next`.
         word.fetch_and(!bit, Ordering::AcqRel);
     }
 
@@ -320,7 +322,7 @@ impl<L> Roster<L> {
         let mut round = self.round(0, false);
         while let Some((_, node)) = self.next(&mut round) {
             if is_idle(node) {
-                // M1.
+                // roster.quiet1.
                 node.active.store(false, Ordering::Relaxed);
                 is_any_idle = true;
             }
@@ -337,7 +339,7 @@ impl<L> Roster<L> {
     where
         L: QueueLane,
     {
-        // M2. Pairs with the fence of L4.
+        // roster.quiet2. Pairs with the fence of lane.send4.
         let fenced = mutated!("deactivate_no_barrier") || published.barrier();
         let mut round = self.round(0, false);
         while let Some((_, node)) = self.next(&mut round) {
@@ -345,14 +347,14 @@ impl<L> Roster<L> {
             if node.active.load(Ordering::Relaxed) {
                 continue;
             }
-            // M3. Without the barrier, an empty lane proves nothing.
+            // roster.quiet3. Without the barrier, an empty lane proves nothing.
             let leaves = fenced && node.lane.is_quiet();
             if !leaves && !mutated!("deactivate_no_second_look") {
                 node.active.store(true, Ordering::Relaxed);
                 continue;
             }
             self.clear_bit(node);
-            // M4. Relaxed: the bit orders it.
+            // roster.quiet4. Relaxed: the bit orders it.
             if node.active.load(Ordering::Relaxed) && !mutated!("deactivate_beside_activation") {
                 self.set_bit(node);
             }

@@ -1,4 +1,4 @@
-//! The producer's end of a shared lane: V1 to V3 of `lane/shared_lane.rs`.
+//! The producer's end of a shared lane: stamped.send1 to stamped.send3 of `lane/shared_lane.rs`.
 
 use super::ends::Write;
 use super::full::wait_for_free_slot;
@@ -85,7 +85,7 @@ unsafe fn publish_slow_path<T>(
 ) -> Option<Claimed<'_, T>> {
     let state = state_of(node);
     state.published.fence();
-    // E3. SAFETY: the caller's promise.
+    // shared.settle1. SAFETY: the caller's promise.
     let settle = || unsafe { node.lane.settle(first, end) };
     let is_closed = state.may_be_closed() && !mutated!("shared_close_unsettled");
     let unsent = is_closed.then(settle);

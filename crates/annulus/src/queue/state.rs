@@ -5,9 +5,9 @@
 //! queue state. The [`Roster`] knows which producer has a lane, and which lanes are active: those at which
 //! consumers look.
 //!
-//! *After a send* (L4) a producer checks three things, which change rarely. Does a consumer sleep? Is the
-//! queue closed? (Both are in one word, `published`.) Is its lane still `active`? (This is not checked where
-//! there is only one lane.) One fence serves all three. Whoever changes one of them then calls
+//! *After a send* (lane.send4) a producer checks three things, which change rarely. Does a consumer sleep? Is
+//! the queue closed? (Both are in one word, `published`.) Is its lane still `active`? (This is not checked
+//! where there is only one lane.) One fence serves all three. Whoever changes one of them then calls
 //! [`Event::barrier`] and looks at the lane. Either it sees the message, or the producer sees the change.
 
 use alloc::boxed::Box;
@@ -110,8 +110,7 @@ impl<L: QueueLane> QueueState<L> {
     {
         // Relaxed: each producer only needs another number.
         let id = self.joined.fetch_add(1, Ordering::Relaxed);
-        let free = if mutated!("lanes_for_all_who_join") { None } else { self.roster.take_free() };
-        if let Some(node) = free {
+        if let Some(node) = self.roster.take_free() {
             node.id.store(id, Ordering::Relaxed);
             node.has_producer.store(true, Ordering::Relaxed);
             return Ok(node);
@@ -189,8 +188,8 @@ impl<L: QueueLane> QueueState<L> {
         self.may_be_closed() || self.peer.has_closed()
     }
 
-    /// L4 of a queue whose other side is of another process, and which has one lane: whether somebody may
-    /// sleep, or the queue may be closed.
+    /// lane.send4 of a queue whose other side is of another process, and which has one lane: whether somebody
+    /// may sleep, or the queue may be closed.
     #[cfg(feature = "shm")]
     #[inline(always)]
     pub(super) fn needs_slow_path_across(&self) -> bool {

@@ -80,7 +80,7 @@ impl Thinning {
         if !published.has_cheap_barriers() && !mutated!("thinning_registers") {
             self.unpaid += self.vain;
             (self.vain, self.price) = (0, ASK_AGAIN);
-            if self.unpaid < PRICE_OF_THE_FIRST || mutated!("thinning_never") {
+            if self.unpaid < PRICE_OF_THE_FIRST {
                 return;
             }
         }

@@ -1,15 +1,15 @@
-//! The producer's end of a lane: L1 to L4 of `lane/lane.rs`.
+//! The producer's end of a lane: lane.send1 to lane.send4 of `lane/lane.rs`.
 //!
 //! A send, from [`Producer::send`](super::Producer::send) down:
 //!
 //! ```text
-//! plain path                                          slow path, outlined
-//!     send_plainly: in a run, and not closed?   no ─▶ send_slow_path
-//!     (spsc: A2, not asked for?)                      L1  has_free_slot, or wait
-//!     send_in_run:                                        begin_run_and_send: a run, then as on the left
-//! L2  move the message into its slot
-//! L3  store the tail
-//! L4  needs_slow_path?                         yes ─▶ publish_slow_path: end the lane, activate it, wake
+//! plain path                                                  slow path, outlined
+//!             send_plainly: in a run, and not closed?   no ─▶ send_slow_path
+//!             (spsc: handoff.give2, not asked for?)           lane.send1  has_free_slot, or wait
+//!             send_in_run:                                    begin_run_and_send: a run, then as on the left
+//! lane.send2  move the message into its slot
+//! lane.send3  store the tail
+//! lane.send4  needs_slow_path?                 yes ─▶ publish_slow_path: end the lane, activate it, wake
 //! ```
 
 use core::mem::MaybeUninit;
@@ -106,8 +106,8 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         unsafe { self.lane().cache_limit(until) };
     }
 
-    /// L1: looks for free slots, for a caller that sends one message at a time. With a sampler, such a caller
-    /// looks again where the next sample is due, so it learns of the slots up to there only.
+    /// lane.send1: looks for free slots, for a caller that sends one message at a time. With a sampler, such
+    /// a caller looks again where the next sample is due, so it learns of the slots up to there only.
     #[inline(always)]
     fn look_for_one(&mut self) {
         let limit = self.lane().read_limit(self.tail.number);
@@ -115,7 +115,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         self.cache_limit(limit);
     }
 
-    /// L1: looks for free slots if fewer than `wanted` are known to be free.
+    /// lane.send1: looks for free slots if fewer than `wanted` are known to be free.
     #[inline(always)]
     fn look_for(&mut self, wanted: usize) {
         // Mutants: `< with <=`: one more look.
@@ -142,9 +142,9 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         unlikely(self.state().may_be_closed()) && !mutated!("close_unsettled")
     }
 
-    /// L3 and L4 for the next `count` messages, which lie in their slots. Returns false where the queue was
-    /// closed meanwhile; then the messages still belong to the caller. Ends the run where they reach beyond
-    /// it.
+    /// lane.send3 and lane.send4 for the next `count` messages, which lie in their slots. Returns false where
+    /// the queue was closed meanwhile; then the messages still belong to the caller. Ends the run where they
+    /// reach beyond it.
     #[inline(always)]
     fn publish(&mut self, count: usize) -> bool {
         // Mutants: `> with >=`: a run ends where it is used up.
@@ -172,9 +172,9 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         self.stop.since(self.tail.number) as usize
     }
 
-    /// The plain send: L2 to L4 for a message in a run. It is not [refused](Self::is_refused). `is_lone`:
-    /// the consumer has no other lane, so it always looks here. Gives the message back where the queue was
-    /// closed meanwhile.
+    /// The plain send: lane.send2 to lane.send4 for a message in a run. It is not
+    /// [refused](Self::is_refused). `is_lone`: the consumer has no other lane, so it always looks here. Gives
+    /// the message back where the queue was closed meanwhile.
     ///
     /// # Safety
     ///
@@ -184,14 +184,14 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         let node = &*self.node;
         // Read before the stores. After them the compiler would have to read it again.
         let state = state_of(node);
-        // L2. SAFETY: a slot of the run is free, so it is this end's alone.
+        // lane.send2. SAFETY: a slot of the run is free, so it is this end's alone.
         unsafe { node.lane.cells().write_at(self.tail, value) };
-        // Before L4, so that nothing is left to do after it. (Where the message is given back, this end sends
-        // nothing any more.)
+        // Before lane.send4, so that nothing is left to do after it. (Where the message is given back, this
+        // end sends nothing any more.)
         self.tail = self.tail.step();
-        // L3.
+        // lane.send3.
         node.lane.publish(self.tail.number);
-        // L4.
+        // lane.send4.
         if unlikely(needs_slow_path(state, node, is_lone)) {
             // SAFETY: the message lies a step before the tail.
             return unsafe { publish_one_slow_path(node, self.tail) };
@@ -237,7 +237,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         self.stop = self.tail.number.plus(beside as u64);
     }
 
-    /// A2: whether the consumer waits for the next message, and has asked for it.
+    /// handoff.give2: whether the consumer waits for the next message, and has asked for it.
     // Mutants: `with false`: nothing is handed over then.
     #[inline(always)]
     pub(super) fn is_asked_for(&self) -> bool {
@@ -272,7 +272,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         T: Copy,
     {
         // Decision 0050: no prefetch ahead.
-        // SAFETY: the caller's promise; free slots (L1) belong to this end alone.
+        // SAFETY: the caller's promise; free slots (lane.send1) belong to this end alone.
         let free = unsafe { self.lane().cells().uninit_at(position, values.len()) };
         // SAFETY: both are as long. A `T` is a `MaybeUninit<T>`.
         unsafe { ptr::copy_nonoverlapping(values.as_ptr(), free.as_mut_ptr().cast(), values.len()) };
@@ -288,8 +288,9 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
             self.begin_run();
             count = most.min(self.free_count()).min(self.tail.to_storage_end(self.lane().cells()));
         }
-        // SAFETY: they are behind the tail and free (L1), so they belong to this end alone, as long as it is
-        // borrowed. They lie beside each other: those of a run do, and the other bound is the last slot.
+        // SAFETY: they are behind the tail and free (lane.send1), so they belong to this end alone, as long
+        // as it is borrowed. They lie beside each other: those of a run do, and the other bound is the last
+        // slot.
         unsafe { self.lane().cells().uninit_at(self.tail, count) }
     }
 
@@ -318,8 +319,8 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         }
         let (at, cells) = (self.tail.forward(skip, self.lane().cells()), self.lane().cells());
         assert!(count <= at.to_storage_end(cells), "the storage ends before");
-        // SAFETY: they are behind the tail and free (L1), so they belong to this end alone, as long as it is
-        // borrowed. They lie beside each other.
+        // SAFETY: they are behind the tail and free (lane.send1), so they belong to this end alone, as long
+        // as it is borrowed. They lie beside each other.
         Some(unsafe { cells.uninit_at(at, count) })
     }
 
@@ -394,7 +395,7 @@ fn measure<T, C: ControlBlock<T>>(
     sampler.begin_sample(tail, limit)
 }
 
-/// L4: whether there is more to do after L3.
+/// lane.send4: whether there is more to do after lane.send3.
 // Mutants: `with true`: costs or saves time.
 #[inline(always)]
 fn needs_slow_path<T, C: ControlBlock<T>>(
@@ -411,8 +412,8 @@ fn needs_slow_path<T, C: ControlBlock<T>>(
     state.published.needs_slow_path() || !(is_lone || node.is_active())
 }
 
-/// L4, where there is more to do. Returns whether the messages from `first` to `tail` are sent; if not, the
-/// queue was closed before.
+/// lane.send4, where there is more to do. Returns whether the messages from `first` to `tail` are sent; if
+/// not, the queue was closed before.
 #[cold]
 #[inline(never)]
 fn publish_slow_path<T, C: ControlBlock<T>>(
@@ -422,7 +423,8 @@ fn publish_slow_path<T, C: ControlBlock<T>>(
 ) -> bool {
     let state = state_of(node);
     state.published.fence();
-    // E2. Messages before the end are the consumer's. The end is behind all of these, or before the first.
+    // lane.end2. Messages before the end are the consumer's. The end is behind all of these, or before the
+    // first.
     let sent = !state.may_be_closed() || mutated!("close_unsettled") || node.lane.seal(tail) == tail;
     if !mutated!("send_activates_nothing") {
         state.roster.activate(node);
@@ -526,7 +528,7 @@ impl<T: Send, C: ControlBlock<T>> Write<T> for WriteEnd<T, C> {
         if !behind.is_empty() {
             // Mutants: `&& with ||`: only a model sees it: slice_in_two.
             if mutated!("slice_in_two") && self.publish(beside) {
-                // Mutants: `+ with -`, `+ with *`: a seeded bug does the same.
+                // Mutants: `+ with -`, `+ with *`: only a seeded bug comes here.
                 return beside + self.send_some(behind);
             }
             // SAFETY: these are the first slots, and all are free.
@@ -576,7 +578,7 @@ mod tests {
     use super::*;
     use crate::queue::{Consumer, InPlace, Producer, mpsc, spsc};
 
-    /// L1 to L4 of one message, with calls in between. Returns whether the message is sent.
+    /// lane.send1 to lane.send4 of one message, with calls in between. Returns whether the message is sent.
     fn send_around(end: &mut WriteEnd<u8>, before: impl FnOnce(), between: impl FnOnce()) -> bool {
         let (at, after) = (end.tail, end.tail.next(end.lane().cells()));
         before();

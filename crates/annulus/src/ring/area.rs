@@ -6,18 +6,18 @@
 //! that nobody has overwritten the bytes since:
 //!
 //! ```text
-//! writer                                  reader, with the extent of a record (R1 to R4)
-//! Q3  overwritten := past what goes       Q6  read the words            Relaxed
-//!     (where that is further)  Relaxed    Q7  fence                     Acquire
-//! Q4  fence                    Release    Q8  overwritten <= start?     Relaxed
-//! Q5  write the words          Relaxed
-//!     W1 to W4 with the extent
+//! writer                                       reader, with the extent of a record (slot.r1 to slot.r4)
+//! area.w1  overwritten := past what goes       area.r1  read the words            Relaxed
+//!          (where that is further)  Relaxed    area.r2  fence                     Acquire
+//! area.w2  fence                    Release    area.r3  overwritten <= start?     Relaxed
+//! area.w3  write the words          Relaxed
+//!          slot.w1 to slot.w4 with the extent
 //! ```
 //!
-//! *Why the reader gets whole records.* R1 reads the value of W4, so the words are at least as new as the
-//! record. If a word were newer, its Q5 belongs to a record that was written later, and the Q3 of that
-//! record, or of one before it, went past the start of this one. Q7 pairs with the Q4 after it, so Q8 sees
-//! that value or a later one; and it only grows.
+//! *Why the reader gets whole records.* slot.r1 reads the value of slot.w4, so the words are at least as new
+//! as the record. If a word were newer, its area.w3 belongs to a record that was written later, and the
+//! area.w1 of that record, or of one before it, went past the start of this one. area.r2 pairs with the
+//! area.w2 after it, so area.r3 sees that value or a later one; and it only grows.
 //!
 //! After Boehm's seqlock, as `slot.rs`; with the "tail intent" of Agrona's `BroadcastTransmitter` in place of
 //! a stamp. Here it moves by a sixteenth of the area at a time, so that its line stays in readers' caches.
@@ -105,8 +105,8 @@ impl Area {
         (&words[(start & self.mask) as usize..], words)
     }
 
-    /// Q3 to Q5: writes `record` behind the newest one. The caller publishes the extent. `pen` is the one of
-    /// this area, and `record` is not longer than the [longest](Self::longest).
+    /// area.w1 to area.w3: writes `record` behind the newest one. The caller publishes the extent. `pen` is
+    /// the one of this area, and `record` is not longer than the [longest](Self::longest).
     #[inline]
     pub(crate) fn write(&self, pen: &mut Pen, record: &[u8]) -> Extent {
         debug_assert!(record.len() <= self.longest());
@@ -117,7 +117,7 @@ impl Area {
         if goes_past && !mutated!("area_overwritten_late") {
             self.overwrite_up_to(pen, end);
         }
-        // Q5.
+        // area.w3.
         let (first, all) = self.beginning_at(start);
         let (head, rest) = record.split_at(record.len().min(first.len() * WORD));
         copy::store_bytes::<RECORD_FLOOR>(first, head);
@@ -129,7 +129,7 @@ impl Area {
         [start, record.len() as u64]
     }
 
-    /// Q3 and Q4: before the words up to number `end` are written.
+    /// area.w1 and area.w2: before the words up to number `end` are written.
     // Decision 0084: ahead of what is needed, and never past the newest record.
     fn overwrite_up_to(&self, pen: &mut Pen, end: u64) {
         let size = self.mask + 1;
@@ -139,17 +139,18 @@ impl Area {
         let most = if mutated!("area_overwrites_newest") { pen.next } else { pen.newest };
         pen.overwritten = (needed + size / 16).min(most);
         debug_assert!(pen.overwritten >= needed);
-        // Q3. Relaxed: Q4 orders it before the words.
+        // area.w1. Relaxed: area.w2 orders it before the words.
         self.overwritten.0.store(pen.overwritten, Ordering::Relaxed);
         if !mutated!("area_no_release_fence") {
-            // Q4. Release: pairs with Q7. Whoever sees a word that is written from now on also sees Q3.
+            // area.w2. Release: pairs with area.r2. Whoever sees a word that is written from now on also sees
+            // area.w1.
             fence(Ordering::Release);
         }
     }
 
-    /// Q6 to Q8: copies a record into `buffer`, in place of what is there. False if it was overwritten, or
-    /// may have been; the buffer is then empty. `extent` was made by [`write`](Self::write) of this area, and
-    /// the caller has seen it published.
+    /// area.r1 to area.r3: copies a record into `buffer`, in place of what is there. False if it was
+    /// overwritten, or may have been; the buffer is then empty. `extent` was made by [`write`](Self::write)
+    /// of this area, and the caller has seen it published.
     #[inline]
     pub(crate) fn read(&self, extent: Extent, buffer: &mut Vec<u8>) -> bool {
         let [start, length] = extent;
@@ -160,10 +161,10 @@ impl Area {
         let bytes = &mut buffer.spare_capacity_mut()[..length];
         self.copy(start, bytes);
         if !mutated!("area_no_acquire_fence") {
-            // Q7. Acquire: pairs with Q4.
+            // area.r2. Acquire: pairs with area.w2.
             fence(Ordering::Acquire);
         }
-        // Q8. Relaxed: Q7 orders it after the words.
+        // area.r3. Relaxed: area.r2 orders it after the words.
         let is_whole = self.overwritten.0.load(Ordering::Relaxed) <= start || mutated!("area_no_second_look");
         if is_whole {
             // SAFETY: `copy` wrote each of these bytes, and the capacity was reserved.
@@ -172,7 +173,7 @@ impl Area {
         is_whole
     }
 
-    /// Q6: writes each of `bytes`. They may be torn; Q8 tells.
+    /// area.r1: writes each of `bytes`. They may be torn; area.r3 tells.
     #[inline]
     fn copy(&self, start: u64, bytes: &mut [MaybeUninit<u8>]) {
         let (first, all) = self.beginning_at(start);
@@ -184,7 +185,7 @@ impl Area {
     /// The number of the first word that stands, as far as this thread knows. A record that begins before it
     /// can't be read.
     pub(crate) fn first_standing(&self) -> u64 {
-        // Relaxed: a hint. Each read decides by Q8.
+        // Relaxed: a hint. Each read decides by area.r3.
         self.overwritten.0.load(Ordering::Relaxed)
     }
 }

@@ -99,7 +99,7 @@ impl<T: Message> Slots<Copied<T>> {
         Slot::new(unsafe { core::slice::from_raw_parts(self.start.as_ptr().add(first), Slot::<T>::WORDS) })
     }
 
-    /// Writes message `sequence`, for the caller to publish: W1 to W3 of `docs/ORDERING.md`.
+    /// Writes message `sequence`, for the caller to publish: slot.w1 to slot.w3 of `docs/ORDERING.md`.
     ///
     /// # Safety
     ///

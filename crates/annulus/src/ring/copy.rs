@@ -103,14 +103,14 @@ pub(super) fn store_bytes<const FLOOR: usize>(words: &[AtomicU64], bytes: &[u8])
         for (word, chunk) in words.iter().zip(whole.chunks_exact(WORD)) {
             let mut value = [0; WORD];
             value.copy_from_slice(chunk);
-            // Relaxed: part of W3, and of Q5.
+            // Relaxed: part of slot.w3, and of area.w3.
             word.store(u64::from_ne_bytes(value), Ordering::Relaxed);
         }
     }
     if !tail.is_empty() {
         let mut value = [0; WORD];
         value[..tail.len()].copy_from_slice(tail);
-        // Relaxed: part of W3, and of Q5.
+        // Relaxed: part of slot.w3, and of area.w3.
         words[words.len() - 1].store(u64::from_ne_bytes(value), Ordering::Relaxed);
     }
 }
@@ -126,13 +126,13 @@ pub(super) fn load_bytes<const FLOOR: usize>(words: &[AtomicU64], bytes: &mut [M
         unsafe { vector::copy(whole.as_mut_ptr().cast(), words.as_ptr().cast(), whole.len()) };
     } else {
         for (word, chunk) in words.iter().zip(whole.chunks_exact_mut(WORD)) {
-            // Relaxed: part of R2, and of Q6.
+            // Relaxed: part of slot.r2, and of area.r1.
             let value = word.load(Ordering::Relaxed).to_ne_bytes();
             chunk.copy_from_slice(&value.map(MaybeUninit::new));
         }
     }
     if !tail.is_empty() {
-        // Relaxed: part of R2, and of Q6.
+        // Relaxed: part of slot.r2, and of area.r1.
         let value = words[words.len() - 1].load(Ordering::Relaxed).to_ne_bytes();
         tail.copy_from_slice(&value.map(MaybeUninit::new)[..tail.len()]);
     }

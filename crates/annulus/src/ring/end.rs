@@ -8,18 +8,19 @@
 //! the ring looks at the stamps after it has said so:
 //!
 //! ```text
-//! publisher, message s                          who closes the ring
-//! W1  stamp := writing(s)                       Z1  mask := 0: look, always
-//! Z4  light fence; the mask says: look?         Z2  end: open → ending
-//!     No: W2 to W4                              Z3  heavy fence
-//! Z5  end = open? Go on.                        Z6  end: ending → behind the last message that is
-//!     end: ending → s: s is not published           written or announced
+//! publisher, message s                                 who closes the ring
+//! slot.w1    stamp := writing(s)                       end.close1  mask := 0: look, always
+//! end.send4  light fence; the mask says: look?         end.close2  end: open → ending
+//!            No: slot.w2 to slot.w4                    end.close3  heavy fence
+//! end.send5  end = open? Go on.                        end.close6  end: ending → behind the last message that is
+//!            end: ending → s: s is not published                   written or announced
 //! ```
 //!
-//! *Why the end is exact.* Of the two fences one comes first. If it is the publisher's, Z6 sees W1, and
-//! counts message s; if it is the other, the publisher sees Z1 and Z2. If both see each other, the first to
-//! write the end decides (Z5, Z6): so message s lies before the end and is written, or behind it and is not.
-//! All messages before s were announced earlier, and none after s goes on without Z5.
+//! *Why the end is exact.* Of the two fences one comes first. If it is the publisher's, end.close6 sees
+//! slot.w1, and counts message s; if it is the other, the publisher sees end.close1 and end.close2. If both
+//! see each other, the first to write the end decides (end.send5, end.close6): so message s lies before the
+//! end and is written, or behind it and is not. All messages before s were announced earlier, and none after
+//! s goes on without end.send5.
 //!
 //! The end is decided before a subscriber goes by it, so all say "closed" at the same message. One thing
 //! changes it later: an event that was counted while a closure changed it, and whose closure panics
@@ -42,29 +43,29 @@ impl End {
         Self(AtomicU64::new(OPEN))
     }
 
-    /// Z2.
+    /// end.close2.
     pub(super) fn begin(&self) {
         // Release: pairs with the Acquire in `is_open`; what came before the close is seen by who is refused.
         // (A failure: somebody else was first.)
         _ = self.0.compare_exchange(OPEN, ENDING, Ordering::Release, Ordering::Relaxed);
     }
 
-    /// Z5: whether nobody has closed the ring.
+    /// end.send5: whether nobody has closed the ring.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
-        // Acquire: pairs with Z2. What it sees is up to the fences before it, and Z3.
+        // Acquire: pairs with end.close2. What it sees is up to the fences before it, and end.close3.
         self.0.load(Ordering::Acquire) == OPEN
     }
 
     /// The first message that will never be, once that is decided.
     pub(super) fn decided(&self) -> Option<Sequence> {
-        // Acquire: pairs with Z5 and Z6; the messages before it are seen.
+        // Acquire: pairs with end.send5 and end.close6; the messages before it are seen.
         let end = self.0.load(Ordering::Acquire);
         (end < ENDING).then(|| Sequence::new(end))
     }
 
-    /// Z5, Z6: the ring ends before `sequence`, unless it was decided before that it ends elsewhere. Returns
-    /// the end. Somebody has [begun](Self::begin).
+    /// end.send5, end.close6: the ring ends before `sequence`, unless it was decided before that it ends
+    /// elsewhere. Returns the end. Somebody has [begun](Self::begin).
     pub(super) fn settle(&self, sequence: Sequence) -> Sequence {
         if mutated!("end_not_atomic") && self.decided().is_none() {
             self.0.store(sequence.get(), Ordering::Release);
@@ -81,7 +82,7 @@ impl End {
     /// Message `sequence` was announced, and will not be: where it was counted, it is not any more. Somebody
     /// has [begun](Self::begin).
     pub(super) fn withdraw(&self, sequence: Sequence) {
-        // Release: as Z5.
+        // Release: as end.send5.
         self.0.fetch_min(sequence.get(), Ordering::Release);
     }
 }

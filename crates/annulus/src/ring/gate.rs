@@ -5,31 +5,32 @@
 //! the registry's business (`registry.rs`).
 //!
 //! ```text
-//! publisher at its limit, head h          subscriber that joins
-//! G1  scanned := h                        J1  cell := an early cursor
-//! G2  fence                 SeqCst        J2  fence                       SeqCst
-//! G3  load every cell       Acquire       J3  s = scanned                 Acquire
-//! G4  limit = min(slowest + usable,       J4  start at or after s + window − usable;
-//!                 h + window)                 cell := start               Release
+//! publisher at its limit, head h                  subscriber that joins
+//! gate.scan1  scanned := h                        gate.join1  cell := an early cursor
+//! gate.scan2  fence                 SeqCst        gate.join2  fence                       SeqCst
+//! gate.scan3  load every cell       Acquire       gate.join3  s = scanned                 Acquire
+//! gate.scan4  limit = min(slowest + usable,       gate.join4  start at or after s + window − usable;
+//!                         h + window)                         cell := start               Release
 //! ```
 //!
-//! *Why a subscriber that joins misses nothing from its start on.* If J2 comes before G2 in the one order of
-//! the fences, G3 sees the cell, whose cursor is at or before the start: the limit is at most a ring past it.
-//! If G2 comes first, J3 sees h or a later one; that scan's limit is at most h + window, so nothing from s +
-//! window − capacity on is overwritten under it, and the next scan is of the first kind. (Usable is the
-//! capacity less the headroom: the subscriber is not further behind than others may be.)
+//! *Why a subscriber that joins misses nothing from its start on.* If gate.join2 comes before gate.scan2 in
+//! the one order of the fences, gate.scan3 sees the cell, whose cursor is at or before the start: the limit
+//! is at most a ring past it. If gate.scan2 comes first, gate.join3 sees h or a later one; that scan's limit
+//! is at most h + window, so nothing from s + window − capacity on is overwritten under it, and the next scan
+//! is of the first kind. (Usable is the capacity less the headroom: the subscriber is not further behind than
+//! others may be.)
 //!
 //! *Why a publisher never overwrites what a subscriber reads.* A subscriber stores its cursor when it is done
-//! with a message (Release); G3 loads it (Acquire). So the reads come before all that the publisher writes
-//! under the new limit. A limit that many publishers share is stored with Release and loaded with Acquire for
-//! the same reason. A limit never becomes wrong: cursors only grow.
+//! with a message (Release); gate.scan3 loads it (Acquire). So the reads come before all that the publisher
+//! writes under the new limit. A limit that many publishers share is stored with Release and loaded with
+//! Acquire for the same reason. A limit never becomes wrong: cursors only grow.
 //!
 //! *Forks.* A subscriber that is cloned hands its cursor to a new cell before it moves on. A scan might load
-//! the new cell before the clone and the old one after it, and see neither at that cursor; so G3 counts forks
-//! before and after, and looks again if there was one.
+//! the new cell before the clone and the old one after it, and see neither at that cursor; so gate.scan3
+//! counts forks before and after, and looks again if there was one.
 //!
-//! A subscriber that is slow to get from J1 to J4 holds the publisher at the early cursor, as any slow
-//! subscriber does.
+//! A subscriber that is slow to get from gate.join1 to gate.join4 holds the publisher at the early cursor, as
+//! any slow subscriber does.
 
 use super::registry::{FREE, Pass, Registry};
 use super::seats::Seats;
@@ -117,19 +118,19 @@ impl Gate {
     #[cold]
     #[inline(never)]
     pub(crate) fn look(&self, head: Sequence) -> Sequence {
-        // G1. A maximum, because of many publishers one may come late. Release: who joins sees the messages
-        // before `head`.
+        // gate.scan1. A maximum, because of many publishers one may come late. Release: who joins sees the
+        // messages before `head`.
         self.scanned().fetch_max(head.get(), ordering!(Release unless "gate_scanned_relaxed"));
         if !mutated!("gate_no_publisher_fence") {
-            // G2. Pairs with J2.
+            // gate.scan2. Pairs with gate.join2.
             fence(Ordering::SeqCst);
         }
         let slowest = loop {
             // Acquire: pairs with the Release in `fork`; the new cell is then seen.
             let forks = self.forks.load(Ordering::Acquire);
             let slowest = self.slowest();
-            // The loads of G3 (T7) are Acquire, so this one comes after them. If one of them saw a subscriber
-            // after its fork, so does this.
+            // The loads of gate.scan3 (tree.scan7) are Acquire, so this one comes after them. If one of them
+            // saw a subscriber after its fork, so does this.
             if self.forks.load(Ordering::Relaxed) == forks || mutated!("gate_forks_unseen") {
                 break slowest;
             }
@@ -137,7 +138,7 @@ impl Gate {
         if let (Some(counters), true) = (&self.counters, slowest != FREE) {
             counters.saw_waiting(head.since(Sequence::new(slowest)));
         }
-        // Mutants: `* with +`, `* with /`: a seeded bug does the same.
+        // Mutants: `* with +`, `* with /`: only a seeded bug comes here.
         let window = if mutated!("gate_blind_for_a_lap_more") { 2 * self.capacity } else { self.window };
         let limit = slowest.saturating_add(self.usable).min(head.plus(window).get());
         if limit <= head.get() && self.seats.as_ref().is_some_and(Seats::sweep) {
@@ -149,7 +150,7 @@ impl Gate {
         Sequence::new(limit)
     }
 
-    /// G3: the smallest cursor, or `FREE`.
+    /// gate.scan3: the smallest cursor, or `FREE`.
     fn slowest(&self) -> u64 {
         match &self.seats {
             Some(seats) => seats.slowest(),
@@ -178,8 +179,8 @@ impl Gate {
         from_oldest: bool,
         start: impl FnOnce(Sequence) -> Sequence,
     ) -> Option<(Pass, Sequence)> {
-        // Acquire: pairs with the Release of G1. (Of another process no number is believed that is too large
-        // to count on from.)
+        // Acquire: pairs with the Release of gate.scan1. (Of another process no number is believed that is
+        // too large to count on from.)
         let seen = || Sequence::new(self.scanned().load(Ordering::Acquire)).min(Sequence::LAST_BELIEVED);
         let promised = |scanned: Sequence| {
             if mutated!("gate_promises_too_much") {
@@ -190,17 +191,17 @@ impl Gate {
                 scanned.plus(self.window).back(usable)
             }
         };
-        // J1.
+        // gate.join1.
         let early = if from_oldest { promised(seen()) } else { seen() };
         let pass = match &self.seats {
             Some(seats) => seats.enter(early)?,
             None => self.registry.enter(early),
         };
         if !mutated!("gate_no_joiner_fence") {
-            // J2. Pairs with G2.
+            // gate.join2. Pairs with gate.scan2.
             fence(Ordering::SeqCst);
         }
-        // J3, J4.
+        // gate.join3, gate.join4.
         let start = start(promised(seen())).max(early);
         // SAFETY: `self` is the gate, and the pass is new.
         unsafe { pass.advance(start) };

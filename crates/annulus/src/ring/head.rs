@@ -114,8 +114,8 @@ impl Head {
         self.writers
     }
 
-    /// C1: takes the next `count` sequences, and returns the first; `None` where somebody has closed the
-    /// ring. They must be published, or the ring stands still at them.
+    /// claim.take1: takes the next `count` sequences, and returns the first; `None` where somebody has closed
+    /// the ring. They must be published, or the ring stands still at them.
     #[inline]
     pub(crate) fn claim(&self, count: u64) -> Option<Sequence> {
         debug_assert_eq!(self.writers, Writers::Many);
@@ -138,12 +138,12 @@ impl Head {
     fn refuse(&self, count: u64) -> Option<Sequence> {
         // Relaxed: the number means nothing any more; it shall not grow for ever.
         self.bound.fetch_sub(count, Ordering::Relaxed);
-        // Acquire: pairs with Z7; what came before the close is seen by who is refused.
+        // Acquire: pairs with end.many7; what came before the close is seen by who is refused.
         fence(Ordering::Acquire);
         None
     }
 
-    /// C1, if nobody else has claimed since [`claimed`](Self::claimed) returned `first`.
+    /// claim.take1, if nobody else has claimed since [`claimed`](Self::claimed) returned `first`.
     #[inline]
     pub(crate) fn claim_at(&self, first: Sequence, count: u64) -> bool {
         if mutated!("claim_whoever_was_faster") {
@@ -178,7 +178,7 @@ impl Head {
         end.unwrap_or(Sequence::new(bound & !CLOSED))
     }
 
-    /// Z7: many publishers claim nothing any more, and the ring ends behind what they have claimed.
+    /// end.many7: many publishers claim nothing any more, and the ring ends behind what they have claimed.
     pub(super) fn end_claims(&self) {
         // Release: pairs with the Acquire in `refuse`.
         let bound = self.bound.fetch_or(CLOSED, Ordering::Release);
@@ -188,8 +188,8 @@ impl Head {
         }
     }
 
-    /// Z1 and Z2: the one publisher takes the slow path for each message from now on. In this order: whoever
-    /// sees Z2 (Acquire) also takes it.
+    /// end.close1 and end.close2: the one publisher takes the slow path for each message from now on. In this
+    /// order: whoever sees end.close2 (Acquire) also takes it.
     pub(super) fn begin_to_end(&self) {
         if mutated!("end_before_the_mask") {
             self.end.begin();
@@ -201,11 +201,12 @@ impl Head {
     /// The one publisher takes the slow path for each message, because of the fence there: where no light
     /// fence is enough.
     pub(crate) fn always_take_slow_path(&self) {
-        // Z1. Relaxed: Z2 and Z3 decide who sees it.
+        // end.close1. Relaxed: end.close2 and end.close3 decide who sees it.
         self.slow_path_mask.store(0, Ordering::Relaxed);
     }
 
-    /// Z6: the ring of one publisher ends before `sequence`, if the publisher has not decided otherwise.
+    /// end.close6: the ring of one publisher ends before `sequence`, if the publisher has not decided
+    /// otherwise.
     pub(super) fn settle(&self, sequence: Sequence) {
         self.end.settle(sequence);
     }
@@ -223,15 +224,15 @@ impl Head {
         }
     }
 
-    /// Z4: whether the one publisher, which has announced `sequence` (W1), has to take the slow path before
-    /// it publishes the message: [`note`](Self::note) and [`goes_on`](Self::goes_on). It has to where
-    /// somebody has closed the ring. Once in `interval` messages, where there is nothing else to do, this
-    /// call notes how far the publisher is (W5).
+    /// end.send4: whether the one publisher, which has announced `sequence` (slot.w1), has to take the slow
+    /// path before it publishes the message: [`note`](Self::note) and [`goes_on`](Self::goes_on). It has to
+    /// where somebody has closed the ring. Once in `interval` messages, where there is nothing else to do,
+    /// this call notes how far the publisher is (head.pass1).
     #[inline(always)]
     pub(crate) fn needs_slow_path(&self, sequence: Sequence) -> bool {
-        // For the compiler; pairs with Z3, which makes every core execute a barrier.
+        // For the compiler; pairs with end.close3, which makes every core execute a barrier.
         light_fence();
-        // Relaxed: that fence and Z3 decide what it sees.
+        // Relaxed: that fence and end.close3 decide what it sees.
         let mask = self.slow_path_mask.load(Ordering::Relaxed);
         // Decision 0001: only the slot is stored for each message.
         if unlikely(sequence.get() & mask == 0) {
@@ -243,14 +244,14 @@ impl Head {
         false
     }
 
-    /// W5: notes, once in `interval` messages, that all before `sequence` have been published.
+    /// head.pass1: notes, once in `interval` messages, that all before `sequence` have been published.
     pub(crate) fn note(&self, sequence: Sequence) {
         if sequence.get() & self.interval_mask == 0 {
             self.store_bound(sequence);
         }
     }
 
-    /// W5.
+    /// head.pass1.
     #[inline(always)]
     fn store_bound(&self, sequence: Sequence) {
         let sequence = if mutated!("head_one_too_far") { sequence.plus(2) } else { sequence };
@@ -261,7 +262,7 @@ impl Head {
         }
     }
 
-    /// Z5: whether the one publisher, which has announced `sequence`, is to publish it.
+    /// end.send5: whether the one publisher, which has announced `sequence`, is to publish it.
     #[inline]
     pub(crate) fn goes_on(&self, sequence: Sequence) -> bool {
         mutated!("end_unheeded") || self.end.is_open() || self.end.settle(sequence) > sequence
@@ -310,11 +311,12 @@ impl Head {
                 State::Writing(sequence) if sequence == head => {
                     return Frontier { head, oldest: head.next().back(capacity) };
                 }
-                // A later lap. W1 of a message may be seen before W4 of the one before it, but not before W2
-                // of that one, and so not before W4 of any earlier: those are done, and the next turn looks
-                // at this one. Decision 0011: back by one, because the stamp is a relaxed store.
-                // Mutants: `> head with true`: no slot of a message to come is being written for an earlier lap,
-                // because all before it are done.
+                // A later lap. slot.w1 of a message may be seen before slot.w4 of the one before it, but not
+                // before slot.w2 of that one, and so not before slot.w4 of any earlier: those are done, and
+                // the next turn looks at this one. Decision 0011: back by one, because the stamp is a relaxed
+                // store.
+                // Mutants: `> head with true`: no slot of a message to come is being written for an earlier lap, for
+                // all before it are done.
                 // Mutants: `> with >=`: the arm before has taken it.
                 State::Writing(sequence) if sequence > head => head = sequence.back(1),
                 _ => break,
@@ -355,7 +357,7 @@ impl Head {
         let mut sequence = known.max(claimed.back(capacity));
         // Mutants: `< with <=`: one more look, at a slot that waits for nothing earlier.
         while sequence < claimed && !mutated!("survey_by_claims") {
-            // Acquire: pairs with W4, so the messages before it are seen.
+            // Acquire: pairs with slot.w4, so the messages before it are seen.
             let waits_for = match stamp(sequence).state() {
                 State::Never => first.plus(sequence.since(first) % capacity),
                 State::Writing(being_written) => being_written,
@@ -368,7 +370,7 @@ impl Head {
         }
         let mut oldest = head.back(capacity).max(first);
         // Mutants: `< with <=`: one more look, at a slot that waits for nothing earlier.
-        while oldest < head && stamp(oldest) != Stamp::done(oldest) && !mutated!("oldest_by_claims") {
+        while oldest < head && stamp(oldest) != Stamp::done(oldest) {
             oldest = oldest.next();
         }
         Frontier { head, oldest }

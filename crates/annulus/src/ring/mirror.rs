@@ -123,7 +123,7 @@ impl Mirror {
         }
     }
 
-    /// W5, for the other processes.
+    /// head.pass1, for the other processes.
     #[cold]
     pub(crate) fn show_bound(&self, bound: Sequence) {
         if let Self::Shows(shown) = self {

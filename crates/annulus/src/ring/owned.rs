@@ -1,22 +1,23 @@
 //! Storage for messages that stay in their slots: any `T`, made once, changed in place, read by reference.
 //!
 //! ```text
-//! writer                                  reader
-//! O1  gate: all readers are done with     O4  stamp = done(s)?        Acquire
-//!     the message a lap before  Acquire   O5  read by `&T`
-//! O7  one writer: stamp := writing(s),
-//!     and look who ends the ring
-//! O2  change by `&mut T`                  O6  cursor := s + 1         Release
-//! O3  stamp := done(s)          Release
+//! writer                                            reader
+//! owned.write1  gate: all readers are done with     owned.read4  stamp = done(s)?        Acquire
+//!               the message a lap before  Acquire   owned.read5  read by `&T`
+//! owned.write7  one writer: stamp := writing(s),
+//!               and look who ends the ring
+//! owned.write2  change by `&mut T`                  owned.read6  cursor := s + 1         Release
+//! owned.write3  stamp := done(s)          Release
 //! ```
 //!
-//! O7 announces the message to who closes the ring (`end.rs`), and to nobody else. Where O2 panics, it is
-//! taken back (O8): the slot gets the stamp of the lap before again, for which nobody looks any more, because
-//! all readers are past it (O1). This is the one case in which a stamp does not grow.
+//! owned.write7 announces the message to who closes the ring (`end.rs`), and to nobody else. Where
+//! owned.write2 panics, it is taken back (owned.write8): the slot gets the stamp of the lap before again, for
+//! which nobody looks any more, because all readers are past it (owned.write1). This is the one case in which
+//! a stamp does not grow.
 //!
 //! There is no second look at the stamp: a reader and a writer never meet in a slot, because the gate
-//! (`gate.rs`) keeps the writer a lap behind every cursor. O3 and O4 give the value to the readers, O6 and O1
-//! give it back.
+//! (`gate.rs`) keeps the writer a lap behind every cursor. owned.write3 and owned.read4 give the value to the
+//! readers, owned.read6 and owned.write1 give it back.
 
 use core::ptr::NonNull;
 
@@ -96,7 +97,7 @@ impl<T> Slots<Owned<T>> {
         unsafe { &*self.start.as_ptr().add(self.index_of(sequence)) }
     }
 
-    /// O7: announces message `sequence`.
+    /// owned.write7: announces message `sequence`.
     ///
     /// # Safety
     ///
@@ -108,44 +109,44 @@ impl<T> Slots<Owned<T>> {
         unsafe { self.slot(sequence) }.stamp.store(Stamp::writing(sequence).bits(), Ordering::Release);
     }
 
-    /// O8: takes back what [`announce`](Self::announce) did.
+    /// owned.write8: takes back what [`announce`](Self::announce) did.
     ///
     /// # Safety
     ///
     /// As of that, and the ring has that `capacity`.
     pub(crate) unsafe fn take_back(self, sequence: Sequence, capacity: usize) {
         let before = Stamp::of_the_lap_before(sequence, capacity);
-        // SAFETY: the ring lives. Release: as of O7.
+        // SAFETY: the ring lives. Release: as of owned.write7.
         unsafe { self.slot(sequence) }.stamp.store(before.bits(), Ordering::Release);
     }
 
-    /// O2: lets `change` at the value in the slot of `sequence`.
+    /// owned.write2: lets `change` at the value in the slot of `sequence`.
     ///
     /// # Safety
     ///
     /// The ring lives. The caller alone may write message `sequence`, and every reader is done with the
-    /// message a lap before (O1): nobody else looks at the value until [`finish`](Self::finish).
+    /// message a lap before (owned.write1): nobody else looks at the value until [`finish`](Self::finish).
     #[inline]
     pub(crate) unsafe fn change<R>(self, sequence: Sequence, change: impl FnOnce(&mut T) -> R) -> R {
         // SAFETY: the ring lives; the caller has the value to itself.
         unsafe { self.slot(sequence) }.value.with_mut(|value| change(unsafe { &mut *value }))
     }
 
-    /// O3: makes message `sequence` visible to readers.
+    /// owned.write3: makes message `sequence` visible to readers.
     ///
     /// # Safety
     ///
     /// As for [`change`](Self::change), which is over.
     #[inline]
     pub(crate) unsafe fn finish(self, sequence: Sequence) {
-        // SAFETY: the ring lives. Release: pairs with the Acquire of O4, so who sees the stamp sees the
-        // value.
+        // SAFETY: the ring lives. Release: pairs with the Acquire of owned.read4, so who sees the stamp sees
+        // the value.
         unsafe { self.slot(sequence) }
             .stamp
             .store(Stamp::done(sequence).bits(), ordering!(Release unless "owned_done_relaxed"));
     }
 
-    /// O4: whether message `sequence` is there.
+    /// owned.read4: whether message `sequence` is there.
     ///
     /// # Safety
     ///
@@ -156,7 +157,7 @@ impl<T> Slots<Owned<T>> {
         unsafe { self.stamp(sequence) == Stamp::done(sequence) }
     }
 
-    /// O5: the value of message `sequence`.
+    /// owned.read5: the value of message `sequence`.
     ///
     /// # Safety
     ///

@@ -4,31 +4,33 @@
 //! all below it, how many nodes there are and how many of them are in use.
 //!
 //! ```text
-//! subscriber that comes                         subscriber that leaves
-//! T1  top: used + 1, and nodes + 1 where all    T5  cell := FREE                Release
-//!     are in use                                T6  used − 1, from there up     Release
-//! T2  while this cell is not free: used + 1 at
-//!     a node below that has one; go there       publisher that looks
-//!     (nodes + 1: to the one with the fewest)   T7  pass over where none is in use; load the cell;
-//! T3  cell := cursor                                go below                    Acquire
-//!     (nodes + 1: of a new family, linked)
-//! T4  (the rest of a new family: nodes + 7, from there up)
+//! subscriber that comes                                 subscriber that leaves
+//! tree.join1  top: used + 1, and nodes + 1 where all    tree.leave5  cell := FREE                Release
+//!             are in use                                tree.leave6  used − 1, from there up     Release
+//! tree.join2  while this cell is not free: used + 1 at
+//!             a node below that has one; go there       publisher that looks
+//!             (nodes + 1: to the one with the fewest)   tree.scan7   pass over where none is in use; load the cell;
+//! tree.join3  cell := cursor                                         go below                    Acquire
+//!             (nodes + 1: of a new family, linked)
+//! tree.join4  (the rest of a new family: nodes + 7, from there up)
 //! ```
 //!
-//! *Why a look misses nobody.* T1 and T2 come before T3, and T6 comes after T5. So while a cell is in use, it
-//! is counted at its node and at all nodes above. The fences of joiner and publisher (`gate.rs`) stand
-//! between T1 to T3 on one side and T7 on the other, so what is said there of a cell is true of the counts
-//! and links on the way to it; and so is what is said of forks. Where T7 passes over a node, all who were
-//! there have left. Only read-modify-writes change a count, so T7 acquires the T6 of each of them: what they
-//! read comes before what the publisher writes.
+//! *Why a look misses nobody.* tree.join1 and tree.join2 come before tree.join3, and tree.leave6 comes after
+//! tree.leave5. So while a cell is in use, it is counted at its node and at all nodes above. The fences of
+//! joiner and publisher (`gate.rs`) stand between tree.join1 to tree.join3 on one side and tree.scan7 on the
+//! other, so what is said there of a cell is true of the counts and links on the way to it; and so is what is
+//! said of forks. Where tree.scan7 passes over a node, all who were there have left. Only read-modify-writes
+//! change a count, so tree.scan7 acquires the tree.leave6 of each of them: what they read comes before what
+//! the publisher writes.
 //!
-//! *Why a subscriber finds a cell.* Let T1 or T2 count a subscriber at a node. Until it goes on from there,
-//! at least as many cells are free at the node and below it as subscribers are counted there and have not
-//! gone on: T5 comes before T6, T6 goes upwards, T4 comes after the link and goes upwards. Another may take
-//! the cell that it looks at, but then there is one elsewhere. So nobody waits for anybody. A family is made
-//! only where T1 finds all cells in use: *there are never more cells than there were subscribers at one
-//! time*, but for the rest of the last family, and of one family for each subscriber that joined at the same
-//! moment. Memory is given back with the ring: a publisher may be at any cell.
+//! *Why a subscriber finds a cell.* Let tree.join1 or tree.join2 count a subscriber at a node. Until it goes
+//! on from there, at least as many cells are free at the node and below it as subscribers are counted there
+//! and have not gone on: tree.leave5 comes before tree.leave6, tree.leave6 goes upwards, tree.join4 comes
+//! after the link and goes upwards. Another may take the cell that it looks at, but then there is one
+//! elsewhere. So nobody waits for anybody. A family is made only where tree.join1 finds all cells in use:
+//! *there are never more cells than there were subscribers at one time*, but for the rest of the last family,
+//! and of one family for each subscriber that joined at the same moment. Memory is given back with the ring:
+//! a publisher may be at any cell.
 //!
 //! *Steps.* A new family goes where the fewest nodes are, so with m nodes there are fewer than 2 + log₈ m
 //! levels. A look at n subscribers visits their nodes and those above them, fewer than n·(2 + log₈ m), and
@@ -149,22 +151,23 @@ impl Node {
         let word = &self.branch.0.count;
         if mutated!("gate_count_not_atomic") {
             let before = self.count(Ordering::Acquire);
-            // Mutants: `- with +`, `- with /`: a seeded bug does the same.
+            // Mutants: `- with +`, `- with /`: only a seeded bug comes here.
             word.fetch_add(change(before)? - before.0, Ordering::Acquire);
             return Some(before);
         }
-        // Acquire: pairs with the Release of T4 and T6, so that T2 and T3 find what these counted.
+        // Acquire: pairs with the Release of tree.join4 and tree.leave6, so that tree.join2 and tree.join3
+        // find what these counted.
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
         word.fetch_update(success, failure, |count| change(Count(count))).ok().map(Count)
     }
 
-    /// T2 and T3 of a subscriber that is counted here, where there was one free.
+    /// tree.join2 and tree.join3 of a subscriber that is counted here, where there was one free.
     fn take(&self, cursor: Sequence) -> Pass {
         let ordering = ordering!(Acquire unless "gate_taken_relaxed");
         let mut at = self;
         loop {
-            // Acquire: pairs with the Release of T5. What its last owner read comes before all that follows
-            // from here.
+            // Acquire: pairs with the Release of tree.leave5. What its last owner read comes before all that
+            // follows from here.
             let (success, failure) = (ordering, Ordering::Relaxed);
             if at.cell.compare_exchange(FREE, cursor.get(), success, failure).is_ok() {
                 return Pass::of(at);
@@ -177,7 +180,8 @@ impl Node {
         }
     }
 
-    /// T2 to T4 of a subscriber that is counted here with a node of its own, which is yet to be made.
+    /// tree.join2 to tree.join4 of a subscriber that is counted here with a node of its own, which is yet to
+    /// be made.
     fn add(&self, cursor: Sequence) -> Pass {
         let mut at = self;
         loop {
@@ -185,7 +189,8 @@ impl Node {
                 Some(family) => family,
                 None => match at.branch.0.below.put(at.family(cursor)) {
                     Ok([first, rest @ ..]) => {
-                        // T4. Release: pairs with the Acquire in `recount`, which then finds the family.
+                        // tree.join4. Release: pairs with the Acquire in `recount`, which then finds the
+                        // family.
                         let count_rest = |node: &Self| {
                             node.branch.0.count.fetch_add(rest.len() as u64 * Count::NODE, Ordering::Release);
                         };
@@ -207,8 +212,8 @@ impl Node {
         core::array::from_fn(|index| Self::new(Some(self), (index == 0).then_some(cursor)))
     }
 
-    /// T7 for who only wants to know: calls `each` with the number of each cell that is in use, and its
-    /// cursor. `number` is that of this one.
+    /// tree.scan7 for who only wants to know: calls `each` with the number of each cell that is in use, and
+    /// its cursor. `number` is that of this one.
     fn visit(&self, number: u64, each: &mut impl FnMut(u64, Sequence)) {
         // Acquire: as in `fold`.
         if self.count(Ordering::Acquire).used() == 0 {
@@ -225,15 +230,15 @@ impl Node {
         }
     }
 
-    /// T7.
+    /// tree.scan7.
     fn fold<A>(&self, start: A, look: &impl Fn(A, u64) -> A) -> A {
-        // Acquire: pairs with the Release of T6.
+        // Acquire: pairs with the Release of tree.leave6.
         if self.count(ordering!(Acquire unless "gate_count_relaxed")).used() == 0
             && !mutated!("gate_visits_all")
         {
             return start;
         }
-        // Acquire: pairs with the Release in `Pass::advance`, and of T5.
+        // Acquire: pairs with the Release in `Pass::advance`, and of tree.leave5.
         let own = look(start, self.cell.load(ordering!(Acquire unless "gate_look_relaxed")));
         self.below().iter().fold(own, |before, node| node.fold(before, look))
     }
@@ -259,7 +264,7 @@ impl Registry {
             },
         };
         let has_free_cell = |count: Count| count.has_free_cell() && !mutated!("gate_always_grows");
-        // T1.
+        // tree.join1.
         let before = top
             .recount(|count| if has_free_cell(count) { count.with_one_more() } else { count.with_another() })
             .expect("fewer than 2^31 subscribers");
@@ -302,7 +307,8 @@ impl Pass {
     /// The gate lives, and the pass was not given up.
     #[inline]
     pub(crate) unsafe fn advance(self, cursor: Sequence) {
-        // SAFETY: the caller's promise. Release: pairs with the Acquire of T7; what was read comes before.
+        // SAFETY: the caller's promise. Release: pairs with the Acquire of tree.scan7; what was read comes
+        // before.
         unsafe { self.0.as_ref() }.store(cursor.get(), ordering!(Release unless "gate_cursor_relaxed"));
     }
 
@@ -326,11 +332,11 @@ impl Registry {
         // SAFETY: as the caller promises, it was made of a node by `Pass::of`.
         let node = unsafe { pass.0.cast::<Node>().as_ref() };
         let ordering = ordering!(Release unless "gate_left_relaxed");
-        // T5. Release: as in `advance`; pairs with T3 too.
+        // tree.leave5. Release: as in `advance`; pairs with tree.join3 too.
         node.cell.store(FREE, ordering);
         let ordering = ordering!(Release unless "gate_uncounted_relaxed");
-        // T6. Release: pairs with the Acquire of T7, which may see this and not T5; and with that of T1 and
-        // T2.
+        // tree.leave6. Release: pairs with the Acquire of tree.scan7, which may see this and not tree.leave5;
+        // and with that of tree.join1 and tree.join2.
         node.upwards().for_each(|node| {
             node.branch.0.count.fetch_sub(Count::USED, ordering);
         });

@@ -159,8 +159,8 @@ impl<S: Store> Ring<S> {
         }
     }
 
-    /// Begins to close the ring: Z1 and Z2, or Z7. What it does to one publisher is [settled](Self::settle)
-    /// after a fence.
+    /// Begins to close the ring: end.close1 and end.close2, or end.many7. What it does to one publisher is
+    /// [settled](Self::settle) after a fence.
     pub(crate) fn begin_to_end(&self) {
         match self.head.writers() {
             Writers::One => self.head.begin_to_end(),
@@ -168,7 +168,7 @@ impl<S: Store> Ring<S> {
         }
     }
 
-    /// Z6: the ring of one publisher ends behind the last message that is written or announced.
+    /// end.close6: the ring of one publisher ends behind the last message that is written or announced.
     pub(crate) fn settle(&self) {
         if self.head.writers() == Writers::One {
             let head = self.frontier(Sequence::FIRST).head;

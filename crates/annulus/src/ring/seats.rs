@@ -6,17 +6,18 @@
 //! cell is free from then on.
 //!
 //! ```text
-//! subscriber that joins                  publisher that has no room
-//! H3  take the lock of a seat            H7  cell in use?
-//! H4  cell := cursor                     H8  take its lock      ── taken: the subscriber lives
-//! ... (gate.rs)                          H9  cell := FREE
-//! subscriber that leaves                 H6  give the lock up
-//! H5  cell := FREE
-//! H6  give the lock up
+//! subscriber that joins                            publisher that has no room
+//! seats.join1   take the lock of a seat            seats.sweep5  cell in use?
+//! seats.join2   cell := cursor                     seats.sweep6  take its lock      ── taken: the subscriber lives
+//! ... (gate.rs)                                    seats.sweep7  cell := FREE
+//! subscriber that leaves                           seats.leave4  give the lock up
+//! seats.leave3  cell := FREE
+//! seats.leave4  give the lock up
 //! ```
 //!
-//! *Why no living subscriber is swept.* It stores its cell between H3 and H6, and H9 comes between H8 and H6.
-//! The lock is held by one at a time. What H4 finds in a cell is `FREE`, or of somebody who is dead.
+//! *Why no living subscriber is swept.* It stores its cell between seats.join1 and seats.leave4, and
+//! seats.sweep7 comes between seats.sweep6 and seats.leave4. The lock is held by one at a time. What
+//! seats.join2 finds in a cell is `FREE`, or of somebody who is dead.
 //!
 //! Any process that has the memory may write any number to a cell. A publisher may then wait for nobody, or
 //! not wait for somebody: messages are lost, and counted. It touches no other memory, and whoever waits goes
@@ -121,10 +122,10 @@ impl Seats {
 
     /// A seat with `cursor` in its cell; `None` if all are taken. A system call for each that is.
     pub(super) fn enter(&self, cursor: Sequence) -> Option<Pass> {
-        // H3.
+        // seats.join1.
         let (_, Cell(cell)) = (0..).zip(self.cells()).find(|&(seat, _)| self.locks.take(seat))?;
-        // H4. Acquire: pairs with the Release of H5. What its last owner read comes before all that follows
-        // from here.
+        // seats.join2. Acquire: pairs with the Release of seats.leave3. What its last owner read comes before
+        // all that follows from here.
         cell.swap(cursor.get(), Ordering::AcqRel);
         Some(Pass(NonNull::from(cell)))
     }
@@ -134,14 +135,14 @@ impl Seats {
         let seat = (0..).zip(self.cells()).find(|(_, Cell(cell))| NonNull::from(cell) == pass.0);
         let Some((seat, Cell(cell))) = seat else { return };
         if !mutated!("seat_never_left") {
-            // H5. Release: pairs with the Acquire of H4 and of G3.
+            // seats.leave3. Release: pairs with the Acquire of seats.join2 and of gate.scan3.
             cell.store(FREE, Ordering::Release);
         }
-        // H6.
+        // seats.leave4.
         self.locks.give_up(seat);
     }
 
-    /// G3: the smallest cursor, or `FREE`.
+    /// gate.scan3: the smallest cursor, or `FREE`.
     pub(super) fn slowest(&self) -> u64 {
         self.cursors().map(|(_, cursor)| cursor.get()).min().unwrap_or(FREE)
     }
@@ -153,7 +154,7 @@ impl Seats {
 
     fn cursors(&self) -> impl Iterator<Item = (u64, Sequence)> {
         (0..).zip(self.cells()).filter_map(|(seat, Cell(cell))| {
-            // Acquire: pairs with the Release in `Pass::advance`, and of H5.
+            // Acquire: pairs with the Release in `Pass::advance`, and of seats.leave3.
             let cursor = cell.load(Ordering::Acquire);
             // No number is believed that is too large to count on from.
             (cursor != FREE).then(|| (seat, Sequence::new(cursor).min(Sequence::LAST_BELIEVED)))
@@ -168,13 +169,13 @@ impl Seats {
         }
         let mut was_any = false;
         for (seat, Cell(cell)) in (0..).zip(self.cells()) {
-            // H7. Relaxed: the lock decides.
+            // seats.sweep5. Relaxed: the lock decides.
             let is_used = cell.load(Ordering::Relaxed) != FREE;
-            // H8.
+            // seats.sweep6.
             if is_used && (mutated!("seats_swept_alive") || self.locks.take(seat)) {
-                // H9. Release: pairs with the Acquire of H4.
+                // seats.sweep7. Release: pairs with the Acquire of seats.join2.
                 cell.store(FREE, Ordering::Release);
-                // H6.
+                // seats.leave4.
                 self.locks.give_up(seat);
                 was_any = true;
             }

@@ -6,27 +6,27 @@
 //! is no data race; the two looks at the stamp tell it to throw them away.
 //!
 //! ```text
-//! writer                                  reader
-//! W1  stamp := writing(s)   Relaxed       R1  stamp = done(s)?   Acquire
-//! W2  fence                 Release       R2  read the words     Relaxed
-//! W3  write the words       Relaxed       R3  fence              Acquire
-//! W4  stamp := done(s)      Release       R4  stamp = done(s)?   Relaxed
+//! writer                                       reader
+//! slot.w1  stamp := writing(s)   Relaxed       slot.r1  stamp = done(s)?   Acquire
+//! slot.w2  fence                 Release       slot.r2  read the words     Relaxed
+//! slot.w3  write the words       Relaxed       slot.r3  fence              Acquire
+//! slot.w4  stamp := done(s)      Release       slot.r4  stamp = done(s)?   Relaxed
 //! ```
 //!
-//! *Why the reader gets whole messages.* R1 reads the value of W4, so the words are at least as new as
-//! message `s`. If a word were newer, its W3 belongs to a later lap; R3 then pairs with the W2 before it, so
-//! R4 sees at least the W1 of that lap, which is not `done(s)`, and stamps of a slot never return to an
-//! earlier value.
+//! *Why the reader gets whole messages.* slot.r1 reads the value of slot.w4, so the words are at least as new
+//! as message `s`. If a word were newer, its slot.w3 belongs to a later lap; slot.r3 then pairs with the
+//! slot.w2 before it, so slot.r4 sees at least the slot.w1 of that lap, which is not `done(s)`, and stamps of
+//! a slot never return to an earlier value.
 //!
 //! *A run* of messages `a` to `b` takes two looks as well, where one writer writes all messages in the order
-//! of their sequences: R1 at the last slot, R2 for all, R3, and R4 at the first.
+//! of their sequences: slot.r1 at the last slot, slot.r2 for all, slot.r3, and slot.r4 at the first.
 //!
-//! - R1 reads the value of W4 of `b`. The W3 of all messages from `a` on come before that, so each word is at
-//!   least as new as its message.
-//! - If a word of message `i` were newer, its W3 belongs to a later lap, so it comes after the W2 of that
-//!   lap; the W1 of the message that takes the slot of `a` comes before that W2, or is the one beside it,
-//!   because `a` is not after `i`. R3 pairs with that W2, so R4 sees that W1 or a later stamp, which is not
-//!   `done(a)`.
+//! - slot.r1 reads the value of slot.w4 of `b`. The slot.w3 of all messages from `a` on come before that, so
+//!   each word is at least as new as its message.
+//! - If a word of message `i` were newer, its slot.w3 belongs to a later lap, so it comes after the slot.w2
+//!   of that lap; the slot.w1 of the message that takes the slot of `a` comes before that slot.w2, or is the
+//!   one beside it, because `a` is not after `i`. slot.r3 pairs with that slot.w2, so slot.r4 sees that
+//!   slot.w1 or a later stamp, which is not `done(a)`.
 //!
 //! The gate has no part in this, nor has who reads. With many writers neither step holds.
 
@@ -130,8 +130,8 @@ impl<'a, T: Message> Slot<'a, T> {
         (&self.words[0], &self.words[Self::PAYLOAD_AT..])
     }
 
-    /// W1 to W3; [`Written::publish`] is W4. What was in the slot is lost to readers from W1 on, also where
-    /// the message is never published, because stamps only grow.
+    /// slot.w1 to slot.w3; [`Written::publish`] is slot.w4. What was in the slot is lost to readers from
+    /// slot.w1 on, also where the message is never published, because stamps only grow.
     #[inline]
     pub(super) fn write(&self, sequence: Sequence, message: &T) -> Written<'a> {
         let (stamp, payload) = self.parts();
@@ -140,14 +140,15 @@ impl<'a, T: Message> Slot<'a, T> {
             (writing, done) = (done, writing);
         }
         if !mutated!("slot_no_writing_stamp") {
-            // W1. Relaxed: W2 orders it before the words.
+            // slot.w1. Relaxed: slot.w2 orders it before the words.
             stamp.store(writing.bits(), Ordering::Relaxed);
         }
         if !mutated!("slot_no_release_fence") {
-            // W2. Release: pairs with R3. Whoever sees a word of this lap also sees W1.
+            // slot.w2. Release: pairs with slot.r3. Whoever sees a word of this lap also sees slot.w1.
             fence(Ordering::Release);
         }
-        // W3. Relaxed: R1 orders them for readers of this lap, R3 and R4 catch readers of an earlier one.
+        // slot.w3. Relaxed: slot.r1 orders them for readers of this lap, slot.r3 and slot.r4 catch readers of
+        // an earlier one.
         copy::store(payload, message.encode(&mut MaybeUninit::uninit()));
         Written { stamp, done }
     }
@@ -158,7 +159,7 @@ impl<'a, T: Message> Slot<'a, T> {
         sequence: Sequence,
         message: &'m mut MaybeUninit<T::Wire>,
     ) -> Result<Whole<'m, T>, Missing> {
-        // R1. Acquire: pairs with W4.
+        // slot.r1. Acquire: pairs with slot.w4.
         self.look(sequence, ordering!(Acquire unless "slot_first_look_relaxed"))?;
         self.copy(message);
         if !self.is_unchanged(sequence) && !mutated!("slot_no_second_look") {
@@ -168,7 +169,7 @@ impl<'a, T: Message> Slot<'a, T> {
         Ok(Whole(message))
     }
 
-    /// R1: whether message `sequence` is there.
+    /// slot.r1: whether message `sequence` is there.
     #[inline(always)]
     fn look(&self, sequence: Sequence, ordering: Ordering) -> Result<(), Missing> {
         let (seen, wanted) = (Stamp::from_bits(self.parts().0.load(ordering)), Stamp::done(sequence));
@@ -180,22 +181,22 @@ impl<'a, T: Message> Slot<'a, T> {
         }
     }
 
-    /// R2: writes every byte of `message`. They may be torn; R4 tells.
+    /// slot.r2: writes every byte of `message`. They may be torn; slot.r4 tells.
     #[inline(always)]
     fn copy(&self, message: &mut MaybeUninit<T::Wire>) {
         copy::load(self.parts().1, message);
     }
 
-    /// R3 and R4: whether message `sequence`, which was there before the words were read, still is.
+    /// slot.r3 and slot.r4: whether message `sequence`, which was there before the words were read, still is.
     // Mutants: `with true`: only a model sees it: slot_no_second_look; the stress test sees it, too, but not
     // in each run.
     #[inline(always)]
     fn is_unchanged(&self, sequence: Sequence) -> bool {
         if !mutated!("slot_no_acquire_fence") {
-            // R3. Acquire: pairs with W2.
+            // slot.r3. Acquire: pairs with slot.w2.
             fence(Ordering::Acquire);
         }
-        // R4. Relaxed: R3 orders it after the words.
+        // slot.r4. Relaxed: slot.r3 orders it after the words.
         self.parts().0.load(Ordering::Relaxed) == Stamp::done(sequence).bits()
     }
 }
@@ -208,10 +209,10 @@ pub(crate) struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// W4.
+    /// slot.w4.
     #[inline(always)]
     pub(crate) fn publish(self) {
-        // Release: pairs with R1, and with every other look at a stamp.
+        // Release: pairs with slot.r1, and with every other look at a stamp.
         self.stamp.store(self.done.bits(), ordering!(Release unless "slot_done_relaxed"));
     }
 
@@ -255,7 +256,7 @@ pub(super) unsafe fn read_run<'a, 'm, T: Message>(
     first: Sequence,
     buffer: &'m mut [MaybeUninit<T::Wire>],
 ) -> Run<'m, T> {
-    // R1. Acquire: pairs with W4. The last one that finds its message is that of the run.
+    // slot.r1. Acquire: pairs with slot.w4. The last one that finds its message is that of the run.
     let ordering = ordering!(Acquire unless "run_look_relaxed");
     let last = |count| if mutated!("run_looks_at_the_first") { first } else { first.plus(count as u64 - 1) };
     let is_there = |count| slot(last(count)).look(last(count), ordering).is_ok();
@@ -269,7 +270,7 @@ pub(super) unsafe fn read_run<'a, 'm, T: Message>(
         slot(sequence).copy(into);
         sequence = sequence.next();
     }
-    // R3, and R4 of the first.
+    // slot.r3, and slot.r4 of the first.
     if count > 0 && !slot(first).is_unchanged(first) && !mutated!("run_no_second_look") {
         count = 0;
     }

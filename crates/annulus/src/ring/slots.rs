@@ -86,8 +86,8 @@ impl<S: Store> Slots<S> {
         unsafe { S::stamp(self.start, self.index_of(sequence) * self.stride) }
     }
 
-    /// The stamp of the slot that `sequence` uses. Acquire: pairs with W4, so what came before that message's
-    /// publication is visible.
+    /// The stamp of the slot that `sequence` uses. Acquire: pairs with slot.w4, so what came before that
+    /// message's publication is visible.
     ///
     /// # Safety
     ///
@@ -100,11 +100,11 @@ impl<S: Store> Slots<S> {
         )
     }
 
-    /// C2: whether the slot of `sequence` was left by the writer of the lap before, so that the one who
-    /// claimed `sequence` may write.
+    /// claim.wait2: whether the slot of `sequence` was left by the writer of the lap before, so that the one
+    /// who claimed `sequence` may write.
     ///
-    /// Acquire: pairs with W4, so everything that writer did to the slot comes before what the caller does to
-    /// it.
+    /// Acquire: pairs with slot.w4, so everything that writer did to the slot comes before what the caller
+    /// does to it.
     ///
     /// # Safety
     ///

@@ -209,7 +209,7 @@ impl Looks {
 #[inline(always)]
 pub(super) fn turn(count: usize) -> usize {
     // (Under loom all threads are one, and each execution has to be as the one before.)
-    if cfg!(annulus_loom) || mutated!("select_always_in_order") {
+    if cfg!(annulus_loom) {
         return 0;
     }
     LOOKS.with(|looks| {

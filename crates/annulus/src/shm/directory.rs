@@ -21,7 +21,6 @@ use super::published_name::PublishedName;
 use super::record::Record;
 use crate::os::folder::{self, Folder, Rights, Watch};
 use crate::os::process::pid_namespace;
-use crate::sync::mutated;
 
 /// A directory in which rings have names.
 ///
@@ -166,14 +165,10 @@ impl Directory {
         match opened.and_then(|folder| Ok((folder.rights()?, folder))) {
             Err(error) if is_no_directory(&error) => Err(DirectoryError::NotADirectory { path }),
             Err(error) => Err(DirectoryError::System { path, error }),
-            Ok((Rights { owner, .. }, _))
-                if owner != user && is_private(mode) && !mutated!("shm_any_owner") =>
-            {
+            Ok((Rights { owner, .. }, _)) if owner != user && is_private(mode) => {
                 Err(DirectoryError::Owner { path, owner, user })
             }
-            Ok((Rights { mode: found, .. }, _))
-                if found & OTHERS & !mode != 0 && !mutated!("shm_any_mode") =>
-            {
+            Ok((Rights { mode: found, .. }, _)) if found & OTHERS & !mode != 0 => {
                 Err(DirectoryError::Mode { path, mode: found, allowed: mode })
             }
             Ok((Rights { mode: found, .. }, folder)) => {
@@ -244,7 +239,7 @@ impl Directory {
         };
         let lock = self.names.lock()?;
         match self.names.holder(name)? {
-            Some(holder) if holder.state() == PeerState::Alive && !mutated!("shm_name_stolen") => {
+            Some(holder) if holder.state() == PeerState::Alive => {
                 return Err(NameError::Taken { name: name.to_string(), process: holder.process() });
             }
             _ => {}
@@ -375,7 +370,7 @@ impl fmt::Debug for Directory {
 /// When a process that waits for a name looks again, whatever becomes of the kernel's notices. (There is none
 /// of another directory at the same path.)
 pub(super) fn next_look(now: Instant, until: Option<Instant>) -> Instant {
-    let next = now + if mutated!("shm_looks_unrested") { Duration::ZERO } else { LOOK_INTERVAL };
+    let next = now + LOOK_INTERVAL;
     until.map_or(next, |until| until.min(next))
 }
 

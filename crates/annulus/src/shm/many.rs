@@ -123,7 +123,7 @@ pub(super) fn join_as_producer<T: Pod + Send>(
     strategy: WaitStrategy,
 ) -> Result<(Producer<T, ManyAcross>, Peer), AttachError> {
     let Other { table, extent, layout, waits } = Other::new::<T>(invitation)?;
-    // F4.
+    // places.join1.
     let (place, seat) = free_place(&table)
         .map_err(AttachError::System)?
         .ok_or(AttachError::NoPlace { places: table.count })?;
@@ -152,8 +152,8 @@ pub(super) fn join_as_producer<T: Pod + Send>(
     };
     let plan = Plan::of_guest(layout.capacity / table.count, layout.start, strategy);
     table.come(place);
-    // F6. SAFETY: the numbers are in the memory, which is writable. The seat keeps other producers away from
-    // this lane until this one is dropped, and its queue state with it, which has the seat.
+    // places.join3. SAFETY: the numbers are in the memory, which is writable. The seat keeps other producers
+    // away from this lane until this one is dropped, and its queue state with it, which has the seat.
     Ok((unsafe { part.producer(plan) }, peer))
 }
 

@@ -223,7 +223,7 @@ impl RingObserver {
 
     /// Whether somebody has the lock of a seat. Where it can't be looked at, yes.
     fn has_seat(&self, seat: usize) -> bool {
-        mutated!("observer_death_unseen") || lock::is_byte_taken(&self.sleepers, seat).unwrap_or(true)
+        lock::is_byte_taken(&self.sleepers, seat).unwrap_or(true)
     }
 
     /// The next message of a broadcast ring: the bound that the publisher shows, and from there a walk along

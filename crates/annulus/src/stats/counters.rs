@@ -6,7 +6,7 @@
 use alloc::sync::Arc;
 
 use super::snapshot::Counted;
-use crate::sync::{AtomicU64, Ordering, mutated};
+use crate::sync::{AtomicU64, Ordering};
 
 /// The counters of a ring, if it has any. Whoever may count has a share.
 pub(crate) type Counting = Option<Arc<Counters>>;
@@ -41,15 +41,13 @@ impl Counters {
     #[inline(never)]
     pub(crate) fn lagged(&self, count: u64) {
         // Relaxed, here and below: each number stands by itself, and only grows.
-        if !mutated!("lag_of_all_uncounted") {
-            self.lagged.fetch_add(count, Ordering::Relaxed);
-        }
+        self.lagged.fetch_add(count, Ordering::Relaxed);
     }
 
     /// A thread goes to sleep.
     #[cfg(any(feature = "std", feature = "async"))]
     pub(crate) fn slept(&self) {
-        if !mutated!("sleeps_uncounted") {
+        if !crate::sync::mutated!("sleeps_uncounted") {
             self.sleeps.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -57,22 +55,18 @@ impl Counters {
     /// Somebody wakes those who sleep.
     #[cfg(any(feature = "std", feature = "async"))]
     pub(crate) fn woke(&self) {
-        if !mutated!("wake_ups_uncounted") {
-            self.wake_ups.fetch_add(1, Ordering::Relaxed);
-        }
+        self.wake_ups.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A consumer pauses.
     pub(crate) fn rested(&self) {
-        if !mutated!("rests_uncounted") {
-            self.rests.fetch_add(1, Ordering::Relaxed);
-        }
+        self.rests.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Somebody saw so many messages waiting.
     pub(crate) fn saw_waiting(&self, count: u64) {
         // The look spares others the line where nothing changes.
-        if count > self.high_water.load(Ordering::Relaxed) && !mutated!("high_water_unseen") {
+        if count > self.high_water.load(Ordering::Relaxed) {
             self.high_water.fetch_max(count, Ordering::Relaxed);
         }
     }

@@ -9,7 +9,6 @@ use super::port::{BoxEntry, CountedProducer, Entry, Outlet};
 use crate::await_room::{Alone, AwaitRoom};
 use crate::error::{PublishError, Refusal, TryPublishError};
 use crate::room::{HasRoom, WaitsForRoom};
-use crate::sync::mutated;
 #[cfg(feature = "async")]
 use crate::wait::Waiting;
 use crate::wait::{Arm, Choice, Event, Finding, SendChoice, Sending, WaitStrategy};
@@ -114,7 +113,7 @@ impl<T: Send + 'static> Input<T> {
             match self.try_publish(message) {
                 Ok(()) => return Ok(()),
                 Err(TryPublishError::Closed(message)) => return Err(PublishError(message)),
-                Err(TryPublishError::Full(message)) if mutated!("input_gives_up") => {
+                Err(TryPublishError::Full(message)) if crate::sync::mutated!("input_gives_up") => {
                     return Err(PublishError(message));
                 }
                 Err(TryPublishError::Full(back)) => message = back,
@@ -210,7 +209,6 @@ impl<T: Send + 'static> Alone for Input<T> {
         self.connect();
         match &mut self.way {
             Way::Unbuilt(_) => Err(Refusal::Closed),
-            _ if mutated!("input_has_room_always") => Ok(()),
             Way::Queue(producer) => producer.look_for_room(),
             Way::Other(entry) => entry.look_for_room(),
         }

@@ -154,9 +154,7 @@ impl<T: Send> Collect<T> {
         let Counted { handle, counters } = &mut self.inlets[self.next];
         batch.push(receive(handle)?);
         counters.received.add(1);
-        if !mutated!("collect_stays") {
-            self.next = (self.next + 1) % self.inlets.len();
-        }
+        self.next = (self.next + 1) % self.inlets.len();
         Ok(())
     }
 }

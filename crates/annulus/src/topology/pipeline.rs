@@ -200,7 +200,7 @@ impl Pipeline {
             }
         }
         let panics = self.shared.panics();
-        if panics.is_empty() || mutated!("join_hides_panics") { Ok(()) } else { Err(JoinError { panics }) }
+        if panics.is_empty() { Ok(()) } else { Err(JoinError { panics }) }
     }
 
     /// Whether no stage has panicked so far.

@@ -82,7 +82,7 @@ pub(super) struct Context {
 
 impl Context {
     pub(super) fn is_aborted(&self) -> bool {
-        self.shared.abort.is_shutdown() && !mutated!("abort_drains")
+        self.shared.abort.is_shutdown()
     }
 }
 
@@ -252,7 +252,7 @@ impl<'w> Timing<'w> {
 impl Drop for Timing<'_> {
     fn drop(&mut self) {
         // A batch is in hand here if it panicked.
-        if self.end().is_none() && self.untimed > 0 && !mutated!("stage_busy_unflushed") {
+        if self.end().is_none() && self.untimed > 0 {
             self.tell();
         }
     }

@@ -5,15 +5,17 @@
 //! the event is gone when the handle is, so the thread lends it, under a lock:
 //!
 //! ```text
-//! who stops                               the thread
-//! U1  asked := DRAIN or NOW   Release     U3  lend the event it is about to sleep at   (lock)
-//! U2  notify the lent event   (lock)      S1  to S3 of the event; S3 looks at asked: U4, Acquire
-//!                                         S4  of the event
-//!                                         U5  lend nothing, before the handle goes     (lock)
+//! who stops                                      the thread
+//! stop.ask1  asked := DRAIN or NOW   Release     stop.lend3    lend the event it is about to sleep at   (lock)
+//! stop.ask2  notify the lent event   (lock)      event.sleep1 to event.sleep3
+//!                                                stop.look4    asked? This is event.sleep3             Acquire
+//!                                                event.sleep4
+//!                                                stop.lend5    lend nothing, before the handle goes     (lock)
 //! ```
 //!
-//! *Why no stop is slept through.* If U3 comes before U2, U2 finds the event: U1 is its store that matters
-//! (N1), and U4 its second look (`wait/event.rs`). If U2 comes before U3, the lock orders U1 before U4.
+//! *Why no stop is slept through.* If stop.lend3 comes before stop.ask2, stop.ask2 finds the event: stop.ask1
+//! is its store that matters (event.wake1), and stop.look4 its second look (`wait/event.rs`). If stop.ask2
+//! comes before stop.lend3, the lock orders stop.ask1 before stop.look4.
 //!
 //! The lock is taken by who stops, and by the thread when it sleeps for the first time, where its event
 //! changes (in a stage), and at its end. Under it, nobody runs others' code: only threads are woken, not
@@ -60,9 +62,9 @@ impl Control {
         Self { asked: AtomicU32::new(0), lent: Mutex::new(None) }
     }
 
-    /// U1 and U2.
+    /// stop.ask1 and stop.ask2.
     pub(crate) fn stop(&self, stop: Stop) {
-        // Release: pairs with the Acquire of U4: what the caller did before comes before the drain.
+        // Release: pairs with the Acquire of stop.look4: what the caller did before comes before the drain.
         self.asked.fetch_max(stop as u32, ordering!(Release unless "stop_relaxed"));
         if mutated!("stop_wakes_nobody") {
             return;
@@ -75,10 +77,10 @@ impl Control {
         });
     }
 
-    /// U4.
+    /// stop.look4.
     #[inline]
     pub(crate) fn asked(&self) -> Option<Stop> {
-        // Acquire: pairs with the Release of U1.
+        // Acquire: pairs with the Release of stop.ask1.
         match self.asked.load(Ordering::Acquire) {
             0 => None,
             1 => Some(Stop::Drained),
@@ -86,7 +88,7 @@ impl Control {
         }
     }
 
-    /// U3 and U5.
+    /// stop.lend3 and stop.lend5.
     fn lend(&self, event: Option<Lent>) {
         self.with_lent(|lent| *lent = event);
     }
@@ -120,7 +122,7 @@ impl Lending {
         &self.control
     }
 
-    /// U3: the thread may be about to sleep at `event`.
+    /// stop.lend3: the thread may be about to sleep at `event`.
     ///
     /// # Safety
     ///
@@ -136,7 +138,7 @@ impl Lending {
 
 impl Drop for Lending {
     fn drop(&mut self) {
-        // U5.
+        // stop.lend5.
         if self.event.is_some() && !mutated!("event_lent_for_good") {
             self.control.lend(None);
         }

@@ -21,7 +21,6 @@ pub(super) fn left(_: Deadline, most: Duration) -> Duration {
 }
 
 /// Whether it is over.
-// Mutants: `with true`: not in this build: without std.
 #[cfg(feature = "std")]
 pub(super) fn has_passed(deadline: Deadline) -> bool {
     deadline.is_some_and(|deadline| std::time::Instant::now() >= deadline)

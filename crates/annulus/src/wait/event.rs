@@ -8,52 +8,58 @@
 //! Where bits 0, 1, 2, 4 and 6 are clear, one load is all that a waker does.
 //!
 //! ```text
-//! waker                                   sleeper
-//! N1  the store that matters              S1  word |= 1                    (register)
-//! N2  light fence                         S2  heavy fence
-//! N3  bit 0 or 4 of word? ── no: done     S3  look again for N1's store    ── there: don't sleep
-//! N4  clear them, count   (AcqRel)        S4  sleep while word is S1's     (Acquire)
-//! N5  wake all that sleep on word, or some
+//! waker                                            sleeper
+//! event.wake1  the store that matters              event.sleep1  word |= 1                    (register)
+//! event.wake2  light fence                         event.sleep2  heavy fence
+//! event.wake3  bit 0 or 4 of word? ── no: done     event.sleep3  look again for that store ── there: don't sleep
+//! event.wake4  clear them, count   (AcqRel)        event.sleep4  sleep while word is the same   (Acquire)
+//! event.wake5  wake all that sleep on word, or some
 //! ```
 //!
-//! *Why no wake-up is lost.* The two fences are a pair with a total order. If the sleeper's comes first, N3
-//! sees S1 and the waker goes on to N4; S4 then finds the word changed, or is woken by N5, which the kernel
-//! (or the lock) orders after S4's own look at the word. If the waker's comes first, S3 sees N1's store.
-//! After S4 the sleeper polls again; N4's Release and S4's Acquire make N1 visible to that poll.
+//! *Why no wake-up is lost.* The two fences are a pair with a total order. If the sleeper's comes first,
+//! event.wake3 sees event.sleep1 and the waker goes on to event.wake4; event.sleep4 then finds the word
+//! changed, or is woken by event.wake5, which the kernel (or the lock) orders after event.sleep4's own look
+//! at the word. If the waker's comes first, event.sleep3 sees event.wake1's store. After event.sleep4 the
+//! sleeper polls again; event.wake4's Release and event.sleep4's Acquire make event.wake1 visible to that
+//! poll.
 //!
 //! *One for each.* Where any sleeper will do for a message, [`Event::notify_some`] wakes as many as there are
 //! messages, and bit 0 stays set for the others, who lie there without another registration. So what keeps
 //! the bit honest is this: it is cleared only together with a wake-up of all. A waker that finds fewer asleep
-//! than it would wake clears it (N6), in one step with a new count, and then wakes all (N7): whoever went to
-//! sleep between its two system calls is woken, and whoever has registered but does not sleep yet finds the
-//! word changed, and polls. Whoever is woken polls for any message, so it does not matter which one it is
-//! woken for. `asleep` tells a waker in advance that one or all is the same; it is a hint.
+//! than it would wake clears it (event.wake6), in one step with a new count, and then wakes all
+//! (event.wake7): whoever went to sleep between its two system calls is woken, and whoever has registered but
+//! does not sleep yet finds the word changed, and polls. Whoever is woken polls for any message, so it does
+//! not matter which one it is woken for. `asleep` tells a waker in advance that one or all is the same; it is
+//! a hint.
 //!
 //! *One fence for many.* A heavy fence interrupts all cores, and where a message wakes hundreds, hundreds
 //! would go back to sleep with one each. But the first one's serves the others, too. After its fence it sets
-//! bit 5 (S5, a Release), which stays as long as bit 0 or 4 does. Whoever registers while it is set (S1, an
-//! Acquire) goes without:
+//! bit 5 (event.sleep5, a Release), which stays as long as bit 0 or 4 does. Whoever registers while it is set
+//! (event.sleep1, an Acquire) goes without:
 //!
-//! - A waker whose N3 sees none of these bits looked before they were set, or after they were taken down. In
-//!   the first case its look, and so its N2, came before the first sleeper's fence, which happens before the
-//!   others' S3: so that sees N1. In the second case, whoever took them down after their S1 wakes them.
-//! - Any other waker goes on to N4. If that comes after their S1, they find the word changed, or are woken.
-//!   If it comes before, they see N1, because S1 is an Acquire.
+//! - A waker whose event.wake3 sees none of these bits looked before they were set, or after they were taken
+//!   down. In the first case its look, and so its event.wake2, came before the first sleeper's fence, which
+//!   happens before the others' event.sleep3: so that sees event.wake1. In the second case, whoever took them
+//!   down after their event.sleep1 wakes them.
+//! - Any other waker goes on to event.wake4. If that comes after their event.sleep1, they find the word
+//!   changed, or are woken. If it comes before, they see event.wake1, because event.sleep1 is an Acquire.
 //!
-//! *Tasks.* A task is armed (`waiters.rs`) before S1, and returns to its executor instead of S4. It needs no
-//! look at the word, because N5 finds its waker: S1 is a Release and N4 an Acquire. So each kind of waiter
-//! has its bit, and N5 makes a system call only where a thread sleeps. Where some are woken, a thread comes
-//! first at one wake-up, and a task at the next. A wake-up of tasks leaves bit 4. Where many wakers find no
-//! task, one after the other, the last one takes it down, and looks once more (N6, N7). So tasks that answer
-//! each other, or come back to a small ring again and again, and futures that are dropped and made anew by a
-//! `select!`, have one heavy fence in all.
+//! *Tasks.* A task is armed (`waiters.rs`) before event.sleep1, and returns to its executor instead of
+//! event.sleep4. It needs no look at the word, because event.wake5 finds its waker: event.sleep1 is a Release
+//! and event.wake4 an Acquire. So each kind of waiter has its bit, and event.wake5 makes a system call only
+//! where a thread sleeps. Where some are woken, a thread comes first at one wake-up, and a task at the next.
+//! A wake-up of tasks leaves bit 4. Where many wakers find no task, one after the other, the last one takes
+//! it down, and looks once more (event.wake6, event.wake7). So tasks that answer each other, or come back to
+//! a small ring again and again, and futures that are dropped and made anew by a `select!`, have one heavy
+//! fence in all.
 //!
-//! *Coalescing.* N4 clears bit 0, so after one wake-up the waker pays one load again until somebody registers
-//! anew, however late the sleepers run. (After a wake-up of tasks, some slow paths come first.) A sleeper
-//! that times out, or finds its message at S3, leaves the bit set: one wake-up is then made for nobody.
+//! *Coalescing.* event.wake4 clears bit 0, so after one wake-up the waker pays one load again until somebody
+//! registers anew, however late the sleepers run. (After a wake-up of tasks, some slow paths come first.) A
+//! sleeper that times out, or finds its message at event.sleep3, leaves the bit set: one wake-up is then made
+//! for nobody.
 //!
-//! *Limits.* A sleeper that is stalled between S1 and S4 for exactly 2^25 wake-ups of others sleeps through
-//! them.
+//! *Limits.* A sleeper that is stalled between event.sleep1 and event.sleep4 for exactly 2^25 wake-ups of
+//! others sleeps through them.
 //!
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
 //! "Asymmetric Dekker synchronization" (2001).
@@ -72,10 +78,10 @@ use crate::sync::{AtomicU32, Ordering, mutated, ordering};
 
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct Event {
-    /// Written by sleepers (S1) and, only while bit 0 or 4 is set, by wakers (N4, N6), and where something is
-    /// [flagged](Event::set_flag); constant as long as nobody sleeps.
+    /// Written by sleepers (event.sleep1) and, only while bit 0 or 4 is set, by wakers (event.wake4,
+    /// event.wake6), and where something is [flagged](Event::set_flag); constant as long as nobody sleeps.
     pub(super) word: AtomicU32,
-    /// How many are in S4: a hint.
+    /// How many are in event.sleep4: a hint.
     asleep: AtomicU32,
     parking: Parking,
     #[cfg(feature = "std")]
@@ -157,8 +163,8 @@ impl Event {
         }
     }
 
-    /// N2 and N3: whether somebody may sleep here who has not seen the caller's last store, or
-    /// [`Flag::Closed`] is set. Where it is false, its fence also serves other looks that the caller takes
+    /// event.wake2 and event.wake3: whether somebody may sleep here who has not seen the caller's last store,
+    /// or [`Flag::Closed`] is set. Where it is false, its fence also serves other looks that the caller takes
     /// after this one, if whoever changes what they look at calls [`barrier`](Self::barrier) before it looks
     /// for the store. Where it is true, the caller needs [`fence`](Self::fence) before them.
     #[inline(always)]
@@ -190,8 +196,8 @@ impl Event {
         self.remote.as_ref().is_some_and(Remote::is_empty)
     }
 
-    /// N2 and N3: whether somebody may sleep here who has not seen the caller's last store; it then calls
-    /// [`notify`](Self::notify) or its like.
+    /// event.wake2 and event.wake3: whether somebody may sleep here who has not seen the caller's last store;
+    /// it then calls [`notify`](Self::notify) or its like.
     // Mutants: `with true`: it looks closer, and finds nobody to wake.
     #[inline(always)]
     pub(crate) fn may_have_sleepers(&self) -> bool {
@@ -199,22 +205,23 @@ impl Event {
         !self.is_clear_of(SLEEPER | FENCE_BOTH_SIDES | ELSEWHERE)
     }
 
-    /// N3 by itself, after a fence of the caller's.
+    /// event.wake3 by itself, after a fence of the caller's.
     pub(crate) fn has_sleepers(&self) -> bool {
-        // Relaxed: the fence and S2 decide what it sees.
+        // Relaxed: the fence and event.sleep2 decide what it sees.
         self.word.load(Ordering::Relaxed) & SLEEPER != 0
     }
 
     #[inline(always)]
     fn is_clear_of(&self, bits: u32) -> bool {
-        // N2, for the compiler; pairs with S2, which makes every core execute a barrier.
+        // event.wake2, for the compiler; pairs with event.sleep2, which makes every core execute a barrier.
         fence::light();
-        // N3. Relaxed: N2 and S2 decide what it sees. (The constant bit is seen whatever else is.)
+        // event.wake3. Relaxed: event.wake2 and event.sleep2 decide what it sees. (The constant bit is seen
+        // whatever else is.)
         self.word.load(Ordering::Relaxed) & bits == 0
     }
 
-    /// N2 by itself, the light one or, where that is not enough, the full one: for who looks at other things
-    /// than this event only.
+    /// event.wake2 by itself, the light one or, where that is not enough, the full one: for who looks at
+    /// other things than this event only.
     // Mutants: `with ()`: only a model sees it: event_no_light_fence.
     #[inline]
     pub(crate) fn fence(&self) {
@@ -279,7 +286,8 @@ impl Event {
         }
     }
 
-    /// N3 of both words: whether nobody sleeps here or elsewhere, where light fences are enough to tell.
+    /// event.wake3 of both words: whether nobody sleeps here or elsewhere, where light fences are enough to
+    /// tell.
     #[inline(always)]
     fn has_sleepers_nowhere(&self) -> bool {
         // In this order: where there is no elsewhere, that is all there is to ask.
@@ -298,12 +306,13 @@ impl Event {
     #[cold]
     #[inline(never)]
     fn wake_fenced(&self) {
-        // N2, where the sleeper can't make up for it; pairs with S2. What follows is N3.
+        // event.wake2, where the sleeper can't make up for it; pairs with event.sleep2. What follows is
+        // event.wake3.
         self.fence();
         self.wake_all();
     }
 
-    /// N4 and N5, or N6 and N7, for all who sleep.
+    /// event.wake4 and event.wake5, or event.wake6 and event.wake7, for all who sleep.
     fn wake_all(&self) {
         self.wake_remote();
         let sleepers = self.wake_threads();
@@ -335,7 +344,7 @@ impl Event {
         }
     }
 
-    /// N4 and N5, for all threads that sleep. Returns the word before.
+    /// event.wake4 and event.wake5, for all threads that sleep. Returns the word before.
     fn wake_threads(&self) -> u32 {
         let sleepers = self.count_wake_up(THREAD);
         if sleepers & THREAD != 0 && !mutated!("event_no_wake") {
@@ -344,7 +353,7 @@ impl Event {
         sleepers
     }
 
-    /// N6 and N7 for tasks, after wake-ups that found none.
+    /// event.wake6 and event.wake7 for tasks, after wake-ups that found none.
     // Decision 0070: not at each wake-up.
     fn take_down_tasks(&self) {
         let sleepers = self.count_wake_up(TASK);
@@ -379,15 +388,16 @@ impl Event {
         if sleepers == 0 {
             return;
         }
-        // N5.
+        // event.wake5.
         // Decision 0060: the bit stays for the others.
         if self.wake_up_to(count, sleepers) < count && !mutated!("event_keeps_its_sleepers") {
-            // N6 and N7.
+            // event.wake6 and event.wake7.
             self.wake_all();
         }
     }
 
-    /// N5, for up to `count` of those of whom the word spoke before N4; returns how many were woken.
+    /// event.wake5, for up to `count` of those of whom the word spoke before event.wake4; returns how many
+    /// were woken.
     fn wake_up_to(&self, count: u32, word: u32) -> u32 {
         let threads = |count| {
             let are_there = count > 0 && word & THREAD != 0;
@@ -407,8 +417,8 @@ impl Event {
         }
     }
 
-    /// N4, or N6: counts a wake-up, and takes down the bits of those who are about to be woken without
-    /// exception. Returns the word before: 0 if nobody sleeps.
+    /// event.wake4, or event.wake6: counts a wake-up, and takes down the bits of those who are about to be
+    /// woken without exception. Returns the word before: 0 if nobody sleeps.
     fn count_wake_up(&self, taken_down: u32) -> u32 {
         let mut seen = self.word.load(Ordering::Relaxed);
         while seen & SLEEPER != 0 {
@@ -417,8 +427,9 @@ impl Event {
                 left &= !FENCED;
             }
             let next = if mutated!("event_word_unchanged") { seen } else { left.wrapping_add(WAKE_UP) };
-            // N4. Release: pairs with the Acquire of S4. Acquire: pairs with the Release of S1. A failure
-            // means that a sleeper came, or that another waker did this one's work.
+            // event.wake4. Release: pairs with the Acquire of event.sleep4. Acquire: pairs with the Release
+            // of event.sleep1. A failure means that a sleeper came, or that another waker did this one's
+            // work.
             match self.word.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => {
                     if let Some(counters) = &self.counters {
@@ -456,22 +467,23 @@ impl Event {
         is_fenced & self.remote.as_ref().is_none_or(Remote::register_task)
     }
 
-    /// S1, S2 and S5 of a thread or a task.
+    /// event.sleep1, event.sleep2 and event.sleep5 of a thread or a task.
     fn register_as(&self, kind: u32, without_fence: bool) -> Ticket {
-        // S1. Release: pairs with the Acquire of N4, so whoever sees the bit finds the task. Acquire: pairs
-        // with S5. S2, or that of another sleeper, orders it before S3.
+        // event.sleep1. Release: pairs with the Acquire of event.wake4, so whoever sees the bit finds the
+        // task. Acquire: pairs with event.sleep5. event.sleep2, or that of another sleeper, orders it before
+        // event.sleep3.
         let seen = self.word.fetch_or(kind, ordering!(AcqRel unless "event_fence_of_others_unseen"));
         let word = seen | kind;
         let others = if mutated!("event_fenced_too_early") { SLEEPER } else { FENCED };
         if seen & SLEEPER != 0 && seen & others != 0 {
             return Ticket { word, fenced: true };
         }
-        // S2. Pairs with N2.
+        // event.sleep2. Pairs with event.wake2.
         let fenced = without_fence || fence::heavy(word & FENCE_BOTH_SIDES == 0);
-        // Decision 0071: one fence for many. Only if nothing has changed since S1: the bit means the sleepers
-        // of this time.
+        // Decision 0071: one fence for many. Only if nothing has changed since event.sleep1: the bit means
+        // the sleepers of this time.
         let is_noted = fenced && {
-            // S5. Release: pairs with S1 of those who come later.
+            // event.sleep5. Release: pairs with event.sleep1 of those who come later.
             let (success, failure) = (ordering!(Release unless "event_fence_unsaid"), Ordering::Relaxed);
             self.word.compare_exchange(word, word | FENCED, success, failure).is_ok()
         };
@@ -493,7 +505,7 @@ impl Event {
         if let Some(remote) = &self.remote {
             return remote.sleep(ticket.word, deadline);
         }
-        // S4.
+        // event.sleep4.
         self.asleep.fetch_add(1, Ordering::Relaxed);
         self.parking.wait_while(&self.word, ticket.word, deadline);
         self.asleep.fetch_sub(1, Ordering::Relaxed);
@@ -656,8 +668,8 @@ mod tests {
                         event.sleep(Ticket { fenced: true, ..ticket }, None);
                         woken.fetch_add(1, Ordering::Relaxed);
                     });
-                    // One after the other: S5 of the first changes the word, so another that registered
-                    // before it would not sleep.
+                    // One after the other: event.sleep5 of the first changes the word, so another that
+                    // registered before it would not sleep.
                     await_sleepers(&event, asleep);
                 }
                 let _all = WakesAll(&event);
@@ -768,8 +780,8 @@ mod tests {
                         event.sleep(Ticket { fenced: true, ..ticket }, None);
                         woken.fetch_add(1, Ordering::Relaxed);
                     });
-                    // One after the other: S5 of the first changes the word, so another that registered
-                    // before it would not sleep.
+                    // One after the other: event.sleep5 of the first changes the word, so another that
+                    // registered before it would not sleep.
                     await_sleepers(&event, asleep);
                 }
                 let _all = WakesAll(&event);

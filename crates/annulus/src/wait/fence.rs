@@ -16,8 +16,8 @@
 //! - The barrier is had. The kernel interrupts each thread of the process that runs, and one that does not
 //!   run has executed a barrier when it was switched out, and executes another when it is switched in. That
 //!   goes for threads that began before the registration, too: it returns only when all cores know of it. So
-//!   to each waker the barrier falls before N1, and then N3 sees the sleeper, or after N1, and then the
-//!   sleeper sees the store: one of the two, however long ago that waker began.
+//!   to each waker the barrier falls before event.wake1, and then event.wake3 sees the sleeper, or after
+//!   event.wake1, and then the sleeper sees the store: one of the two, however long ago that waker began.
 //! - The barrier is refused: the process may not register, or may not ask (a sandbox that came after its
 //!   rings). Then the sleeper is told so, and naps: it looks again a millisecond later, so a wake-up that was
 //!   missed comes late rather than never. Whoever would deactivate a lane leaves it active. Whoever ends a
@@ -37,7 +37,7 @@
 use std::time::{Duration, Instant};
 
 use super::Deadline;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "shm", annulus_loom))]
 use crate::sync::mutated;
 use crate::sync::{Ordering, fence, light_fence};
 
@@ -74,10 +74,8 @@ pub(super) fn is_asymmetric() -> bool {
 /// ```
 #[cfg(feature = "std")]
 pub fn prepare() {
-    if !mutated!("prepare_does_nothing") {
-        // Decision 0014: not before it is needed.
-        system::register();
-    }
+    // Decision 0014: not before it is needed.
+    system::register();
 }
 
 /// The waker's fence where the pair is asymmetric: it keeps the compiler from moving the look before the
@@ -167,12 +165,11 @@ mod system {
 
     /// Whether the kernel knows the command; the answer never changes within a process.
     // Mutants: `with true`: the same on this system.
-    // Mutants: `with false`: not in this build: not on Linux. (Of the one for Linux registration.rs sees it).
     pub(super) fn is_offered() -> bool {
         static OFFERED: OnceLock<bool> = OnceLock::new();
         *OFFERED.get_or_init(|| {
             let offered = membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED);
-            // Mutants: `&& with ||`: a seeded bug does the same, or loom alone sees it.
+            // Mutants: `&& with ||`: only a seeded bug, or loom, comes here.
             if mutated!("ring_registers") { offered && register() } else { offered }
         })
     }
@@ -184,11 +181,9 @@ mod system {
 
     /// A barrier on every core that runs a thread of this process; false where it is refused to those who
     /// registered, too. (The kernel keeps who did, so there is no flag that could differ from what it knows.)
-    // Mutants: `with false`: not in this build: not on Linux. (Of the one for Linux registration.rs sees it).
     pub(super) fn barrier() -> bool {
-        barrier_if_registered()
-            // Mutants: `&& with ||`: see barrier in event.rs.
-            || (!mutated!("barrier_registers_never") && register() && barrier_if_registered())
+        // Mutants: `&& with ||`: see barrier in event.rs.
+        barrier_if_registered() || (register() && barrier_if_registered())
     }
 
     /// Tells the kernel that this process is to carry out the barriers of others. Once is enough.
@@ -223,7 +218,7 @@ mod system {
 #[cfg(not(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri))))]
 mod system {
     // Mutants: `with true`: the same on this system.
-    // Mutants: `with false`: not in this build: not on Linux. (Of the one for Linux registration.rs sees it).
+    // Mutants: `with false`: not in this build: not on Linux.
     pub(super) fn is_offered() -> bool {
         // Models in which nobody sleeps run without the waker's fence, which would hide a missing order
         // elsewhere.
@@ -236,7 +231,7 @@ mod system {
     #[cfg(feature = "std")]
     pub(super) fn register() {}
 
-    // Mutants: `with false`: not in this build: not on Linux. (Of the one for Linux registration.rs sees it).
+    // Mutants: `with false`: not in this build: not on Linux.
     pub(super) fn barrier() -> bool {
         true
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::sync::{AtomicU32, Ordering, mutated};
+use crate::sync::{AtomicU32, Ordering};
 
 /// What giving up the time slice has brought those who waited at an event: a hint for whoever waits there
 /// next.
@@ -58,12 +58,12 @@ impl GiveWayHint {
     /// Whether this wait is to give way. Counts the waits that are not to.
     fn is_to_try(&self) -> bool {
         let word = self.0.load(Ordering::Relaxed);
-        let is_due = word == HELPED || word % FAILURE == 0 || mutated!("gives_way_in_vain");
+        let is_due = word == HELPED || word % FAILURE == 0;
         if !is_due {
             self.0.store(word - 1, Ordering::Relaxed);
         }
         // (Loom looks at all orders anyway.)
-        is_due && !cfg!(annulus_loom) && !mutated!("block_never_gives_way")
+        is_due && !cfg!(annulus_loom)
     }
 
     /// A waiter has slept since `begun`.
@@ -133,9 +133,7 @@ impl GiveWay {
     pub(super) fn end(self, hint: &GiveWayHint) {
         match self {
             // What came from another core would have come anyway.
-            Self::Since { begun, switched, .. }
-                if begun.elapsed() <= LIMIT && (switched || mutated!("gave_way_to_nobody_counts")) =>
-            {
+            Self::Since { begun, switched, .. } if begun.elapsed() <= LIMIT && switched => {
                 hint.helped();
             }
             Self::Since { .. } => hint.failed(),
@@ -147,7 +145,7 @@ impl GiveWay {
     /// says nothing.
     pub(super) fn give_up(self, hint: &GiveWayHint) {
         match self {
-            Self::Since { begun, .. } if begun.elapsed() > LIMIT && !mutated!("given_up_in_silence") => {
+            Self::Since { begun, .. } if begun.elapsed() > LIMIT => {
                 hint.failed();
             }
             _ => {}

@@ -1,13 +1,13 @@
 //! [`Sleeper`]: a thread that sleeps until a `Waker` wakes it.
 //!
 //! ```text
-//! who wakes                                the thread
-//! F1  word := WOKEN          Release       F2  word: EMPTY → ASLEEP, and sleep while it is that
-//!     it was ASLEEP: wake                  F3  word := EMPTY                         Acquire
+//! who wakes                                          the thread
+//! parker.wake1  word := WOKEN          Release       parker.sleep2  word: EMPTY → ASLEEP, sleep while it is that
+//!               it was ASLEEP: wake                  parker.sleep3  word := EMPTY                         Acquire
 //! ```
 //!
-//! A wake-up that comes before the sleep is kept in the word, so F2 finds it. One that comes late, when the
-//! thread has gone on to another wait, ends a sleep there too early: whoever waits looks once more.
+//! A wake-up that comes before the sleep is kept in the word, so parker.sleep2 finds it. One that comes late,
+//! when the thread has gone on to another wait, ends a sleep there too early: whoever waits looks once more.
 
 use core::cell::Cell;
 use core::task::Waker;
@@ -37,7 +37,7 @@ impl Wake for Parker {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // F1. Release: pairs with the Acquire of F3.
+        // parker.wake1. Release: pairs with the Acquire of parker.sleep3.
         if self.word.swap(WOKEN, Ordering::Release) == ASLEEP {
             self.parking.wake_all(&self.word);
         }
@@ -72,11 +72,11 @@ impl Sleeper {
     /// wake-up is seen afterwards.
     pub(super) fn sleep(&self, deadline: Deadline) {
         let Parker { word, parking } = &*self.parker;
-        // F2. Relaxed: F3 sees what the wake-up is for.
+        // parker.sleep2. Relaxed: parker.sleep3 sees what the wake-up is for.
         if word.compare_exchange(EMPTY, ASLEEP, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             parking.wait_while(word, ASLEEP, deadline);
         }
-        // F3. Acquire: pairs with the Release of F1, of each wake-up that came.
+        // parker.sleep3. Acquire: pairs with the Release of parker.wake1, of each wake-up that came.
         word.swap(EMPTY, Ordering::Acquire);
     }
 }

@@ -5,27 +5,30 @@
 //! for all of them. It begins with the first task that waits there, and there is one at most.
 //!
 //! ```text
-//! task                                    helper
-//! B2  armed (waiters.rs)                  M2  look at the word
-//! M1  no helper? begin one, which has     M3  its number is another than the one seen:
-//!     seen the word as it is now              wake all tasks that are armed
-//! J5  register there (remote_word.rs)     M4  sleep while the word is M2's, for a while at most
-//! J6  heavy fence
-//! J7  look again
+//! task                                               helper
+//! task.wait2     armed (waiters.rs)                  helper.look2   look at the word
+//! helper.begin1  no helper? begin one, which has     helper.wake3   its number is another than the one seen:
+//!                seen the word as it is now                         wake all tasks that are armed
+//! remote.sleep1  register there (remote_word.rs)     helper.sleep4  sleep while the word is the same, for a while
+//! remote.sleep2  heavy fence
+//! remote.sleep3  look again
 //! ```
 //!
-//! *Why no wake-up is lost.* A task registers as a thread does. So `remote_word.rs` says that J7 sees the
-//! message, or that the waker counts a wake-up (Y6) after J5. It remains to be shown that the helper then
-//! wakes the task.
+//! *Why no wake-up is lost.* A task registers as a thread does. So `remote_word.rs` says that remote.sleep3
+//! sees the message, or that the waker counts a wake-up (remote.wake4) after remote.sleep1. It remains to be
+//! shown that the helper then wakes the task.
 //!
-//! - The helper has seen no number as late as that of Y6. Then M4 ends, and the next M2 sees it, or a later
-//!   one. That one comes after J5, whose Release pairs with the Acquire of M2. So M3 finds the task armed.
-//! - It has seen that number, or a later one. Then that was at M2, and M3 followed, as above. (The first
-//!   number is seen at M1, where no M3 follows. But it was there before J5: M1 of the task comes before J5,
-//!   and has found this helper, or begun it.)
+//! - The helper has seen no number as late as that of remote.wake4. Then helper.sleep4 ends, and the next
+//!   helper.look2 sees it, or a later one. That one comes after remote.sleep1, whose Release pairs with the
+//!   Acquire of helper.look2. So helper.wake3 finds the task armed.
+//! - It has seen that number, or a later one. Then that was at helper.look2, and helper.wake3 followed, as
+//!   above. (The first number is seen at helper.begin1, where no helper.wake3 follows. But it was there
+//!   before remote.sleep1: helper.begin1 of the task comes before remote.sleep1, and has found this helper,
+//!   or begun it.)
 //!
-//! A helper ends under the lock of M1, where it finds no task armed (M5). A task that comes to the lock
-//! later begins another one. One that came earlier was armed before, and the helper sees that.
+//! A helper ends under the lock of helper.begin1, where it finds no task armed (helper.end5). A task that
+//! comes to the lock later begins another one. One that came earlier was armed before, and the helper sees
+//! that.
 //!
 //! *The helper wakes no task in vain*: a number that is still the same means that nobody was woken, though
 //! the bit may have changed. After each nap without a wake-up it asks whether whoever would wake is gone,
@@ -33,8 +36,8 @@
 //!
 //! *Executors' code* runs on the helper, as it runs on any thread that wakes a task. The lock is not held,
 //! and the list of the tasks is the helper's, too. So that code may drop all that there is of the ring.
-//! Whoever drops the last handle ends the helper (M6), and does not wait for that, because a `wake` may take
-//! long.
+//! Whoever drops the last handle ends the helper (helper.end6), and does not wait for that, because a `wake`
+//! may take long.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -88,8 +91,8 @@ impl RemoteTasks {
         &self.0.tasks
     }
 
-    /// M1, J5 and J6, of a task that is armed. It looks once more afterwards. False if a wake-up may be
-    /// missed: the system refused the fence, or the thread.
+    /// helper.begin1, remote.sleep1 and remote.sleep2, of a task that is armed. It looks once more
+    /// afterwards. False if a wake-up may be missed: the system refused the fence, or the thread.
     pub(super) fn register(&self) -> bool {
         self.0.has_helper() && (mutated!("remote_tasks_unregistered") || self.0.word.register().1)
     }
@@ -97,7 +100,7 @@ impl RemoteTasks {
 
 impl Drop for RemoteTasks {
     fn drop(&mut self) {
-        // M6.
+        // helper.end6.
         let is_there = {
             let mut helper = self.0.lock();
             helper.is_over = true;
@@ -115,7 +118,7 @@ impl Shared {
         self.helper.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// M1. False if the system refuses a thread.
+    /// helper.begin1. False if the system refuses a thread.
     fn has_helper(self: &Arc<Self>) -> bool {
         let mut helper = self.lock();
         if helper.process == process::id() {
@@ -137,21 +140,21 @@ impl Shared {
     fn wake_tasks(&self, mut seen: u32) {
         let mut idle_naps = 0;
         loop {
-            // M2.
+            // helper.look2.
             let now = self.word.look();
             if now.number() != seen {
                 seen = now.number();
                 idle_naps = 0;
                 if !mutated!("remote_tasks_not_woken") {
-                    // M3.
+                    // helper.wake3.
                     self.tasks.wake_all();
                 }
             }
-            // M6.
+            // helper.end6.
             if self.lock().is_over {
                 return;
             }
-            // M4.
+            // helper.sleep4.
             self.word.sleep(now.get(), None);
             if self.word.look() != now || cfg!(annulus_loom) {
                 continue;
@@ -171,7 +174,7 @@ impl Shared {
         }
     }
 
-    /// M5: whether the helper ends, because no task waits.
+    /// helper.end5: whether the helper ends, because no task waits.
     fn ends_idle(&self) -> bool {
         let mut helper = self.lock();
         let ends = self.tasks.count() == 0;

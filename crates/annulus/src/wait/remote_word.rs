@@ -4,19 +4,21 @@
 //! thread sleeps there, or is about to; the others count wake-ups. The steps are those of the event.
 //!
 //! ```text
-//! waker                                   sleeper
-//! Y3  the store that matters              J5  word |= 1
-//! Y4  light fence                         J6  heavy fence, which reaches the waker's process
-//! Y5  bit 0 of word? ── no: done          J7  look again for Y3's store    ── there: don't sleep
-//! Y6  word &= !1; word += 2               J8  sleep while word is J5's, for a while at most
-//! Y7  wake all that sleep on word
+//! waker                                             sleeper
+//! remote.wake1  the store that matters              remote.sleep1  word |= 1
+//! remote.wake2  light fence                         remote.sleep2  heavy fence, which reaches the waker's process
+//! remote.wake3  bit 0 of word? ── no: done          remote.sleep3  look again for that store ── there: don't sleep
+//! remote.wake4  word &= !1; word += 2               remote.sleep4  sleep while word is the same, for a while
+//! remote.wake5  wake all that sleep on word
 //! ```
 //!
-//! The waker's process says whether it carries out the barriers of others. If it does not, Y4 and J6 are full
-//! fences. Whoever is refused the barrier looks again a millisecond later (`fence.rs`).
+//! The waker's process says whether it carries out the barriers of others. If it does not, remote.wake2 and
+//! remote.sleep2 are full fences. Whoever is refused the barrier looks again a millisecond later
+//! (`fence.rs`).
 //!
-//! Y6 takes two steps, so that no process which keeps changing the word can hold a waker up. Who registers
-//! between them finds the word changed, and polls; its bit stays, and one wake-up is then made for nobody.
+//! remote.wake4 takes two steps, so that no process which keeps changing the word can hold a waker up. Who
+//! registers between them finds the word changed, and polls; its bit stays, and one wake-up is then made for
+//! nobody.
 //!
 //! Every process that has the memory may write anything to the word, so a wake-up may be lost on purpose. So
 //! no thread sleeps for longer than [`NAP`] without a look. The same look finds a publisher that died.
@@ -106,13 +108,13 @@ impl RemoteWord {
 
     /// The word at this moment.
     pub(super) fn look(&self) -> Seen {
-        // Acquire: pairs with the Release of Y6, and of J5.
+        // Acquire: pairs with the Release of remote.wake4, and of remote.sleep1.
         Seen(self.word().load(Ordering::Acquire))
     }
 
     /// Wakes all who sleep on the word, of whatever process, for nothing: each looks, and sleeps again.
     pub(super) fn disturb(&self) {
-        // M6. Relaxed: it says no more than that the word is another.
+        // helper.end6. Relaxed: it says no more than that the word is another.
         self.word().fetch_add(WAKE_UP, Ordering::Relaxed);
         self.parking.wake_all(self.word());
     }
@@ -127,52 +129,54 @@ impl RemoteWord {
         self.is_asymmetric
     }
 
-    /// J5 and J6: the caller polls once more before it [sleeps](Self::sleep) with the word that this returns.
-    /// False where the system refused the fence: then a wake-up may be missed.
+    /// remote.sleep1 and remote.sleep2: the caller polls once more before it [sleeps](Self::sleep) with the
+    /// word that this returns. False where the system refused the fence: then a wake-up may be missed.
     pub(super) fn register(&self) -> (u32, bool) {
-        // J5. Release: pairs with the Acquire of Y6. Acquire: pairs with its Release.
+        // remote.sleep1. Release: pairs with the Acquire of remote.wake4. Acquire: pairs with its Release.
         let word = self.word().fetch_or(SLEEPER, Ordering::AcqRel) | SLEEPER;
-        // J6. Pairs with Y4.
+        // remote.sleep2. Pairs with remote.wake2.
         let fenced = mutated!("remote_no_sleepers_fence") || fence::heavy_across(self.is_asymmetric);
         (word, fenced)
     }
 
-    /// J8, or M4: until a wake-up that came after `word`, or until `deadline`, or for a [`NAP`].
+    /// remote.sleep4, or helper.sleep4: until a wake-up that came after `word`, or until `deadline`, or for a
+    /// [`NAP`].
     pub(super) fn sleep(&self, word: u32, deadline: Deadline) {
         let soon = Instant::now() + NAP;
         let deadline = deadline.map_or(soon, |deadline| deadline.min(soon));
         self.parking.wait_while(self.word(), word, Some(deadline));
     }
 
-    /// Y4 and Y5: whether nobody sleeps, and no full fence was needed to tell.
+    /// remote.wake2 and remote.wake3: whether nobody sleeps, and no full fence was needed to tell.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.is_asymmetric && {
-            // Y4. Pairs with J6, which makes every core execute a barrier.
+            // remote.wake2. Pairs with remote.sleep2, which makes every core execute a barrier.
             fence::light_across();
-            // Y5. Relaxed: Y4 and J6 decide what it sees.
+            // remote.wake3. Relaxed: remote.wake2 and remote.sleep2 decide what it sees.
             self.word().load(Ordering::Relaxed) & SLEEPER == 0
         }
     }
 
-    /// Y4 to Y7, for all who sleep. If the fences are not light ones, Y4 is the caller's, a full one. Whether
-    /// there was anybody.
+    /// remote.wake2 to remote.wake5, for all who sleep. If the fences are not light ones, remote.wake2 is the
+    /// caller's, a full one. Whether there was anybody.
     pub(super) fn wake_all(&self) -> bool {
         if self.is_asymmetric {
-            // Y4. Pairs with J6, which makes every core execute a barrier.
+            // remote.wake2. Pairs with remote.sleep2, which makes every core execute a barrier.
             fence::light_across();
         }
-        // Y5. Relaxed: Y4 and J6 decide what it sees.
+        // remote.wake3. Relaxed: remote.wake2 and remote.sleep2 decide what it sees.
         if self.word().load(Ordering::Relaxed) & SLEEPER == 0 || mutated!("remote_wakes_nobody") {
             return false;
         }
-        // Y6. Release: pairs with the Acquire of J8. Acquire: pairs with the Release of J5.
+        // remote.wake4. Release: pairs with the Acquire of remote.sleep4. Acquire: pairs with the Release of
+        // remote.sleep1.
         self.word().fetch_and(!SLEEPER, Ordering::AcqRel);
         if !mutated!("remote_word_unchanged") {
             // Relaxed: it goes on the release that the step before began.
             self.word().fetch_add(WAKE_UP, Ordering::Relaxed);
         }
-        // Y7.
+        // remote.wake5.
         self.parking.wake_all(self.word());
         true
     }

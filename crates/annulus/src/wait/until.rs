@@ -43,7 +43,7 @@ pub(crate) fn wait_until<W: Wait>(
             // Each look of a writer costs the readers something, so it pauses, too.
             Turn::Spun => {
                 let pauses = waiter.backoff().map_or(0, WriterBackoff::pause);
-                spin.count(if mutated!("pauses_count_for_nothing") { 0 } else { pauses });
+                spin.count(pauses);
             }
             Turn::GaveWay => {}
             Turn::Watch => {
@@ -61,8 +61,8 @@ pub(crate) fn wait_until<W: Wait>(
     }
 }
 
-/// S1 to S4 of an [event](super::Event): sleeps until somebody notifies, or `deadline` passes. Returns what
-/// the second look found.
+/// event.sleep1 to event.sleep4 of an [event](super::Event): sleeps until somebody notifies, or `deadline`
+/// passes. Returns what the second look found.
 fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
     let event = core::ptr::from_ref(waiter.event());
     let ticket = waiter.event().register();

@@ -6,21 +6,21 @@
 //! there were tasks that waited at one time (and the rest of the last block).
 //!
 //! ```text
-//! owner of a node                              who wakes
-//! B1  waker, outcome := PENDING                B3  clear the bit of armed     Acquire
-//! B2  set the bit of armed      Release            (it was clear: another)
-//! …                                            B4  take the waker
-//! B6  clear the bit of armed; where it         B5  outcome: PENDING →
-//!     was clear, a waker has the node:             WOKEN_ALONE or WOKEN_WITH_ALL
-//!     outcome: PENDING → ABANDONED                 (ABANDONED: give the node back)
-//!     (it failed: Acquire)                         then wake                  Release
+//! owner of a node                                      who wakes
+//! task.wait1  waker, outcome := PENDING                task.wake3  clear the bit of armed     Acquire
+//! task.wait2  set the bit of armed      Release                    (it was clear: another)
+//! …                                                    task.wake4  take the waker
+//! task.wait6  clear the bit of armed; where it         task.wake5  outcome: PENDING →
+//!             was clear, a waker has the node:                     WOKEN_ALONE or WOKEN_WITH_ALL
+//!             outcome: PENDING → ABANDONED                         (ABANDONED: give the node back)
+//!             (it failed: Acquire)                                 then wake                  Release
 //! ```
 //!
 //! *One at a time.* The bit of `armed` hands the node over, with its waker. Whoever clears it has the node
-//! alone: the owner goes on with it, or a thread that wakes has it until B5. Where the owner finds a thread
-//! between B3 and B5, it waits for nobody: it leaves the node to that thread (ABANDONED), and takes another
-//! if it needs one. So a wake-up is never held up by a task, nor a task by a wake-up, also if one of them
-//! runs in an interrupt of the other.
+//! alone: the owner goes on with it, or a thread that wakes has it until task.wake5. Where the owner finds a
+//! thread between task.wake3 and task.wake5, it waits for nobody: it leaves the node to that thread
+//! (ABANDONED), and takes another if it needs one. So a wake-up is never held up by a task, nor a task by a
+//! wake-up, also if one of them runs in an interrupt of the other.
 //!
 //! *What a wake-up is worth.* The owner learns how its wait ended: not at all, or together with all others,
 //! or alone, in place of any other (`notify_some`). A wake-up of the last kind belongs to a message. If the
@@ -91,8 +91,8 @@ const FIRST: usize = if cfg!(annulus_loom) { 1 } else { 4 };
 /// Nodes of the largest blocks.
 const MOST: usize = if cfg!(annulus_loom) { 2 } else { 64 };
 
-// SAFETY: the cells are the wakers', which are `Send` and `Sync`, and which one thread at a time has (B2, B3,
-// B6).
+// SAFETY: the cells are the wakers', which are `Send` and `Sync`, and which one thread at a time has
+// (task.wait2, task.wake3, task.wait6).
 unsafe impl Sync for Block {}
 
 /// A node and its owner. It does not keep the event alive: see [`Waiters::take_node`].
@@ -157,7 +157,8 @@ impl Waiters {
     pub(super) fn wake_all(&self) -> bool {
         let mut is_any = false;
         for block in self.blocks() {
-            // Relaxed: N4 comes before, and its Acquire makes each bit visible that was set before S1.
+            // Relaxed: event.wake4 comes before, and its Acquire makes each bit visible that was set before
+            // event.sleep1.
             for index in indexes(block.armed.load(Ordering::Relaxed)) {
                 is_any |= block.wake(index, WOKEN_WITH_ALL);
             }
@@ -310,15 +311,16 @@ impl Block {
 
     /// Wakes the task that waits there, if one does.
     fn wake(&self, index: u32, outcome: u32) -> bool {
-        // B3. Acquire: pairs with the Release of B2, so the waker is seen.
+        // task.wake3. Acquire: pairs with the Release of task.wait2, so the waker is seen.
         let armed = self.armed.fetch_and(!bit(index), ordering!(Acquire unless "waker_taken_relaxed"));
         if armed & bit(index) == 0 {
             return false;
         }
         let node = self.node(index);
-        // B4. SAFETY: this thread has cleared the bit, so it has the node until B5.
+        // task.wake4. SAFETY: this thread has cleared the bit, so it has the node until task.wake5.
         let waker = node.waker.with_mut(|waker| unsafe { (*waker).take() });
-        // B5. Release: pairs with the Acquire of B6. Who finds the outcome there has the node.
+        // task.wake5. Release: pairs with the Acquire of task.wait6. Who finds the outcome there has the
+        // node.
         let (success, failure) = (ordering!(Release unless "waker_left_relaxed"), Ordering::Relaxed);
         let is_woken = node.outcome.compare_exchange(PENDING, outcome, success, failure).is_ok();
         if !is_woken {
@@ -343,7 +345,7 @@ impl OwnedNode {
     pub(super) fn arm(&mut self, waker: &Waker) {
         debug_assert!(!self.is_armed, "it has no right to the node");
         let node = self.block().node(self.index);
-        // B1. SAFETY: the owner has the node while it is not armed.
+        // task.wait1. SAFETY: the owner has the node while it is not armed.
         let is_there =
             node.waker.with(|there| unsafe { (*there).as_ref() }.is_some_and(|there| there.will_wake(waker)));
         if !is_there {
@@ -353,7 +355,7 @@ impl OwnedNode {
             drop(node.waker.with_mut(|there| unsafe { core::ptr::replace(there, new) }));
         }
         node.outcome.store(PENDING, Ordering::Relaxed);
-        // B2. Release: pairs with the Acquire of B3.
+        // task.wait2. Release: pairs with the Acquire of task.wake3.
         self.block().armed.fetch_or(bit(self.index), Ordering::Release);
         self.is_armed = true;
     }
@@ -372,8 +374,8 @@ impl OwnedNode {
             return Ended::Plainly;
         }
         let block = self.block();
-        // B6. Relaxed: whoever finds the bit set is the thread that set it. A look comes first, which is
-        // cheaper: if the bit is clear, it stays so.
+        // task.wait6. Relaxed: whoever finds the bit set is the thread that set it. A look comes first, which
+        // is cheaper: if the bit is clear, it stays so.
         let is_armed = |bits: u64| bits & bit(self.index) != 0;
         if is_armed(block.armed.load(Ordering::Relaxed))
             && is_armed(block.armed.fetch_and(!bit(self.index), Ordering::Relaxed))
@@ -382,14 +384,14 @@ impl OwnedNode {
         }
         let outcome = &block.node(self.index).outcome;
         let failure = ordering!(Acquire unless "waker_back_relaxed");
-        // Acquire: pairs with the Release of B5. Mostly it has come to that, and the look is cheaper.
+        // Acquire: pairs with the Release of task.wake5. Mostly it has come to that, and the look is cheaper.
         match outcome.load(failure) {
             PENDING => {}
             WOKEN_ALONE => return Ended::WokenAlone,
             _ => return Ended::Plainly,
         }
-        // Acquire: pairs with the Release of B5. Relaxed where it is abandoned: the owner is done with it,
-        // and who gives it back has all that it did by B3.
+        // Acquire: pairs with the Release of task.wake5. Relaxed where it is abandoned: the owner is done
+        // with it, and who gives it back has all that it did by task.wake3.
         match outcome.compare_exchange(PENDING, ABANDONED, Ordering::Relaxed, failure) {
             Ok(_) => Ended::Abandoned,
             Err(WOKEN_ALONE) => Ended::WokenAlone,
@@ -550,7 +552,7 @@ mod tests {
         let (waiters, notes) = (Waiters::new(), Notes::default());
         let mut nodes = armed(&waiters, &notes, 2);
         let block = waiters.first.get().unwrap();
-        // B3 and B4 of another thread …
+        // task.wake3 and task.wake4 of another thread …
         block.armed.fetch_and(!1, Ordering::Acquire);
         let waker = block.nodes[0].waker.with_mut(|waker| {
             // SAFETY: the bit was cleared here.
@@ -560,7 +562,7 @@ mod tests {
         let mut first = nodes.remove(0);
         assert_eq!(first.disarm(), Ended::Abandoned);
         assert!(block.take() != Some(0), "it is not free yet");
-        // … then B5.
+        // … then task.wake5.
         block.nodes[0].waker.with_mut(|there| {
             // SAFETY: the node is still this thread's.
             unsafe { *there = waker };

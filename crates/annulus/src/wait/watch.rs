@@ -1,4 +1,5 @@
-//! [`watch`]: one wait by the processor, on the one word that decides: K5 and K6 of `processor/`.
+//! [`watch`]: one wait by the processor, on the one word that decides: monitor.wait1 and monitor.wait2 of
+//! `processor/`.
 
 use core::time::Duration;
 
@@ -24,9 +25,10 @@ pub(super) fn watch<W: Wait>(
         waiter.backoff().map(WriterBackoff::pause);
         return None;
     };
-    // K5. Relaxed: the poll loads the same word, and sees no older value.
+    // monitor.wait1. Relaxed: the poll loads the same word, and sees no older value.
     let (address, seen) = (core::ptr::from_ref(word), word.load(Ordering::Relaxed));
-    // K6: the second look. A store that came after the first look, and before K5, is what this poll finds.
+    // monitor.wait2: the second look. A store that came after the first look, and before monitor.wait1, is
+    // what this poll finds.
     if !mutated!("monitor_no_second_look") {
         match waiter.poll() {
             Look::Found(found) => return Some(found),

@@ -241,7 +241,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         self.announce()
     }
 
-    /// Announces the next event (O7), unless somebody has closed the ring before it.
+    /// Announces the next event (owned.write7), unless somebody has closed the ring before it.
     #[inline(always)]
     pub(super) fn announce(&self) -> Result<(), Refusal> {
         let Single { shared, next, .. } = &self.single;

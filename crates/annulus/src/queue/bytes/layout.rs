@@ -37,7 +37,7 @@ pub(super) const fn words_of(len: usize) -> usize {
 /// How many slots a record of `words` words leaves out, where `left` slots are left up to the last one.
 #[inline(always)]
 pub(super) fn padding_before(words: usize, left: usize) -> usize {
-    if words > left || mutated!("padding_for_all") && words == left { left } else { 0 }
+    if words > left { left } else { 0 }
 }
 
 /// The longest record of a ring of `capacity` bytes.
@@ -69,7 +69,7 @@ pub(super) fn bytes_of_mut(record: &mut [u64], len: usize) -> &mut [u8] {
 pub(super) fn finish(record: &mut [u64], len: usize) {
     record[0] = len as u64;
     let used = len % WORD;
-    if used != 0 && !mutated!("record_end_uncleared") {
+    if used != 0 {
         // The first bytes in memory, on every machine.
         record[words_of(len) - 1] &= u64::from_le(u64::MAX >> (8 * (WORD - used)));
     }

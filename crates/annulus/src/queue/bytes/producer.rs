@@ -16,7 +16,6 @@ use crate::queue::ends::Write;
 use crate::queue::write::WriteEnd;
 use crate::queue::{self, InPlace};
 use crate::spsc::Spsc;
-use crate::sync::mutated;
 use crate::wait::{Deadline, WaitStrategy};
 
 /// The writing end of a [queue of bytes](super).
@@ -212,7 +211,7 @@ impl<K: InPlace> Producer<K> {
         len: usize,
     ) -> Result<&mut WriteEnd<u64, K::ControlBlock<u64>>, E> {
         let limit = self.max_len();
-        if len > limit && !mutated!("record_length_unchecked") {
+        if len > limit {
             return Err(RecordTooLong { length: len, limit }.into());
         }
         // (A hint will do: a commit decides.)

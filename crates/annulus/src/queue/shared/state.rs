@@ -287,7 +287,7 @@ impl<T> State<T> {
     /// Closes the queue and wakes all threads that wait in it.
     #[cold]
     pub(super) fn close(&self) {
-        // Relaxed: who sees that the lane is ended (Q2, a Release) sees the flag, too.
+        // Relaxed: who sees that the lane is ended (claimed.close2, a Release) sees the flag, too.
         self.published.set_flag(CLOSED, Ordering::Relaxed);
         if !mutated!("claimed_close_endless") {
             self.lane.end();
