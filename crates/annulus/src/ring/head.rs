@@ -315,8 +315,8 @@ impl Head {
                 // before slot.w2 of that one, and so not before slot.w4 of any earlier: those are done, and
                 // the next turn looks at this one. Decision 0011: back by one, because the stamp is a relaxed
                 // store.
-                // Mutants: `> head with true`: no slot of a message to come is written for an earlier lap, for all
-                // before it are done.
+                // Mutants: `> head with true`: no slot of a message to come is being written
+                // for an earlier lap, because all before it are done.
                 // Mutants: `> with >=`: the arm before has taken it.
                 State::Writing(sequence) if sequence > head => head = sequence.back(1),
                 _ => break,
