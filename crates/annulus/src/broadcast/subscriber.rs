@@ -587,6 +587,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         let most = buffer.len().min(RUN).min(usize::try_from(most).unwrap_or(usize::MAX));
         let most = M::admits_up_to(self.shared.role_mut().0, cursor, most);
         if cursor < M::floor(self.shared.role()) {
+            // Unreached: a stage that was passed over while it asked what it may see: two threads have to
+            // meet there; loom stage
             return 0;
         }
         let mut copies = [const { MaybeUninit::uninit() }; RUN];

@@ -149,6 +149,7 @@ impl<T> Cells<T> {
     #[inline(always)]
     pub(super) fn watch_write(&self, range: Range<usize>) {
         if cfg!(annulus_loom) {
+            // Unreached: with loom only
             self.watchers[range].iter().for_each(|watcher| watcher.with_mut(|_| ()));
         }
     }
@@ -156,6 +157,7 @@ impl<T> Cells<T> {
     #[inline(always)]
     pub(super) fn watch_read(&self, range: Range<usize>) {
         if cfg!(annulus_loom) {
+            // Unreached: with loom only
             self.watchers[range].iter().for_each(|watcher| watcher.with(|_| ()));
         }
     }

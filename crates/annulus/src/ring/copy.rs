@@ -59,6 +59,7 @@ pub(super) const fn words_of<T>() -> usize {
     size_of::<T>().div_ceil(WORD)
 }
 
+// Unreached: the compiler evaluates it
 pub(super) const fn by_vector<T>() -> bool {
     vector::AVAILABLE && size_of::<T>() >= VECTOR_FLOOR
 }

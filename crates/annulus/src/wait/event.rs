@@ -259,6 +259,7 @@ impl Event {
     /// processor carries out what it has begun.
     pub(crate) fn barrier_at_any_price(&self) {
         if !mutated!("end_no_barrier") && !self.barrier() {
+            // Unreached: where the system refuses membarrier after it allowed it
             fence::wait_out();
         }
     }
@@ -354,6 +355,8 @@ impl Event {
     fn wake_some(&self, count: usize) {
         if self.remote.is_some() {
             // Nobody counts the sleepers of other processes.
+            // Unreached: a stop of an event loop on a ring of another process, when the thread is about to
+            // sleep: a matter of luck
             return self.wake();
         }
         // As in `wake`.
