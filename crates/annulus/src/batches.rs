@@ -79,6 +79,8 @@ impl<S: Batches> Batches for &mut S {
         (**self).lost()
     }
 
+    // Unreached: a pipeline asks, and its source lives as long as the program, which no borrowed handle of
+    // the tests does
     fn left(&self) -> Option<u64> {
         (**self).left()
     }

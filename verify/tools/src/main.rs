@@ -14,6 +14,7 @@
 //! length     files are short
 //! imports    which file uses which
 //! circles    no file or folder uses what uses it
+//! unreached  what no test reached, and no comment excuses
 //! self_test  each check fails where there is something to see
 //! ```
 
@@ -30,6 +31,7 @@ mod ordering;
 mod self_test;
 mod source;
 mod tree;
+mod unreached;
 mod words;
 
 use std::path::Path;
@@ -89,12 +91,22 @@ fn main() -> ExitCode {
             circles::print(&tree);
             ExitCode::SUCCESS
         }
+        ["--unreached", report] => {
+            let (found, excused) =
+                unreached::lines(&tree, &std::fs::read_to_string(report).unwrap_or_default());
+            for line in found {
+                println!("{line}");
+            }
+            eprintln!("{excused} lines are not reached, each with its reason");
+            // There are always some: none is a report about something else.
+            if excused > 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
         ["--self-test"] => {
             let failed = self_test::run(&tree);
             if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         _ => {
-            eprintln!("usage: tidy [--self-test | --circles]");
+            eprintln!("usage: tidy [--self-test | --circles | --unreached REPORT]");
             ExitCode::from(2)
         }
     }

@@ -248,6 +248,7 @@ fn keep_to(cpus: &[usize]) -> Result<(), PinError> {
 fn refused(cpus: &[usize], error: &io::Error) -> PinError {
     let machine = sysfs::present_and_online();
     let reason = |cpu: usize| match (error.kind(), &machine) {
+        // Unreached: for systems that the library can't ask
         (io::ErrorKind::Unsupported, _) => PinReason::Unsupported,
         (io::ErrorKind::InvalidInput, Some((present, _))) if !present.contains(&cpu) => PinReason::NotThere,
         (io::ErrorKind::InvalidInput, Some((_, online))) if !online.contains(&cpu) => PinReason::Offline,

@@ -20,6 +20,7 @@ pub(super) fn read(allowed: io::Result<Vec<usize>>, available: &[usize]) -> (Vec
 /// The CPUs that the machine has, and those that are online. `None` if the system does not say.
 pub(super) fn present_and_online() -> Option<(Vec<usize>, Vec<usize>)> {
     if cfg!(not(target_os = "linux")) {
+        // Unreached: for systems other than Linux
         return None;
     }
     let files = Files { root: Path::new(ROOT), hidden: Vec::new() };

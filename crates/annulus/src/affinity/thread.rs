@@ -27,6 +27,7 @@ impl NoThread {
     /// What the system said.
     pub(crate) fn error(&self) -> &(dyn Error + 'static) {
         match self {
+            // Unreached: the system has no thread to give
             Self::Begin(error) => error,
             Self::Cpu(error) => error,
         }
@@ -35,6 +36,7 @@ impl NoThread {
     /// The kind of that.
     pub(crate) fn kind(&self) -> io::ErrorKind {
         match self {
+            // Unreached: the system has no thread to give
             Self::Begin(error) => error.kind(),
             Self::Cpu(error) => io::Error::from(error.clone()).kind(),
         }
@@ -79,6 +81,8 @@ pub(crate) fn spawn<T: Send + 'static>(
             let _none = thread.join();
             Err(NoThread::Cpu(error))
         }
+        // Unreached: a thread that ended before it said anything, which only a panic of the allocator could
+        // bring
         Err(_) => Err(NoThread::Begin(io::ErrorKind::Other.into())),
     }
 }

@@ -79,6 +79,8 @@ impl<T: Message> Subscriber<T> {
                 return Some(whole.take());
             }
             // It was overwritten meanwhile: there is a newer one, or will be at the next look.
+            // Unreached: overwritten, or not yet written, between two looks: two threads have to meet there;
+            // loom seqlock and head
             pause();
         }
         None
@@ -121,6 +123,7 @@ impl<T: Message> Wait for OrLag<'_, T> {
         self.0.event()
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         self.0.watched()
     }

@@ -100,6 +100,7 @@ impl<S: Store> Shared<S> {
         // Of another process's ring nobody here knows when it ends: whoever finds nothing asks for that.
         let over = AtomicBool::new(ring.head().is_seen());
         if published.needs_fence() {
+            // Unreached: for systems without membarrier
             ring.head().always_take_slow_path();
         }
         Self {

@@ -161,6 +161,8 @@ fn try_claim<S: Strided>(shared: &Shared<S>, most: u64, lossless: bool) -> Resul
         match not_left {
             (_, SlotState::BeingWritten) if mutated!("claim_does_not_wait") => {}
             (sequence, SlotState::BeingWritten) if sequence == first => return Err(Obstacle::Slot),
+            // Unreached: a publisher that tries finds a slot behind the first still being written: two
+            // threads have to meet there; loom gate_many
             (sequence, SlotState::BeingWritten) => end = sequence,
             (_, SlotState::Free) => {}
             // Somebody else was faster.

@@ -594,6 +594,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         // others.
         // Mutants: `< with >`, `< with <=`: one by one.
         if cursor < M::floor(self.shared.role()) {
+            // Unreached: a stage that was passed over while it asked what it may see: two threads have to
+            // meet there; loom stage
             return 0;
         }
         let mut copies = [const { MaybeUninit::uninit() }; RUN];

@@ -113,6 +113,7 @@ impl<T: Message> Watcher for Inbox<T> {
         let order = ordering!(Release unless "matching_join_relaxed");
         let mut seen = below;
         while let Err(now) = self.top.compare_exchange_weak(seen, node, order, Ordering::Relaxed) {
+            // Unreached: two threads make topics at the same moment; loom bus
             // SAFETY: nobody else has the node before the exchange succeeds.
             unsafe { (*node).below = now };
             seen = now;

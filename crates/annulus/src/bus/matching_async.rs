@@ -92,6 +92,8 @@ impl<T: Message> MatchingSubscriber<T> {
                 Found::Message(index, message) => {
                     return Some((Arc::clone(self.members.name(index)), message));
                 }
+                // Unreached: a topic that laps its reader between two looks of a batch: threads have to meet
+                // there
                 Found::Lag(..) => {}
                 Found::Nothing | Found::End => return None,
             }

@@ -137,6 +137,8 @@ impl Topics {
         let topic = found.ok_or_else(unknown)?;
         match topic.remove() {
             Ok(()) => {}
+            // Unreached: two remove one topic at once: two threads have to meet there; test bus
+            // threads::a_removal_never_takes
             Err(Kept::Removed) => return Err(unknown()),
             Err(Kept::Held(holders)) => {
                 let (publishers, receivers) = (holders.publishers, holders.receivers);
@@ -149,6 +151,8 @@ impl Topics {
             let is_there =
                 |map: &Map| map.topics.find(name, hash).is_some_and(|there| Arc::ptr_eq(there, &topic));
             if !current.look(is_there) {
+                // Unreached: somebody makes the topic anew while it is removed: two threads have to meet
+                // there; test bus threads::a_removal_never_takes
                 return Ok(());
             }
             let without = current.look(|map| map.with_topics(map.topics.without(name, hash)));

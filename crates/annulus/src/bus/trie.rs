@@ -125,6 +125,7 @@ impl<E: Entry> Trie<E> {
     fn shrunk(mut children: [Self; WAYS]) -> Self {
         let mut there = children.iter_mut().filter(|child| !matches!(child, Self::Empty));
         match (there.next(), there.next()) {
+            // Unreached: says that it can't happen: a branch has two topics below it, and loses one at a time
             (None, _) => Self::Empty,
             (Some(only), None) if !matches!(only, Self::Branch(_)) => mem::replace(only, Self::Empty),
             _ => Self::Branch(Arc::new(children)),

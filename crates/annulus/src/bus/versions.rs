@@ -111,7 +111,11 @@ impl<V> Versions<V> {
                 if let Some(index) = self.grow() {
                     return index;
                 }
+                // Unreached: another thread adds cells at the same moment: two threads have to meet there;
+                // loom bus
                 seen = self.free.look_to_pop();
+                // Unreached: another thread adds cells at the same moment: two threads have to meet there;
+                // loom bus
                 continue;
             }
             // list.pop2. Relaxed: list.push5 and list.pop1 order it.
@@ -235,6 +239,8 @@ impl<V> Borrowed<'_, V> {
                 Ok(_) => {
                     // bus.put6. (This borrow is among those that owe.)
                     if cell.settles(count_of(word)) || mutated!("versions_freed_at_once") {
+                        // Unreached: who replaces a version borrows it, so it is not the last one; in the
+                        // drop of a borrow this line is reached
                         versions.free(index);
                     }
                     return Ok(());

@@ -381,6 +381,7 @@ impl<R, C, H> fmt::Display for SpawnError<R, C, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.parts.0.name;
         match &self.failure {
+            // Unreached: the system has no thread to give, which no test of event loops can bring about
             NoThread::Begin(_) => write!(f, "can't begin the thread {name:?} of an event loop"),
             NoThread::Cpu(error) => {
                 write_no_cpu(f, format_args!("the thread {name:?} of an event loop"), error)

@@ -150,6 +150,7 @@ impl<T> Cells<T> {
     #[inline(always)]
     pub(super) fn watch_write(&self, range: Range<usize>) {
         if cfg!(annulus_loom) {
+            // Unreached: with loom only
             self.watchers[range].iter().for_each(|watcher| watcher.with_mut(|_| ()));
         }
     }
@@ -158,6 +159,7 @@ impl<T> Cells<T> {
     #[inline(always)]
     pub(super) fn watch_read(&self, range: Range<usize>) {
         if cfg!(annulus_loom) {
+            // Unreached: with loom only
             self.watchers[range].iter().for_each(|watcher| watcher.with(|_| ()));
         }
     }

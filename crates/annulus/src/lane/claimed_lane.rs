@@ -142,6 +142,8 @@ impl<T> ClaimedLane<T> {
             if now == tail {
                 return 0;
             }
+            // Unreached: a claim between two looks for room: two threads have to meet there; loom
+            // claimed_wake
             tail = now;
         }
     }
@@ -191,6 +193,7 @@ impl<T> ClaimedLane<T> {
             // before who sees it.
             match self.tail.compare_exchange_weak(tail, over, success, failure) {
                 Ok(_) => return,
+                // Unreached: a close beside a claim: two threads have to meet there; loom claimed
                 Err(now) => tail = now,
             }
         }

@@ -24,6 +24,7 @@ unsafe impl<T: Send> Send for Position<T> {}
 unsafe impl<T: Send> Sync for Position<T> {}
 
 impl<T> Clone for Position<T> {
+    // Unreached: asked for by Copy; copies are made without it
     #[inline(always)]
     fn clone(&self) -> Self {
         *self

@@ -100,6 +100,7 @@ impl<T> SharedLane<T> {
     /// # Safety
     ///
     /// The caller is the one writer, sent these messages last, and calls this once for them.
+    // Unreached: a close beside a send: two threads have to meet there; loom shared_wake
     pub(crate) unsafe fn settle(&self, first: Number, end: Number) -> Claimed<'_, T> {
         // SAFETY: the messages from there on lie behind the end (shared.end2), or are claimed
         // (shared.settle1).
@@ -108,6 +109,7 @@ impl<T> SharedLane<T> {
 
     /// shared.settle1: the messages before the returned number belong to the readers. Those from there to
     /// before `end` are claimed.
+    // Unreached: a close beside a send: two threads have to meet there; loom shared_wake
     fn first_unsent(&self, first: Number, end: Number) -> Number {
         let mut head = self.slots.head.load(Ordering::Acquire);
         loop {

@@ -253,6 +253,7 @@ impl<T> Stamped<T> {
     /// # Safety
     ///
     /// They are there, no reader can claim them any more, and the caller has them once.
+    // Unreached: a close beside a send: two threads have to meet there; loom shared_wake
     pub(super) unsafe fn claimed(&self, first: Number, end: Number) -> Claimed<'_, T> {
         Claimed { slots: self, next: first, left: end.since(first) as usize }
     }
@@ -413,7 +414,9 @@ pub(super) fn claim<S>(
             if now == first {
                 return Err(first);
             }
+            // Unreached: two threads claim at the same moment: a matter of luck; loom shared and claimed
             (first, raced) = (now, true);
+            // Unreached: two threads claim at the same moment: a matter of luck; loom shared and claimed
             continue;
         };
         let is_ready = |&count: &u64| ready(first.plus(count)).is_some();
@@ -428,6 +431,7 @@ pub(super) fn claim<S>(
         // claim; and with claimed.close2.
         match counter.compare_exchange_weak(first, behind, success, failure) {
             Ok(_) => return Ok(Claim { first, slot, count, raced }),
+            // Unreached: two threads claim at the same moment: a matter of luck; loom shared and claimed
             Err(now) => (first, raced) = (now, !mutated!("race_untold")),
         }
     }
@@ -436,6 +440,8 @@ pub(super) fn claim<S>(
 impl<T> Drop for Stamped<T> {
     fn drop(&mut self) {
         while let Some(taken) = self.take_next() {
+            // Unreached: a send beside a close that nobody receives any more: two threads have to meet there;
+            // loom shared_wake
             drop(taken);
         }
         for index in 0..self.capacity() {

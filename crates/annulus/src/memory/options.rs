@@ -142,6 +142,8 @@ impl Memory {
     }
 
     /// `error`, if the node was required.
+    // Unreached: a producer joins, and its ring can't be on the node of the reader: needs a machine of
+    // several nodes
     #[cfg(feature = "numa")]
     pub(crate) fn if_required(self, error: MemoryError) -> Result<(), MemoryError> {
         match self.node {

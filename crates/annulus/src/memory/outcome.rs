@@ -54,6 +54,7 @@ impl Outcome {
     pub(super) fn fill(&mut self, pages: &Pages, joined_bytes: Option<usize>, off: Reason) {
         if self.may_join() {
             let advised = match joined_bytes {
+                // Unreached: transparent huge pages are switched off
                 None => Err(off),
                 Some(_) if mutated!("memory_not_huge") => Ok(()),
                 Some(_) => pages.advise_huge().map_err(|os_error| Reason::System { os_error }),
@@ -74,6 +75,7 @@ impl Outcome {
             self.notes.lock = refused.map(|os_error| match (mapping::lock_limit(), pages.bytes()) {
                 // (Other mappings may be locked, too, so the limit need not be below this.)
                 (Some(limit), bytes) => Reason::LockLimit { bytes, limit },
+                // Unreached: a lock is refused where nothing limits it
                 (None, _) => Reason::System { os_error },
             });
         }
@@ -140,7 +142,9 @@ impl Outcome {
                 };
                 match numa::elsewhere(pages, node) {
                     Ok(None) => Ok(()),
+                    // Unreached: needs a machine of several nodes
                     Ok(Some(found)) => Err(self.notes.node.unwrap_or(Reason::OtherNode { node, found })),
+                    // Unreached: a kernel without NUMA
                     Err(os_error) => Err(self.notes.node.unwrap_or(Reason::System { os_error })),
                 }
             }
@@ -177,11 +181,13 @@ impl Outcome {
         // Relaxed: it is a number and nothing else.
         self.reader.store(node, Ordering::Relaxed);
         if is_empty {
+            // Unreached: memory of no bytes
             return Ok(());
         }
         let bound = match pages {
             Some(_) if mutated!("reader_unheard") => Ok(()),
             Some(pages) => bind(pages, node, need),
+            // Unreached: for systems that map nothing
             None => Ok(()),
         };
         // The kernel has the last word.

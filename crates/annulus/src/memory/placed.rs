@@ -75,6 +75,7 @@ pub(crate) fn node_here() -> Result<usize, MemoryError> {
 }
 
 /// What a call to the system said, or that there is no such call.
+// Unreached: the system does not say on which node a thread runs
 #[cfg(feature = "numa")]
 fn unheard(os_error: i32) -> Reason {
     if mapping::IS_SUPPORTED { Reason::System { os_error } } else { Reason::Unsupported }
@@ -91,6 +92,7 @@ fn map(layout: Layout, outcome: &mut Outcome) -> Result<Mapping, NoBlock> {
     let mut mapping = None;
     if let Some(page_bytes) = reserved {
         match map_reserved(layout, page_bytes, outcome) {
+            // Unreached: needs reserved huge pages (sysctl vm.nr_hugepages=8): test memory reserved_ones
             Ok(filled) => mapping = Some(filled),
             Err(reason) => {
                 outcome.notes.huge_pages = Some(reason);
@@ -105,6 +107,7 @@ fn map(layout: Layout, outcome: &mut Outcome) -> Result<Mapping, NoBlock> {
         }
     }
     let mapping = match mapping {
+        // Unreached: needs reserved huge pages (sysctl vm.nr_hugepages=8): test memory reserved_ones
         Some(mapping) => mapping,
         None => map_plain(layout, outcome)?,
     };
@@ -122,6 +125,7 @@ fn map_reserved(layout: Layout, page_bytes: usize, outcome: &mut Outcome) -> Res
         match mapping::free_reserved_pages(page_bytes) {
             None => Reason::HugePageSize { page_bytes },
             Some(free) if free < needed as u64 => Reason::TooFewHugePages { page_bytes, needed, free },
+            // Unreached: enough reserved pages are free, and the kernel refuses them
             Some(_) => Reason::System { os_error },
         }
     };
@@ -129,7 +133,9 @@ fn map_reserved(layout: Layout, page_bytes: usize, outcome: &mut Outcome) -> Res
         .map_err(|os_error| refused(os_error.unwrap_or(0)))?;
     outcome.bind(mapping.pages());
     // A limit of a control group shows only here.
+    // Unreached: enough reserved pages are free, and the kernel refuses them
     mapping.pages().populate().map_err(|os_error| Reason::System { os_error })?;
+    // Unreached: needs reserved huge pages (sysctl vm.nr_hugepages=8): test memory reserved_ones
     Ok(mapping)
 }
 

@@ -180,6 +180,7 @@ impl<T> Read<T> for Claimer<T> {
     #[inline]
     fn take_some(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
         if most == 0 {
+            // Unreached: nobody asks for no message; the trait allows it
             return 0;
         }
         // Decision 0045: one by one for a handler.
@@ -197,6 +198,7 @@ impl<T> Read<T> for Claimer<T> {
     #[inline]
     fn take_here(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
         if most == 0 {
+            // Unreached: nobody asks for no message; the trait allows it
             return 0;
         }
         let Some(Taken { value, .. }) = self.local.lane.take_next() else { return 0 };

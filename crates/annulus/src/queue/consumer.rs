@@ -696,6 +696,7 @@ impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Wait for
         &self.consumer.end.state().published
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         self.consumer.end.watched()
     }

@@ -44,6 +44,7 @@ impl<L: QueueLane, R: Fn(&L) -> u64> Wait for FullLane<'_, L, R> {
         &self.node.released
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         Some(self.freed)
     }

@@ -428,6 +428,7 @@ impl<T: Send, K: Joinable> Clone for Producer<T, K> {
     fn clone(&self) -> Self {
         match K::another(&self.end) {
             Ok(end) => Self { end },
+            // Unreached: no memory for another ring; a ring of the same size was had before
             Err(error) => panic!("no ring for another producer: {error}"),
         }
     }

@@ -192,6 +192,7 @@ impl<L> Roster<L> {
                 .compare_exchange(ptr::null_mut(), blocks.cast(), Ordering::AcqRel, Ordering::Acquire)
                 .is_err()
             {
+                // Unreached: two producers that join at once need another bucket: they have to meet there
                 // SAFETY: it was made above, and nobody else has it.
                 drop(unsafe { Box::from_raw(blocks) });
             }
@@ -274,6 +275,8 @@ impl<L> Roster<L> {
                 // Acquire: pairs with the Release in `set_bit` and `clear_bit`.
                 Some(block) if !round.all => block.active.load(Ordering::Acquire) >> (from % LANES_PER_BLOCK),
                 Some(_) => u64::MAX,
+                // Unreached: a round has to meet a producer that has counted its ring and has not added the
+                // bucket yet; loom fan_in_wake
                 None => 0,
             };
             // Decision 0057: round and round, by bits.
@@ -356,6 +359,8 @@ impl<L> Roster<L> {
             self.clear_bit(node);
             // roster.quiet4. Relaxed: the bit orders it.
             if node.active.load(Ordering::Relaxed) && !mutated!("deactivate_beside_activation") {
+                // Unreached: a producer activates its lane between two looks of a consumer that deactivates
+                // it; loom fan_in_wake, Promela fan_in
                 self.set_bit(node);
             }
         }

@@ -130,6 +130,7 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
         unsafe { self.lane().send(number, value) };
         match self.after_publish(1).and_then(|mut unsent| unsent.next()) {
             None => Ok(()),
+            // Unreached: a close beside a send: two threads have to meet there; loom shared_wake
             Some(value) => Err(value),
         }
     }
@@ -158,6 +159,7 @@ impl<T: Send> Write<T> for SharedWriteEnd<T> {
         }
         match self.after_publish(count) {
             None => count,
+            // Unreached: a close beside a send: two threads have to meet there; loom shared_wake
             Some(unsent) => count - unsent.len(),
         }
     }

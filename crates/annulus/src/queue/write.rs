@@ -216,6 +216,8 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         // SAFETY: the slot is free, so it is this end's alone.
         unsafe { self.lane().cells().write_at(at, value) };
         if !self.publish(1) {
+            // Unreached: a close beside a send into the last slot: two threads have to meet there; loom
+            // lane_wake
             // SAFETY: written above, and the lane ends before it.
             return Err(unsafe { self.lane().cells().take_at(at) });
         }
@@ -256,6 +258,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
         if self.publish(1) {
             Ok(())
         } else {
+            // Unreached: a close beside a send: two threads have to meet there; loom hand_off_wake
             // SAFETY: handed over above, and the lane ends before it.
             Err(unsafe { self.lane().take_back() })
         }
@@ -368,6 +371,7 @@ impl<T, C: ControlBlock<T>> WriteEnd<T, C> {
     #[inline(always)]
     pub(super) unsafe fn publish_slots(&mut self, count: usize) -> usize {
         if count == 0 {
+            // Unreached: a close beside a send: two threads have to meet there; loom lane_wake
             return 0;
         }
         if !self.is_refused() && self.publish(count) {
@@ -433,6 +437,7 @@ fn publish_slow_path<T, C: ControlBlock<T>>(
     if !sent {
         // The consumer does not look at the tail any more, and nobody else relies on it. But the statistics
         // count by it.
+        // Unreached: a close beside a send: two threads have to meet there; loom lane_wake
         node.lane.publish(first);
     }
     sent
@@ -454,6 +459,7 @@ unsafe fn publish_one_slow_path<T, C: ControlBlock<T>>(
     if publish_slow_path(node, at.number, after.number) {
         return Ok(());
     }
+    // Unreached: a close beside a send: two threads have to meet there; loom lane_wake
     // SAFETY: the caller's promise; the lane ends before the message.
     Err(unsafe { node.lane.cells().take_at(at) })
 }
@@ -520,6 +526,7 @@ impl<T: Send, C: ControlBlock<T>> Write<T> for WriteEnd<T, C> {
         }
         // Mutants: `|| with &&`: where it is closed, the slow path finds that, too.
         if count == 0 || self.is_refused() {
+            // Unreached: a close beside a send: two threads have to meet there; loom lane_wake
             return 0;
         }
         let (before, behind) = values[..count].split_at(beside);

@@ -406,6 +406,8 @@ impl Head {
             if newest.is_some() || self.claimed() == claimed {
                 return newest;
             }
+            // Unreached: publishers go on while newest finds nothing: they have to meet in every slot;
+            // Promela claim, loom many
             pause();
         }
     }

@@ -175,6 +175,8 @@ impl Node {
             match at.below().iter().find(|node| node.recount(Count::with_one_more).is_some()) {
                 Some(node) => at = node,
                 // The free one was taken, and another is free now.
+                // Unreached: the free cell was taken between two looks, and another is free now: three have
+                // to meet there; loom gate
                 None => pause(),
             }
         }
@@ -197,6 +199,8 @@ impl Node {
                         at.upwards().for_each(count_rest);
                         return Pass::of(first);
                     }
+                    // Unreached: two subscribers that join at once make the same family, or the first node:
+                    // they have to meet there; loom gate
                     Err(theirs) => theirs,
                 },
             };
@@ -260,6 +264,8 @@ impl Registry {
             Some(top) => top,
             None => match self.top.put(Node::new(None, Some(cursor))) {
                 Ok(node) => return Pass::of(node),
+                // Unreached: two subscribers that join at once make the same family, or the first node: they
+                // have to meet there; loom gate
                 Err(theirs) => theirs,
             },
         };

@@ -41,6 +41,7 @@ impl<S: Store> Ring<S> {
         S: Strided,
     {
         if capacity < MIN_CAPACITY {
+            // Unreached: builders say so before they come here
             return Err(CapacityError::TooSmall { capacity, minimum: MIN_CAPACITY });
         }
         let stride = S::stride(writers);

@@ -272,6 +272,7 @@ pub(super) unsafe fn read_run<'a, 'm, T: Message>(
     }
     // slot.r3, and slot.r4 of the first.
     if count > 0 && !slot(first).is_unchanged(first) && !mutated!("run_no_second_look") {
+        // Unreached: a run overwritten while it is read: two threads have to meet there; loom seqlock
         count = 0;
     }
     // Every byte of these was written, and the looks saw `done` in the last slot and then in the first.

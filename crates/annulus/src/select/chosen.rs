@@ -46,12 +46,14 @@ impl Choices for () {
     type Waiting = ();
     const COUNT: usize = 0;
 
+    // Unreached: the end of the list of arms, which has no arm
     #[inline(always)]
     #[allow(private_interfaces, reason = "the macro does not call it")]
     fn look_at(&mut self, _: usize) -> Look<()> {
         Look::Nothing
     }
 
+    // Unreached: the end of the list of arms, which has no arm
     #[inline(always)]
     fn choose(self, _: Option<usize>) {}
 
@@ -149,6 +151,7 @@ fn select_another<L: Choices>(
 fn wait<L: Choices>(arms: L, first: usize, is_fair: bool, until: Until) -> L::Chosen {
     let deadline = match until {
         Until::Found => None,
+        // Unreached: an arm has to be in the middle of a send when it is looked at; loom select_wake
         Until::Now => Some(Instant::now()),
         Until::Passed(timeout) => Instant::now().checked_add(timeout),
     };
@@ -210,6 +213,7 @@ impl Looks {
 pub(super) fn turn(count: usize) -> usize {
     // (Under loom all threads are one, and each execution has to be as the one before.)
     if cfg!(annulus_loom) {
+        // Unreached: for loom
         return 0;
     }
     LOOKS.with(|looks| {

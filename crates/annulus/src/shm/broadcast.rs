@@ -208,6 +208,7 @@ pub(super) fn accept<T: Pod + Send>(
     let capacity = layout.capacity;
     let too_many = damaged("the capacity", capacity);
     let (Some(slots), Some(offset)) = (Copied::<T>::layout(capacity), layout.slots_offset()) else {
+        // Unreached: a header whose sums can be counted has slots that can be
         return Err(too_many);
     };
     let needed = offset.saturating_add(slots.size());

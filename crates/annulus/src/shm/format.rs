@@ -119,6 +119,7 @@ const _: () = {
 };
 
 /// What the code has at these offsets from the producer's section on is where the page says. For constants.
+// Unreached: the compiler evaluates it, as all lines of it
 pub(crate) const fn are_at(offsets: &[usize], wanted: &[usize]) {
     assert!(offsets.len() == wanted.len());
     let mut index = 0;
@@ -347,6 +348,8 @@ pub(super) fn unfit(unfit: Unfit) -> AttachError {
         Unfit::NotSealed => AttachError::NotSealed,
         Unfit::Sparse => AttachError::Sparse,
         Unfit::Length(found) => AttachError::Length { found, needed: LEAST_BYTES as u64 },
+        // Unreached: only where the system has no memory for a mapping, or the memory is its creator's to
+        // write; unit tests of the mapping have the second
         Unfit::System(error) => AttachError::System(error),
     }
 }

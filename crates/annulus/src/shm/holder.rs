@@ -35,6 +35,7 @@ impl Holder {
                 match Process::find(record.process.pid(), record.process.start_time()) {
                     Ok(Some(process)) => Seen::There(process),
                     Ok(None) => Seen::Gone,
+                    // Unreached: a system without pidfds, or one that forbids them
                     Err(_) => Seen::Hidden,
                 }
             }
@@ -80,6 +81,7 @@ fn read(file: &File) -> io::Result<Option<Record>> {
     match folder::text(file, MOST_BYTES) {
         Ok(text) => Ok(Record::parse(&text)),
         Err(error) if error.kind() == ErrorKind::InvalidData => Ok(None),
+        // Unreached: a file that can't be read although it is open
         Err(error) => Err(error),
     }
 }

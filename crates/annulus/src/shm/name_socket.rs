@@ -54,6 +54,7 @@ impl NameSocket {
                     // Whoever has gone again needs no answer.
                     Ok((client, _)) => _ = fds.iter().try_for_each(|fd| send_fd(&client, fd.as_fd())),
                     Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => break,
+                    // Unreached: the system has no descriptor left for whoever connects
                     Err(_) => thread::sleep(REST),
                 }
             }
@@ -67,6 +68,7 @@ impl Drop for NameSocket {
     fn drop(&mut self) {
         // A child that `fork` made has the same socket, and not the thread.
         if self.process != std::process::id() && !mutated!("name_socket_of_the_parent_ends") {
+            // Unreached: in a child by fork, which writes no profile
             return;
         }
         // It makes `accept` fail, in the thread.

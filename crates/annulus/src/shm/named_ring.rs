@@ -105,9 +105,13 @@ impl NamedRing {
             }
             (PeerState::Alive, Ok(Some(opened))) => Ok(opened),
             (PeerState::Alive, Err(error)) => Err(match error.kind() {
+                // Unreached: in processes of other users, which only root makes, and which report nothing
                 ErrorKind::PermissionDenied => NameError::NotPermitted { name, process },
+                // Unreached: in processes of other users, which only root makes, and which report nothing
                 ErrorKind::Unsupported => NameError::OtherNamespace { name, process },
+                // Unreached: in processes of other users, which only root makes, and which report nothing
                 ErrorKind::WouldBlock => NameError::NoAnswer { name, process },
+                // Unreached: a process that may open no more files
                 _ => NameError::System { name, error },
             }),
         }
@@ -122,10 +126,12 @@ impl NamedRing {
         let is_ours = self.holder.owner()? == folder::user();
         if is_here && is_ours {
             match folder::open_of(process.pid(), fd, is_writable) {
+                // Unreached: the kernel shows the descriptors of a process of the same user to nobody
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {}
                 told => return told,
             }
         }
+        // Unreached: in processes of other users, which only root makes, and which report nothing
         match name_socket::ask(&self.names.folder, &self.name)? {
             Some([first, second]) => {
                 folder::opened_again(if fd == ring { first } else { second }, is_writable)

@@ -317,6 +317,8 @@ impl<T: Pod + Send> NamedSubscriber<T> {
         }
         let joined = match self.join(&named) {
             // It has ended since.
+            // Unreached: a publisher that ends between two looks at its name: two processes have to meet
+            // there
             Err(FindError::Name(NameError::NotFound { .. } | NameError::Dead { .. })) => return Ok(None),
             // It may succeed the next time.
             Err(error @ (FindError::Name(_) | FindError::Attach(AttachError::System(_)))) => {

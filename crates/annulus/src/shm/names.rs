@@ -95,6 +95,7 @@ pub(super) fn is_private(mode: u32) -> bool {
 }
 
 /// An error that is about no name.
+// Unreached: a directory that is open, and can't be read
 pub(super) fn about_all(error: io::Error) -> NameError {
     NameError::System { name: String::new(), error }
 }

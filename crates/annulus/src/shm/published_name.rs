@@ -58,6 +58,7 @@ impl AsFd for PublishedName {
 impl Drop for PublishedName {
     fn drop(&mut self) {
         if self.process != std::process::id() && !mutated!("shm_child_takes_back") {
+            // Unreached: in a child that a fork has made, which reports nothing
             return;
         }
         // Before the lock ends, and before the number of the descriptor may be another file's: it ends with

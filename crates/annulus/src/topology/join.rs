@@ -129,6 +129,7 @@ impl<T: Send + 'static> Outlet<T> for Deal<T> {
     }
 
     /// The next message would be refused.
+    // Unreached: only an input asks, and none sends into several rings: decision 0076
     fn is_closed(&self) -> bool {
         self.outlets[self.next].is_closed()
     }
@@ -203,6 +204,7 @@ impl<T: Send + Clone + 'static> Outlet<T> for Copies<T> {
         batch.drain(..).all(|message| self.send(message, Some(strategy)).is_ok())
     }
 
+    // Unreached: only an input asks, and none sends into several rings: decision 0076
     fn is_closed(&self) -> bool {
         self.outlets.iter().all(|outlet| outlet.is_closed())
     }

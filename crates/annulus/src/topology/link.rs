@@ -132,6 +132,7 @@ impl Link for Mpsc {
         let mut producers = alloc::vec![producer];
         while producers.len() < writers {
             producers.push(producers[0].register().map_err(|error| match error {
+                // Unreached: there is no memory for the ring of another producer
                 RegisterError::Capacity(error) => error,
                 RegisterError::Closed => unreachable!("its consumer is here"),
             })?);
@@ -139,6 +140,7 @@ impl Link for Mpsc {
         Ok((producers, consumer))
     }
 
+    // Unreached: only an input asks, and none sends into such a queue
     fn into_spsc<T: Send>(producer: Producer<T, Self>) -> Result<Producer<T, Spsc>, Producer<T, Self>> {
         Err(producer)
     }

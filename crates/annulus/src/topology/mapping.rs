@@ -44,6 +44,7 @@ fn through<T: Send, U: Send>(
     while let Ok(first) = from.recv_by(context.strategy) {
         received.received.add(1);
         if context.is_aborted() {
+            // Unreached: an abort between a receive and the look behind it: two threads have to meet there
             break;
         }
         // Nobody knows yet how many they will be: probably as many as the last time.
@@ -107,6 +108,7 @@ fn into_results<T: Send, U: Send>(
     while let Ok(first) = from.recv_by(context.strategy) {
         let mut taken = Taken { received, count: 1 };
         if context.is_aborted() {
+            // Unreached: an abort between a receive and the look behind it: two threads have to meet there
             break;
         }
         // As many as the last time, probably.

@@ -196,6 +196,7 @@ impl Pipeline {
     pub fn join(self) -> Result<(), JoinError> {
         for thread in self.threads {
             if let Err(payload) = thread.handle.join() {
+                // Unreached: a stage catches its panics; this one would come from outside of it
                 self.shared.panicked(&self.graph.name(Node::Stage(thread.stage)), &*payload);
             }
         }

@@ -50,6 +50,7 @@ pub(super) trait Outlet<T>: Send {
     fn is_closed(&self) -> bool;
 
     /// What an input sends into, where it is one ring.
+    // Unreached: of what no input sends into: decision 0076
     fn into_entry(self: Box<Self>) -> Option<BoxEntry<T>> {
         None
     }
@@ -182,6 +183,7 @@ impl<T: Send + 'static, K: Link> Entry<T> for Counted<Producer<T, K>, Sent> {
         let Self { handle, counters } = *self;
         match K::into_spsc(handle) {
             Ok(handle) => Ok(Counted { handle, counters }),
+            // Unreached: as `into_spsc` in topology/link.rs
             Err(handle) => Err(Box::new(Self { handle, counters })),
         }
     }
@@ -263,6 +265,7 @@ impl<T: Message> Outlet<T> for Publishing<Publisher<T, Lossless>> {
     fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
         let sent = match strategy {
             None => self.publisher.publish(message),
+            // Unreached: a stage sends into a broadcast ring in batches, and an input without a strategy
             Some(strategy) => self.publisher.publish_by(message, strategy),
         };
         sent.map(|()| self.counters.0.add(1)).map_err(PublishError::into_inner)

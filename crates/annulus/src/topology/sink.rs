@@ -63,15 +63,18 @@ impl fmt::Debug for Sunk {
 pub(super) struct Nothing;
 
 impl Outlet<()> for Nothing {
+    // Unreached: a sink has no results
     fn send(&mut self, (): (), _: Option<WaitStrategy>) -> Result<(), ()> {
         Ok(())
     }
 
+    // Unreached: a sink has no results
     fn send_all(&mut self, batch: &mut Vec<()>, _: WaitStrategy) -> bool {
         batch.clear();
         true
     }
 
+    // Unreached: a sink has no results
     fn is_closed(&self) -> bool {
         false
     }

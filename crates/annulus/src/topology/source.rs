@@ -36,10 +36,13 @@ impl<R: Receive> Existing<R> {
             }
             match self.receiver.poll_recv() {
                 Look::Found(found) => return found,
+                // Unreached: a message that is just being sent: two threads have to meet there; loom
+                // event_loop
                 Look::Again => {}
                 Look::Nothing => {
                     // SAFETY: the fields are in this order, and nobody takes them apart.
                     let mut next = unsafe { NextOrStop::new(&mut self.receiver, &mut self.lending) };
+                    // Unreached: what a seeded bug does
                     let soon =
                         || std::time::Instant::now().checked_add(core::time::Duration::from_millis(10));
                     let deadline = if mutated!("source_polls") { soon() } else { None };

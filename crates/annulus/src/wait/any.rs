@@ -98,6 +98,7 @@ pub(crate) fn wait_for_any(arms: &mut dyn Arms, first: usize, deadline: Deadline
         match spin.turn(arms.0.at(0).arm.event()) {
             Turn::Spun | Turn::GaveWay => {}
             // No single word decides.
+            // Unreached: where the processor waits by the word (the strategy Monitor)
             Turn::Watch => processor::pause(),
             Turn::Sleep => {
                 let found = sleep(arms.0, first, deadline);

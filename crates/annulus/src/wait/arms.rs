@@ -11,6 +11,7 @@ impl Arms for () {
         0
     }
 
+    // Unreached: says that it can't happen
     fn at(&mut self, _: usize) -> &mut Listening<dyn Arm + '_> {
         unreachable!("there are not so many arms")
     }

@@ -168,6 +168,7 @@ impl<R: Source> Wait for NextOrStop<'_, R> {
     }
 
     /// A stop, which changes another word, is found a little later.
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         self.receiver.watched()
     }

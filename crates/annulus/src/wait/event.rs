@@ -272,6 +272,7 @@ impl Event {
     pub(crate) fn barrier_at_any_price(&self) {
         // Mutants: `&& with ||`, `delete !`: a millisecond in place of a barrier.
         if !mutated!("end_no_barrier") && !self.barrier() {
+            // Unreached: where the system refuses membarrier after it allowed it
             fence::wait_out();
         }
     }
@@ -367,6 +368,8 @@ impl Event {
     fn wake_some(&self, count: usize) {
         if self.remote.is_some() {
             // Nobody counts the sleepers of other processes.
+            // Unreached: a stop of an event loop on a ring of another process, when the thread is about to
+            // sleep: a matter of luck
             return self.wake();
         }
         // As in `wake`.

@@ -78,6 +78,7 @@ impl Listener {
         // In place: a listener that is moved is read before its stores have come to an end.
         let Some(there) = listener else { return false };
         let ended = there.node.as_mut().map_or(Ended::Abandoned, OwnedNode::disarm);
+        // Unreached: a look finds another thread in the middle of its wake-up; loom task_wake and select_wake
         if ended == Ended::Abandoned {
             // Not given back.
             there.node = None;

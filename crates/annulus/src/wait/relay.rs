@@ -53,6 +53,7 @@ impl Relay {
         Listener::disarm(&mut self.listener);
         // SAFETY: the caller's promise.
         if !unsafe { Listener::register_at(&mut self.listener, event, waker) } {
+            // Unreached: where the system refuses membarrier after it allowed it
             // The fence was refused. The look that follows has to see what senders did before they could see
             // the listener.
             // SAFETY: the caller's promise.

@@ -167,6 +167,7 @@ impl RemoteWord {
         }
         // remote.wake3. Relaxed: remote.wake2 and remote.sleep2 decide what it sees.
         if self.word().load(Ordering::Relaxed) & SLEEPER == 0 || mutated!("remote_wakes_nobody") {
+            // Unreached: a sleeper that goes between two looks of its waker
             return false;
         }
         // remote.wake4. Release: pairs with the Acquire of remote.sleep4. Acquire: pairs with the Release of

@@ -23,6 +23,7 @@ pub(crate) unsafe trait Source {
 
     /// The one word that decides whether something is there, if there is one: as
     /// [`Wait::watched`], for [`is_ready`](Self::is_ready).
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         None
     }
@@ -53,6 +54,7 @@ unsafe impl<S: Source + ?Sized> Source for &mut S {
         (**self).is_ready()
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         (**self).watched()
     }
@@ -82,6 +84,7 @@ impl<S: Take> Wait for Next<S> {
         self.0.event()
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         self.0.watched()
     }

@@ -63,6 +63,7 @@ impl Spin {
             WaitStrategy::YieldSpin => pause(),
             WaitStrategy::Monitor => {
                 if turn >= TURNS_BEFORE_WATCH && ProcessorWait::of_this_processor() != ProcessorWait::Pause {
+                    // Unreached: where the processor waits by the word (the strategy Monitor)
                     return Turn::Watch;
                 }
                 pause();

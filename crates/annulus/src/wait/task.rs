@@ -95,6 +95,7 @@ impl<W: Wait> Waiting<W> {
                         Look::Nothing if NonNull::from(self.waiter.event()) == event => {
                             if !is_fenced {
                                 // A wake-up may be missed, so the task looks again.
+                                // Unreached: where the system refuses membarrier after it allowed it
                                 context.waker().wake_by_ref();
                             }
                             return Poll::Pending;

@@ -46,6 +46,7 @@ pub(crate) fn wait_until<W: Wait>(
                 spin.count(pauses);
             }
             Turn::GaveWay => {}
+            // Unreached: where the processor waits by the word (the strategy Monitor)
             Turn::Watch => {
                 let found = watch(waiter, deadline, processor::wait_while);
                 if found.is_some() {

@@ -22,6 +22,7 @@ pub(crate) trait Wait {
     /// [`Monitor`](super::WaitStrategy::Monitor): the word that `poll` loads, and that is stored for each
     /// message (or free slot, or whatever is waited for). Only a poll changes which word it is. What makes
     /// `poll` succeed by another word, such as a close, is found a little later.
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         None
     }

@@ -170,6 +170,7 @@ impl Waiters {
     /// expected to come back.
     pub(super) fn are_away(&self, is_any: bool) -> bool {
         if MANY_IN_VAIN == 1 {
+            // Unreached: for loom and Miri
             return !is_any;
         }
         if mutated!("tasks_never_away") {
@@ -394,6 +395,8 @@ impl OwnedNode {
         // with it, and who gives it back has all that it did by task.wake3.
         match outcome.compare_exchange(PENDING, ABANDONED, Ordering::Relaxed, failure) {
             Ok(_) => Ended::Abandoned,
+            // Unreached: woken between two looks of who gives up: two threads have to meet there; loom
+            // task_wake
             Err(WOKEN_ALONE) => Ended::WokenAlone,
             Err(_) => Ended::Plainly,
         }

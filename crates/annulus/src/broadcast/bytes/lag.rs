@@ -54,6 +54,7 @@ impl Wait for NextOrLag<'_> {
         self.0.event()
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         self.0.watched()
     }
@@ -64,6 +65,7 @@ impl Wait for NextOrLag<'_> {
             Ok(length) => Look::Found(Ok(length)),
             Err(Miss::Closed) => Look::Found(Err(LossyRecvError::Closed)),
             Err(Miss::Empty) => Look::Nothing,
+            // Unreached: lapped between two looks of one who waits: two threads have to meet there
             Err(Miss::Lapped) => Look::Found(Err(LossyRecvError::Lagged { skipped: subscriber.go_on() })),
         }
     }

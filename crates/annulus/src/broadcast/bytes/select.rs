@@ -25,10 +25,12 @@ struct OrLag<'s>(&'s mut Subscriber);
 impl Wait for OrLag<'_> {
     type Found = Result<Box<[u8]>, LossyRecvError>;
 
+    // Unreached: asked of the first arm of a select that waits; in the tests that is another one
     fn event(&self) -> &Event {
         Source::event(&*self.0)
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         Source::watched(&*self.0)
     }

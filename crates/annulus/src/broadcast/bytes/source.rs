@@ -24,6 +24,7 @@ unsafe impl Source for Subscriber {
         self.extents.is_ready()
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         Source::watched(&self.extents)
     }

@@ -391,6 +391,7 @@ impl Wait for Next<'_> {
         Wait::event(&self.subscriber.extents)
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         Wait::watched(&self.subscriber.extents)
     }

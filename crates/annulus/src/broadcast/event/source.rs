@@ -17,6 +17,7 @@ unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
         Wait::event(self)
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         Wait::watched(self)
     }
@@ -103,6 +104,7 @@ impl<T: Send + Sync, M: Mode> Wait for There<'_, T, M> {
         Wait::event(self.0)
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         Wait::watched(self.0)
     }

@@ -15,6 +15,7 @@ impl<K: InPlace> Producer<K> {
         };
         // Not a hint: who waits is woken by the close once.
         if Write::state(end).is_closed() {
+            // Unreached: a close between two looks of one who waits for room: threads have to meet there
             return Some(Err(WriteError::Closed));
         }
         let slots = slots_for(end, len);

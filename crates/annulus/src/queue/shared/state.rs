@@ -101,6 +101,7 @@ impl<T> State<T> {
         let early = mutated!("claimed_counts_early").then(|| self.lane.written_from(first));
         // Full: pairs with that of another sender, and with the barriers of who sleeps and of `discard`.
         fence(Ordering::SeqCst);
+        // Unreached: a send beside a close, or beside the drop of the last receiver; loom claimed_wake
         if self.may_be_closed() && !mutated!("claimed_close_unseen") {
             // All: one takes this message, and the others see that nothing is left.
             self.published.notify();
@@ -110,6 +111,7 @@ impl<T> State<T> {
             return;
         }
         if !self.published.has_sleepers() {
+            // Unreached: a wake-up by another between two looks: two threads have to meet there
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.written_from(first));
@@ -215,6 +217,7 @@ impl<T> State<T> {
         // Full: pairs with that of another receiver, and with the barrier of who sleeps.
         fence(Ordering::SeqCst);
         if !self.released.has_sleepers() {
+            // Unreached: a wake-up by another between two looks: two threads have to meet there
             return;
         }
         let count = early.unwrap_or_else(|| self.lane.left_from(free));
@@ -399,6 +402,7 @@ impl<'a, T> Wait for FullQueue<'a, T> {
         &self.state.released
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         Some(self.state.lane.free_word())
     }
@@ -417,7 +421,11 @@ impl<'a, T> Wait for FullQueue<'a, T> {
             Look::Again => Look::Again,
             Look::Found(()) => match lane.claim_free_slot() {
                 Ok(slot) => Look::Found(Ok(slot)),
+                // Unreached: a close between a look for room and the claim: two threads have to meet there;
+                // loom claimed_wake
                 Err(Refusal::Closed) => Look::Found(Err(Refusal::Closed)),
+                // Unreached: another sender takes the room between the look and the claim: two threads have
+                // to meet there; loom claimed_wake
                 Err(Refusal::Full) => Look::Nothing,
             },
         }
@@ -436,6 +444,7 @@ impl<T> Wait for Next<'_, T> {
         &self.state.published
     }
 
+    // Unreached: where the processor waits by the word (the strategy Monitor)
     fn watched(&self) -> Option<&AtomicU64> {
         Some(self.state.lane.next_word())
     }

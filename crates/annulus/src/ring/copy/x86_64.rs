@@ -41,7 +41,11 @@ pub(super) unsafe fn copy(to: *mut u8, from: *const u8, bytes: usize) {
         if has_avx512() {
             copy_avx512(to, from, bytes);
         } else if has_avx() {
+            // Unreached: for processors with fewer kinds of vectors than this one; ring/copy.rs tries each by
+            // itself
             copy_avx(to, from, bytes);
+            // Unreached: for processors with fewer kinds of vectors than this one; ring/copy.rs tries each by
+            // itself
         } else {
             copy_sse2(to, from, bytes);
         }
