@@ -13,14 +13,10 @@ use crate::sync::mutated;
     note = "text: `annulus::Text<N>`. What owns memory or borrows it: a ring of owned events (`annulus::event`) or a queue (`annulus::queue`)",
     note = "a `Handle` of an `annulus::pool`, which every subscriber would receive and only one could redeem: no derive helps; for one reader a queue, for many a ring of owned events (example `video_frames`)"
 )]
-pub trait Plain {}
+pub trait Plain: NoUninit {}
 
 #[diagnostic::do_not_recommend]
 impl<T: NoUninit> Plain for T {}
-
-/// Compiles for such types alone.
-#[inline(always)]
-pub fn is_plain<T: Plain>() {}
 
 /// Refuses to compile where padding follows field `at` of `fields`, which have an offset and a size each.
 ///
