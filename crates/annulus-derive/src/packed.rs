@@ -23,7 +23,7 @@ pub(crate) fn of_struct(input: &DeriveInput, attributes: &Attributes, data: &Dat
         &Wire {
             messages: row.messages(),
             ty: row.wire(&private),
-            encode: quote!({ let #whole = *self; #fields }),
+            encode: quote!(match *self { #whole => #fields }),
             decode: quote!({ #values #whole }),
         },
     )
@@ -112,14 +112,18 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
             // A type of its own, so that fields may be of private types.
             #[repr(transparent)]
             pub struct #marker #params (#ty) #bounds;
+            #[automatically_derived]
             impl #params ::core::marker::Copy for #marker #arguments #bounds {}
+            #[automatically_derived]
             impl #params ::core::clone::Clone for #marker #arguments #bounds {
                 #[inline(always)]
                 fn clone(&self) -> Self { *self }
             }
             // SAFETY: it is what it holds, which makes the same promise: `encode` below asks the compiler.
+            #[automatically_derived]
             unsafe impl #params #private::NoUninit for #marker #arguments #bounds {}
 
+            #[automatically_derived]
             impl #params #private::Message for #name #arguments #bounds {
                 type Wire = #marker #arguments;
 

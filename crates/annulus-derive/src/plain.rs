@@ -67,6 +67,7 @@ pub(crate) fn of_struct(
         const _: () = {
             // SAFETY: the checks below, without which this does not compile: each field has no uninitialised
             // byte, and all bytes are those of fields.
+            #[automatically_derived]
             unsafe impl #private::NoUninit for #name {}
 
             #helpers
@@ -126,11 +127,13 @@ pub(crate) fn of_enum(
     let variants = data.variants.iter().map(|it| own::derived(&it.ident));
     let value = own::local("value");
     let integer = own::derived(integer);
+    let outer = attributes.of_generated();
     quote! {
-        #[automatically_derived]
+        #outer
         const _: () = {
             // SAFETY: it is represented by an integer, and has nothing else: below, the compiler refuses a
             // variant with a field, and any other size than the integer's.
+            #[automatically_derived]
             unsafe impl #params #private::NoUninit for #name #arguments #bounds {}
 
             fn __annulus_integer #params (#value: #name #arguments) -> ::core::primitive::#integer #bounds {

@@ -84,6 +84,7 @@ impl<'a> Shape<'a> {
                     quote!(#private::Several(#value.map(|#name| #element)))
                 }
             },
+            Self::Row(shapes) if shapes.is_empty() => value.clone(),
             Self::Row(shapes) => {
                 let names = own::parts(shapes.len());
                 let row = self.encode_row(private, &names);
@@ -118,6 +119,7 @@ impl<'a> Shape<'a> {
                     quote!((#wire).0.map(|#name| #element))
                 }
             },
+            Self::Row(shapes) if shapes.is_empty() => wire.clone(),
             Self::Row(shapes) => {
                 let names = own::parts(shapes.len());
                 let values = self.decode_row(private, wire, &names);

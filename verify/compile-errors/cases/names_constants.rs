@@ -31,6 +31,10 @@ struct Plain {
     size: [u8; SIZE],
     fields: [u32; FIELDS],
     sizes: [[bool; SIZES]; SIZE],
+    block: [u8; {
+        const SIZE: usize = 4;
+        SIZE
+    }],
 }
 
 #[derive(Clone, Copy, Message)]
