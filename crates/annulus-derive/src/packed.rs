@@ -132,7 +132,10 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
                     &'__annulus self,
                     #space: &'__annulus mut ::core::mem::MaybeUninit<#marker #arguments>,
                 ) -> &'__annulus #marker #arguments {
-                    const fn __annulus_promises<S, F: #private::NoUninit>(_: fn(S) -> F) {}
+                    const fn __annulus_promises<__AnnulusStruct, __AnnulusField: #private::NoUninit>(
+                        _: fn(__AnnulusStruct) -> __AnnulusField,
+                    ) {
+                    }
                     const { __annulus_promises(|#value: #marker #arguments| #value.0) };
                     #space.write(#marker(#encode))
                 }

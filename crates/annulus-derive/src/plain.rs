@@ -74,11 +74,12 @@ pub(crate) fn of_struct(
             const __ANNULUS_SIZE: ::core::primitive::usize = ::core::mem::size_of::<#name>();
             const __ANNULUS_FIELDS: [(::core::primitive::usize, ::core::primitive::usize); #count] = [#(#layout),*];
             #(#checks)*
+            const __ANNULUS_FILLED: ::core::primitive::usize = 0 #(+ #sizes)*;
             const _: () = {
-                #private::no_other_padding(&__ANNULUS_FIELDS, __ANNULUS_SIZE, #name_text);
+                #private::no_other_padding(__ANNULUS_FILLED, __ANNULUS_SIZE, #name_text);
                 // No two fields share a byte, so all bytes are theirs. Where a check above has failed, the
                 // compiler has no sizes, and says nothing of this.
-                ::core::assert!(__ANNULUS_SIZE == 0 #(+ #sizes)*, #padding);
+                ::core::assert!(__ANNULUS_FILLED == __ANNULUS_SIZE, #padding);
             };
         };
     })
@@ -86,17 +87,22 @@ pub(crate) fn of_struct(
 
 /// What asks for the type of a field, as the compiler knows it.
 fn helpers(private: &TokenStream) -> TokenStream {
+    let (ty, length) = (quote!(__AnnulusField), quote!(__ANNULUS_LENGTH));
     let of = |ty: TokenStream| quote!(::core::marker::PhantomData<fn() -> #ty>);
-    let (field, array) = (of(quote!(F)), of(quote!([F; N])));
+    let (field, array) = (of(quote!(#ty)), of(quote!([#ty; #length])));
     quote! {
-        const fn __annulus_of_field<S, F>(_: fn(S) -> F) -> #field { ::core::marker::PhantomData }
-        const fn __annulus_of_element<F, const N: ::core::primitive::usize>(_: #array) -> #field {
+        const fn __annulus_of_field<__AnnulusStruct, #ty>(_: fn(__AnnulusStruct) -> #ty) -> #field {
             ::core::marker::PhantomData
         }
-        const fn __annulus_size_of<F>(_: #field) -> ::core::primitive::usize { ::core::mem::size_of::<F>() }
-        const fn __annulus_is_plain<F: #private::Plain>(_: #field) {
-            const fn __annulus_promises<F: #private::NoUninit>() {}
-            __annulus_promises::<F>();
+        const fn __annulus_of_element<#ty, const #length: ::core::primitive::usize>(_: #array) -> #field {
+            ::core::marker::PhantomData
+        }
+        const fn __annulus_size_of<#ty>(_: #field) -> ::core::primitive::usize {
+            ::core::mem::size_of::<#ty>()
+        }
+        const fn __annulus_is_plain<#ty: #private::Plain>(_: #field) {
+            const fn __annulus_promises<#ty: #private::NoUninit>() {}
+            __annulus_promises::<#ty>();
         }
     }
 }

@@ -1,5 +1,5 @@
 // errors: 1
-// says: `F: annulus::__private::NoUninit` is not satisfied
+// says: `__AnnulusField: annulus::__private::NoUninit` is not satisfied
 // at: #[derive(Clone, Copy, annulus::Message)]
 // may speak of bytemuck: where the library is said to be, there is nothing but its trait
 
@@ -10,7 +10,6 @@ mod rings {
         pub use annulus::__private::{NoUninit, no_other_padding, no_padding_after};
         pub trait Plain {}
         impl<T> Plain for T {}
-        pub const fn is_plain<T>() {}
     }
 }
 
