@@ -5,7 +5,7 @@
 //! no byte belongs to no field. The compiler's layout is asked for that, whatever it is, so `#[repr(C)]` is
 //! not needed: messages never leave the program.
 //!
-//! What the promise stands on is written here, with nothing but `::core`: `#[message(crate = "…")]` may name
+//! What the promise stands on is written here, with nothing but the language and `::core`: `#[message(crate = "…")]` may name
 //! a module of anybody's, whose checks find nothing. From there come words for errors, and traits. A trait of
 //! another's called `NoUninit` is another promise, which no ring asks for. And `Plain` is believed only where
 //! it implies the very `NoUninit` that is promised. The types of fields are those that the compiler knows of
@@ -30,7 +30,7 @@ pub(crate) fn of_struct(
     }
     let (private, name, count) = (attributes.private(), own::derived(&input.ident), data.fields.len());
     let (name_text, value) = (name.to_string(), own::local("value"));
-    let (mut layout, mut checks, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut layout, mut checks, mut sizes, mut members) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (number, field) in data.fields.iter().enumerate() {
         let member = field
             .ident
@@ -58,6 +58,7 @@ pub(crate) fn of_struct(
             };
         });
         sizes.push(size);
+        members.push(member);
     }
     let padding = format!("`{name}` has padding");
     let helpers = helpers(&private);
@@ -80,27 +81,39 @@ pub(crate) fn of_struct(
                 // No two fields share a byte, so all bytes are theirs. Where a check above has failed, the
                 // compiler has no sizes, and says nothing of this.
                 ::core::assert!(__ANNULUS_FILLED == __ANNULUS_SIZE, #padding);
+                // The same without a path, as `::core` may be anybody's too (`extern crate self as core`): the
+                // end of a value is as far from its beginning as its fields are long, or there is nothing at
+                // that index.
+                let #value = &[0u8; __ANNULUS_FILLED] as *const _ as *const #name;
+                // SAFETY: nothing is read, and where there are fewer bytes than one of it takes, this does not
+                // compile.
+                [()][unsafe {
+                    (#value.wrapping_add(1).byte_offset_from(#value)
+                        #(- (&raw const (*#value).#members).wrapping_add(1).byte_offset_from(&raw const (*#value).#members))*)
+                        .unsigned_abs()
+                }]
             };
         };
     })
 }
 
-/// What asks for the type of a field, as the compiler knows it.
+/// What asks for the type of a field, as the compiler knows it: it is that of a function's result.
 fn helpers(private: &TokenStream) -> TokenStream {
     let (ty, length) = (quote!(__AnnulusField), quote!(__ANNULUS_LENGTH));
-    let of = |ty: TokenStream| quote!(::core::marker::PhantomData<fn() -> #ty>);
-    let (field, array) = (of(quote!(#ty)), of(quote!([#ty; #length])));
     quote! {
-        const fn __annulus_of_field<__AnnulusStruct, #ty>(_: fn(__AnnulusStruct) -> #ty) -> #field {
-            ::core::marker::PhantomData
+        const fn __annulus_of_field<__AnnulusStruct, #ty>(_: fn(__AnnulusStruct) -> #ty) -> fn() -> #ty {
+            __annulus_never
         }
-        const fn __annulus_of_element<#ty, const #length: ::core::primitive::usize>(_: #array) -> #field {
-            ::core::marker::PhantomData
+        const fn __annulus_of_element<#ty, const #length: ::core::primitive::usize>(
+            _: fn() -> [#ty; #length],
+        ) -> fn() -> #ty {
+            __annulus_never
         }
-        const fn __annulus_size_of<#ty>(_: #field) -> ::core::primitive::usize {
+        fn __annulus_never<#ty>() -> #ty { loop {} }
+        const fn __annulus_size_of<#ty>(_: fn() -> #ty) -> ::core::primitive::usize {
             ::core::mem::size_of::<#ty>()
         }
-        const fn __annulus_is_plain<#ty: #private::Plain>(_: #field) {
+        const fn __annulus_is_plain<#ty: #private::Plain>(_: fn() -> #ty) {
             const fn __annulus_promises<#ty: #private::NoUninit>() {}
             __annulus_promises::<#ty>();
         }
