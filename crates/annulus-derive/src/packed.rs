@@ -1,39 +1,41 @@
 //! Types that are taken apart: their fields lie in the ring beside each other, without padding; of an enum, a
 //! number for the variant, and its fields.
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{DataEnum, DataStruct, DeriveInput, Error, Fields, Ident, Result, Type, parse_quote_spanned};
+use syn::{DataEnum, DataStruct, DeriveInput, Error, Fields, Result, Type, parse_quote_spanned};
 
 use crate::attributes::Attributes;
-use crate::shape::{Shape, names};
+use crate::own;
+use crate::shape::{Shape, balanced};
 
 pub(crate) fn of_struct(input: &DeriveInput, attributes: &Attributes, data: &DataStruct) -> TokenStream {
-    let private = attributes.private();
+    let (private, wire) = (attributes.private(), own::local("wire"));
     let row = Shape::row(data.fields.iter().map(|field| &field.ty));
-    let names = names(data.fields.len());
+    let names = own::parts(data.fields.len());
     let whole = pattern(&quote!(Self), &data.fields, &names);
     let fields = row.encode_row(&private, &names);
-    let values = row.decode_row(&private, &quote!(wire), &names);
+    let values = row.decode_row(&private, &quote!(#wire), &names);
     implementation(
         input,
         attributes,
         &Wire {
             messages: row.messages(),
             ty: row.wire(&private),
-            encode: quote!({ let #whole = *self; #fields }),
+            encode: quote!(match *self { #whole => #fields }),
             decode: quote!({ #values #whole }),
         },
     )
 }
 
 pub(crate) fn of_enum(input: &DeriveInput, attributes: &Attributes, data: &DataEnum) -> Result<TokenStream> {
-    let private = attributes.private();
+    let (private, ty) = (attributes.private(), own::derived(&input.ident));
+    let (wire, number, payload) = (own::local("wire"), own::local("number"), own::local("payload"));
     let count = data.variants.len();
     let integer = match count {
-        0..=0x100 => quote!(u8),
-        0x101..=0x1_0000 => quote!(u16),
+        0..=0x100 => quote!(::core::primitive::u8),
+        0x101..=0x1_0000 => quote!(::core::primitive::u16),
         _ => return Err(Error::new_spanned(&input.ident, "more than 65,536 variants")),
     };
     let rows: Vec<_> = data
@@ -41,36 +43,36 @@ pub(crate) fn of_enum(input: &DeriveInput, attributes: &Attributes, data: &DataE
         .iter()
         .map(|variant| Shape::row(variant.fields.iter().map(|field| &field.ty)))
         .collect();
-    // The first variant, or else the second, or else …
-    let payload = rows.iter().rev().fold(quote!(()), |rest, row| {
-        let first = row.wire(&private);
-        quote!(#private::Either<#first, #rest>)
-    });
     let (mut encoded, mut decoded) = (Vec::new(), Vec::new());
-    for (number, (variant, row)) in data.variants.iter().zip(&rows).enumerate() {
-        let (name, names) = (&variant.ident, names(variant.fields.len()));
-        let whole = pattern(&quote!(Self::#name), &variant.fields, &names);
-        let fields = row.encode_row(&private, &names);
-        let literal = Literal::usize_unsuffixed(number);
-        let first = quote!(#private::Either::first(#fields));
-        let placed = (0..number).fold(first, |inner, _| quote!(#private::Either::second(#inner)));
-        encoded.push(quote!(#whole => #private::Both(#literal, #private::Both(#placed, ())),));
-        let found = (0..number).fold(quote!(payload), |inner, _| quote!(#inner.as_second()));
-        let values = row.decode_row(&private, &quote!(#found.as_first()), &names);
+    for (at, (variant, row)) in data.variants.iter().zip(&rows).enumerate() {
+        let (name, names) = (own::derived(&variant.ident), own::parts(variant.fields.len()));
+        // Not `Self`, which has an associated type `Wire` beside a variant of that name.
+        let whole = pattern(&quote!(#ty::#name), &variant.fields, &names);
+        let (fields, row_wire) = (row.encode_row(&private, &names), row.wire(&private));
+        let literal = Literal::usize_unsuffixed(at);
+        encoded.push(quote! {
+            #whole => #private::Both(#literal, #private::Either::of::<#row_wire>(#fields)),
+        });
+        let values = row.decode_row(&private, &quote!(#payload.get::<#row_wire>()), &names);
         // Numbers are only those that `encode` wrote.
-        let number = if number + 1 == count { quote!(_) } else { quote!(#literal) };
-        decoded.push(quote!(#number => { #values #whole }));
+        let literal = if at + 1 == count { quote!(_) } else { quote!(#literal) };
+        decoded.push(quote!(#literal => { #values #whole }));
     }
+    // As long as the longest variant. One without fields needs no place in it.
+    let mut payloads: Vec<_> =
+        rows.iter().filter(|row| !row.is_empty()).map(|row| row.wire(&private)).collect();
+    payloads.resize(payloads.len().max(2), quote!(()));
+    let payloads = balanced(payloads, &|first, second| quote!(#private::Either<#first, #second>));
     Ok(implementation(
         input,
         attributes,
         &Wire {
             messages: rows.iter().flat_map(Shape::messages).collect(),
-            ty: quote!(#private::Both<#integer, #private::Both<#payload, ()>>),
+            ty: quote!(#private::Both<#integer, #payloads>),
             encode: quote!(match *self { #(#encoded)* }),
             decode: quote!({
-                let #private::Both(number, #private::Both(payload, ())) = wire;
-                match number { #(#decoded)* }
+                let #private::Both(#number, #payload) = #wire;
+                match #number { #(#decoded)* }
             }),
         },
     ))
@@ -99,40 +101,51 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
             .predicates
             .push(parse_quote_spanned!(Span::mixed_site().located_at(ty.span())=> #ty: #private::Message));
     }
-    let (name, (params, arguments, bounds)) = (&input.ident, generics.split_for_impl());
+    let (name, (params, arguments, bounds)) = (own::derived(&input.ident), generics.split_for_impl());
     let marker = format_ident!("__AnnulusWire");
+    let (value, space, wire_name) = (own::local("value"), own::local("space"), own::local("wire"));
     let Wire { ty, encode, decode, .. } = wire;
+    let outer = attributes.of_generated();
     quote! {
-        #[automatically_derived]
-        #[allow(trivial_bounds, private_bounds, clippy::all, clippy::pedantic)]
+        #outer
         const _: () = {
             // A type of its own, so that fields may be of private types.
             #[repr(transparent)]
             pub struct #marker #params (#ty) #bounds;
+            #[automatically_derived]
             impl #params ::core::marker::Copy for #marker #arguments #bounds {}
+            #[automatically_derived]
             impl #params ::core::clone::Clone for #marker #arguments #bounds {
                 #[inline(always)]
                 fn clone(&self) -> Self { *self }
             }
-            // SAFETY: it is what it holds, which is made of `Both`, `Either`, `Several`, integers, and the
-            // wires of messages, all of which have no uninitialised byte.
+            // SAFETY: it is what it holds, which makes the same promise: `encode` below asks the compiler.
+            #[automatically_derived]
             unsafe impl #params #private::NoUninit for #marker #arguments #bounds {}
 
+            #[automatically_derived]
             impl #params #private::Message for #name #arguments #bounds {
                 type Wire = #marker #arguments;
 
                 #[inline]
-                fn encode<'space>(&'space self, space: &'space mut ::core::mem::MaybeUninit<Self::Wire>) -> &'space Self::Wire {
-                    space.write(#marker(#encode))
+                fn encode<'__annulus>(
+                    &'__annulus self,
+                    #space: &'__annulus mut ::core::mem::MaybeUninit<#marker #arguments>,
+                ) -> &'__annulus #marker #arguments {
+                    const fn __annulus_promises<__AnnulusStruct, __AnnulusField: #private::NoUninit>(
+                        _: fn(__AnnulusStruct) -> __AnnulusField,
+                    ) {
+                    }
+                    const { __annulus_promises(|#value: #marker #arguments| #value.0) };
+                    #space.write(#marker(#encode))
                 }
 
                 #[inline]
-                unsafe fn decode(wire: *const Self::Wire) -> Self {
+                unsafe fn decode(#wire_name: *const #marker #arguments) -> Self {
                     // SAFETY: `encode` made `wire`, so each part of it is what the `encode` of its field
                     // made, and the number of a variant says which of them is there.
-                    #[allow(unused_unsafe)]
                     unsafe {
-                        let wire = wire.read().0;
+                        let #wire_name = #wire_name.read().0;
                         #decode
                     }
                 }
@@ -145,7 +158,7 @@ fn implementation(input: &DeriveInput, attributes: &Attributes, wire: &Wire<'_>)
 fn pattern(name: &TokenStream, fields: &Fields, names: &[Ident]) -> TokenStream {
     match fields {
         Fields::Named(fields) => {
-            let members = fields.named.iter().map(|field| &field.ident);
+            let members = fields.named.iter().flat_map(|field| &field.ident).map(own::derived);
             quote!(#name { #(#members: #names),* })
         }
         Fields::Unnamed(_) => quote!(#name(#(#names),*)),

@@ -2,8 +2,10 @@
 //! these are taken apart; all others are messages themselves.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
-use syn::{Expr, GenericArgument, PathArguments, Type};
+use quote::{ToTokens, quote};
+use syn::{Expr, GenericArgument, Ident, PathArguments, Type};
+
+use crate::own;
 
 pub(crate) enum Shape<'a> {
     Message(&'a Type),
@@ -18,11 +20,7 @@ impl<'a> Shape<'a> {
             Type::Paren(inner) => Self::of(&inner.elem),
             Type::Group(inner) => Self::of(&inner.elem),
             Type::Tuple(tuple) => Self::row(&tuple.elems),
-            Type::Array(array) => match Self::of(&array.elem) {
-                // As `[u8; 4096]`: these are messages themselves.
-                Self::Message(element) if is_primitive(element) => Self::Message(ty),
-                element => Self::Array(Box::new(element), &array.len),
-            },
+            Type::Array(array) => Self::Array(Box::new(Self::of(&array.elem)), &array.len),
             // Decision 0063: as it is written.
             _ => match inside_option(ty) {
                 Some(inner) => Self::Option(Box::new(Self::of(inner))),
@@ -51,38 +49,44 @@ impl<'a> Shape<'a> {
             Self::Message(ty) => quote!(<#ty as #private::Message>::Wire),
             Self::Option(inner) => {
                 let inner = inner.wire(private);
-                quote!(#private::Both<u8, #private::Either<#inner, ()>>)
+                quote!(#private::Both<::core::primitive::u8, #private::Either<#inner, ()>>)
             }
             Self::Array(element, len) => {
                 let element = element.wire(private);
                 quote!(#private::Several<#element, { #len }>)
             }
-            Self::Row(shapes) => shapes.iter().rev().fold(quote!(()), |rest, shape| {
-                let first = shape.wire(private);
-                quote!(#private::Both<#first, #rest>)
-            }),
+            Self::Row(shapes) => {
+                let wires = shapes.iter().map(|it| it.wire(private)).collect();
+                balanced(wires, &|first, second| quote!(#private::Both<#first, #second>))
+            }
         }
     }
 
     /// What makes that of `value`, an expression.
     pub(crate) fn encode(&self, private: &TokenStream, value: &TokenStream) -> TokenStream {
+        let name = own::local("value");
         match self {
             Self::Message(ty) => quote!(#private::encode::<#ty>(#value)),
             Self::Option(inner) => {
-                let inner = inner.encode(private, &quote!(value));
+                let (wire, inner) = (inner.wire(private), inner.encode(private, &quote!(#name)));
                 quote! {
                     match #value {
-                        ::core::option::Option::Some(value) => #private::Both(1, #private::Either::first(#inner)),
-                        ::core::option::Option::None => #private::Both(0, #private::Either::second(())),
+                        ::core::option::Option::Some(#name) =>
+                            #private::Both(1, #private::Either::of::<#wire>(#inner)),
+                        ::core::option::Option::None => #private::Both(0, #private::Either::of::<()>(())),
                     }
                 }
             }
-            Self::Array(element, _) => {
-                let element = element.encode(private, &quote!(value));
-                quote!(#private::Several(#value.map(|value| #element)))
-            }
+            Self::Array(element, _) => match &**element {
+                Self::Message(ty) => quote!(#private::encode_all::<#ty, _>(#value)),
+                element => {
+                    let element = element.encode(private, &quote!(#name));
+                    quote!(#private::Several(#value.map(|#name| #element)))
+                }
+            },
+            Self::Row(shapes) if shapes.is_empty() => value.clone(),
             Self::Row(shapes) => {
-                let names = names(shapes.len());
+                let names = own::parts(shapes.len());
                 let row = self.encode_row(private, &names);
                 quote!({ let (#(#names,)*) = #value; #row })
             }
@@ -90,30 +94,34 @@ impl<'a> Shape<'a> {
     }
 
     /// As [`encode`](Self::encode), of a row whose parts have these names.
-    pub(crate) fn encode_row(&self, private: &TokenStream, names: &[syn::Ident]) -> TokenStream {
-        self.parts().iter().zip(names).rev().fold(quote!(()), |rest, (shape, name)| {
-            let first = shape.encode(private, &quote!(#name));
-            quote!(#private::Both(#first, #rest))
-        })
+    pub(crate) fn encode_row(&self, private: &TokenStream, names: &[Ident]) -> TokenStream {
+        let parts = self.parts().iter().zip(names).map(|(it, name)| it.encode(private, &quote!(#name)));
+        balanced(parts.collect(), &|first, second| quote!(#private::Both(#first, #second)))
     }
 
     /// What makes a value of `wire`, an expression; inside `unsafe`.
     pub(crate) fn decode(&self, private: &TokenStream, wire: &TokenStream) -> TokenStream {
+        let name = own::local("value");
         match self {
             Self::Message(ty) => quote!(#private::decode::<#ty>(#wire)),
             Self::Option(inner) => {
-                let inner = inner.decode(private, &quote!(value.as_first()));
+                let (is_some, wire_of_inner) = (own::local("is_some"), inner.wire(private));
+                let inner = inner.decode(private, &quote!(#name.get::<#wire_of_inner>()));
                 quote! {{
-                    let #private::Both(is_some, value) = #wire;
-                    if is_some == 0 { ::core::option::Option::None } else { ::core::option::Option::Some(#inner) }
+                    let #private::Both(#is_some, #name) = #wire;
+                    if #is_some == 0 { ::core::option::Option::None } else { ::core::option::Option::Some(#inner) }
                 }}
             }
-            Self::Array(element, _) => {
-                let element = element.decode(private, &quote!(wire));
-                quote!((#wire).0.map(|wire| #element))
-            }
+            Self::Array(element, _) => match &**element {
+                Self::Message(ty) => quote!(#private::decode_all::<#ty, _>(#wire)),
+                element => {
+                    let element = element.decode(private, &quote!(#name));
+                    quote!((#wire).0.map(|#name| #element))
+                }
+            },
+            Self::Row(shapes) if shapes.is_empty() => wire.clone(),
             Self::Row(shapes) => {
-                let names = names(shapes.len());
+                let names = own::parts(shapes.len());
                 let values = self.decode_row(private, wire, &names);
                 quote!({ #values (#(#names,)*) })
             }
@@ -125,14 +133,19 @@ impl<'a> Shape<'a> {
         &self,
         private: &TokenStream,
         wire: &TokenStream,
-        names: &[syn::Ident],
+        names: &[Ident],
     ) -> TokenStream {
-        let pattern = names.iter().rev().fold(quote!(()), |rest, name| quote!(#private::Both(#name, #rest)));
+        let parts = names.iter().map(ToTokens::to_token_stream).collect();
+        let pattern = balanced(parts, &|first, second| quote!(#private::Both(#first, #second)));
         let values = self.parts().iter().zip(names).map(|(shape, name)| {
             let value = shape.decode(private, &quote!(#name));
             quote!(let #name = #value;)
         });
         quote!(let #pattern = #wire; #(#values)*)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::Row(parts) if parts.is_empty())
     }
 
     fn parts(&self) -> &[Self] {
@@ -143,9 +156,20 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Names for so many parts, which no other name is like.
-pub(crate) fn names(count: usize) -> Vec<syn::Ident> {
-    (0..count).map(|number| format_ident!("part{number}", span = proc_macro2::Span::mixed_site())).collect()
+/// All of `parts`, two of which `pair` makes one of. The halves are nested as often as each other, so a
+/// thousand of them are ten deep, which is far from the compiler's limit.
+pub(crate) fn balanced(
+    mut parts: Vec<TokenStream>,
+    pair: &dyn Fn(TokenStream, TokenStream) -> TokenStream,
+) -> TokenStream {
+    match parts.len() {
+        0 => quote!(()),
+        1 => parts.remove(0),
+        several => {
+            let second = parts.split_off(several / 2);
+            pair(balanced(parts, pair), balanced(second, pair))
+        }
+    }
 }
 
 fn last_segment(ty: &Type) -> Option<&syn::PathSegment> {
@@ -164,11 +188,4 @@ fn inside_option(ty: &Type) -> Option<&Type> {
         },
         _ => None,
     }
-}
-
-fn is_primitive(ty: &Type) -> bool {
-    const PRIMITIVES: [&str; 14] = [
-        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
-    ];
-    last_segment(ty).is_some_and(|segment| PRIMITIVES.iter().any(|name| segment.ident == name))
 }

@@ -241,8 +241,8 @@ pub use wait::{ParseWaitStrategyError, WaitStrategy};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::message::Message;
-    pub use crate::message::padding::{is_plain, no_other_padding, no_padding_after};
-    pub use crate::message::wire::{Both, Either, Several, decode, encode};
+    pub use crate::message::padding::{Plain, no_other_padding, no_padding_after};
+    pub use crate::message::wire::{Both, Either, Several, decode, decode_all, encode, encode_all};
     pub use bytemuck::NoUninit;
 }
 

@@ -1,5 +1,5 @@
 //! Each file in `cases/` is a program that someone new to the library might write, and that does not compile,
-//! except for one that does. Its first lines say what the compiler has to say:
+//! except for some that do. Its first lines say what the compiler has to say:
 //!
 //! - `// errors: 1`: how many errors there are,
 //! - `// says: …`: text that is in one of them,

@@ -11,14 +11,10 @@ use bytemuck::NoUninit;
     note = "text: `annulus::Text<N>`. What owns memory or borrows it: a ring of owned events (`annulus::event`) or a queue (`annulus::queue`)",
     note = "a `Handle` of an `annulus::pool`, which every subscriber would receive and only one could redeem: no derive helps; for one reader a queue, for many a ring of owned events (example `video_frames`)"
 )]
-pub trait Plain {}
+pub trait Plain: NoUninit {}
 
 #[diagnostic::do_not_recommend]
 impl<T: NoUninit> Plain for T {}
-
-/// Compiles for such types alone.
-#[inline(always)]
-pub fn is_plain<T: Plain>() {}
 
 /// Refuses to compile where padding follows field `at` of `fields`, which have an offset and a size each.
 ///
@@ -38,18 +34,14 @@ pub const fn no_padding_after(fields: &[(usize, usize)], size: usize, at: usize,
     }
 }
 
-/// Refuses to compile where there is padding that follows no field.
+/// Refuses to compile where there is padding that follows no field: the fields of a struct of this size have
+/// other bytes together.
 ///
 /// # Panics
 ///
 /// If so.
-pub const fn no_other_padding(fields: &[(usize, usize)], size: usize, name: &str) {
-    let (mut filled, mut at) = (0, 0);
-    while at < fields.len() {
-        filled += fields[at].1 + padding_after(fields, size, at);
-        at += 1;
-    }
-    if filled != size {
+pub const fn no_other_padding(fields: usize, size: usize, name: &str) {
+    if fields != size {
         let line = Line::new()
             .text("`")
             .text(name)
@@ -147,7 +139,7 @@ mod tests {
     #[should_panic(expected = "`Quote` has padding before its first field")]
     fn padding_before_all_fields_is_seen_too() {
         no_padding_after(&[(4, 4)], 8, 0, "Quote", "live");
-        no_other_padding(&[(4, 4)], 8, "Quote");
+        no_other_padding(4, 8, "Quote");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What messages that are taken apart are made of in the ring: values beside each other, or one of two, and
 //! never a byte without a value. `annulus_derive` builds its types of these.
 
-use core::mem::MaybeUninit;
+use core::any::TypeId;
+use core::mem::{self, MaybeUninit};
 
 use bytemuck::NoUninit;
 
@@ -25,7 +26,8 @@ pub struct Several<T, const N: usize>(pub [T; N]);
 // SAFETY: an array has no byte that is not one of its elements'.
 unsafe impl<T: NoUninit, const N: usize> NoUninit for Several<T, N> {}
 
-/// One or the other; who has it knows which. What the shorter one leaves is zero.
+/// One or the other, or what one of them is made of if it is of this kind again; who has it knows which. What a
+/// shorter one leaves is zero.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 pub union Either<A: Copy, B: Copy> {
@@ -33,28 +35,15 @@ pub union Either<A: Copy, B: Copy> {
     second: B,
 }
 
-// SAFETY: `filled` writes every byte of it, and nobody else makes one. No byte is padding, which a move could
+// SAFETY: `of` writes every byte of it, and nobody else makes one. No byte is padding, which a move could
 // lose: packed, it is as long as the longer of the two, and that one has none.
 unsafe impl<A: NoUninit, B: NoUninit> NoUninit for Either<A, B> {}
 
 impl<A: NoUninit, B: NoUninit> Either<A, B> {
-    /// The one.
+    /// `value`, and zeros.
     #[inline(always)]
     #[must_use]
-    pub fn first(first: A) -> Self {
-        Self::filled(first)
-    }
-
-    /// The other.
-    #[inline(always)]
-    #[must_use]
-    pub fn second(second: B) -> Self {
-        Self::filled(second)
-    }
-
-    /// `value`, which is an `A` or a `B`, and zeros.
-    #[inline(always)]
-    fn filled<V: NoUninit>(value: V) -> Self {
+    pub fn of<V: NoUninit>(value: V) -> Self {
         const { assert!(size_of::<V>() <= size_of::<Self>()) }
         let mut filled = MaybeUninit::<Self>::zeroed();
         if mutated!("wire_leaves_bytes") {
@@ -67,28 +56,17 @@ impl<A: NoUninit, B: NoUninit> Either<A, B> {
         }
     }
 
-    /// The one.
+    /// The value.
     ///
     /// # Safety
     ///
-    /// It was made by [`first`](Self::first).
+    /// It was made by [`of`](Self::of) with a value of the same type.
     #[inline(always)]
     #[must_use]
-    pub unsafe fn as_first(self) -> A {
-        // SAFETY: the caller's promise.
-        unsafe { self.first }
-    }
-
-    /// The other.
-    ///
-    /// # Safety
-    ///
-    /// It was made by [`second`](Self::second).
-    #[inline(always)]
-    #[must_use]
-    pub unsafe fn as_second(self) -> B {
-        // SAFETY: the caller's promise.
-        unsafe { self.second }
+    pub unsafe fn get<V: NoUninit>(self) -> V {
+        const { assert!(size_of::<V>() <= size_of::<Self>()) }
+        // SAFETY: the caller's promise: there is a `V` at its beginning.
+        unsafe { (&raw const self).cast::<V>().read_unaligned() }
     }
 }
 
@@ -108,4 +86,37 @@ pub fn encode<T: Message>(value: T) -> T::Wire {
 pub unsafe fn decode<T: Message>(wire: T::Wire) -> T {
     // SAFETY: the caller's promise.
     unsafe { T::decode(&raw const wire) }
+}
+
+/// The fields of an array.
+#[inline(always)]
+pub fn encode_all<T: Message, const N: usize>(values: [T; N]) -> Several<T::Wire, N> {
+    if is_whole::<T>() {
+        // SAFETY: a `T` is its own wire, and `Several` is an array.
+        return unsafe { mem::transmute_copy(&values) };
+    }
+    Several(values.map(encode))
+}
+
+/// The array that `wire` was made of.
+///
+/// # Safety
+///
+/// [`encode_all`] made it.
+#[inline(always)]
+#[must_use]
+pub unsafe fn decode_all<T: Message, const N: usize>(wire: Several<T::Wire, N>) -> [T; N] {
+    if is_whole::<T>() {
+        // SAFETY: as in `encode_all`.
+        return unsafe { mem::transmute_copy(&wire) };
+    }
+    // SAFETY: the caller's promise.
+    wire.0.map(|wire| unsafe { decode(wire) })
+}
+
+/// Whether a `T` lies in the ring as it is, so that an array is copied at once. A `T` that is its own wire is
+/// `NoUninit`, so it has the one implementation of `Message` that there is for these, which changes nothing.
+#[inline(always)]
+fn is_whole<T: Message>() -> bool {
+    TypeId::of::<T>() == TypeId::of::<T::Wire>()
 }
