@@ -1,4 +1,4 @@
-//! A process that holds one of each thing that waits, and to which nothing comes, sleeps: none of its threads gets up.
+//! A process that holds one of each thing that waits, and to which nothing comes, sleeps: no thread gets up.
 //!
 //! It has a file, and so a process, of its own, because it asks for all threads of the process.
 #![allow(missing_docs, reason = "a test")]
@@ -22,8 +22,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use support::sleeping::Sleeper;
 use support::{STUCK, join, soak_time};
 
-/// How often all threads of this process have gone to sleep so far, but for the one that asks and the clock of
-/// `support/hang.rs`; `None` where one of them is awake.
+/// How often all threads of this process have gone to sleep so far, but for the one that asks and the clock
+/// of `support/hang.rs`; `None` where one of them is awake.
 fn sleeps() -> Option<u64> {
     let looks = Sleeper::others().into_iter().map(|thread| thread.look().expect("nobody ends"));
     looks.map(|(is_asleep, sleeps)| is_asleep.then_some(sleeps)).sum()

@@ -21,8 +21,8 @@ fn sleeps(verb: &mut dyn FnMut()) -> u64 {
     thread.sleeps().unwrap() - before
 }
 
-/// Whether `verb`, which waits for a while in vain, once doesn't sleep at all, as who spins does not. One that
-/// sleeps does so each time. (The system itself may put any thread to sleep now and then.)
+/// Whether `verb`, which waits for a while in vain, once doesn't sleep at all, as who spins does not. One
+/// that sleeps does so each time. (The system itself may put any thread to sleep now and then.)
 #[cfg(target_os = "linux")]
 fn spins(verb: &mut dyn FnMut()) -> bool {
     (0..100).any(|_| sleeps(verb) == 0)

@@ -83,8 +83,8 @@ fn memory_is_that_of_those_who_are_there<K: Joinable>() {
     }
 }
 
-/// A poll, and a wait with a timeout, end while others come and go without a break. (One that goes on with them
-/// never does, which `support/hang.rs` sees.)
+/// A poll, and a wait with a timeout, end while others come and go without a break. (One that goes on with
+/// them never does, which `support/hang.rs` sees.)
 fn a_poll_takes_bounded_steps<K: Joinable>() {
     let (first, mut consumer) = annulus::queue::Builder::<K>::new(16).build::<u64>().unwrap();
     let over = Arc::new(AtomicBool::new(false));

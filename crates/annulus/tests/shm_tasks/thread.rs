@@ -23,8 +23,8 @@ fn threads() -> usize {
     names.filter(|name| name.starts_with("annulus wake-up")).count()
 }
 
-/// One of each waits, and nothing comes for a second: how often more than they may their threads got up, which
-/// is 20 times in a second, and how often the task was polled.
+/// One of each waits, and nothing comes for a second: how often more than they may their threads got up,
+/// which is 20 times in a second, and how often the task was polled.
 pub(crate) fn cost_of_waiting(invitation: &Invitation) -> (u64, u64) {
     let ring = invitation.accept::<u64>().unwrap();
     let [mut first, mut second, mut third] = [(); 3].map(|()| ring.subscribable().subscribe());
