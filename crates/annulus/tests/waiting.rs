@@ -30,7 +30,7 @@ fn spins(verb: &mut dyn FnMut()) -> bool {
 
 /// A subscriber that waits sleeps.
 #[test]
-fn an_idle_subscriber_sleeps() {
+fn an_idle_subscriber_uses_no_cpu() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();
     let (reader, sleeper) = sleeping::spawn(move || subscriber.recv());
@@ -43,7 +43,7 @@ fn an_idle_subscriber_sleeps() {
 /// ten milliseconds.
 #[test]
 #[cfg(target_os = "linux")]
-fn an_idle_subscriber_with_a_timeout_does_not_poll() {
+fn an_idle_subscriber_with_a_timeout_uses_no_cpu() {
     const IDLE: Duration = Duration::from_millis(500);
     let (_publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);
     let mut subscriber = subscribable.subscribe();

@@ -51,8 +51,8 @@ impl Running {
     }
 }
 
-/// Waits until threads of this process have slept some more times: whoever has mapped a ring to which messages
-/// come then receives them one by one.
+/// Waits until threads of this process have slept some more times. Whoever has mapped a ring to which many
+/// messages come receives them then, one by one.
 pub(crate) fn until_it_receives(process: u32) {
     let sleeps = || {
         let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();

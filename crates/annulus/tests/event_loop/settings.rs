@@ -39,7 +39,7 @@ fn an_idle_loop_calls_back_and_goes_on() {
 /// How long loops are idle, to see that they use no core meanwhile.
 /// They sleep, and no timer wakes them.
 #[test]
-fn idle_loops_sleep() {
+fn idle_loops_use_no_cpu() {
     without_standing_still(|| {
         let (says, said) = std_mpsc::channel();
         let begin = |ring: Ring| {

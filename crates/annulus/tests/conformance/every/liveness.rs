@@ -21,8 +21,8 @@ const CALLS: usize = if cfg!(miri) { 1 } else { 20 };
 const MANY: usize = 4 * 128;
 
 /// Every verb comes back, with nothing or with a message, while publishers and subscribers join and leave
-/// without a break. One that goes on with them never does, which `support/hang.rs` sees. The longest time that
-/// a call had a core is printed.
+/// without a break. One that goes on with them never does, which `support/hang.rs` sees. The longest time
+/// that a call had a core is printed.
 pub(crate) fn every_call_ends_beside_those_who_come_and_go<R: Ring>() {
     let (mut publisher, source) = R::new(8);
     let mut subscriber = R::subscribe(&source);
