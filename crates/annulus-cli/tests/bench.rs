@@ -15,7 +15,7 @@ use std::time::Duration;
 use annulus::broadcast::Builder;
 use annulus::shm::{Directory, broadcast};
 use names::Names;
-use running::{Running, has_mapped, has_thread, mapped};
+use running::{Running, has_mapped, has_thread, mapped, until_it_receives};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -110,7 +110,7 @@ fn a_lossless_ring_loses_nothing() {
     while !mapped(&subscriber) {
         thread::yield_now();
     }
-    thread::sleep(Duration::from_millis(100));
+    until_it_receives(subscriber.0.id());
     publisher.signal(Signal::TERM);
     assert_eq!(publisher.end().2, 143);
     let (said, _, code) = subscriber.end();
@@ -154,7 +154,7 @@ fn each_side_can_be_run_by_hand() {
         while !mapped(&subscriber) {
             thread::yield_now();
         }
-        thread::sleep(Duration::from_millis(100));
+        until_it_receives(subscriber.0.id());
         publisher.signal(signal);
         let (said, complaint, code) = publisher.end();
         assert_eq!((complaint.as_str(), code), ("", expected));
@@ -183,7 +183,7 @@ fn a_signal_stops_it_and_what_came_is_reported() {
         while !has_mapped(subscriber) {
             thread::yield_now();
         }
-        thread::sleep(Duration::from_millis(100));
+        until_it_receives(subscriber);
         // As a terminal does, which tells all of its processes. The subscriber goes on up to the end.
         if signal == Signal::INT {
             kill_process(pid(subscriber), signal).unwrap();
@@ -215,7 +215,7 @@ fn a_signal_stops_a_subscriber() {
     while !mapped(&subscriber) {
         thread::yield_now();
     }
-    thread::sleep(Duration::from_millis(200));
+    until_it_receives(subscriber.0.id());
     subscriber.signal(Signal::INT);
     let (said, _, code) = subscriber.end();
     let report: Value = serde_json::from_slice(&said).unwrap();

@@ -440,7 +440,7 @@ fn the_threads_of_a_run_are_those_of_the_graph() {
         names
     };
     // It takes a moment until all of them are there.
-    let is_there = (0..1_000).any(|_| {
+    let is_there = (0..6_000).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(10));
         names() == expected
     });

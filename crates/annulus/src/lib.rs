@@ -189,6 +189,9 @@ mod sequence;
 #[cfg_attr(docsrs, doc(cfg(feature = "shm")))]
 pub mod shm;
 mod shutdown;
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+#[path = "../tests/support/sleeping.rs"]
+mod sleeping;
 mod stats;
 mod sync;
 mod text;

@@ -1,12 +1,11 @@
-//! A process that holds one of each thing that waits, and to which nothing comes, uses nothing of a core.
+//! A process that holds one of each thing that waits, and to which nothing comes, sleeps: no thread gets up.
 //!
-//! It has a file, and so a process, of its own, because it asks for what the whole process used.
+//! It has a file, and so a process, of its own, because it asks for all threads of the process.
 #![allow(missing_docs, reason = "a test")]
 #![cfg(all(target_os = "linux", not(annulus_loom)))]
 
 mod support;
 
-use std::fs;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -20,23 +19,14 @@ use annulus::{
 use futures_util::StreamExt;
 use pollster::block_on;
 use rustix::event::{PollFd, PollFlags, poll};
+use support::sleeping::Sleeper;
 use support::{STUCK, join, soak_time};
 
-/// What all threads of this process have used of a core so far, without the one that asks, and the clock of
-/// `support/hang.rs`.
-fn time_on_all_cores() -> Duration {
-    let calling = fs::read_link("/proc/thread-self").expect("Linux tells it");
-    let threads = fs::read_dir("/proc/self/task").expect("Linux tells it");
-    let others =
-        threads.map(Result::unwrap).filter(|thread| Some(&*thread.file_name()) != calling.file_name());
-    let used = others.map(|thread| {
-        let read = |name| fs::read_to_string(thread.path().join(name)).expect("nobody ends");
-        if read("comm") == "hang\n" {
-            return 0;
-        }
-        read("schedstat").split_whitespace().next().unwrap().parse::<u64>().unwrap()
-    });
-    Duration::from_nanos(used.sum())
+/// How often all threads of this process have gone to sleep so far, but for the one that asks and the clock
+/// of `support/hang.rs`; `None` where one of them is awake.
+fn sleeps() -> Option<u64> {
+    let looks = Sleeper::others().into_iter().map(|thread| thread.look().expect("nobody ends"));
+    looks.map(|(is_asleep, sleeps)| is_asleep.then_some(sleeps)).sum()
 }
 
 /// Those who wait, each on a thread of its own, until all rings are closed.
@@ -315,15 +305,30 @@ impl Idle {
         self.wait(producer.closer(), consumer, fills!(producer.write(b"a record")));
     }
 
-    /// What all of them use of a core while nothing comes.
-    fn used(&self, time: Duration) -> Duration {
-        let before = time_on_all_cores();
+    /// How often they get up while nothing comes, and in how long.
+    fn wakes(&self, time: Duration) -> (u64, Duration) {
+        // Until all of them sleep.
+        let begun = Instant::now();
+        let before = loop {
+            let before = sleeps();
+            thread::sleep(Duration::from_millis(20));
+            if before.is_some() && before == sleeps() {
+                break before.unwrap();
+            }
+            assert!(begun.elapsed() < STUCK, "they never sleep");
+        };
+        let begun = Instant::now();
         thread::sleep(time);
-        let used = time_on_all_cores().saturating_sub(before);
-        println!("{} who wait, idle for {time:?}, {used:?} of it on a core", self.threads.len());
+        let after = loop {
+            if let Some(after) = sleeps() {
+                break after;
+            }
+        };
+        let (wakes, time) = (after - before, begun.elapsed());
+        println!("{} who wait, idle for {time:?}, got up {wakes} times", self.threads.len());
         // They did wait: all rings were open.
         assert!(!self.threads.iter().any(JoinHandle::is_finished));
-        used
+        (wakes, time)
     }
 
     fn end(self) {
@@ -345,30 +350,17 @@ fn one_of_each_thing_uses_nothing() {
     idle.who_have_a_descriptor();
     idle.who_have_threads();
 
-    // Until all of them sleep.
-    let mut before = time_on_all_cores();
-    let begun = Instant::now();
-    loop {
-        thread::sleep(Duration::from_millis(100));
-        let now = time_on_all_cores();
-        if now == before {
-            break;
-        }
-        assert!(begun.elapsed() < STUCK, "they never sleep");
-        before = now;
-    }
-    let time = soak_time(Duration::from_secs(2));
-    let used = idle.used(time);
-    assert!(used < Duration::from_millis(1), "idle for {time:?}, {used:?} of it on a core");
+    let (wakes, time) = idle.wakes(soak_time(Duration::from_secs(1)));
+    assert_eq!(wakes, 0, "idle for {time:?}");
 
     // The threads that sleep there look 20 times in a second, whether the other process is there.
     #[cfg(feature = "shm")]
     {
+        let before = Sleeper::others().len();
         idle.who_wait_for_other_processes();
-        thread::sleep(Duration::from_millis(500));
-        let time = soak_time(Duration::from_secs(1));
-        let used = idle.used(time);
-        assert!(used < time / 50, "idle for {time:?}, {used:?} of it on a core");
+        let (wakes, time) = idle.wakes(soak_time(Duration::from_secs(1)));
+        let looks = (Sleeper::others().len() - before) as u128 * (time.as_millis() / 50 + 2);
+        assert!(u128::from(wakes) <= looks, "idle for {time:?}, {wakes} times awake");
     }
     idle.end();
 }

@@ -13,7 +13,7 @@ use annulus::queue::{Consumer, Kind, Producer, shared};
 use annulus::{SendTimeoutError, TrySendError, mpmc, mpsc, spmc, spsc};
 
 const SHORT: Duration = Duration::from_millis(2);
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_secs(120);
 
 /// What sends.
 trait Sends {

@@ -1,6 +1,8 @@
 //! The numbers that a ring counts where its builder was asked for that, and what each handle says of itself.
 #[path = "support/hang.rs"]
 mod hang;
+#[path = "support/sleeping.rs"]
+mod sleeping;
 
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::thread;
@@ -18,12 +20,17 @@ fn counted(observer: &Observer) -> Counted {
 }
 
 /// A thread that waits sleeps once; the message wakes it, and both are counted.
-fn sleeps_and_wakes(name: &str, observer: &Observer, send: impl FnOnce(), reader: thread::JoinHandle<()>) {
+fn sleeps_and_wakes(
+    name: &str,
+    observer: &Observer,
+    send: impl FnOnce(),
+    (reader, sleeper): (thread::JoinHandle<()>, sleeping::Sleeper),
+) {
     while counted(observer).sleeps == 0 {
         thread::yield_now();
     }
-    // Not a synchronisation: the sleeper is counted just before it sleeps.
-    thread::sleep(Duration::from_millis(5));
+    // It is counted just before it sleeps.
+    sleeper.await_sleep();
     send();
     reader.join().unwrap();
     let counted = counted(observer);
@@ -37,30 +44,30 @@ fn sleeps_and_wake_ups_are_counted() {
             let (mut producer, mut consumer) =
                 $module::Builder::new(8).statistics(true).wait_strategy(SLEEP).build().unwrap();
             let observer = producer.observer();
-            let reader = thread::spawn(move || assert_eq!(consumer.recv(), Ok(1)));
+            let reader = sleeping::spawn(move || assert_eq!(consumer.recv(), Ok(1)));
             sleeps_and_wakes(stringify!($module), &observer, || producer.send(1).unwrap(), reader);
         )*};
     }
     queues!(spsc, mpsc, spmc, mpmc);
     let (sender, receiver) = shared::Builder::new(8).statistics(true).wait_strategy(SLEEP).build().unwrap();
     let observer = receiver.observer();
-    let reader = thread::spawn(move || assert_eq!(receiver.recv(), Ok(1)));
+    let reader = sleeping::spawn(move || assert_eq!(receiver.recv(), Ok(1)));
     sleeps_and_wakes("shared", &observer, || sender.send(1).unwrap(), reader);
 
     let builder = Builder::new(8).statistics(true).wait_strategy(SLEEP);
     let (mut publisher, subscribable) = builder.lossy().unwrap();
     let (observer, mut subscriber) = (subscribable.observer(), subscribable.subscribe());
-    let reader = thread::spawn(move || assert_eq!(subscriber.recv(), Ok(1)));
+    let reader = sleeping::spawn(move || assert_eq!(subscriber.recv(), Ok(1)));
     sleeps_and_wakes("lossy", &observer, || publisher.publish(1), reader);
     let (publisher, subscribable) = builder.mp_lossless().unwrap();
     let mut subscriber = subscribable.subscribe();
     let observer = subscriber.observer();
-    let reader = thread::spawn(move || assert_eq!(subscriber.recv(), Ok(1)));
+    let reader = sleeping::spawn(move || assert_eq!(subscriber.recv(), Ok(1)));
     sleeps_and_wakes("lossless", &observer, || publisher.publish(1).unwrap(), reader);
     let (mut publisher, subscribable) = builder.events(|| 0).unwrap();
     let mut subscriber = subscribable.subscribe();
     let observer = subscriber.observer();
-    let reader = thread::spawn(move || assert_eq!(subscriber.process(|event| *event), Ok(1)));
+    let reader = sleeping::spawn(move || assert_eq!(subscriber.process(|event| *event), Ok(1)));
     sleeps_and_wakes("events", &observer, || publisher.publish(|event| *event = 1).unwrap(), reader);
 }
 

@@ -51,6 +51,24 @@ impl Running {
     }
 }
 
+/// Waits until threads of this process have slept some more times. Whoever has mapped a ring to which many
+/// messages come receives them then, one by one.
+pub(crate) fn until_it_receives(process: u32) {
+    let sleeps = || {
+        let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+        let of = |thread: std::io::Result<std::fs::DirEntry>| {
+            let status = std::fs::read_to_string(thread.ok()?.path().join("status")).ok()?;
+            let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+            count.trim().parse::<u64>().ok()
+        };
+        threads.filter_map(of).sum::<u64>()
+    };
+    let before = sleeps();
+    while sleeps() < before + 20 {
+        thread::yield_now();
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.0.kill();

@@ -518,6 +518,7 @@ impl Event {
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 mod tests {
     use super::*;
+    use crate::sleeping::Sleeper;
     use crate::wait::waiters::MANY_IN_VAIN;
     use crate::wait::woken::Woken;
     use std::time::{Duration, Instant};
@@ -644,18 +645,20 @@ mod tests {
         }
     }
 
-    /// Until so many threads sleep.
-    fn await_sleepers(event: &Event, count: u32) {
-        // Enough for a thread that is about to sleep to do so; Miri takes its time for that.
-        const SOON: Duration = Duration::from_millis(if cfg!(miri) { 300 } else { 20 });
+    /// Until so many threads sleep, `last` too.
+    fn await_sleepers(event: &Event, count: u32, last: &std::sync::mpsc::Receiver<Sleeper>) {
         while event.asleep.load(Ordering::Relaxed) < count {
             std::thread::yield_now();
         }
         // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the event
         // is one of those for which the system makes up for that: it might see nobody.
         crate::sync::fence(Ordering::Acquire);
-        // Not a synchronisation: who comes late is not woken, but sees that the word has changed.
-        std::thread::sleep(SOON);
+        // Who comes late is not woken, but sees that the word has changed.
+        if cfg!(miri) {
+            std::thread::sleep(Duration::from_millis(300));
+        } else {
+            last.recv().unwrap().await_sleep();
+        }
     }
 
     /// Each wake-up of one wakes one, as long as somebody sleeps.
@@ -664,16 +667,18 @@ mod tests {
         const SLEEPERS: u32 = 3;
         for event in both_kinds() {
             let woken = AtomicU32::new(0);
+            let (says, last) = std::sync::mpsc::channel();
             std::thread::scope(|scope| {
                 for asleep in 1..=SLEEPERS {
                     scope.spawn(|| {
+                        says.send(Sleeper::this()).unwrap();
                         let ticket = event.register();
                         event.sleep(Ticket { fenced: true, ..ticket }, None);
                         woken.fetch_add(1, Ordering::Relaxed);
                     });
                     // One after the other: event.sleep5 of the first changes the word, so another that
                     // registered before it would not sleep.
-                    await_sleepers(&event, asleep);
+                    await_sleepers(&event, asleep, &last);
                 }
                 let _all = WakesAll(&event);
                 for number in 1..=SLEEPERS {
@@ -776,16 +781,18 @@ mod tests {
         const THREADS: u32 = 3;
         for event in both_kinds() {
             let woken = AtomicU32::new(0);
+            let (says, last) = std::sync::mpsc::channel();
             std::thread::scope(|scope| {
                 for asleep in 1..=THREADS {
                     scope.spawn(|| {
+                        says.send(Sleeper::this()).unwrap();
                         let ticket = event.register();
                         event.sleep(Ticket { fenced: true, ..ticket }, None);
                         woken.fetch_add(1, Ordering::Relaxed);
                     });
                     // One after the other: event.sleep5 of the first changes the word, so another that
                     // registered before it would not sleep.
-                    await_sleepers(&event, asleep);
+                    await_sleepers(&event, asleep, &last);
                 }
                 let _all = WakesAll(&event);
                 let mut task = Waiter::at(&event);
@@ -841,6 +848,6 @@ mod tests {
             let ticket = event.register();
             event.sleep(ticket, Some(deadline));
         }
-        assert!(begun.elapsed() < Duration::from_secs(10));
+        assert!(begun.elapsed() < Duration::from_secs(60));
     }
 }

@@ -72,7 +72,7 @@ fn a_pattern_waits_until_a_deadline() {
     bus.publisher("a").publish(1);
     assert_eq!(all.recv_deadline(soon()), Ok(("a", 1)));
     bus.publisher("a").publish(2);
-    assert_eq!(all.recv_timeout(std::time::Duration::from_secs(9)), Ok(("a", 2)));
+    assert_eq!(all.recv_timeout(std::time::Duration::from_secs(120)), Ok(("a", 2)));
     drop(bus);
     assert_eq!(all.recv_deadline(soon()), Err(annulus::RecvTimeoutError::Closed));
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::panic::catch_unwind;
-use std::sync::{Arc, Mutex, mpsc as std_mpsc};
+use std::sync::mpsc as std_mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -10,7 +10,8 @@ use annulus::affinity::PinError;
 use annulus::{EventLoop, WaitStrategy, mpsc, spsc};
 
 use crate::rings::{CAPACITY, Make, Ring, Seen, for_each, nothing, numbers, plain, rings};
-use crate::support::{STUCK, time_on_a_core, time_on_a_core_since, without_standing_still};
+use crate::support::sleeping::Sleeper;
+use crate::support::{STUCK, without_standing_still};
 
 /// Time and again, and messages come in between.
 #[test]
@@ -36,41 +37,20 @@ fn an_idle_loop_calls_back_and_goes_on() {
 }
 
 /// How long loops are idle, to see that they use no core meanwhile.
-const IDLE: Duration = Duration::from_millis(if cfg!(miri) { 1 } else { 300 });
-
-/// What a thread uses of a core between its calls.
-#[derive(Clone, Default)]
-struct Used {
-    all: Arc<Mutex<Duration>>,
-    before: Option<Duration>,
-}
-
-impl Used {
-    fn call(&mut self) {
-        *self.all.lock().unwrap() += time_on_a_core_since(self.before).unwrap_or_default();
-        self.before = time_on_a_core();
-    }
-
-    fn is_next_to_nothing(&self) {
-        let used = *self.all.lock().unwrap();
-        assert!(used < IDLE / 10, "idle for {IDLE:?}, {used:?} of it on a core");
-    }
-}
-
 /// They sleep, and no timer wakes them.
 #[test]
 fn idle_loops_use_no_cpu() {
     without_standing_still(|| {
-        let used = Used::default();
+        let (says, said) = std_mpsc::channel();
         let begin = |ring: Ring| {
-            let mut used = used.clone();
-            (ring.send, (ring.begin)(&plain, Box::new(move |_, _| used.call())))
+            let says = says.clone();
+            (ring.send, (ring.begin)(&plain, Box::new(move |_, _| _ = says.send(Sleeper::this()))))
         };
         let mut loops: Vec<_> = rings(CAPACITY).into_iter().map(begin).collect();
         for (send, _) in &mut loops {
             assert!(send(0));
         }
-        thread::sleep(IDLE);
+        loops.iter().for_each(|_| said.recv().unwrap().await_sleep());
         for (send, _) in &mut loops {
             assert!(send(1));
         }
@@ -78,7 +58,6 @@ fn idle_loops_use_no_cpu() {
             drop(send);
             event_loop.join().unwrap();
         }
-        used.is_next_to_nothing();
     });
 }
 
@@ -87,13 +66,14 @@ fn idle_loops_use_no_cpu() {
 fn an_idle_loop_waits_by_its_own_strategy() {
     let builder = mpsc::Builder::new(CAPACITY).wait_strategy(WaitStrategy::BusySpin);
     let (mut producer, consumer) = builder.build().unwrap();
-    let builder = EventLoop::builder(consumer, Used::default()).wait_strategy(WaitStrategy::default());
-    let event_loop = builder.spawn(|used, (), _| used.call()).unwrap();
+    let (says, said) = std_mpsc::channel();
+    let builder = EventLoop::builder(consumer, ()).wait_strategy(WaitStrategy::default());
+    let event_loop = builder.spawn(move |(), (), _| says.send(Sleeper::this()).unwrap()).unwrap();
     producer.send(()).unwrap();
-    thread::sleep(IDLE);
+    said.recv().unwrap().await_sleep();
     producer.send(()).unwrap();
     drop(producer);
-    event_loop.join().unwrap().context.is_next_to_nothing();
+    event_loop.join().unwrap();
 }
 
 #[test]

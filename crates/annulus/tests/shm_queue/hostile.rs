@@ -58,7 +58,7 @@ fn verbs(producer: &mut Producer<u64>, consumer: &mut Consumer<u64>) {
     let _ = (consumer.try_recv(), consumer.is_closed(), consumer.is_fully_drained(), consumer.stats());
     let _ = consumer.recv_timeout(Duration::ZERO);
     assert!(consumer.len() <= CAPACITY, "{}", consumer.len());
-    assert!(begun.elapsed() < Duration::from_secs(10));
+    assert!(begun.elapsed() < Duration::from_secs(60));
 }
 
 proptest! {

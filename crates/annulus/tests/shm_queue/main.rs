@@ -20,3 +20,5 @@ mod one_process;
 mod process;
 mod processes;
 mod records;
+#[path = "../support/sleeping.rs"]
+mod sleeping;

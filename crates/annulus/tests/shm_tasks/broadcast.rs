@@ -1,7 +1,7 @@
 //! Broadcast rings whose publisher is another process, or whose subscriber is.
 
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use annulus::broadcast::Builder;
 use annulus::shm::broadcast;
@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 use rustix::event::epoll;
 use rustix::io::Errno;
 
-use crate::{QUIET, Running, guest, maker, thread_number, turns, until};
+use crate::{QUIET, Running, guest, maker, sleeping, until};
 
 #[test]
 fn a_message_wakes_a_task() {
@@ -71,20 +71,18 @@ fn a_message_wakes_a_select() {
         let rings = [maker("publish"), maker("publish lossless")];
         let mut first = rings[0].1.accept::<u64>().unwrap().subscribable().subscribe();
         let mut second = rings[1].1.accept_lossless::<u64>().unwrap().subscribe().unwrap();
-        let (tell, told) = mpsc::channel();
-        let selector = std::thread::spawn(move || {
-            tell.send(thread_number()).unwrap();
+        let (selector, sleeper) = sleeping::spawn(move || {
             select! {
                 recv(first) -> message => (0, message),
                 recv(second) -> message => (1, message),
             }
         });
-        let thread = told.recv().unwrap();
-        // It spins for a while first.
+        // It spins for a while first, and then looks 20 times in a second, whether the others are there.
+        sleeper.await_sleep();
+        let (begun, before) = (Instant::now(), sleeper.sleeps().unwrap());
         std::thread::sleep(QUIET);
-        let before = turns(&thread);
-        std::thread::sleep(QUIET);
-        assert!(turns(&thread) - before < 20, "it looks again and again");
+        let looks = u128::from(sleeper.sleeps().unwrap() - before);
+        assert!(looks <= begun.elapsed().as_millis() / 50 + 2, "it looks again and again: {looks} times");
         rings[chosen].0.step();
         assert_eq!(selector.join().unwrap(), (chosen, Ok(0)));
     }

@@ -16,9 +16,10 @@ mod hang;
 #[path = "../support/process.rs"]
 mod process;
 mod queue;
+#[path = "../support/sleeping.rs"]
+mod sleeping;
 mod thread;
 
-use std::fs;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -98,17 +99,6 @@ impl<T: Send + 'static> Running<T> {
         until(|| self.thread.is_finished());
         self.thread.join().unwrap()
     }
-}
-
-/// How often the scheduler has chosen that thread of this process.
-fn turns(thread: &str) -> u64 {
-    let schedstat = fs::read_to_string(format!("/proc/self/task/{thread}/schedstat")).unwrap();
-    schedstat.split_whitespace().nth(2).unwrap().parse().unwrap()
-}
-
-/// The number of this thread.
-fn thread_number() -> String {
-    fs::read_link("/proc/thread-self").unwrap().file_name().unwrap().to_str().unwrap().to_owned()
 }
 
 /// Until it is true.

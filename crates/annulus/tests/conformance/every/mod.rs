@@ -33,7 +33,7 @@ pub(crate) mod timeouts;
 pub(crate) mod written;
 
 pub(crate) use crate::support::{
-    STUCK, join, spawn, time_on_a_core, time_on_a_core_since, without_standing_still,
+    STUCK, join, sleeping, spawn, time_on_a_core, time_on_a_core_since, without_standing_still,
 };
 
 /// Where rings begin: the ends of 32 and 62 bits, two primes, and four thousand million messages before the

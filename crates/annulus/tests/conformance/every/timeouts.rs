@@ -1,11 +1,10 @@
 //! Timeouts: not before their time, and not instead of a message.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::RecvTimeoutError;
 
-use super::{STUCK, spawn};
+use super::{STUCK, sleeping};
 use crate::rings::{Publish, Receive, Ring};
 
 const SHORT: Duration = Duration::from_millis(10);
@@ -33,9 +32,8 @@ pub(crate) fn a_message_in_time_is_received<R: Ring>() {
     for timeout in [Duration::MAX, 2 * STUCK] {
         let (mut publisher, source) = R::new(4);
         let mut subscriber = R::subscribe(&source);
-        let waiting = spawn(move || subscriber.recv_timeout(timeout));
-        // Not a synchronisation: it lets the other lie down, so that there is somebody to wake.
-        thread::sleep(SHORT);
+        let (waiting, sleeper) = sleeping::spawn(move || subscriber.recv_timeout(timeout));
+        sleeper.await_sleep();
         let begun = Instant::now();
         publisher.publish(7).unwrap();
         assert_eq!(waiting.join().unwrap(), Ok(7));

@@ -16,7 +16,7 @@ use crate::every::without_standing_still;
 const SHORT: Duration = Duration::from_millis(2);
 
 /// Long enough that only a fault takes it.
-const LONG: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_secs(120);
 
 /// Hands the next event, and no other, to a closure, by one verb each.
 type Process = fn(&mut EventSubscriber<u64>, &mut dyn FnMut(u64));

@@ -196,7 +196,7 @@ fn an_idle_stage_holds_nobody_up() {
     let (mut publisher, subscribable) = annulus::broadcast::lossless::<u64>(4);
     let mut before = subscribable.subscribe_tracked();
     let mut stage = subscribable.subscribe().after(&[&before]);
-    let reader = thread::spawn(move || stage.recv_timeout(Duration::from_secs(20)));
+    let reader = thread::spawn(move || stage.recv_timeout(Duration::from_secs(120)));
     publisher.publish(7).unwrap();
     assert_eq!(before.process(|number| *number), Ok(7));
     assert_eq!(reader.join().unwrap(), Ok(7));

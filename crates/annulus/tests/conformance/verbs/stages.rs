@@ -333,7 +333,7 @@ fn a_stage_is_woken_by_what_came_before_its_upstream() {
     /// So large that writing one takes longer than falling asleep.
     type Large = [u64; if cfg!(miri) { 8 } else { 1 << 16 }];
     const ROUNDS: u64 = if cfg!(miri) { 3 } else { 300 };
-    const STUCK: Duration = Duration::from_secs(5);
+    const STUCK: Duration = Duration::from_secs(120);
     #[allow(clippy::large_stack_arrays, reason = "the thread has a stack for it")]
     fn large(round: u64) -> Large {
         [round; size_of::<Large>() / 8]

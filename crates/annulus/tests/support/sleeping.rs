@@ -1,0 +1,97 @@
+//! Whether a thread sleeps: the system tells its state, and how often it has gone to sleep. No clock is
+//! asked, so neither answer depends on how busy the machine is.
+//!
+//! On Linux only. Elsewhere, and under Miri, nobody tells; then a short pause is all that there is.
+
+#![allow(dead_code, reason = "no program needs all of it")]
+
+use std::boxed::Box;
+use std::format;
+use std::string::String;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use std::vec::Vec;
+
+/// Longer than any thread takes to lie down.
+const LONG: Duration = Duration::from_secs(120);
+
+/// A thread of this process.
+#[derive(Clone)]
+pub(crate) struct Sleeper(String);
+
+impl Sleeper {
+    /// The thread that asks.
+    pub(crate) fn this() -> Self {
+        let link = std::fs::read_link("/proc/thread-self").unwrap_or_default();
+        Self(link.file_name().map(|number| number.to_string_lossy().into_owned()).unwrap_or_default())
+    }
+
+    /// Every thread of this process but the one that asks and that of `support/hang.rs`.
+    pub(crate) fn others() -> Vec<Self> {
+        let this = Self::this();
+        let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Vec::new() };
+        let all = threads.map(|thread| Self(thread.unwrap().file_name().into_string().unwrap()));
+        all.filter(|other| other.0 != this.0 && other.read("comm").is_some_and(|name| name != "hang\n"))
+            .collect()
+    }
+
+    fn read(&self, file: &str) -> Option<String> {
+        if !cfg!(target_os = "linux") || cfg!(miri) || self.0.is_empty() {
+            return None;
+        }
+        std::fs::read_to_string(format!("/proc/self/task/{}/{file}", self.0)).ok()
+    }
+
+    /// Whether it sleeps, and how often it has gone to sleep; `None` where nobody tells, or it has ended.
+    pub(crate) fn look(&self) -> Option<(bool, u64)> {
+        let status = self.read("status")?;
+        let value = |name| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        Some((value("State:")?.starts_with('S'), value("voluntary_ctxt_switches:")?.parse().ok()?))
+    }
+
+    /// How often it has gone to sleep so far: not how often another thread was given its core.
+    pub(crate) fn sleeps(&self) -> Option<u64> {
+        Some(self.look()?.1)
+    }
+
+    /// Waits until it lies down and stays so for a moment. Whoever spins never does; nor does one that gets
+    /// up time and again, if more often than every twenty milliseconds.
+    #[track_caller]
+    pub(crate) fn await_sleep(&self) {
+        let moment = Duration::from_millis(if cfg!(miri) { 1 } else { 20 });
+        let begun = Instant::now();
+        let mut before = self.look();
+        loop {
+            thread::sleep(moment);
+            let now = self.look();
+            if now == before && now.is_none_or(|(sleeps, _)| sleeps) {
+                return;
+            }
+            assert!(begun.elapsed() < LONG, "it never sleeps");
+            before = now;
+        }
+    }
+}
+
+/// Takes times until one is shorter than `limit`: a busy machine is not slow each time, and who waits for a
+/// timer is.
+#[track_caller]
+pub(crate) fn once_in_less_than(limit: Duration, mut take: impl FnMut() -> Duration) {
+    let begun = Instant::now();
+    while take() >= limit {
+        assert!(begun.elapsed() < LONG, "never in less than {limit:?}");
+    }
+}
+
+/// A thread that somebody watches.
+pub(crate) fn spawn<T: Send + 'static>(
+    action: impl FnOnce() -> T + Send + 'static,
+) -> (JoinHandle<T>, Sleeper) {
+    let (says, said) = std::sync::mpsc::channel();
+    let action: Box<dyn FnOnce() -> T + Send> = Box::new(action);
+    let thread = thread::spawn(move || {
+        says.send(Sleeper::this()).unwrap();
+        action()
+    });
+    (thread, said.recv().unwrap())
+}
