@@ -1,6 +1,6 @@
 //! What the promises about bounds cost and hold, in figures: memory and time beside producers that come and
 //! go, polls, a gate after many subscribers, the first ring and the first sleep of a process. (How long a
-//! message waits is counted in receives: `tests/queue/fairness.rs` prints it.)
+//! message waits is counted in receives: `tests/queues/queue/fairness.rs` prints it.)
 //!
 //! ```sh
 //! cargo run --release -p annulus --example bounds

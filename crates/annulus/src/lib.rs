@@ -85,7 +85,7 @@
 //! | the first handle of a topic of a [`Bus`] or a [`TypedBus`] | the ring, and its place among the topics |
 //! | producers of [`mpsc`] and [`mpmc`] | a ring, unless one is free, and what the queue keeps for each ring |
 //!
-//! The allocator may take locks of its own. `tests/allocation/joins.rs` checks this table.
+//! The allocator may take locks of its own. `tests/system/allocation/joins.rs` checks this table.
 //!
 //! # What does not hold
 //!

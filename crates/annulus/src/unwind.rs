@@ -41,7 +41,7 @@ use crate::pool::{Buffer, BufferPool};
 use crate::queue::{AnyKind, Consumer, Producer, shared};
 use crate::{Closer, Observer, Shutdown};
 
-// What is made of these alone, such as the handles of bytes, is so by itself. `tests/verbs/ends.rs` names
+// What is made of these alone, such as the handles of bytes, is so by itself. `tests/broadcast/verbs/ends.rs` names
 // all.
 
 /// Both, for each type.

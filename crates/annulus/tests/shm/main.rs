@@ -1,91 +1,13 @@
-//! What processes share: names, descriptors, memory that others made, and what is left when one is killed.
-//!
-//! ```text
-//! child.rs         another process: this program once more, which does what it is told
-//! names.rs         names in one process
-//! directories.rs   which directories are used
-//! races.rs         two processes and one name
-//! deaths.rs        processes that are killed, stopped, or let go
-//! waits.rs         whoever comes first
-//! descriptors.rs   descriptors through sockets
-//! headers.rs       memory that is no ring
-//! ```
-#![cfg(all(target_os = "linux", not(any(miri, annulus_loom))))]
-#![allow(missing_docs, clippy::disallowed_types, reason = "a test")]
+//! Rings between processes.
+#![cfg(all(target_os = "linux", feature = "shm", not(any(miri, annulus_loom))))]
+#![allow(missing_docs, reason = "a test")]
 
-mod child;
-mod deaths;
-mod descriptors;
-mod directories;
-#[path = "../support/fork.rs"]
-mod fork;
-mod groups;
-#[path = "../support/hang.rs"]
-mod hang;
-mod headers;
-mod names;
-mod races;
-mod waits;
-
-use annulus::shm::Directory;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-
-/// A folder that is gone with it.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("annulus-shm-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).unwrap();
-        Self(path)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// A directory for names in a folder of its own.
-fn directory() -> (Scratch, Directory) {
-    let scratch = Scratch::new();
-    let directory = Directory::open(scratch.path("names")).unwrap();
-    (scratch, directory)
-}
-
-/// The names of the files in it.
-fn files(path: &Path) -> Vec<String> {
-    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name().into_string().unwrap();
-    let mut names: Vec<_> = fs::read_dir(path).unwrap().map(name).collect();
-    names.sort();
-    names
-}
-
-/// Something to publish: a file in memory with this text.
-fn memory(text: &str) -> fs::File {
-    use rustix::fs::{MemfdFlags, memfd_create};
-    use std::io::Write;
-
-    let mut file = fs::File::from(memfd_create("annulus test", MemfdFlags::CLOEXEC).unwrap());
-    file.write_all(text.as_bytes()).unwrap();
-    file
-}
-
-/// What such a file says, to whoever has a descriptor.
-fn text(fd: impl Into<fs::File>) -> String {
-    use std::io::{Read, Seek};
-
-    let (mut file, mut text) = (fd.into(), String::new());
-    file.rewind().unwrap();
-    file.read_to_string(&mut text).unwrap();
-    text
-}
+mod broadcast;
+mod mpsc;
+mod process;
+mod queue;
+mod shared;
+#[path = "../support/mod.rs"]
+mod support;
+#[cfg(feature = "async")]
+mod tasks;

@@ -1,8 +1,11 @@
-//! What several test programs need: a clock of the core, a soak's length, pauses at random, and watches over
-//! threads that wait.
+//! What several test programs need: a clock of the core, a soak's length, pauses at random, watches over threads
+//! that wait, and processes of their own.
 
-#![allow(dead_code, reason = "no program needs all of it")]
+#![allow(dead_code, unused_imports, unused_macros, reason = "no program needs all of it")]
 
+pub(crate) mod alone;
+#[cfg(target_os = "linux")]
+pub(crate) mod fork;
 mod hang;
 pub(crate) mod polled;
 #[cfg(all(feature = "async", not(miri)))]
@@ -10,6 +13,9 @@ pub(crate) mod runtime;
 pub(crate) mod sleeping;
 #[cfg(feature = "async")]
 pub(crate) mod tasks;
+pub(crate) mod threads;
+
+pub(crate) use alone::alone;
 
 use std::panic::resume_unwind;
 use std::sync::mpsc;

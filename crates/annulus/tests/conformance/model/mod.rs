@@ -1,6 +1,6 @@
 //! Rings against plain models, in random steps on one thread. A model knows exactly what must come.
 //!
-//! The lossy subscriber has its model in `tests/model.rs`.
+//! The lossy subscriber has its model in `tests/broadcast/model.rs`.
 
 mod groups;
 mod lossless;

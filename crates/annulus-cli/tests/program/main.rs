@@ -1,0 +1,22 @@
+//! The program as its users see it: processes, what they print, and their exit codes.
+
+#[cfg(target_os = "linux")]
+mod bench;
+mod demo;
+#[cfg(target_os = "linux")]
+mod demo_shared;
+mod doctor;
+#[path = "../../../annulus/tests/support/hang.rs"]
+mod hang;
+#[cfg(target_os = "linux")]
+mod lines;
+#[cfg(target_os = "linux")]
+mod names;
+mod orders;
+#[cfg(target_os = "linux")]
+mod rings;
+#[cfg(target_os = "linux")]
+mod running;
+mod support;
+#[cfg(target_os = "linux")]
+mod top;

@@ -1,0 +1,245 @@
+//! `annulus ls` and `annulus rm` as their users see them: the built program, its output and its exit codes.
+
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use crate::support::{Folder, annulus};
+use annulus::broadcast::Builder;
+use annulus::shm::{Directory, broadcast};
+use serde_json::Value;
+
+/// What it prints to standard output and to standard error, and its exit code.
+#[track_caller]
+fn run(command: &mut Command) -> (String, String, i32) {
+    let output = command.output().expect("the program was built");
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.code().unwrap())
+}
+
+#[test]
+fn rings_are_listed_and_removed() {
+    let folder = Folder::new("rings");
+    let path = folder.0.join("names");
+    let with = |subcommand| {
+        let mut command = annulus(subcommand);
+        command.arg("--directory").arg(&path);
+        command
+    };
+    let directory = Directory::open(&path).unwrap();
+    let (said, complaint, code) = run(&mut with("ls"));
+    assert!(said.starts_with("There is no ring in "), "{said}");
+    assert_eq!((complaint.as_str(), code), ("", 0));
+
+    let (publisher, _, invitation) = broadcast::lossy::<[f64; 2]>(Builder::new(1024)).unwrap();
+    let name = invitation.publish(&directory, "quotes").unwrap();
+    let (said, _, code) = run(&mut with("ls"));
+    let pid = std::process::id().to_string();
+    for word in ["quotes", "alive", &pid, "lossy broadcast ring", "1,024", "16", "1 ring in ", ", 0 dead"] {
+        assert!(said.contains(word), "{word}\nis not in\n{said}");
+    }
+    assert_eq!(code, 0);
+
+    let (said, _, _) = run(with("ls").arg("--json"));
+    let listing: Value = serde_json::from_str(&said).unwrap();
+    let ring = &listing["rings"][0];
+    assert_eq!(listing["schema"], 1);
+    assert_eq!((&ring["name"], &ring["state"]), (&Value::from("quotes"), &Value::from("alive")));
+    assert_eq!((&ring["capacity"], &ring["payload_bytes"]), (&Value::from(1024), &Value::from(16)));
+    assert_eq!((&ring["pid"], &ring["error"]), (&Value::from(std::process::id()), &Value::Null));
+
+    let (said, complaint, code) = run(with("rm").args(["quotes", "nobody", "a/b"]));
+    assert_eq!((said.as_str(), code), ("", 2));
+    for word in ["quotes", &pid, "nobody", "a/b"] {
+        assert!(complaint.contains(word), "{word}\nis not in\n{complaint}");
+    }
+    assert!(directory.find("quotes").is_ok(), "it is alive");
+    assert_eq!(run(with("rm").args(["--force", "quotes"])), (String::new(), String::new(), 0));
+    assert!(directory.find("quotes").is_err());
+    drop((publisher, name));
+}
+
+/// The program's own publisher, alive and killed.
+#[test]
+fn a_killed_publisher_is_listed_as_dead_and_removed() {
+    let folder = Folder::new("killed");
+    let path = folder.0.join("names");
+    let input = folder.file("input", "one\n");
+    let with = |subcommand, arguments: &[&str]| {
+        let mut command = annulus(subcommand);
+        command.arg("--directory").arg(&path).args(arguments);
+        command
+    };
+    let publisher = || {
+        let mut command = with("pub", &["quotes", "--stay", "--file"]);
+        let mut child = command.arg(&input).stderr(Stdio::piped()).spawn().unwrap();
+        let mut told = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert!(told.any(|line| line.unwrap().contains("staying")), "it has ended");
+        child
+    };
+    let mut child = publisher();
+    let pid = child.id().to_string();
+    let (said, complaint, code) = run(&mut with("rm", &["quotes"]));
+    assert_eq!((said.as_str(), code), ("", 2));
+    assert!(complaint.contains(&format!("process {pid}")), "{complaint}");
+    let (said, _, _) = run(&mut with("ls", &[]));
+    assert!(said.contains("alive") && said.contains(&pid) && said.contains("annulus"), "{said}");
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (said, _, code) = run(&mut with("ls", &[]));
+    for word in ["quotes", "dead", &pid, "1 ring in ", ", 1 dead"] {
+        assert!(code == 0 && said.contains(word), "{word}\nis not in\n{said}");
+    }
+    let (said, _, _) = run(&mut with("ls", &["--json"]));
+    let listing: Value = serde_json::from_str(&said).unwrap();
+    let ring = &listing["rings"][0];
+    assert_eq!((&ring["state"], &ring["command"]), (&Value::from("dead"), &Value::Null));
+    assert_eq!(ring["pid"], child.id());
+    assert_eq!(run(&mut with("rm", &["quotes"])), (String::new(), String::new(), 0));
+    let (said, _, _) = run(&mut with("ls", &[]));
+    assert!(said.starts_with("There is no ring in "), "{said}");
+
+    // By force, a living one. Nobody finds its ring any more, and another one may have the name.
+    let mut child = publisher();
+    assert_eq!(run(&mut with("rm", &["--force", "quotes"])), (String::new(), String::new(), 0));
+    let (_, complaint, code) = run(&mut with("sub", &["quotes"]));
+    assert!(code == 2 && complaint.contains("there is no ring"), "{complaint}");
+    assert!(child.try_wait().unwrap().is_none(), "it goes on");
+    let mut another = publisher();
+    for child in [&mut child, &mut another] {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_directory_that_is_none_is_named() {
+    let folder = Folder::new("file");
+    let file = folder.file("names", "");
+    let (said, complaint, code) = run(annulus("ls").arg("--directory").arg(&file));
+    assert_eq!((said.as_str(), code), ("", 2));
+    assert!(complaint.contains(file.to_str().unwrap()), "{complaint}");
+    let none = folder.0.join("none");
+    let (_, complaint, code) = run(annulus("ls").arg("--directory").arg(&none));
+    assert!(code == 2 && complaint.contains("there is no directory"), "{complaint}");
+    assert!(!none.exists());
+}
+
+/// The directory's disk is full: the error says so, and nothing is left that could be taken for a ring.
+#[test]
+fn a_disk_without_room_is_named() {
+    let folder = Folder::new("full");
+    // A disk of its own, which no other process sees. There is room for a directory, and for nothing in it.
+    let script =
+        "mount -t tmpfs -o size=4k,mode=0700 none \"$1\" && head -c 4096 /dev/zero >\"$1/fill\" || exit 77
+        echo line | \"$0\" pub lines --directory \"$1\"
+        code=$?
+        ls -A \"$1\"
+        exit $code";
+    let mut command = Command::new("unshare");
+    command.args(["--map-root-user", "--mount", "sh", "-c", script]);
+    command.arg(env!("CARGO_BIN_EXE_annulus")).arg(&folder.0);
+    let Ok(output) = command.output() else {
+        eprintln!("skipped: there is no `unshare` here");
+        return;
+    };
+    let [said, complaint] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    let code = output.status.code().unwrap();
+    if code == 77 || complaint.starts_with("unshare:") {
+        eprintln!("skipped: this process may not mount a disk of its own");
+        return;
+    }
+    assert_eq!((said.as_str(), code), ("fill\n", 2), "{complaint}");
+    for word in ["\"lines\"", "No space left on device"] {
+        assert!(complaint.contains(word), "{word} is not in {complaint}");
+    }
+}
+
+#[test]
+fn a_directory_has_the_mode_that_was_asked_for() {
+    let folder = Folder::new("mode");
+    let path = folder.0.join("names");
+    let with = |subcommand, mode: &[&str]| {
+        let mut command = annulus(subcommand);
+        command.arg("--directory").arg(&path).args(mode);
+        command
+    };
+    let mut publisher = with("pub", &["--mode", "770"])
+        .arg("quotes")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !path.join("quotes.ring").exists() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o770);
+    assert!(path.join(".quotes.socket").exists(), "others may ask for the ring");
+    let (said, _, code) = run(&mut with("ls", &[]));
+    assert!(code == 0 && said.contains("quotes"), "{said}");
+    let (_, complaint, code) = run(&mut with("ls", &["--mode", "700"]));
+    assert!(code == 2 && complaint.contains("its mode is 770, and may be 700 at most"), "{complaint}");
+
+    // Nobody shares with the whole world unasked.
+    fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();
+    for subcommand in ["ls", "top"] {
+        let (_, complaint, code) = run(&mut with(subcommand, &[]));
+        assert!(code == 2 && complaint.contains("(--mode 777 allows it)"), "{complaint}");
+    }
+    assert_eq!(run(&mut with("ls", &["--mode", "777"])).2, 0);
+    publisher.kill().unwrap();
+    publisher.wait().unwrap();
+
+    for mode in ["70", "9", "1777", "077", ""] {
+        let (_, complaint, code) = run(&mut with("ls", &["--mode", mode]));
+        assert!(code == 2 && complaint.contains("octal"), "{mode}: {complaint}");
+    }
+    let (_, complaint, code) = run(annulus("ls").args(["--mode", "770"]));
+    assert!(code == 2 && complaint.contains("--directory"), "{complaint}");
+}
+
+/// Two users of one group: one publishes, and the other subscribes, lists and watches.
+#[test]
+fn users_of_a_group_share_a_ring() {
+    const GROUP: u32 = 60_000;
+    let folder = Folder::new("group");
+    fs::set_permissions(&folder.0, Permissions::from_mode(0o755)).unwrap();
+    let path = folder.0.join("names");
+    fs::create_dir(&path).unwrap();
+    let given = chown(&path, None, Some(GROUP));
+    fs::set_permissions(&path, Permissions::from_mode(0o2770)).unwrap();
+    let by = |user, subcommand| {
+        let mut command = annulus(subcommand);
+        command.uid(user).gid(GROUP).arg("--directory").arg(&path);
+        command
+    };
+    let publisher = by(60_001, "pub").arg("quotes").stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
+    let Some(mut publisher) = given.ok().and(publisher.ok()) else {
+        eprintln!("skipped: only root makes processes of other users, and they must reach the program");
+        return;
+    };
+    let mut subscriber = by(60_002, "sub")
+        .args(["quotes", "--wait", "--count", "2", "--from", "oldest"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let input = publisher.stdin.as_mut().unwrap();
+    input.write_all(b"one\ntwo\n").unwrap();
+    let mut lines = BufReader::new(subscriber.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert_eq!((lines.next().as_deref(), lines.next().as_deref()), (Some("one"), Some("two")));
+    assert!(subscriber.wait().unwrap().success());
+    let (said, complaint, code) = run(&mut by(60_002, "ls"));
+    assert!(
+        code == 0 && said.contains("quotes") && said.contains("lossy broadcast ring"),
+        "{said}{complaint}"
+    );
+    let (said, complaint, code) = run(&mut by(60_002, "top"));
+    assert!(code == 0 && said.contains("quotes") && said.contains("lossy"), "{said}{complaint}");
+    publisher.kill().unwrap();
+    publisher.wait().unwrap();
+    assert_eq!(run(by(60_002, "rm").arg("quotes")), (String::new(), String::new(), 0));
+    assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
+}

@@ -1,0 +1,115 @@
+//! A process of the program that a test has started.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::Child;
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// It is killed when this is dropped.
+pub(crate) struct Running(pub(crate) Child);
+
+impl Running {
+    pub(crate) fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.0.id().try_into().unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    pub(crate) fn interrupt(&mut self) -> i32 {
+        self.signal(Signal::INT);
+        self.0.wait().unwrap().code().unwrap()
+    }
+
+    /// Waits until it says this on standard error.
+    pub(crate) fn says(&mut self, word: &str) {
+        let mut told = BufReader::new(self.0.stderr.as_mut().unwrap());
+        let mut line = String::new();
+        while !line.contains(word) {
+            line.clear();
+            assert_ne!(told.read_line(&mut line).unwrap(), 0, "it has ended");
+        }
+    }
+
+    pub(crate) fn kill(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+
+    /// What it printed, what it said on standard error, and its exit code, when it has ended.
+    pub(crate) fn end(mut self) -> (Vec<u8>, String, i32) {
+        let mut stderr = self.0.stderr.take().unwrap();
+        let said = thread::spawn(move || {
+            let mut said = String::new();
+            stderr.read_to_string(&mut said).unwrap();
+            said
+        });
+        let mut printed = Vec::new();
+        self.0.stdout.take().unwrap().read_to_end(&mut printed).unwrap();
+        (printed, said.join().unwrap(), self.0.wait().unwrap().code().unwrap())
+    }
+}
+
+/// Waits until threads of this process have slept some more times. Whoever has mapped a ring to which many
+/// messages come receives them then, one by one.
+pub(crate) fn until_it_receives(process: u32) {
+    let sleeps = || {
+        let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+        let of = |thread: std::io::Result<std::fs::DirEntry>| {
+            let status = std::fs::read_to_string(thread.ok()?.path().join("status")).ok()?;
+            let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+            count.trim().parse::<u64>().ok()
+        };
+        threads.filter_map(of).sum::<u64>()
+    };
+    let before = sleeps();
+    while sleeps() < before + 20 {
+        thread::yield_now();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Whether a process has mapped a ring.
+pub(crate) fn mapped(child: &Running) -> bool {
+    has_mapped(child.0.id())
+}
+
+/// Whether the process of this number has mapped a ring, and the page where threads sleep. (The ring's header
+/// is mapped for a moment before, when the ring can still go.)
+pub(crate) fn has_mapped(process: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{process}/maps"))
+        .is_ok_and(|maps| maps.contains("annulus broadcast") && maps.contains("annulus sleepers"))
+}
+
+/// Whether a process shows how far it is in a ring.
+#[allow(dead_code, reason = "not every test asks")]
+pub(crate) fn shows_position(child: &Running) -> bool {
+    let folder = std::path::PathBuf::from(format!("/proc/{}", child.0.id()));
+    let mut files = std::fs::read_dir(folder.join("fd")).into_iter().flatten().flatten();
+    files.any(|file| {
+        let is_ring = std::fs::read_link(file.path())
+            .is_ok_and(|to| to.to_string_lossy().starts_with("/memfd:annulus broadcast"));
+        let info = std::fs::read_to_string(folder.join("fdinfo").join(file.file_name()));
+        is_ring && info.is_ok_and(|info| !info.starts_with("pos:\t0\n"))
+    })
+}
+
+/// Whether something can be read there within a millisecond.
+pub(crate) fn readable(pipe: &impl std::os::fd::AsFd) -> bool {
+    let mut polled = [rustix::event::PollFd::new(pipe, rustix::event::PollFlags::IN)];
+    let millisecond = rustix::event::Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+    rustix::event::poll(&mut polled, Some(&millisecond)).is_ok_and(|count| count > 0)
+}
+
+/// Whether a process has a thread of this name.
+pub(crate) fn has_thread(child: &Running, name: &str) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", child.0.id())).unwrap();
+    threads.flatten().any(|thread| {
+        std::fs::read_to_string(thread.path().join("comm")).is_ok_and(|comm| comm.trim_end() == name)
+    })
+}

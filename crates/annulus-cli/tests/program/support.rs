@@ -1,0 +1,53 @@
+//! What the tests of the program share: a folder of their own, and the command.
+
+#![allow(clippy::disallowed_types, reason = "what it counts is none of the library's atomics")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A folder for the files of one test, removed at its end.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    /// One for the test of this name.
+    pub(crate) fn new(test: &str) -> Self {
+        // Tests of several modules have the same name.
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(format!("annulus-{test}-{process}-{number}"));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// A file in it.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.join(name);
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// How many files are in it.
+    pub(crate) fn count(&self) -> usize {
+        fs::read_dir(&self.0).unwrap().count()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// `annulus demo`, to be given arguments.
+pub(crate) fn demo() -> Command {
+    annulus("demo")
+}
+
+/// A subcommand, to be given arguments.
+pub(crate) fn annulus(subcommand: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_annulus"));
+    command.arg(subcommand).stdin(Stdio::null());
+    command
+}

@@ -1,0 +1,18 @@
+//! Broadcast rings: what their verbs promise, against models, beside other threads, and what they say of themselves.
+
+mod broadcast_bytes;
+#[cfg(all(feature = "derive", feature = "std"))]
+mod derive;
+mod group;
+mod many;
+#[cfg(feature = "metrics")]
+mod metrics;
+mod model;
+mod shown;
+mod stages;
+#[cfg(feature = "std")]
+mod stats;
+mod stress;
+#[path = "../support/mod.rs"]
+mod support;
+mod verbs;

@@ -1,0 +1,195 @@
+//! What handles look like when they are printed, and verbs that are short forms of others.
+
+use std::thread;
+use std::time::Duration;
+
+use annulus::pool::{BufferPool, Handle, HandleError};
+use annulus::{WaitStrategy, mpmc, mpsc, spmc, spsc};
+
+fn is_shown(what: &impl std::fmt::Debug, parts: &[&str]) {
+    let shown = format!("{what:?}");
+    assert!(parts.iter().all(|part| shown.contains(part)), "{parts:?} in {shown}");
+}
+
+/// Of a queue of any kind.
+macro_rules! queues {
+    ($($module:ident: $kind:ident),*) => {$(
+        mod $module {
+            use super::*;
+
+            #[test]
+            fn handles_say_what_they_are() {
+                let (mut producer, mut consumer) = $kind::Builder::new(4).build::<u8>().unwrap();
+                assert!(producer.is_empty() && consumer.is_empty());
+                producer.send_by(1, WaitStrategy::BusySpin).unwrap();
+                assert!(!producer.is_empty());
+                is_shown(&producer, &["Producer", stringify!($kind), "len: 1", "capacity: 4", "closed: false"]);
+                is_shown(&consumer, &["Consumer", stringify!($kind), "len: 1"]);
+                is_shown(&consumer.try_iter(), &["TryIter"]);
+                is_shown(&consumer.iter(), &["Iter", "Consumer"]);
+                consumer.close();
+                is_shown(&consumer, &["closed: true"]);
+                assert_eq!(producer.send_by(2, WaitStrategy::BusySpin).unwrap_err().0, 2);
+                let mut rest = consumer.into_iter();
+                is_shown(&rest, &["IntoIter", "Consumer"]);
+                assert_eq!((rest.next(), rest.next()), (Some(1), None));
+            }
+
+            #[test]
+            fn who_waits_for_room_in_a_closed_queue_gets_the_value_back() {
+                let (mut producer, consumer) = $kind::channel(1);
+                producer.send(1).unwrap();
+                consumer.close();
+                assert_eq!(producer.send(2).unwrap_err().0, 2);
+                assert_eq!(producer.send_by(3, WaitStrategy::BusySpin).unwrap_err().0, 3);
+            }
+
+            #[test]
+            fn a_builder_is_copied_and_shown() {
+                let builder = $kind::Builder::new(3);
+                is_shown(&builder.clone(), &["Builder", stringify!($kind), "3"]);
+                let (_producer, consumer) = builder.build::<u8>().unwrap();
+                assert_eq!(consumer.capacity(), 3);
+                assert!($kind::Builder::new(0).build::<u8>().is_err());
+            }
+
+            #[test]
+            fn a_spinning_consumer_gets_what_comes_while_it_spins() {
+                let (mut producer, mut consumer) = $kind::channel(4);
+                let sender = thread::spawn(move || {
+                    thread::sleep(Duration::from_millis(5));
+                    producer.send(7)
+                });
+                assert_eq!(consumer.recv_by(WaitStrategy::BusySpin), Ok(7));
+                sender.join().unwrap().unwrap();
+            }
+        }
+    )*};
+}
+
+mod queues {
+    use super::*;
+    queues!(a_spsc: spsc, a_mpsc: mpsc, a_spmc: spmc, a_mpmc: mpmc);
+}
+
+#[test]
+fn the_long_names_do_what_the_short_ones_do() {
+    let (mut first, mut consumer) = mpsc::channel(4);
+    let mut second = first.clone();
+    first.send(1).unwrap();
+    second.send(2).unwrap();
+    let mut sum = 0;
+    assert_eq!(consumer.consume(|number| sum += number), 2);
+    assert_eq!(sum, 3);
+    second.send(4).unwrap();
+    assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [4]);
+}
+
+/// A ring that is used again begins to measure anew.
+#[test]
+fn a_producer_that_comes_later_has_a_latency_of_its_own() {
+    let (mut first, mut consumer) = mpsc::Builder::new(4).statistics(true).build().unwrap();
+    let second = first.clone();
+    let mut third = second;
+    for value in 0..8 {
+        third.send(value).unwrap();
+        consumer.recv().unwrap();
+    }
+    assert!(consumer.snapshot().producers[1].latency.is_some());
+    drop(third);
+    // The consumer comes by, and gives the ring up.
+    assert!(consumer.try_recv().is_err());
+    first.send(9).unwrap();
+    assert_eq!(consumer.recv(), Ok(9));
+    let _fourth = first.clone();
+    assert_eq!(consumer.rings(), 2);
+    assert_eq!(consumer.snapshot().producers[1].latency, None);
+}
+
+/// Now and then a message is measured, wherever it lies when the consumer comes to look.
+#[test]
+fn a_message_further_on_is_measured_too() {
+    let (mut producer, mut consumer) = spsc::Builder::new(256).statistics(true).build().unwrap();
+    assert!(consumer.try_recv().is_err());
+    producer.send(0).unwrap();
+    assert_eq!(consumer.recv(), Ok(0));
+    for value in 1..=256 {
+        producer.try_send(value).unwrap();
+    }
+    assert!(producer.try_send(257).unwrap_err().is_full());
+    assert!((1..=256).all(|value| consumer.recv() == Ok(value)));
+    let samples = consumer.snapshot().producers[0].latency.unwrap().samples;
+    assert_eq!(samples, 2, "the first, and the one at which the producer looked for room again");
+}
+
+#[test]
+fn a_reservation_says_how_many_slots_it_has() {
+    let (mut producer, _consumer) = spsc::channel::<u8>(4);
+    is_shown(&producer.try_reserve(3).unwrap(), &["Reservation", "3"]);
+}
+
+#[test]
+fn what_was_written_by_hand_is_sent_by_commit() {
+    let (mut producer, mut consumer) = spsc::channel(4);
+    let mut reservation = producer.try_reserve(3).unwrap();
+    reservation.as_uninit()[0].write(5);
+    reservation.as_uninit()[1].write(6);
+    // SAFETY: the first two were written.
+    assert_eq!(unsafe { reservation.commit(2) }, 2);
+    assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [5, 6]);
+}
+
+#[test]
+fn a_lossy_ring_says_how_far_it_is() {
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u32>(4);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish_batch(&[1, 2]);
+    assert_eq!((publisher.sequence(), publisher.published()), (2, 2));
+    is_shown(&subscriber.try_iter(), &["TryIter", "Subscriber"]);
+    is_shown(&subscriber.iter(), &["Iter", "Subscriber"]);
+    drop(publisher);
+    let rest = subscriber.into_iter();
+    is_shown(&rest, &["IntoIter", "Subscriber"]);
+    assert_eq!(rest.collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn many_publishers_send_batches_by_any_strategy() {
+    let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u32>(4);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish_batch_by(&[1, 2, 3], WaitStrategy::BusySpin);
+    assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
+}
+
+#[test]
+fn events_are_published_by_any_strategy() {
+    let (mut publisher, subscribable) = annulus::event::channel(4, || 0);
+    let mut subscriber = subscribable.subscribe();
+    publisher.publish_by(|number| *number = 7, WaitStrategy::BusySpin).unwrap();
+    assert_eq!(subscriber.process(|number| *number), Ok(7));
+    publisher.publish_timeout(|number| *number = 8, Duration::from_secs(60)).unwrap();
+    assert_eq!(subscriber.process(|number| *number), Ok(8));
+}
+
+#[test]
+fn a_buffer_is_its_bytes() {
+    let mut buffer = BufferPool::new(8, 1).alloc().unwrap();
+    AsMut::<[u8]>::as_mut(&mut buffer)[0] = 5;
+    assert_eq!(AsRef::<[u8]>::as_ref(&buffer), [5, 0, 0, 0, 0, 0, 0, 0]);
+}
+
+#[test]
+fn a_wrong_handle_is_named() {
+    let pool = BufferPool::new(8, 3);
+    let error = pool.redeem(Handle::from_bits(u32::MAX)).unwrap_err();
+    assert_eq!(error, HandleError::NoSuchSlab { slab: 3, count: 3 });
+    assert!(error.to_string().starts_with("the handle names slab 3 of a pool that has 3"), "{error}");
+    // With one slab, a handle is its generation.
+    let pool = BufferPool::new(8, 1);
+    let handle = pool.alloc().unwrap().into_handle();
+    let _buffer = pool.redeem(handle).unwrap();
+    let Err(HandleError::Stale { current, .. }) = pool.redeem(handle) else { panic!("it is good for once") };
+    let error = pool.redeem(Handle::from_bits(current)).unwrap_err();
+    assert_eq!(error, HandleError::NotOut { slab: 0 });
+    assert!(error.to_string().starts_with("no handle of slab 0 is out"), "{error}");
+}

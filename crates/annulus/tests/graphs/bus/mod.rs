@@ -1,0 +1,10 @@
+//! Buses: what each verb promises, against a model, and beside other threads.
+
+mod model;
+mod patterns;
+mod threads;
+mod topics;
+#[cfg(feature = "std")]
+mod waits;
+#[cfg(feature = "std")]
+mod words;

@@ -1,0 +1,6 @@
+//! Several rings that belong together: buses and pipelines.
+
+mod bus;
+#[path = "../support/mod.rs"]
+mod support;
+mod topology;

@@ -1,0 +1,12 @@
+//! Pipelines: what comes out, how they end, and what is left.
+#![cfg(all(feature = "std", not(annulus_loom)))]
+
+mod building;
+mod cores;
+mod ends;
+mod graphs;
+mod inputs;
+mod numbers;
+mod outputs;
+mod sources;
+mod verbs;

@@ -1,0 +1,9 @@
+//! Queues of messages and of bytes, and the pool whose buffers go through them.
+
+#[cfg(feature = "std")]
+mod bytes;
+mod pool;
+mod queue;
+mod queue_handlers;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,45 @@
+//! Queues: against plain models, between threads, and at their edges.
+#![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
+
+/// The tests of these names, for every kind.
+macro_rules! for_each_kind {
+    ($($name:ident)*) => {$(
+        mod $name {
+            #[test]
+            fn one() {
+                super::$name::<annulus::spsc::Spsc>();
+            }
+            #[test]
+            fn many_to_one() {
+                super::$name::<annulus::mpsc::Mpsc>();
+            }
+            #[test]
+            fn one_to_many() {
+                super::$name::<annulus::spmc::Spmc>();
+            }
+            #[test]
+            fn many_to_many() {
+                super::$name::<annulus::mpmc::Mpmc>();
+            }
+        }
+    )*};
+}
+
+mod bounded;
+mod counted;
+mod dice;
+mod drops;
+mod edges;
+mod fair;
+mod fairness;
+mod handed_over;
+mod model;
+mod one_order;
+mod received;
+mod rings;
+mod shared_batches;
+mod snapshots;
+mod threads;
+mod wakes;
+
+use counted::{Counted, panics};

@@ -1,0 +1,137 @@
+//! What another process does: it publishes or subscribes.
+
+use std::io::{Read, Write};
+use std::time::Duration;
+
+use annulus::WaitStrategy;
+use annulus::broadcast::Builder;
+use annulus::shm::{self, Directory, FindError, Invitation, NameError, PeerState, Received, broadcast};
+
+use crate::broadcast::processes::{Payload, check, payload};
+use crate::process::role;
+
+/// `publish CAPACITY`, `publish-named CAPACITY PATH`, `publish-some COUNT`, `by-name PATH`,
+/// `publish-large lossy|lossless`, `subscribe STRATEGY`, `publish-lossless CAPACITY`, or `await STRATEGY`. In
+/// the test program itself it does nothing.
+#[test]
+fn this_process() {
+    let Some((role, socket)) = role() else { return };
+    match role.split_once(' ') {
+        Some(("publish", capacity)) => {
+            let builder = Builder::new(capacity.parse().unwrap());
+            let (mut publisher, _, invitation) = broadcast::lossy::<Payload>(builder).unwrap();
+            invitation.send(&socket).unwrap();
+            for number in 0.. {
+                publisher.publish(payload(number));
+                if number % 1024 == 0 {
+                    std::thread::yield_now();
+                }
+            }
+        }
+        Some(("publish-named", capacity_and_path)) => {
+            let (capacity, path) = capacity_and_path.split_once(' ').unwrap();
+            let builder = Builder::new(capacity.parse().unwrap());
+            let (mut publisher, _, invitation) = broadcast::lossy::<Payload>(builder).unwrap();
+            let _name = invitation.publish(&Directory::open(path).unwrap(), "a").unwrap();
+            (&socket).write_all(b"\n").unwrap();
+            for number in u64::from(std::process::id()) << 32.. {
+                publisher.publish(payload(number));
+                if number % 1024 == 0 {
+                    std::thread::yield_now();
+                }
+            }
+        }
+        // Until it is killed.
+        Some(("publish-some", count)) => {
+            let count: u64 = count.parse().unwrap();
+            let (mut lossy, _, invitation) = broadcast::lossy::<Payload>(Builder::new(64)).unwrap();
+            invitation.send(&socket).unwrap();
+            let (mut lossless, invitation) = broadcast::lossless::<Payload>(Builder::new(64), 8).unwrap();
+            invitation.send(&socket).unwrap();
+            (&socket).read_exact(&mut [0]).unwrap();
+            for number in 0..count {
+                lossy.publish(payload(number));
+                lossless.publish(payload(number)).unwrap();
+            }
+            (&socket).write_all(b"\n").unwrap();
+            let _ = (&socket).read(&mut [0]);
+        }
+        Some(("publish-large", kind)) => crate::broadcast::half_written::publish(kind, &socket),
+        Some(("by-name", path)) => by_name(path, &socket),
+        Some(("subscribe", strategy)) => {
+            let strategy = strategy.parse::<WaitStrategy>().unwrap();
+            let ring = Invitation::receive(&socket).unwrap().accept_by::<Payload>(strategy).unwrap();
+            let mut subscriber = ring.subscribable().subscribe_from_oldest();
+            (&socket).write_all(b"\n").unwrap();
+            let mut received = 0;
+            while let Ok(message) = subscriber.recv() {
+                check(&message);
+                received += 1;
+            }
+            writeln!(&socket, "{received} {}", subscriber.total_lagged()).unwrap();
+        }
+        Some(("publish-lossless", capacity)) => {
+            let builder = Builder::new(capacity.parse().unwrap());
+            let (mut publisher, invitation) = broadcast::lossless::<Payload>(builder, 4).unwrap();
+            invitation.send(&socket).unwrap();
+            // It goes on when somebody is there.
+            (&socket).read_exact(&mut [0]).unwrap();
+            for number in 0.. {
+                publisher.publish(payload(number)).unwrap();
+            }
+        }
+        Some(("await", strategy)) => {
+            let strategy = strategy.parse::<WaitStrategy>().unwrap();
+            let ring = Invitation::receive(&socket).unwrap().accept_lossless_by::<Payload>(strategy).unwrap();
+            let mut subscriber = ring.subscribe().unwrap();
+            (&socket).write_all(b"\n").unwrap();
+            let first = subscriber.cursor();
+            let mut next = first;
+            while let Ok(message) = subscriber.recv() {
+                check(&message);
+                assert_eq!(message[0], next, "in order, and all of them");
+                next += 1;
+            }
+            writeln!(&socket, "{first} {next}").unwrap();
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The calls that take a name only, in a process whose user has the directory `path`.
+fn by_name(path: &str, mut socket: &std::os::unix::net::UnixStream) {
+    // SAFETY: the only other thread of this process waits for this test.
+    unsafe { std::env::set_var("XDG_RUNTIME_DIR", path) };
+    let soon = Some(Duration::from_millis(1));
+    let error = shm::wait_and_subscribe::<u64>("a", soon).map(drop).unwrap_err();
+    assert!(matches!(error, FindError::Name(NameError::TimedOut { .. })), "{error}");
+    let error = shm::subscribe::<u64>("a").map(drop).unwrap_err();
+    assert!(matches!(error, FindError::Name(NameError::NotFound { .. })), "{error}");
+
+    let mut follows = shm::follow::<u64>("a").unwrap();
+    let waiter = std::thread::spawn(|| shm::wait_and_subscribe::<u64>("a", None).unwrap());
+    let (mut publisher, name) = shm::publish::<u64>("a", Builder::new(8)).unwrap();
+    assert!(std::path::Path::new(path).join("annulus").is_dir());
+    let (mut first, ring) = waiter.join().unwrap();
+    let (mut second, _) = shm::subscribe::<u64>("a").unwrap();
+    assert!(matches!(follows.recv().unwrap(), Received::Began { .. }));
+    publisher.publish(7);
+    assert_eq!((first.recv(), second.recv()), (Ok(7), Ok(7)));
+    assert_eq!(follows.recv().unwrap(), Received::Message(7));
+    assert_eq!(ring.publisher(), PeerState::Alive);
+
+    let error = shm::publish::<u64>("a", Builder::new(8)).map(drop).unwrap_err();
+    assert!(matches!(error, FindError::Name(NameError::Taken { .. })), "{error}");
+    let error = shm::wait_and_subscribe::<i64>("a", None).map(drop).unwrap_err();
+    assert!(matches!(error, FindError::Attach(_)), "{error}");
+    let error = shm::publish::<u64>("b", Builder::new(1)).map(drop).unwrap_err();
+    assert!(matches!(error, FindError::Share(_)) && error.to_string().contains("capacity 1"), "{error}");
+    assert!(std::error::Error::source(&error).is_some());
+    drop((publisher, name));
+    std::fs::remove_dir(format!("{path}/annulus")).unwrap();
+    std::fs::write(format!("{path}/annulus"), "in the way").unwrap();
+    let error = shm::follow::<u64>("a").map(drop).unwrap_err();
+    assert!(matches!(error, FindError::Directory(_)) && error.to_string().contains(path), "{error}");
+    assert!(std::error::Error::source(&error).is_some());
+    socket.write_all(b"7 8\n").unwrap();
+}

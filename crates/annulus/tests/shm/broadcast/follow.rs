@@ -1,0 +1,382 @@
+//! Subscribers of a name: publishers that come, go, are killed, and come back.
+
+use std::io::Read;
+use std::thread;
+use std::time::Duration;
+
+use annulus::WaitStrategy;
+use annulus::broadcast::{Builder, Publisher};
+use annulus::shm::{
+    AttachError, Directory, DirectoryError, FindError, Fingerprint, Invitation, NameError, NamedSubscriber,
+    PeerState, ProcessId, PublishedName, Received, broadcast,
+};
+use rustix::process::Signal;
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::broadcast::names::{Scratch, memory};
+use crate::broadcast::processes::{Payload, check};
+use crate::process::Child;
+
+fn publisher(directory: &Directory, capacity: usize) -> (Publisher<u64>, PublishedName) {
+    let (publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(capacity)).unwrap();
+    (publisher, invitation.publish(directory, "a").unwrap())
+}
+
+/// All that there is now (and no more than can be).
+fn all(subscriber: &mut NamedSubscriber<u64>) -> Vec<Received<u64>> {
+    std::iter::from_fn(|| subscriber.try_recv().unwrap()).take(20).collect()
+}
+
+/// The positions of this process's openings of rings that can only be read from.
+fn positions() -> Vec<String> {
+    let entries = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let ours = entries.filter(|entry| {
+        let link = std::fs::read_link(entry.path()).unwrap_or_default();
+        link.to_string_lossy().starts_with("/memfd:annulus broadcast")
+    });
+    let infos = ours.filter_map(|entry| {
+        let file = std::path::Path::new("/proc/self/fdinfo").join(entry.file_name());
+        std::fs::read_to_string(file).ok()
+    });
+    infos.filter_map(|info| Some(info.lines().next()?.strip_prefix("pos:")?.trim().to_owned())).collect()
+}
+
+/// As the kernel sees it: one more than the messages that it is past, in a ring that did not begin with 0.
+#[test]
+fn where_it_stands_is_shown() {
+    let scratch = Scratch::new("shown");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();
+    subscriber.show_position().unwrap();
+
+    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8).first(1 << 40)).unwrap();
+    let _name = invitation.publish(&directory, "a").unwrap();
+    // (No other test has gone so far.)
+    (0..765_432).for_each(|number| publisher.publish(number));
+    while subscriber.try_recv().unwrap().is_some() {}
+    let is_shown = |position: &str| positions().iter().any(|shown| shown == position);
+    assert!(!is_shown("765433"));
+    subscriber.show_position().unwrap();
+    assert!(is_shown("765433"), "{:?}", positions());
+    publisher.publish(0);
+    while subscriber.try_recv().unwrap().is_some() {}
+    assert!(is_shown("765433") && !is_shown("765434"), "only when it says so");
+    subscriber.show_position().unwrap();
+    assert!(is_shown("765434") && !is_shown("765433"), "in the same opening");
+}
+
+#[test]
+fn each_publisher_begins_and_ends_once() {
+    let scratch = Scratch::new("once");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap();
+    let process = ProcessId::current().unwrap();
+    let began = |missed| Received::Began { process, missed };
+    let ended = Received::Ended { process, state: PeerState::Closed };
+    assert_eq!(all(&mut subscriber), []);
+    assert_eq!((subscriber.publisher(), subscriber.name()), (None, "a"));
+
+    let (mut first, name) = publisher(&directory, 8);
+    first.publish(1);
+    assert_eq!(all(&mut subscriber), [began(1)], "it begins with the next message");
+    first.publish_batch(&[2, 3]);
+    assert_eq!(all(&mut subscriber), [Received::Message(2), Received::Message(3)]);
+    let long = Duration::from_secs(600);
+    assert_eq!(subscriber.recv_timeout(Duration::from_millis(1)).unwrap(), None);
+    first.publish(3);
+    assert_eq!(subscriber.recv_timeout(long).unwrap(), Some(Received::Message(3)));
+    assert_eq!(subscriber.publisher(), Some(PeerState::Alive));
+    assert!(format!("{subscriber:?}").contains("\"a\""));
+
+    // What it has is received before the end. While the name stays with that ring, there is no next one.
+    first.publish(4);
+    drop(first);
+    assert_eq!(subscriber.publisher(), Some(PeerState::Closed));
+    assert_eq!(all(&mut subscriber), [Received::Message(4), ended]);
+    assert_eq!(all(&mut subscriber), []);
+    drop(name);
+    assert_eq!(all(&mut subscriber), []);
+
+    // The next one's messages are received from the oldest on.
+    let (mut second, name) = publisher(&directory, 8);
+    second.publish_batch(&[5, 6]);
+    assert_eq!(all(&mut subscriber), [began(0), Received::Message(5), Received::Message(6)]);
+    // The name is taken back, and given to another ring: the one that it has goes on to its end.
+    drop(name);
+    let (mut third, _name) = publisher(&directory, 8);
+    third.publish(8);
+    second.publish(7);
+    assert_eq!(all(&mut subscriber), [Received::Message(7)]);
+    drop(second);
+    assert_eq!(all(&mut subscriber), [ended, began(0), Received::Message(8)]);
+}
+
+/// A ring that has ended, under its name once more, brings none of its messages again.
+#[test]
+fn a_ring_is_joined_once() {
+    let scratch = Scratch::new("joined");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    let name = invitation.publish(&directory, "a").unwrap();
+    let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();
+    publisher.publish(1);
+    publisher.close();
+    assert_eq!(all(&mut subscriber).len(), 3, "its beginning, a message, and its end");
+    drop(name);
+    let _name = invitation.publish(&directory, "a").unwrap();
+    assert_eq!(all(&mut subscriber), []);
+    assert_eq!(subscriber.recv_timeout(Duration::from_millis(1)).unwrap(), None);
+}
+
+/// What is lost within one ring is counted, and told where the gap is; also the end comes after it.
+#[test]
+fn a_lag_is_told_where_it_is() {
+    type Verb = fn(&mut NamedSubscriber<u64>) -> Received<u64>;
+
+    let scratch = Scratch::new("lag");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let (mut publisher, _name) = publisher(&directory, 4);
+    let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap();
+    subscriber.set_wait_strategy(WaitStrategy::BackoffSpin);
+    assert_eq!(all(&mut subscriber).len(), 1);
+    subscriber.set_wait_strategy(WaitStrategy::BusySpin);
+    assert_eq!(subscriber.wait_strategy(), WaitStrategy::BusySpin);
+    let verbs: [Verb; 3] = [
+        |subscriber| subscriber.recv().unwrap(),
+        |subscriber| subscriber.try_recv().unwrap().unwrap(),
+        |subscriber| subscriber.recv_timeout(Duration::MAX).unwrap().unwrap(),
+    ];
+    let mut next = 0;
+    for verb in verbs {
+        for _ in 0..10 {
+            publisher.publish(next);
+            next += 1;
+        }
+        let Received::Lagged { skipped } = verb(&mut subscriber) else { panic!("it fell behind") };
+        assert!((6..10).contains(&skipped), "{skipped}");
+        let left = 10 - skipped;
+        assert!((0..left).all(|_| matches!(verb(&mut subscriber), Received::Message(_))));
+        assert_eq!(subscriber.try_recv().unwrap(), None);
+    }
+    publisher.publish_batch(&[0; 10]);
+    drop(publisher);
+    let told = all(&mut subscriber);
+    assert!(matches!(told[0], Received::Lagged { .. }), "{told:?}");
+    assert!(matches!(told.last(), Some(Received::Ended { .. })), "{told:?}");
+}
+
+/// A ring of another type has taken the name: an error with both sides, once. Then it goes on.
+#[test]
+fn what_it_cannot_use_is_refused_once() {
+    let scratch = Scratch::new("refused");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let (mut first, name) = publisher(&directory, 8);
+    let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();
+    first.publish(1);
+    drop((first, name));
+    let (_other, _, invitation) = broadcast::lossy::<i64>(Builder::new(8)).unwrap();
+    let name = invitation.publish(&directory, "a").unwrap();
+    let error = subscriber.recv().unwrap_err();
+    let FindError::Attach(AttachError::Type { found, wanted }) = &error else { panic!("{error:?}") };
+    assert_eq!((*found, *wanted), (Fingerprint::of::<i64>(), Fingerprint::of::<u64>()));
+    assert_eq!(subscriber.recv_timeout(Duration::from_millis(1)).unwrap(), None, "it was told");
+    drop(name);
+
+    let name = directory.publish("a", memory(b"something else", 4096), Fingerprint::of::<u64>()).unwrap();
+    let error = subscriber.try_recv().unwrap_err();
+    assert!(matches!(error, FindError::Attach(AttachError::NoRing { .. })), "{error}");
+    assert_eq!(all(&mut subscriber), []);
+    drop(name);
+
+    let (mut last, _name) = publisher(&directory, 8);
+    last.publish(2);
+    assert!(matches!(subscriber.recv().unwrap(), Received::Began { missed: 0, .. }));
+    assert_eq!(subscriber.recv().unwrap(), Received::Message(2));
+
+    let error = NamedSubscriber::<u64>::new(&directory, "a/b").map(drop).unwrap_err();
+    assert!(matches!(error, NameError::Bad { .. }), "{error}");
+}
+
+/// A ring that it may not open now is an error for as long as that lasts, and is joined afterwards.
+#[test]
+fn what_it_may_not_open_is_refused_each_time() {
+    let scratch = Scratch::new("not-now");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let (mut publisher, _name) = publisher(&directory, 8);
+    publisher.publish(1);
+    // The process seems to be in another container.
+    let file = scratch.0.join("a.ring");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("namespace ", "namespace 1")).unwrap();
+    let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();
+    for _ in 0..3 {
+        let error = subscriber.recv().unwrap_err();
+        assert!(matches!(error, FindError::Name(NameError::OtherNamespace { .. })), "{error}");
+    }
+    std::fs::write(&file, text).unwrap();
+    assert_eq!(all(&mut subscriber).len(), 2, "its beginning, and a message");
+}
+
+/// While it waits for a publisher, it uses next to no time of a processor.
+#[test]
+fn it_waits_asleep() {
+    let scratch = Scratch::new("asleep");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap().begin_with_oldest();
+    let used = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
+    };
+    let begun = used();
+    assert_eq!(subscriber.recv_timeout(Duration::from_millis(1500)).unwrap(), None);
+    let took = used().saturating_sub(begun);
+    assert!(took < Duration::from_millis(300), "{took:?}");
+    // The notice of a new name ends the wait.
+    let waiter = thread::spawn(move || {
+        assert!(matches!(subscriber.recv().unwrap(), Received::Began { .. }));
+        subscriber.recv().unwrap()
+    });
+    thread::sleep(Duration::from_millis(20));
+    let (mut publisher, _name) = publisher(&directory, 8);
+    publisher.publish(7);
+    assert_eq!(waiter.join().unwrap(), Received::Message(7));
+}
+
+/// Somebody removes the directory, and the next publisher makes it anew: it goes on there, whether it waits
+/// or looks. It makes none itself.
+#[test]
+fn a_directory_that_is_made_anew() {
+    let scratch = Scratch::new("anew");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let (first, name) = publisher(&directory, 8);
+    let mut subscriber = NamedSubscriber::<u64>::new(&directory, "a").unwrap();
+    assert_eq!(all(&mut subscriber).len(), 1);
+    drop((first, name));
+    std::fs::remove_dir_all(&scratch.0).unwrap();
+    assert_eq!(all(&mut subscriber).len(), 1, "the end");
+    assert_eq!(subscriber.recv_timeout(Duration::from_millis(1)).unwrap(), None);
+    assert!(!scratch.0.exists());
+
+    let (mut second, name) = publisher(&Directory::open(&scratch.0).unwrap(), 8);
+    second.publish(2);
+    let began = Received::Began { process: ProcessId::current().unwrap(), missed: 0 };
+    assert_eq!(all(&mut subscriber), [began, Received::Message(2)]);
+    drop((second, name));
+    assert_eq!(all(&mut subscriber).len(), 1, "the end");
+
+    // The directory is moved away while it waits.
+    let waiter = thread::spawn(move || {
+        let received = [(); 2].map(|()| subscriber.recv().unwrap());
+        (received, subscriber)
+    });
+    thread::sleep(Duration::from_millis(50));
+    let aside = scratch.0.with_extension("aside");
+    std::fs::rename(&scratch.0, &aside).unwrap();
+    std::fs::remove_dir(aside).unwrap();
+    let (mut third, name) = publisher(&Directory::open(&scratch.0).unwrap(), 8);
+    third.publish(3);
+    let (received, mut subscriber) = waiter.join().unwrap();
+    assert_eq!(received, [began, Received::Message(3)]);
+    drop((third, name));
+    assert_eq!(all(&mut subscriber).len(), 1, "the end");
+
+    // One that others may change is refused for as long as it is there.
+    std::fs::remove_dir(&scratch.0).unwrap();
+    drop(Directory::with_mode(&scratch.0, 0o777).unwrap());
+    for _ in 0..2 {
+        let error = subscriber.recv().unwrap_err();
+        assert!(matches!(error, FindError::Directory(DirectoryError::Mode { mode: 0o777, .. })), "{error}");
+        assert!(subscriber.try_recv().is_err());
+    }
+    std::fs::remove_dir(&scratch.0).unwrap();
+    let (_last, _name) = publisher(&Directory::open(&scratch.0).unwrap(), 8);
+    assert_eq!(all(&mut subscriber), [began]);
+}
+
+/// A publisher that is stopped is alive: nothing is told, neither by a verb that looks nor by one that waits.
+#[test]
+fn a_publisher_that_is_stopped() {
+    let scratch = Scratch::new("stopped");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let mut subscriber = NamedSubscriber::<Payload>::new(&directory, "a").unwrap();
+    let child = Child::new(&format!("publish-named 64 {}", scratch.0.display()));
+    (&child.socket).read_exact(&mut [0]).unwrap();
+    assert!(matches!(subscriber.recv().unwrap(), Received::Began { .. }));
+    child.stop();
+    while let Some(received) = subscriber.recv_timeout(Duration::from_millis(100)).unwrap() {
+        assert!(matches!(received, Received::Message(_) | Received::Lagged { .. }), "{received:?}");
+    }
+    assert_eq!(subscriber.try_recv().unwrap(), None);
+    assert_eq!(subscriber.publisher(), Some(PeerState::Alive));
+    // Its name is its own.
+    let (_other, _, invitation) = broadcast::lossy::<Payload>(Builder::new(8)).unwrap();
+    let error = invitation.publish(&directory, "a").map(drop).unwrap_err();
+    assert!(matches!(error, FindError::Name(NameError::Taken { .. })), "{error}");
+    child.signal(Signal::CONT);
+    let received = subscriber.recv().unwrap();
+    assert!(matches!(received, Received::Message(_) | Received::Lagged { .. }), "{received:?}");
+}
+
+/// A publisher is killed at any moment, and another one comes, again and again: within the life of each,
+/// nothing is lost uncounted, and nothing comes twice; each change is told once.
+#[test]
+fn publishers_are_killed_and_come_back() {
+    let rounds: u32 = std::env::var("ANNULUS_SHM_ROUNDS").map_or(12, |rounds| rounds.parse().unwrap());
+    let scratch = Scratch::new("killed");
+    let directory = Directory::open(&scratch.0).unwrap();
+    let mut subscriber = NamedSubscriber::<Payload>::new(&directory, "a").unwrap().begin_with_oldest();
+    let path = scratch.0.display();
+    for round in 0..rounds {
+        let capacity = [2, 64, 1000][round as usize % 3];
+        let mut child = Child::new(&format!("publish-named {capacity} {path}"));
+        (&child.socket).read_exact(&mut [0]).unwrap();
+        if round % 4 == 3 {
+            // Nobody has looked meanwhile: it was never there.
+            child.kill();
+            assert_eq!(subscriber.try_recv().unwrap(), None);
+            continue;
+        }
+        let named = directory.find("a").unwrap();
+        let ring = Invitation::find(&named).unwrap().accept::<Payload>().unwrap();
+        let Received::Began { process, missed } = subscriber.recv().unwrap() else { panic!("no beginning") };
+        assert_eq!(process, named.process());
+        let killer = thread::spawn(move || {
+            thread::sleep(Duration::from_micros(u64::from(round) * 7919 % 20_000));
+            child.kill();
+        });
+        // Its numbers begin there.
+        let first = u64::from(process.pid()) << 32;
+        let mut next = first + missed;
+        loop {
+            match subscriber.recv().unwrap() {
+                Received::Message(message) => {
+                    check(&message);
+                    assert_eq!(message[0], next, "in order, and of this publisher");
+                    next += 1;
+                }
+                Received::Lagged { skipped } => next += skipped,
+                Received::Ended { process: ended, state } => {
+                    assert_eq!((ended, state), (process, PeerState::Dead));
+                    break;
+                }
+                Received::Began { .. } => panic!("it has not ended"),
+            }
+        }
+        killer.join().unwrap();
+        assert_eq!(subscriber.publisher(), Some(PeerState::Dead));
+        // Whoever looks now finds the same end: nothing that was published is left unread.
+        let mut late = ring.subscribable().subscribe_from_oldest();
+        while late.recv().is_ok() {}
+        assert_eq!(next - first, late.cursor());
+        assert_eq!(subscriber.try_recv().unwrap(), None);
+    }
+}
+
+/// In one call, in the directory of the user.
+#[test]
+fn one_call_is_enough() {
+    let scratch = Scratch::new("call");
+    std::fs::create_dir(&scratch.0).unwrap();
+    let child = Child::new(&format!("by-name {}", scratch.0.display()));
+    assert_eq!(child.said(), (7, 8));
+}

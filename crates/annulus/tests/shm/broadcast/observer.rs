@@ -1,0 +1,256 @@
+//! What somebody sees who only looks: how far the publisher is, and who is behind.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use annulus::broadcast::Builder;
+use annulus::shm::{
+    AttachError, Directory, FindError, Fingerprint, Invitation, Kind, PeerState, RingObserver, broadcast,
+    recv_fd,
+};
+use proptest::prelude::*;
+
+use crate::broadcast::hostile::place;
+use crate::broadcast::names::memory;
+use crate::broadcast::processes::{Payload, payload};
+use crate::process::Child;
+
+/// A directory for names that is gone with it.
+struct Names(PathBuf, Directory);
+
+impl Names {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("annulus-observer-{}-{number}", std::process::id()));
+        let directory = Directory::open(&path).unwrap();
+        Self(path, directory)
+    }
+
+    fn observer(&self, name: &str) -> RingObserver {
+        RingObserver::of(&self.1.find(name).unwrap()).unwrap()
+    }
+}
+
+impl Drop for Names {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Rings of many sizes, after each message of some laps: the publisher shows its bound now and then only.
+#[test]
+fn every_message_counts_at_once() {
+    let names = Names::new();
+    for (capacity, first) in [(2, 0), (3, 7), (8, 0), (200, 1 << 40), (1000, 0)] {
+        let builder = Builder::new(capacity).first(first);
+        let (mut publisher, _, invitation) = broadcast::lossy::<u64>(builder).unwrap();
+        let name = invitation.publish(&names.1, "ring").unwrap();
+        let observer = names.observer("ring");
+        let info = observer.info();
+        assert_eq!((info.kind(), info.capacity(), info.start()), (Kind::Lossy, capacity, first));
+        let published = || observer.numbers().unwrap().published;
+        assert_eq!(published(), 0);
+        for number in 1..=2100 {
+            publisher.publish(number);
+            assert_eq!(published(), number, "of {capacity} slots");
+        }
+        publisher.publish_batch(&vec![0; 777]);
+        let numbers = observer.numbers().unwrap();
+        assert_eq!((numbers.published, numbers.pending, numbers.readers.len()), (2877, None, 0));
+        assert_eq!(observer.state(), PeerState::Alive);
+        assert_eq!(format!("{observer:?}"), "RingObserver { kind: Lossy, state: Alive, .. }");
+        publisher.close();
+        assert_eq!(observer.state(), PeerState::Closed);
+        drop((publisher, name));
+        assert_eq!((observer.state(), published()), (PeerState::Closed, 2877));
+    }
+}
+
+/// A subscriber that stands still, one that keeps up, and one that is killed.
+#[test]
+fn subscribers_with_seats_are_seen() {
+    let names = Names::new();
+    let builder = Builder::new(16).first(1000);
+    let (mut publisher, invitation) = broadcast::lossless::<Payload>(builder, 4).unwrap();
+    let name = invitation.publish(&names.1, "ring").unwrap();
+    let observer = names.observer("ring");
+    // It has both files, and can write to neither.
+    for file in [observer.ring(), observer.sleepers()] {
+        let file = File::from(file.try_clone_to_owned().unwrap());
+        assert!(file.metadata().unwrap().len() >= 256 && file.write_all_at(&[0], 0).is_err());
+    }
+    let readers = || observer.numbers().unwrap().readers;
+    assert_eq!((readers(), observer.numbers().unwrap().pending), (vec![], None));
+
+    let ring = invitation.accept_lossless::<Payload>().unwrap();
+    let behind = ring.subscribe().unwrap();
+    let mut close = ring.subscribe().unwrap();
+    for number in 1000..1010 {
+        publisher.publish(payload(number)).unwrap();
+        close.recv().unwrap();
+    }
+    let of = |index: usize| {
+        let reader = readers()[index];
+        assert_eq!(reader.seat, index);
+        (reader.state, reader.position, reader.lag)
+    };
+    assert_eq!((of(0), of(1)), ((PeerState::Alive, 0, 10), (PeerState::Alive, 10, 0)));
+    assert_eq!(observer.numbers().unwrap().pending, Some(10), "that of the slowest");
+
+    let mut child = Child::new("await block");
+    invitation.send(&child.socket).unwrap();
+    child.socket.read_exact(&mut [0]).unwrap();
+    assert_eq!(of(2), (PeerState::Alive, 10, 0));
+    child.kill();
+    publisher.publish(payload(1010)).unwrap();
+    assert_eq!(of(2), (PeerState::Dead, 10, 1));
+
+    // A look takes nothing: the dead one's seat is for the next, and the publisher waits for the slow one.
+    let third = ring.subscribe().unwrap();
+    assert_eq!((readers().len(), of(2)), (3, (PeerState::Alive, 11, 0)));
+    while publisher.try_publish(payload(0)).is_ok() {}
+    let numbers = observer.numbers().unwrap();
+    assert_eq!((numbers.pending, numbers.published), (Some(16), 16));
+    drop(behind);
+    assert_eq!(readers().iter().map(|reader| reader.seat).collect::<Vec<_>>(), [1, 2]);
+    drop((close, third, ring, publisher));
+    assert_eq!((readers(), observer.state()), (vec![], PeerState::Closed));
+    drop(name);
+}
+
+/// Its memory is there as long as somebody has it.
+#[test]
+fn a_killed_publisher_is_dead_and_what_it_published_stays() {
+    let names = Names::new();
+    let mut child = Child::new(&format!("publish-named 64 {}", names.0.display()));
+    child.socket.read_exact(&mut [0]).unwrap();
+    let observer = names.observer("a");
+    while observer.numbers().unwrap().published < 10_000 {
+        assert_eq!(observer.state(), PeerState::Alive);
+    }
+    child.kill();
+    assert_eq!(observer.state(), PeerState::Dead);
+    let last = observer.numbers().unwrap().published;
+    assert!(last >= 10_000 && observer.numbers().unwrap().published == last, "{last}");
+    let error = names.1.find("a").map(drop).unwrap_err();
+    assert!(error.to_string().contains("has ended"), "{error}");
+}
+
+/// It has no page where processes sleep, or one that is too short.
+#[test]
+fn what_is_no_ring_is_refused() {
+    let names = Names::new();
+    let plain = File::open("/proc/self/exe").unwrap();
+    let name = names.1.publish("plain", &plain, Fingerprint::of::<u64>()).unwrap();
+    let refused = |name: &str| match RingObserver::of(&names.1.find(name).unwrap()) {
+        Err(FindError::Attach(error)) => error,
+        other => panic!("{other:?}"),
+    };
+    assert!(matches!(refused("plain"), AttachError::NotMemory));
+    drop(name);
+
+    let (_publisher, invitation) = broadcast::lossless::<u64>(Builder::new(CAPACITY), SEATS).unwrap();
+    let forged = Forged::new(&invitation);
+    let _name = names.1.publish("forged", &forged.file, Fingerprint::of::<u64>()).unwrap();
+    let put = |at: u64, number: u64| forged.file.write_all_at(&number.to_ne_bytes(), at).unwrap();
+    for seats in [SEATS as u64 + 1, u64::MAX] {
+        put(144, seats);
+        assert!(
+            matches!(refused("forged"), AttachError::Damaged { field: "the seats", value } if value == seats)
+        );
+    }
+    put(144, SEATS as u64);
+    // A page that is too short, by its number in this process.
+    let short = memory(&[], 100);
+    let good = {
+        let mut number = [0; 4];
+        forged.file.read_exact_at(&mut number, 108).unwrap();
+        number
+    };
+    forged.file.write_all_at(&short.as_raw_fd().to_ne_bytes(), 108).unwrap();
+    assert!(matches!(refused("forged"), AttachError::Length { found: 100, needed: 256 }));
+    forged.file.write_all_at(&good, 108).unwrap();
+    // A kind whose numbers are not known; nobody has a lock of it.
+    let kind = |kind: u32| forged.file.write_all_at(&kind.to_ne_bytes(), 16).unwrap();
+    kind(6);
+    let unknown = names.observer("forged");
+    assert_eq!((unknown.numbers(), unknown.state()), (None, PeerState::Alive));
+    kind(4);
+    let known = names.observer("forged");
+    assert_eq!((known.numbers().map(|numbers| numbers.published), known.state()), (Some(0), PeerState::Dead));
+    let (slots, start) = ((forged.len - 512) / 4, 512);
+    // Slots of 4 bytes, for payloads of 4.
+    for (at, number) in [(24, start + 4 * slots), (40, start), (48, 4), (56, slots), (64, 4), (72, 4)] {
+        put(at, number);
+    }
+    assert!(matches!(refused("forged"), AttachError::Damaged { field: "the slots' size", value: 4 }));
+}
+
+const CAPACITY: usize = 8;
+const SEATS: usize = 3;
+
+/// A copy of a ring that this process can write to as it likes.
+struct Forged {
+    file: File,
+    len: u64,
+    page: File,
+}
+
+impl Forged {
+    fn new(invitation: &Invitation) -> Self {
+        let (here, there) = UnixStream::pair().unwrap();
+        invitation.send(&here).unwrap();
+        let [good, page] = [0; 2].map(|_| File::from(recv_fd(&there).unwrap()));
+        let len = good.metadata().unwrap().len();
+        let mut bytes = vec![0; len.try_into().unwrap()];
+        good.read_exact_at(&mut bytes, 0).unwrap();
+        let file = memory(&bytes, len);
+        // By a number, as another process opens it.
+        let page = File::options().write(true).open(format!("/proc/self/fd/{}", page.as_fd().as_raw_fd()));
+        Self { file, len, page: page.unwrap() }
+    }
+}
+
+/// Numbers at the edges, and any.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), Just(u64::MAX), Just(u64::MAX - 1), Just(1 << 63), (0..40u64), any::<u64>()]
+}
+
+proptest! {
+    /// Any words, where the numbers are, in the slots and in the seats: numbers that can be.
+    #[test]
+    fn any_words_are_numbers_that_can_be(
+        writes in prop::collection::vec((0..4 + 2 * CAPACITY as u64 + SEATS as u64, number()), 1..40),
+    ) {
+        let names = Names::new();
+        let (mut publisher, invitation) =
+            broadcast::lossless::<u64>(Builder::new(CAPACITY), SEATS).unwrap();
+        (0..11).for_each(|number| publisher.publish(number).unwrap());
+        let Forged { file, len, page } = Forged::new(&invitation);
+        let _name = names.1.publish("forged", &file, Fingerprint::of::<u64>()).unwrap();
+        let observer = names.observer("forged");
+        assert_eq!(observer.numbers().unwrap().published, 11);
+        let slots = len - 16 * CAPACITY as u64;
+        for (word, number) in writes {
+            let (file, at) = match word.checked_sub(4 + 2 * CAPACITY as u64) {
+                Some(seat) => (&page, 384 + 128 * seat),
+                None => (&file, place(word, slots)),
+            };
+            file.write_all_at(&number.to_ne_bytes(), at).unwrap();
+            let numbers = observer.numbers().unwrap();
+            prop_assert!(numbers.published <= 1 << 63, "{}", numbers.published);
+            for reader in &numbers.readers {
+                prop_assert_eq!(reader.position + reader.lag, numbers.published);
+                prop_assert!(reader.lag <= CAPACITY as u64 && reader.state == PeerState::Dead);
+            }
+            prop_assert_eq!(numbers.pending, numbers.readers.iter().map(|reader| reader.lag).max());
+            prop_assert!(observer.state() != PeerState::Alive, "nobody has the copy's lock");
+        }
+    }
+}

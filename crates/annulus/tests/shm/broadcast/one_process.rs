@@ -1,0 +1,247 @@
+//! Two mappings of one ring in one process: what goes in through one comes out through the other, as
+//! without them.
+
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use annulus::broadcast::{Builder, Publisher, Subscribable};
+use annulus::shm::{Accepted, AttachError, Invitation, Kind, PeerState, ShareError, broadcast};
+use annulus::{CapacityError, LossyTryRecvError, RecvError, WaitStrategy};
+use bytemuck::Pod;
+use proptest::prelude::*;
+
+use crate::support::sleeping;
+
+/// A ring, and what another process would have of it.
+pub(crate) fn ring<T: Pod + Send>(capacity: usize) -> (Publisher<T>, Subscribable<T>, Accepted<T>) {
+    let (publisher, subscribable, invitation) = broadcast::lossy(Builder::new(capacity)).unwrap();
+    let accepted = invitation.accept().unwrap();
+    (publisher, subscribable, accepted)
+}
+
+#[test]
+fn its_memory_is_that_which_processes_share() {
+    let (publisher, subscribable, accepted) = ring::<u64>(64);
+    let placement = publisher.placement();
+    assert_eq!(placement.to_string(), "1024 bytes in memory that processes share");
+    assert!(placement.is_shared() && placement.refusals().count() == 0);
+    assert_eq!((subscribable.placement(), accepted.subscribable().placement()), (placement, placement));
+    assert!(!annulus::broadcast::lossy::<u64>(64).0.placement().is_shared());
+}
+
+/// What is done to two rings, which must say the same.
+#[derive(Clone, Debug)]
+enum Step {
+    Publish(u8),
+    TryRecv,
+    Latest,
+    Skip,
+    Pending,
+    Join(bool),
+    Close,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => (1..40u8).prop_map(Step::Publish),
+        12 => Just(Step::TryRecv),
+        2 => Just(Step::Latest),
+        1 => Just(Step::Skip),
+        3 => Just(Step::Pending),
+        1 => any::<bool>().prop_map(Step::Join),
+        1 => Just(Step::Close),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+proptest! {
+    /// As the ring in one process, step by step.
+    #[test]
+    fn as_without_the_mapping(capacity in 2..20usize, steps in steps()) {
+        let (mut here, _local, shared) = ring::<u64>(capacity);
+        let (mut model, subscribable) = annulus::broadcast::lossy::<u64>(capacity);
+        let mut seen = shared.subscribable().subscribe();
+        let mut expected = subscribable.subscribe();
+        let mut next = 0;
+        for step in steps {
+            match step {
+                Step::Publish(count) => for _ in 0..count {
+                    here.publish(next);
+                    model.publish(next);
+                    next += 1;
+                },
+                Step::TryRecv => prop_assert_eq!(seen.try_recv(), expected.try_recv()),
+                Step::Latest => prop_assert_eq!(seen.latest(), expected.latest()),
+                Step::Skip => prop_assert_eq!(seen.skip_to_latest(), expected.skip_to_latest()),
+                Step::Pending => prop_assert_eq!(seen.len(), expected.len()),
+                Step::Join(oldest) => (seen, expected) = if oldest {
+                    (shared.subscribable().subscribe_from_oldest(), subscribable.subscribe_from_oldest())
+                } else {
+                    (shared.subscribable().subscribe(), subscribable.subscribe())
+                },
+                Step::Close => {
+                    here.close();
+                    model.close();
+                }
+            }
+            prop_assert_eq!(seen.cursor(), expected.cursor());
+            prop_assert_eq!(seen.total_lagged(), expected.total_lagged());
+            prop_assert_eq!(seen.is_closed(), expected.is_closed());
+        }
+    }
+}
+
+#[test]
+fn payloads_of_any_size() {
+    fn of<const N: usize>()
+    where
+        [u8; N]: Pod,
+    {
+        let (mut publisher, local, shared) = ring::<[u8; N]>(4);
+        let mut seen = shared.subscribable().subscribe();
+        let mut here = local.subscribe();
+        for lap in 0..9 {
+            publisher.publish([lap; N]);
+            assert_eq!(seen.try_recv(), Ok([lap; N]));
+            assert_eq!(here.try_recv(), Ok([lap; N]));
+        }
+    }
+    of::<0>();
+    of::<1>();
+    of::<7>();
+    of::<8>();
+    of::<64>();
+    of::<256>();
+    of::<4096>();
+}
+
+/// Whoever comes late finds what is in the ring, and what was lost is counted.
+#[test]
+fn who_comes_late() {
+    let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    (0..1000).for_each(|number| publisher.publish(number));
+    let shared = invitation.accept::<u64>().unwrap();
+    let mut oldest = shared.subscribable().subscribe_from_oldest();
+    let mut newest = shared.subscribable().subscribe();
+    assert_eq!(oldest.try_recv(), Ok(992));
+    assert_eq!(newest.try_recv(), Err(LossyTryRecvError::Empty));
+    (1000..1020).for_each(|number| publisher.publish(number));
+    assert_eq!(oldest.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 19 }));
+    assert_eq!(oldest.try_recv(), Ok(1012));
+    assert_eq!(newest.try_recv(), Err(LossyTryRecvError::Lagged { skipped: 12 }));
+    drop(publisher);
+    assert_eq!(newest.try_iter().count(), 8);
+    assert_eq!(newest.try_recv(), Err(LossyTryRecvError::Closed));
+}
+
+#[test]
+fn the_end_either_way() {
+    for closes in [true, false] {
+        for published in [0, 1, 5, 64, 100] {
+            let (mut publisher, local, shared) = ring::<u64>(64);
+            let mut seen = shared.subscribable().subscribe_from_oldest();
+            (0..published).for_each(|number| publisher.publish(number));
+            assert_eq!(shared.publisher(), PeerState::Alive);
+            assert!(!seen.is_closed());
+            if closes {
+                publisher.close();
+            } else {
+                drop(publisher);
+            }
+            assert_eq!(shared.publisher(), PeerState::Closed);
+            assert!(seen.is_closed());
+            let from = published.saturating_sub(64);
+            let mut left = Vec::new();
+            while let Ok(number) = seen.recv() {
+                left.push(number);
+            }
+            assert_eq!(left, (from..published).collect::<Vec<_>>());
+            assert_eq!(seen.recv(), Err(RecvError));
+            assert!(local.subscribe().recv().is_err());
+        }
+    }
+}
+
+/// Nothing but a wake-up ends the sleep so early: without one, a thread looks again after 50 ms.
+#[test]
+fn a_message_wakes_and_so_does_the_end() {
+    const SOON: Duration = Duration::from_millis(10);
+    sleeping::once_in_less_than(SOON, || {
+        let builder = Builder::new(8).statistics(true);
+        let (mut publisher, _, invitation) = broadcast::lossy::<u64>(builder).unwrap();
+        let block = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+        let mut seen = invitation.accept_by::<u64>(block).unwrap().subscribable().subscribe();
+        let (says, came) = std::sync::mpsc::channel();
+        let (reader, sleeper) = sleeping::spawn(move || {
+            while seen.recv().is_ok() {
+                says.send(Instant::now()).unwrap();
+            }
+            Instant::now()
+        });
+        let mut rounds = 0;
+        sleeping::once_in_less_than(SOON, || {
+            sleeper.await_sleep();
+            let sent = Instant::now();
+            publisher.publish(rounds);
+            rounds += 1;
+            came.recv().unwrap() - sent
+        });
+        let wake_ups = publisher.stats().counted.unwrap().wake_ups;
+        assert!((1..=rounds).contains(&wake_ups), "{wake_ups} in {rounds}");
+        sleeper.await_sleep();
+        let ended = Instant::now();
+        drop(publisher);
+        reader.join().unwrap() - ended
+    });
+}
+
+#[test]
+fn a_timeout_is_kept() {
+    let (publisher, _, shared) = ring::<u64>(8);
+    let mut seen = shared.subscribable().subscribe();
+    for timeout in [Duration::ZERO, Duration::from_millis(20), Duration::from_millis(130)] {
+        let begun = Instant::now();
+        assert!(seen.recv_timeout(timeout).is_err());
+        let took = begun.elapsed();
+        assert!(took >= timeout, "{took:?}");
+    }
+    drop(publisher);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let (_publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+    assert!(matches!(invitation.accept::<i64>(), Err(AttachError::Type { .. })));
+    assert!(matches!(invitation.accept::<u32>(), Err(AttachError::PayloadSize { found: 8, wanted: 4 })));
+    assert!(matches!(
+        invitation.accept::<[u32; 2]>(),
+        Err(AttachError::PayloadAlignment { found: 8, wanted: 4 })
+    ));
+    let info = invitation.info().unwrap();
+    assert_eq!((info.kind(), info.capacity()), (Kind::Lossy, 8));
+
+    let (here, there) = UnixStream::pair().unwrap();
+    let no_ring = std::fs::File::open("/proc/self/exe").unwrap();
+    for _ in 0..2 {
+        annulus::shm::send_fd(&here, std::os::fd::AsFd::as_fd(&no_ring)).unwrap();
+    }
+    let invitation = Invitation::receive(&there).unwrap();
+    assert!(matches!(invitation.accept::<u64>(), Err(AttachError::NotMemory)));
+}
+
+#[test]
+fn rings_that_can_not_be() {
+    let error = |builder: Builder| broadcast::lossy::<u64>(builder).map(drop::<(_, _, _)>).unwrap_err();
+    for capacity in [0, 1] {
+        assert!(matches!(
+            error(Builder::new(capacity)),
+            ShareError::Capacity(CapacityError::TooSmall { minimum: 2, .. })
+        ));
+    }
+    assert!(matches!(error(Builder::new(usize::MAX)), ShareError::Capacity(CapacityError::TooLarge { .. })));
+    assert!(matches!(error(Builder::new(1 << 45)), ShareError::System(_)), "no machine has so much memory");
+    assert!(matches!(
+        error(Builder::new(8).headroom(2)),
+        ShareError::Capacity(CapacityError::LossyHeadroom { headroom: 2 })
+    ));
+}

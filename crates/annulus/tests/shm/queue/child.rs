@@ -1,0 +1,100 @@
+//! What another process does: it sends or receives.
+
+use std::io::{Read, Write};
+
+use annulus::WaitStrategy;
+use annulus::shm::Invitation;
+use annulus::shm::{WhenConsumerDies, bytes, spsc};
+
+use crate::process::role;
+use crate::queue::processes::{Payload, check, payload};
+use crate::queue::records::{number_of, record};
+
+/// `send CAPACITY`, `send-some COUNT`, `write CAPACITY`, `half-written messages|records`,
+/// `receive STRATEGY`, `read STRATEGY`. In the test program itself it does nothing.
+#[test]
+fn this_process() {
+    let Some((role, mut socket)) = role() else { return };
+    match role.split_once(' ') {
+        // Without an end, one by one and in batches.
+        Some(("send", capacity)) => {
+            let builder = annulus::spsc::Builder::new(capacity.parse().unwrap());
+            let (mut producer, _, invitation) =
+                spsc::producer::<Payload>(builder, WhenConsumerDies::Close).unwrap();
+            invitation.send(&socket).unwrap();
+            let mut next = 0;
+            loop {
+                let batch = [0, 1, 2].map(|ahead| payload(next + ahead));
+                let count = if next % 2 == 0 { 1 } else { 3 };
+                producer.send_batch(&batch[..count]).unwrap();
+                next += count as u64;
+            }
+        }
+        // Until it is killed.
+        Some(("send-some", count)) => {
+            let builder = annulus::spsc::Builder::new(64);
+            let (mut producer, _, invitation) =
+                spsc::producer::<Payload>(builder, WhenConsumerDies::Close).unwrap();
+            (0..count.parse().unwrap()).for_each(|number| producer.send(payload(number)).unwrap());
+            invitation.send(&socket).unwrap();
+            let _ = socket.read(&mut [0]);
+        }
+        // Records of many lengths, without an end.
+        Some(("write", capacity)) => {
+            let builder = annulus::queue::bytes::Builder::new(capacity.parse().unwrap());
+            let (mut producer, _, invitation) = bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+            invitation.send(&socket).unwrap();
+            for number in 0.. {
+                let record = record(number, producer.max_len());
+                let mut room = producer.reserve(record.len()).unwrap();
+                room.copy_from_slice(&record);
+                room.commit().unwrap();
+            }
+        }
+        // Sends five, and is then about to send more: their slots are written, but not all of them.
+        Some(("half-written", "messages")) => {
+            let builder = annulus::spsc::Builder::new(8);
+            let (mut producer, _, invitation) =
+                spsc::producer::<Payload>(builder, WhenConsumerDies::Close).unwrap();
+            (0..5).for_each(|number| producer.send(payload(number)).unwrap());
+            let mut room = producer.try_reserve(3).unwrap();
+            room.as_uninit()[..2].iter_mut().zip(5..).for_each(|(slot, number)| {
+                slot.write(payload(number));
+            });
+            invitation.send(&socket).unwrap();
+            let _ = socket.read(&mut [0]);
+        }
+        // The same with records.
+        Some(("half-written", _)) => {
+            let builder = annulus::queue::bytes::Builder::new(4096);
+            let (mut producer, _, invitation) = bytes::producer(builder, WhenConsumerDies::Close).unwrap();
+            (0..5).for_each(|number| producer.write(&record(number, 200)).unwrap());
+            let mut room = producer.reserve(200).unwrap();
+            room[..100].fill(7);
+            invitation.send(&socket).unwrap();
+            let _ = socket.read(&mut [0]);
+        }
+        // Says each number that it has received, so that its killer knows.
+        Some(("receive", strategy)) => {
+            let strategy = strategy.parse::<WaitStrategy>().unwrap();
+            let invitation = Invitation::receive(&socket).unwrap();
+            let (mut consumer, _) = spsc::consumer_by::<Payload>(&invitation, strategy).unwrap();
+            socket.write_all(b"\n").unwrap();
+            while let Ok(message) = consumer.recv() {
+                check(&message);
+                socket.write_all(&message[0].to_ne_bytes()).unwrap();
+            }
+        }
+        // The same with records, each of which it says before it counts as received.
+        Some(("read", strategy)) => {
+            let strategy = strategy.parse::<WaitStrategy>().unwrap();
+            let invitation = Invitation::receive(&socket).unwrap();
+            let (mut consumer, _) = bytes::consumer_by(&invitation, strategy).unwrap();
+            socket.write_all(b"\n").unwrap();
+            while let Ok(record) = consumer.read() {
+                socket.write_all(&number_of(&record).to_ne_bytes()).unwrap();
+            }
+        }
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,17 @@
+//! Queues between processes.
+//!
+//! ```text
+//! one_process.rs   two mappings in one process: the same queue as without them
+//! processes.rs     producers and consumers of their own, which are killed and stopped; child.rs is one
+//! records.rs       queues of records
+//! hostile.rs       memory in which another process writes what it likes
+//! observer.rs      whoever only looks
+//! ```
+#![allow(clippy::disallowed_types, reason = "a test")]
+
+mod child;
+mod hostile;
+mod observer;
+mod one_process;
+mod processes;
+mod records;

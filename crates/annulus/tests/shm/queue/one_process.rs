@@ -1,0 +1,306 @@
+//! Two mappings of one queue in one process: what goes in through one comes out through the other, as without
+//! them.
+
+use std::error::Error;
+use std::os::unix::net::UnixStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use annulus::shm::spsc::{self, Consumer, Producer};
+use annulus::shm::{AttachError, Invitation, Kind, PeerState, RingInfo, ShareError, broadcast};
+use annulus::shm::{Peer, WhenConsumerDies};
+use annulus::spsc::Builder;
+use annulus::{CapacityError, RecvError, RecvTimeoutError, TryRecvError, TrySendError, WaitStrategy};
+use bytemuck::Pod;
+use proptest::prelude::*;
+
+use crate::support::sleeping;
+
+/// A queue, as two processes would have it.
+fn queue_of<T: Pod + Send>(builder: Builder) -> (Producer<T>, Consumer<T>, [Peer; 2]) {
+    let (producer, to_consumer, invitation) = spsc::producer(builder, WhenConsumerDies::Close).unwrap();
+    let (consumer, to_producer) = spsc::consumer(&invitation).unwrap();
+    (producer, consumer, [to_producer, to_consumer])
+}
+
+#[test]
+fn its_memory_is_that_which_processes_share() {
+    let (producer, consumer, _peers) = queue_of::<u64>(Builder::new(64));
+    assert_eq!(producer.placement().to_string(), "512 bytes in memory that processes share");
+    assert_eq!(consumer.placement(), producer.placement());
+    assert!(producer.placement().is_shared());
+}
+
+/// What is done to two queues, which must say the same.
+#[derive(Clone, Debug)]
+enum Step {
+    TrySend,
+    SendBatch(u8),
+    TryRecv,
+    RecvBatch(u8),
+    Consume(u8),
+    Len,
+    Close(bool),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        8 => Just(Step::TrySend),
+        3 => (0..9u8).prop_map(Step::SendBatch),
+        8 => Just(Step::TryRecv),
+        3 => (0..9u8).prop_map(Step::RecvBatch),
+        2 => (0..9u8).prop_map(Step::Consume),
+        3 => Just(Step::Len),
+        1 => any::<bool>().prop_map(Step::Close),
+    ];
+    prop::collection::vec(step, 1..80)
+}
+
+proptest! {
+    /// As the queue in one process, step by step, also where the numbers wrap.
+    #[test]
+    fn as_without_the_mapping(
+        capacity in 1..20usize,
+        first in prop_oneof![Just(0), Just(7), Just(u64::MAX - 9)],
+        steps in steps(),
+    ) {
+        let builder = Builder::new(capacity).first(first);
+        let (mut producer, mut consumer, _) = queue_of::<u64>(builder);
+        let (mut sends, mut receives) = builder.build::<u64>().unwrap();
+        let mut next = 0;
+        for step in steps {
+            match step {
+                Step::TrySend => {
+                    prop_assert_eq!(producer.try_send(next), sends.try_send(next));
+                    next += 1;
+                }
+                Step::SendBatch(count) => {
+                    let batch: Vec<_> = (next..next + u64::from(count)).collect();
+                    prop_assert_eq!(producer.try_send_batch(&batch), sends.try_send_batch(&batch));
+                    next += u64::from(count);
+                }
+                Step::TryRecv => prop_assert_eq!(consumer.try_recv(), receives.try_recv()),
+                Step::RecvBatch(count) => {
+                    let mut batches = [[0; 9]; 2];
+                    let [here, there] = &mut batches;
+                    let count = usize::from(count);
+                    prop_assert_eq!(
+                        consumer.try_recv_batch(&mut here[..count]),
+                        receives.try_recv_batch(&mut there[..count])
+                    );
+                    prop_assert_eq!(here, there);
+                }
+                Step::Consume(count) => {
+                    let (mut here, mut there) = (Vec::new(), Vec::new());
+                    consumer.consume_up_to(count.into(), |message| here.push(message));
+                    receives.consume_up_to(count.into(), |message| there.push(message));
+                    prop_assert_eq!(here, there);
+                }
+                Step::Len => {
+                    prop_assert_eq!((producer.len(), consumer.len()), (sends.len(), receives.len()));
+                    prop_assert_eq!((producer.is_closed(), consumer.is_closed()), (sends.is_closed(), receives.is_closed()));
+                    prop_assert_eq!(consumer.is_fully_drained(), receives.is_fully_drained());
+                }
+                Step::Close(true) => {
+                    producer.close();
+                    sends.close();
+                }
+                Step::Close(false) => {
+                    consumer.close();
+                    receives.close();
+                }
+            }
+        }
+        drop((producer, sends));
+        loop {
+            let (here, there) = (consumer.recv(), receives.recv());
+            prop_assert_eq!(here, there);
+            if here.is_err() {
+                break;
+            }
+        }
+    }
+}
+
+/// Either side sleeps until the other one acts, in every way to wait.
+#[test]
+fn either_side_waits() {
+    for strategy in ["busy-spin", "yield-spin", "block:0,0", "block:100,10"] {
+        let strategy: WaitStrategy = strategy.parse().unwrap();
+        let builder = Builder::new(2).wait_strategy(strategy);
+        let (mut producer, _, invitation) =
+            spsc::producer::<[u64; 3]>(builder, WhenConsumerDies::Close).unwrap();
+        let (mut consumer, _) = spsc::consumer_by::<[u64; 3]>(&invitation, strategy).unwrap();
+        let reader = thread::spawn(move || {
+            let mut next = 0;
+            while let Ok(message) = consumer.recv() {
+                assert_eq!(message, [next, !next, 0]);
+                next += 1;
+                if next % 50 == 0 {
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
+            next
+        });
+        for number in 0..300 {
+            producer.send([number, !number, 0]).unwrap();
+            if number % 70 == 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        drop(producer);
+        assert_eq!(reader.join().unwrap(), 300);
+    }
+}
+
+/// What another process does is seen by a sleeper soon, and not only when its nap is over.
+#[test]
+fn wake_ups_come() {
+    let builder = Builder::new(1).wait_strategy(WaitStrategy::Block { spin_iters: 0, yield_iters: 0 });
+    let (mut ask, mut asked, _) = queue_of::<u64>(builder);
+    let (mut answer, mut answered, _) = queue_of::<u64>(builder);
+    let block = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+    let (server, sleeper) = sleeping::spawn(move || {
+        while let Ok(number) = asked.recv_by(block) {
+            answer.send(number + 1).unwrap();
+        }
+    });
+    let mut number = 0;
+    let mut round = || {
+        ask.send(number).unwrap();
+        assert_eq!(answered.recv_by(block), Ok(number + 1));
+        number += 1;
+    };
+    (0..200).for_each(|_| round());
+    // With naps alone, it would take what is left of one of 50 ms, and most of another one.
+    sleeping::once_in_less_than(Duration::from_millis(20), || {
+        sleeper.await_sleep();
+        let begun = Instant::now();
+        round();
+        begun.elapsed()
+    });
+    drop(ask);
+    server.join().unwrap();
+}
+
+#[test]
+fn a_close_is_seen_on_the_other_side() {
+    let (mut producer, mut consumer, [to_producer, to_consumer]) = queue_of::<u64>(Builder::new(4));
+    producer.send(1).unwrap();
+    consumer.close();
+    assert!(producer.is_closed());
+    assert_eq!(producer.try_send(2), Err(TrySendError::Closed(2)));
+    assert_eq!(producer.send(2), Err(annulus::SendError(2)));
+    assert_eq!(producer.try_send_batch(&[1, 2]), 0);
+    assert_eq!(consumer.recv(), Ok(1));
+    assert_eq!(consumer.try_recv(), Err(TryRecvError::Closed));
+    let closed = Some(PeerState::Closed);
+    assert_eq!((to_producer.state(), to_consumer.state()), (closed, closed));
+
+    // A sleeper is woken.
+    let (producer, mut consumer, _) = queue_of::<u64>(Builder::new(4));
+    let (reader, sleeper) = sleeping::spawn(move || consumer.recv());
+    sleeper.await_sleep();
+    drop(producer);
+    assert_eq!(reader.join().unwrap(), Err(RecvError));
+    let (mut producer, consumer, _) = queue_of::<u64>(Builder::new(1));
+    producer.send(1).unwrap();
+    let (writer, sleeper) = sleeping::spawn(move || producer.send(2));
+    sleeper.await_sleep();
+    drop(consumer);
+    assert_eq!(writer.join().unwrap(), Err(annulus::SendError(2)));
+}
+
+#[test]
+fn times_are_kept() {
+    let (mut producer, mut consumer, _) = queue_of::<u8>(Builder::new(1));
+    let begun = Instant::now();
+    assert_eq!(consumer.recv_timeout(Duration::from_millis(120)), Err(RecvTimeoutError::Timeout));
+    producer.send(1).unwrap();
+    assert!(producer.send_timeout(2, Duration::from_millis(120)).is_err());
+    assert!(begun.elapsed() >= Duration::from_millis(240), "{:?}", begun.elapsed());
+}
+
+/// Messages without a size are just counted.
+#[test]
+fn messages_without_a_size() {
+    let (mut producer, mut consumer, _) = queue_of::<()>(Builder::new(3));
+    assert_eq!(producer.try_send_batch(&[(); 5]), 3);
+    assert_eq!(consumer.try_iter().count(), 3);
+}
+
+/// One at a time; the next one goes on.
+#[test]
+fn there_is_one_consumer() {
+    let (mut producer, peer, invitation) =
+        spsc::producer::<u64>(Builder::new(8), WhenConsumerDies::Close).unwrap();
+    assert_eq!(peer.state(), None);
+    producer.send_batch(&[1, 2, 3]).unwrap();
+    producer.close();
+    assert_eq!(peer.state(), Some(PeerState::Closed));
+    let (mut consumer, _) = spsc::consumer::<u64>(&invitation).unwrap();
+    let refused = spsc::consumer::<u64>(&invitation).map(drop).unwrap_err();
+    assert!(matches!(refused, AttachError::Occupied));
+    assert_eq!(consumer.recv(), Ok(1));
+    drop(consumer);
+    // What is left was dropped with it, as in one process.
+    let (mut next, _) = spsc::consumer::<u64>(&invitation).unwrap();
+    assert_eq!(next.recv(), Err(RecvError));
+}
+
+#[test]
+fn what_can_not_be_is_refused() {
+    let make = |builder| spsc::producer::<u64>(builder, WhenConsumerDies::Close).map(drop).unwrap_err();
+    let error = make(Builder::new(0));
+    assert!(matches!(error, ShareError::Capacity(CapacityError::TooSmall { capacity: 0, minimum: 1 })));
+    for too_many in [usize::MAX, usize::MAX / 8, 1 << 58] {
+        let error = make(Builder::new(too_many));
+        assert!(
+            matches!(error, ShareError::Capacity(CapacityError::TooLarge { .. }) | ShareError::System(_)),
+            "{error}"
+        );
+    }
+    let error = make(Builder::new(8).hand_off(true));
+    assert!(error.to_string().contains("hand_off") && error.source().is_none(), "{error}");
+
+    // Another kind, another type.
+    let (_, _, lossy) = broadcast::lossy::<u64>(annulus::broadcast::Builder::new(8)).unwrap();
+    // (Nobody can write to it.)
+    assert!(spsc::consumer::<u64>(&lossy).is_err());
+    let (_producer, _, queue) = spsc::producer::<u64>(Builder::new(8), WhenConsumerDies::Close).unwrap();
+    let error = spsc::consumer::<[u32; 2]>(&queue).map(drop).unwrap_err();
+    assert!(matches!(error, AttachError::PayloadAlignment { found: 8, wanted: 4 }), "{error}");
+    let error = spsc::consumer::<u32>(&queue).map(drop).unwrap_err();
+    assert!(matches!(error, AttachError::PayloadSize { found: 8, wanted: 4 }), "{error}");
+    let error = spsc::consumer::<i64>(&queue).map(drop).unwrap_err();
+    assert!(matches!(error, AttachError::Type { .. }), "{error}");
+    let error = queue.accept::<u64>().map(drop).unwrap_err();
+    assert!(matches!(error, AttachError::Kind { found: Kind::Spsc, wanted: Kind::Lossy }), "{error}");
+}
+
+/// By name, in a directory.
+#[test]
+fn a_queue_has_a_name() {
+    let path = std::env::temp_dir().join(format!("annulus-queues-{}", std::process::id()));
+    let directory = annulus::shm::Directory::open(&path).unwrap();
+    let (mut producer, _, invitation) =
+        spsc::producer::<u64>(Builder::new(8), WhenConsumerDies::Close).unwrap();
+    let name = invitation.publish(&directory, "orders").unwrap();
+    let found = directory.find("orders").unwrap();
+    let (mut consumer, _) = spsc::consumer::<u64>(&Invitation::find(&found).unwrap()).unwrap();
+    producer.send(7).unwrap();
+    assert_eq!(consumer.recv(), Ok(7));
+    drop(name);
+    std::fs::remove_dir_all(path).unwrap();
+}
+
+/// What a header says.
+#[test]
+fn it_can_be_looked_at() {
+    let (_producer, _, invitation) =
+        spsc::producer::<[u64; 3]>(Builder::new(5), WhenConsumerDies::Close).unwrap();
+    let (here, there) = UnixStream::pair().unwrap();
+    invitation.send(&here).unwrap();
+    let info: RingInfo = Invitation::receive(&there).unwrap().info().unwrap();
+    assert_eq!((info.kind(), info.capacity(), info.payload_bytes()), (Kind::Spsc, 5, 24));
+}

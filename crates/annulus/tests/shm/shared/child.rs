@@ -1,0 +1,201 @@
+//! Another process: this program once more, which does what it is told, line by line, and answers each.
+
+use annulus::broadcast::Builder;
+use annulus::shm::{
+    Directory, FindError, Fingerprint, Invitation, Kind, NameError, NamedRing, PeerState, WhenConsumerDies,
+    broadcast, spsc,
+};
+use std::collections::HashMap;
+use std::env;
+use std::fs;
+use std::io::{BufRead, BufReader, Lines, Write, stdin};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child as Process, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+const DIRECTORY: &str = "ANNULUS_SHM_CHILD";
+const ANSWER: &str = "answer: ";
+
+/// It is killed when this is dropped.
+pub(crate) struct Child {
+    process: Process,
+    /// Until it is let go.
+    orders: Option<ChildStdin>,
+    answers: Lines<BufReader<ChildStdout>>,
+}
+
+impl Child {
+    pub(crate) fn new(directory: &Path) -> Self {
+        Self::by(Command::new(env::current_exe().unwrap()), directory).unwrap()
+    }
+
+    /// As another user, where that can be.
+    pub(crate) fn of_user(user: u32, directory: &Path) -> Option<Self> {
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.uid(user);
+        Self::by(command, directory)
+    }
+
+    /// As a user of this group, where that can be.
+    pub(crate) fn of_group(user: u32, group: u32, directory: &Path) -> Option<Self> {
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.uid(user).gid(group);
+        Self::by(command, directory)
+    }
+
+    /// With process numbers of its own, as in a container, where that can be.
+    pub(crate) fn of_container(directory: &Path) -> Option<Self> {
+        let options = ["--pid", "--fork", "--mount-proc", "--kill-child"];
+        if !Command::new("unshare").args(options).arg("true").status().is_ok_and(|status| status.success()) {
+            return None;
+        }
+        let mut command = Command::new("unshare");
+        command.args(options).arg(env::current_exe().unwrap());
+        Self::by(command, directory)
+    }
+
+    fn by(mut command: Command, directory: &Path) -> Option<Self> {
+        command.args(["--exact", "shared::child::this_process", "--nocapture", "--test-threads=1"]);
+        command.env(DIRECTORY, directory).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().ok()?;
+        let orders = process.stdin.take();
+        let answers = BufReader::new(process.stdout.take().unwrap()).lines();
+        Some(Self { process, orders, answers })
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    pub(crate) fn tell(&mut self, order: &str) {
+        writeln!(self.orders.as_ref().unwrap(), "{order}").unwrap();
+    }
+
+    /// `None` if it has ended.
+    pub(crate) fn answer(&mut self) -> Option<String> {
+        let mut lines = self.answers.by_ref().map_while(Result::ok);
+        // The first one comes behind what the test program says of itself.
+        lines.find_map(|line| Some(line.split_once(ANSWER)?.1.to_string()))
+    }
+
+    pub(crate) fn ask(&mut self, order: &str) -> String {
+        self.tell(order);
+        self.answer().unwrap_or_else(|| panic!("no answer to {order:?}"))
+    }
+
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(self.pid().try_into().unwrap()).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// By `SIGKILL`. It stays a zombie until this is dropped.
+    pub(crate) fn kill(&mut self) {
+        self.process.kill().unwrap();
+        // All that it had is closed when its end of the pipe is.
+        assert_eq!(self.answer(), None);
+    }
+
+    /// The way in which processes usually end.
+    pub(crate) fn end(mut self) {
+        drop(self.orders.take());
+        assert!(self.process.wait().unwrap().success());
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// What the process does. In the test program itself it does nothing.
+#[test]
+fn this_process() {
+    let Some(path) = env::var_os(DIRECTORY) else { return };
+    let directory = Directory::with_mode(&path, 0o777).unwrap();
+    let (mut published, mut rings) = (HashMap::new(), Vec::new());
+    for order in stdin().lines().map_while(Result::ok) {
+        let (verb, name) = order.split_once(' ').unwrap();
+        let answer = match verb {
+            "publish" => match directory.publish(name, crate::shared::memory(name), fingerprint()) {
+                Ok(guard) => {
+                    published.insert(name.to_string(), guard);
+                    "published".to_string()
+                }
+                Err(error) => said(&error),
+            },
+            "drop" => {
+                published.remove(name);
+                "dropped".to_string()
+            }
+            "read" => match directory.find(name).and_then(|ring| ring.open_read_only()) {
+                Ok(fd) => crate::shared::text(fd),
+                Err(error) => said(&error),
+            },
+            "threads" => {
+                // Of this name, with a dash for a space.
+                let name = name.replace('-', " ");
+                let tasks = fs::read_dir("/proc/self/task").unwrap();
+                let names = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());
+                format!("{} of them", names.filter(|comm| comm.trim() == name).count())
+            }
+            // Rings of both kinds of memory, and who joins them.
+            "lossy" => {
+                let (mut publisher, _, invitation) = broadcast::lossy::<u64>(Builder::new(8)).unwrap();
+                published.insert(name.to_string(), invitation.publish(&directory, name).unwrap());
+                publisher.publish(7);
+                rings.push((Some(publisher), None));
+                "published".to_string()
+            }
+            "spsc" => {
+                let (mut producer, _, invitation) =
+                    spsc::producer::<u64>(annulus::spsc::Builder::new(8), WhenConsumerDies::Close).unwrap();
+                published.insert(name.to_string(), invitation.publish(&directory, name).unwrap());
+                producer.send(8).unwrap();
+                rings.push((None, Some(producer)));
+                "published".to_string()
+            }
+            "receive" => {
+                match directory.find(name).map_err(FindError::from).and_then(|ring| receive(&ring)) {
+                    Ok(number) => format!("received {number}"),
+                    Err(error) => format!("error: {error}"),
+                }
+            }
+            "wait" => match directory.wait_for(name, Some(Duration::from_secs(60))) {
+                Ok(ring) => format!("found {}", ring.process().pid()),
+                Err(error) => said(&error),
+            },
+            // Until it is killed.
+            "churn" => loop {
+                if let Ok(guard) = directory.publish(name, crate::shared::memory(name), fingerprint()) {
+                    drop(guard);
+                }
+            },
+            "exec" => panic!("{}", Command::new("sleep").arg(name).exec()),
+            other => panic!("{other}"),
+        };
+        // At the beginning of a line or behind what the test program says.
+        println!("{ANSWER}{answer}");
+    }
+}
+
+/// The first message of a ring, of either kind.
+fn receive(ring: &NamedRing) -> Result<u64, FindError> {
+    let invitation = Invitation::find(ring)?;
+    if invitation.info()?.kind() == Kind::Spsc {
+        return Ok(spsc::consumer::<u64>(&invitation)?.0.recv().unwrap());
+    }
+    let accepted = invitation.accept::<u64>()?;
+    assert_eq!(accepted.publisher(), PeerState::Alive);
+    Ok(accepted.subscribable().subscribe_from_oldest().recv().unwrap())
+}
+
+fn fingerprint() -> Fingerprint {
+    Fingerprint::of::<u64>()
+}
+
+fn said(error: &NameError) -> String {
+    format!("error: {error}")
+}

@@ -1,0 +1,129 @@
+//! Processes that are killed, stopped, or let go.
+
+use annulus::shm::{Fingerprint, NameError, PeerState};
+use rustix::process::Signal;
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use crate::shared::child::Child;
+use crate::shared::{directory, files, memory, text};
+use crate::support::fork::in_a_child;
+
+#[test]
+fn what_a_killed_process_left_is_replaced() {
+    let (_scratch, directory) = directory();
+    let mut child = Child::new(directory.path());
+    assert_eq!(child.ask("publish a"), "published");
+    let found = directory.find("a").unwrap();
+    assert_eq!((found.state(), found.process().pid()), (PeerState::Alive, child.pid()));
+    let before = found.open_read_only().unwrap();
+
+    child.kill();
+    // Nobody has asked for its exit code: it still has its number.
+    assert!(fs::exists(format!("/proc/{}", child.pid())).unwrap());
+    assert_eq!(found.state(), PeerState::Dead);
+    assert!(matches!(found.open_read_only(), Err(NameError::Dead { .. })));
+    assert_eq!(text(before), "a", "what was opened stays");
+    let pid = child.pid();
+    let dead = directory.find("a").map(drop);
+    assert!(
+        matches!(&dead, Err(NameError::Dead { process: Some(process), .. }) if process.pid() == pid),
+        "{dead:?}"
+    );
+    let entries = directory.list().unwrap();
+    assert_eq!((entries[0].state, entries[0].process.unwrap().pid()), (PeerState::Dead, pid));
+
+    drop(child);
+    assert_eq!(found.state(), PeerState::Dead, "nor does it matter that it is gone");
+    let _published = directory.publish("a", memory("new"), Fingerprint::of::<u64>()).unwrap();
+    assert_eq!(text(directory.find("a").unwrap().open_read_only().unwrap()), "new");
+    assert_eq!(found.state(), PeerState::Dead);
+}
+
+#[test]
+fn a_process_that_ends_as_it_should_leaves_nothing() {
+    let (_scratch, directory) = directory();
+    let mut child = Child::new(directory.path());
+    assert_eq!(child.ask("publish a"), "published");
+    let found = directory.find("a").unwrap();
+    child.end();
+    assert_eq!(found.state(), PeerState::Closed);
+    assert!(files(directory.path()).is_empty());
+}
+
+#[test]
+fn a_process_that_is_stopped_is_alive() {
+    let (_scratch, directory) = directory();
+    let mut child = Child::new(directory.path());
+    assert_eq!(child.ask("publish a"), "published");
+    child.signal(Signal::STOP);
+    thread::sleep(Duration::from_millis(50));
+    let found = directory.find("a").unwrap();
+    assert_eq!(found.state(), PeerState::Alive);
+    assert_eq!(text(found.open_read_only().unwrap()), "a");
+    let refused = directory.publish("a", memory(""), Fingerprint::of::<u64>()).map(drop);
+    assert!(matches!(refused, Err(NameError::Taken { .. })));
+    child.signal(Signal::CONT);
+    assert_eq!(child.ask("drop a"), "dropped");
+}
+
+/// The process stays, with its number and its start. But all that it had is closed.
+#[test]
+fn a_process_that_becomes_another_program_is_dead() {
+    let (_scratch, directory) = directory();
+    let mut child = Child::new(directory.path());
+    assert_eq!(child.ask("publish a"), "published");
+    let found = directory.find("a").unwrap();
+    child.tell("exec 1000");
+    while fs::read_to_string(format!("/proc/{}/comm", child.pid())).unwrap().trim() != "sleep" {
+        thread::sleep(Duration::from_millis(1));
+    }
+    // It has its new name a moment before its files are closed.
+    let begun = std::time::Instant::now();
+    while found.state() != PeerState::Dead {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", found.state());
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(matches!(found.open_read_only(), Err(NameError::Dead { .. })));
+    drop(directory.publish("a", memory(""), Fingerprint::of::<u64>()).unwrap());
+}
+
+/// Wherever a process is killed that gives names and takes them back: the next one has the name at once, and
+/// nothing stays.
+#[test]
+fn a_kill_at_any_point_leaves_nothing_in_the_way() {
+    let (_scratch, directory) = directory();
+    let mut dice = 7_u64;
+    let rounds: u32 = std::env::var("ANNULUS_SHM_ROUNDS").map_or(60, |rounds| rounds.parse().unwrap());
+    for round in 0..rounds {
+        let mut child = Child::new(directory.path());
+        assert_eq!(child.ask("publish b"), "published");
+        child.tell("churn a");
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        thread::sleep(Duration::from_micros((dice >> 32) % 3000));
+        child.kill();
+        drop(child);
+        let published = directory.publish("a", memory("mine"), Fingerprint::of::<u64>());
+        let published = published.unwrap_or_else(|error| panic!("round {round}: {error}"));
+        assert_eq!(text(directory.find("a").unwrap().open_read_only().unwrap()), "mine");
+        drop(published);
+        directory.remove("b", false).unwrap();
+        assert!(files(directory.path()).is_empty(), "{:?}", files(directory.path()));
+    }
+}
+
+#[test]
+fn a_copy_in_a_child_takes_nothing_back() {
+    let (_scratch, directory) = directory();
+    let mut published = Some(directory.publish("a", memory(""), Fingerprint::of::<u64>()).unwrap());
+    let taken_back = || {
+        drop(published.take());
+        0
+    };
+    // SAFETY: it calls the system and the allocator only.
+    assert_eq!(unsafe { in_a_child(taken_back) }, 0);
+    assert_eq!(directory.find("a").unwrap().state(), PeerState::Alive);
+    drop(published);
+    assert!(files(directory.path()).is_empty());
+}

@@ -1,0 +1,254 @@
+//! Directories that several users have, or several containers: each gets the descriptors of the other's
+//! rings.
+//!
+//! Only root makes processes of other users. Elsewhere these tests say that they are skipped.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use annulus::shm::{Directory, Fingerprint, NameError, recv_fd};
+use rustix::process::Signal;
+
+use crate::shared::Scratch;
+use crate::shared::child::Child;
+use crate::support::fork::in_a_child;
+
+/// Users, a group of two of them, and a group of the third.
+const USERS: [u32; 3] = [60_001, 60_002, 60_003];
+const GROUP: u32 = 60_000;
+const OTHERS: u32 = 60_009;
+
+/// A directory of the group with this mode, and two of its users; `None` where that can't be.
+fn group(mode: u32) -> Option<(Scratch, PathBuf, [Child; 2])> {
+    let scratch = Scratch::new();
+    fs::set_permissions(&scratch.0, Permissions::from_mode(0o755)).unwrap();
+    let path = scratch.path("names");
+    Directory::with_mode(&path, mode & 0o777).unwrap();
+    let given = chown(&path, None, Some(GROUP));
+    fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+    let child = |user| Child::of_group(user, GROUP, &path);
+    let children = given.ok().and_then(|()| Some([child(USERS[0])?, child(USERS[1])?]));
+    let Some(children) = children else {
+        eprintln!("skipped: only root makes processes of other users, and they must reach this program");
+        return None;
+    };
+    Some((scratch, path, children))
+}
+
+/// What lies there, in the order of the alphabet.
+fn files(path: &PathBuf) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// (A thread gives itself its name, and is listed for a moment after its end.)
+#[track_caller]
+fn threads_are(child: &mut Child, count: u32) {
+    let (begun, wanted) = (Instant::now(), format!("{count} of them"));
+    while child.ask("threads annulus-names") != wanted {
+        assert!(begun.elapsed() < Duration::from_secs(60), "not {wanted}");
+    }
+}
+
+/// Whoever is alone has no thread for it, and a thread ends with its name.
+#[test]
+fn threads_end_with_their_names() {
+    let scratch = Scratch::new();
+    for (mode, threads) in [(0o700, 0), (0o750, 2)] {
+        let path = scratch.path(&format!("{mode:o}"));
+        Directory::with_mode(&path, mode).unwrap();
+        let mut child = Child::new(&path);
+        assert_eq!(
+            (child.ask("publish a"), child.ask("publish b")),
+            ("published".into(), "published".into())
+        );
+        threads_are(&mut child, threads);
+        assert_eq!((child.ask("drop a"), child.ask("drop b")), ("dropped".into(), "dropped".into()));
+        threads_are(&mut child, 0);
+        assert_eq!(files(&path), [] as [&str; 0]);
+    }
+}
+
+/// The file can't be put there: the socket goes, too.
+#[test]
+fn a_name_that_cant_be_given_leaves_no_socket() {
+    let scratch = Scratch::new();
+    let path = scratch.path("names");
+    let directory = Directory::with_mode(&path, 0o750).unwrap();
+    fs::create_dir(path.join(".a.draft")).unwrap();
+    let refused = directory.publish("a", crate::shared::memory(""), Fingerprint::of::<u64>());
+    assert!(matches!(refused, Err(NameError::System { .. })));
+    assert_eq!(files(&path), [".a.draft"]);
+}
+
+/// A child that `fork` made drops its copy of a name: the parent goes on to answer.
+#[test]
+fn a_copy_in_a_child_ends_no_socket() {
+    let scratch = Scratch::new();
+    let path = scratch.path("names");
+    let directory = Directory::with_mode(&path, 0o750).unwrap();
+    let mut published =
+        Some(directory.publish("a", crate::shared::memory("here"), Fingerprint::of::<u64>()).unwrap());
+    let taken_back = || {
+        drop(published.take());
+        0
+    };
+    // SAFETY: it calls the system and the allocator only.
+    assert_eq!(unsafe { in_a_child(taken_back) }, 0);
+    let socket = UnixStream::connect(path.join(".a.socket")).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    for _ in 0..2 {
+        assert_eq!(crate::shared::text(recv_fd(&socket).unwrap()), "here");
+    }
+    drop(published);
+    assert!(UnixStream::connect(path.join(".a.socket")).is_err());
+}
+
+#[test]
+fn users_of_a_group_share_rings() {
+    let Some((_scratch, path, [mut one, mut other])) = group(0o770) else { return };
+    assert_eq!(one.ask("publish text"), "published");
+    assert_eq!(other.ask("read text"), "text");
+    // Subscribers can't write to one, and a consumer writes to the other.
+    assert_eq!((one.ask("lossy prices"), one.ask("spsc orders")), ("published".into(), "published".into()));
+    assert_eq!(other.ask("receive prices"), "received 7");
+    assert_eq!(other.ask("receive orders"), "received 8");
+    assert!(other.ask("publish text").contains("is taken by process"));
+    for name in ["text.ring", ".text.socket"] {
+        let status = fs::metadata(path.join(name)).unwrap();
+        assert_eq!((status.uid(), status.gid()), (USERS[0], GROUP));
+        assert_eq!(status.mode() & 0o777, if name.starts_with('.') { 0o660 } else { 0o640 }, "{name}");
+    }
+
+    // Whoever is not of the group can't look into the directory.
+    let mut third = Child::of_group(USERS[2], OTHERS, &path).unwrap();
+    third.tell("read text");
+    assert_eq!(third.answer(), None);
+    one.end();
+    assert_eq!(files(&path), [] as [&str; 0]);
+}
+
+/// A group that is not the first one of its users: the files belong to that of the directory all the same,
+/// where the user is in both groups. (Here: root, to whom no group is closed.)
+#[test]
+fn files_belong_to_the_group_of_the_directory() {
+    let Some((_scratch, path, [mut one, _])) = group(0o770) else { return };
+    let directory = Directory::with_mode(&path, 0o770).unwrap();
+    let memory = crate::shared::memory("from root");
+    let published = directory.publish("a", &memory, Fingerprint::of::<u64>()).unwrap();
+    assert_eq!(fs::metadata(path.join("a.ring")).unwrap().gid(), GROUP);
+    assert_eq!(fs::metadata(path.join(".a.socket")).unwrap().gid(), GROUP);
+    assert_eq!(one.ask("read a"), "from root");
+    drop(published);
+    assert!(one.ask("read a").contains("there is no ring"));
+    assert_eq!(files(&path), [] as [&str; 0]);
+}
+
+/// A directory that all may read, and whose users may remove own names only: each asks its process.
+#[test]
+fn all_may_read() {
+    let Some((_scratch, path, [mut one, mut other])) = group(0o1775) else { return };
+    assert_eq!(one.ask("lossy prices"), "published");
+    let mut third = Child::of_group(USERS[2], OTHERS, &path).unwrap();
+    assert_eq!(third.ask("receive prices"), "received 7");
+    assert!(third.ask("publish mine").contains("ermission denied"), "it may not write there");
+    one.kill();
+    assert!(third.ask("receive prices").contains("is dead"));
+    let said = other.ask("publish prices");
+    assert!(said.contains("ot permitted"), "nor may another replace what it left: {said}");
+}
+
+#[test]
+fn what_a_killed_one_left_is_replaced_by_another_user() {
+    let Some((_scratch, path, [mut one, mut other])) = group(0o770) else { return };
+    assert_eq!(one.ask("publish a"), "published");
+    one.kill();
+    assert_eq!(files(&path), [".a.socket", "a.ring"]);
+    let said = other.ask("read a");
+    assert!(said.contains("is dead"), "{said}");
+    assert_eq!(other.ask("lossy a"), "published");
+    let mut third = Child::of_group(USERS[2], GROUP, &path).unwrap();
+    assert_eq!(third.ask("receive a"), "received 7");
+    assert_eq!(other.ask("drop a"), "dropped");
+    assert_eq!(files(&path), [] as [&str; 0]);
+}
+
+#[test]
+fn one_that_is_stopped_does_not_answer() {
+    let Some((_scratch, path, [mut one, mut other])) = group(0o770) else { return };
+    assert_eq!(one.ask("publish a"), "published");
+    one.signal(Signal::STOP);
+    let begun = Instant::now();
+    let said = other.ask("read a");
+    assert!(said.contains("has not answered"), "{said}");
+    assert!(begun.elapsed() >= Duration::from_secs(2));
+    // Root, too, goes by the socket where the name is another user's.
+    let found = Directory::with_mode(&path, 0o770).unwrap().find("a").unwrap();
+    assert!(matches!(found.open_read_only(), Err(NameError::NoAnswer { .. })));
+    one.signal(Signal::CONT);
+    assert_eq!(other.ask("read a"), "a");
+}
+
+/// Whoever may write there can make a file that speaks of any process. It is not believed.
+#[test]
+fn a_file_of_another_user_opens_no_descriptor_of_a_third() {
+    let Some((_scratch, path, [mut one, mut other])) = group(0o770) else { return };
+    assert_eq!(one.ask("publish secret"), "published");
+    let text = fs::read_to_string(path.join("secret.ring")).unwrap();
+    let forged = path.join("forged.ring");
+    fs::write(&forged, text).unwrap();
+    chown(&forged, Some(USERS[1]), Some(GROUP)).unwrap();
+    fs::set_permissions(&forged, Permissions::from_mode(0o640)).unwrap();
+    let locked = fs::File::open(&forged).unwrap();
+    rustix::fs::flock(&locked, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    for said in [
+        one.ask("read forged"),
+        format!("{:?}", {
+            let directory = Directory::with_mode(&path, 0o770).unwrap();
+            directory
+                .find("forged")
+                .and_then(|found| found.open_read_only())
+                .map_err(|error| error.to_string())
+        }),
+    ] {
+        assert!(said.contains("may not open"), "{said}");
+    }
+    assert_eq!(other.ask("read secret"), "secret");
+}
+
+/// Process numbers of its own: in a directory of one user's alone it is told why not, in one that others may
+/// use it gets the ring.
+#[test]
+fn another_container() {
+    let scratch = Scratch::new();
+    let alone = scratch.path("alone");
+    let directory = Directory::open(&alone).unwrap();
+    let published = directory.publish("a", crate::shared::memory("here"), Fingerprint::of::<u64>()).unwrap();
+    let Some(mut child) = Child::of_container(&alone) else {
+        eprintln!("skipped: only root gives processes numbers of their own (unshare)");
+        return;
+    };
+    let said = child.ask("read a");
+    assert!(said.contains("in another container") && said.contains("mode 770"), "{said}");
+    drop((child, published));
+
+    let shared = scratch.path("shared");
+    let directory = Directory::with_mode(&shared, 0o770).unwrap();
+    let _published = directory.publish("a", crate::shared::memory("here"), Fingerprint::of::<u64>()).unwrap();
+    let mut child = Child::of_container(&shared).unwrap();
+    assert_eq!(child.ask("read a"), "here");
+    // And the other way round.
+    assert_eq!(child.ask("lossy prices"), "published");
+    let mut here = Child::new(&shared);
+    assert_eq!(here.ask("receive prices"), "received 7");
+    child.kill();
+    let begun = Instant::now();
+    while !here.ask("receive prices").contains("is dead") {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the kernel tells of the end of that, too");
+    }
+}

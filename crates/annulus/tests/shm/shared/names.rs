@@ -1,0 +1,234 @@
+//! Names in one process.
+
+use annulus::shm::{BadName, Fingerprint, NameError, PeerState, ProcessId};
+use std::fs;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use crate::shared::{directory, files, memory, text};
+
+fn fingerprint() -> Fingerprint {
+    Fingerprint::named::<u64>("test")
+}
+
+#[test]
+fn a_name_leads_to_the_descriptor() {
+    let (_scratch, directory) = directory();
+    let published = directory.publish("quotes", memory("hello"), fingerprint()).unwrap();
+    assert_eq!(
+        (published.name(), text(published.as_fd().try_clone_to_owned().unwrap()).as_str()),
+        ("quotes", "hello")
+    );
+
+    let found = directory.find("quotes").unwrap();
+    assert_eq!((found.name(), found.state()), ("quotes", PeerState::Alive));
+    assert_eq!((found.process(), found.fingerprint()), (ProcessId::current().unwrap(), fingerprint()));
+    let reader = found.open_read_only().unwrap();
+    assert_eq!(rustix::io::write(&reader, b"x"), Err(rustix::io::Errno::BADF), "to be read only");
+    assert_eq!(text(reader), "hello");
+    let writer = found.open_writable().unwrap();
+    assert_eq!(rustix::io::write(&writer, b"j"), Ok(1));
+    assert_eq!(text(found.open_read_only().unwrap()), "jello");
+
+    let file = directory.path().join("quotes.ring");
+    assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_name_ends_with_its_guard() {
+    let (_scratch, directory) = directory();
+    let published = directory.publish("a", memory("1"), fingerprint()).unwrap();
+    let found = directory.find("a").unwrap();
+    drop(published);
+    assert_eq!(found.state(), PeerState::Closed);
+    assert!(matches!(found.open_read_only(), Err(NameError::NotFound { .. })));
+    assert!(matches!(directory.find("a"), Err(NameError::NotFound { name }) if name == "a"));
+    assert!(files(directory.path()).is_empty());
+
+    let _again = directory.publish("a", memory("2"), fingerprint()).unwrap();
+    assert_eq!(found.state(), PeerState::Closed, "the first one stays what it is");
+    assert_eq!(text(directory.find("a").unwrap().open_read_only().unwrap()), "2");
+}
+
+#[test]
+fn a_name_is_for_one() {
+    let (_scratch, directory) = directory();
+    let published = directory.publish("a", memory("1"), fingerprint()).unwrap();
+    let error = directory.publish("a", memory("2"), fingerprint()).unwrap_err();
+    assert!(matches!(&error, NameError::Taken { process, .. } if *process == ProcessId::current().ok()));
+    assert!(error.to_string().contains(&std::process::id().to_string()), "{error}");
+    assert_eq!(text(directory.find("a").unwrap().open_read_only().unwrap()), "1");
+    drop(published);
+}
+
+#[test]
+fn names_that_cant_be_are_named_in_the_error() {
+    let (_scratch, directory) = directory();
+    for (name, why) in [
+        ("", BadName::Empty),
+        ("..", BadName::LeadingDot),
+        ("../a", BadName::LeadingDot),
+        ("a/../b", BadName::Character('/')),
+        ("a\0b", BadName::Character('\0')),
+        (&"x".repeat(201), BadName::TooLong),
+    ] {
+        let errors = [
+            directory.publish(name, memory(""), fingerprint()).map(drop).unwrap_err(),
+            directory.find(name).map(drop).unwrap_err(),
+            directory.wait_for(name, None).map(drop).unwrap_err(),
+            directory.remove(name, true).unwrap_err(),
+        ];
+        for error in errors {
+            assert!(error.to_string().contains(&format!("{name:?}")), "{error}");
+            assert!(
+                matches!(error, NameError::Bad { name: found, why: found_why } if found == name && found_why == why)
+            );
+        }
+    }
+    let longest = "x".repeat(BadName::LONGEST);
+    drop(directory.publish(&longest, memory(""), fingerprint()).unwrap());
+}
+
+#[test]
+fn what_is_no_file_is_in_the_way() {
+    let (scratch, directory) = directory();
+    let target = scratch.path("target");
+    fs::write(&target, "precious").unwrap();
+    let path = |name: &str| directory.path().join(format!("{name}.ring"));
+    symlink(&target, path("link")).unwrap();
+    symlink(scratch.path("nowhere"), path("dangling")).unwrap();
+    fs::create_dir(path("folder")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, path("pipe"), rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    for name in ["link", "dangling", "folder", "socket", "pipe"] {
+        let refused = directory.publish(name, memory(""), fingerprint()).map(drop);
+        assert!(matches!(refused, Err(NameError::InTheWay { .. })), "{name}: {refused:?}");
+        assert!(matches!(directory.find(name), Err(NameError::InTheWay { .. })), "{name}");
+        assert!(matches!(directory.remove(name, true), Err(NameError::InTheWay { .. })), "{name}");
+    }
+    assert_eq!(fs::read_to_string(target).unwrap(), "precious");
+    assert_eq!(directory.list().unwrap(), []);
+}
+
+#[test]
+fn what_nobody_locks_is_replaced() {
+    let (_scratch, directory) = directory();
+    let path = directory.path().join("a.ring");
+    // Of this very process, which is alive: but nobody holds the lock.
+    let published = directory.publish("a", memory(""), fingerprint()).unwrap();
+    let unlocked = fs::read(&path).unwrap();
+    drop(published);
+    for left in [&unlocked[..], b"", b"annulus name 2\n", &[0xFF; 5000], &unlocked[..unlocked.len() / 2]] {
+        fs::write(&path, left).unwrap();
+        assert!(matches!(directory.find("a"), Err(NameError::Dead { .. })));
+        let entries = directory.list().unwrap();
+        assert_eq!((entries[0].name.as_str(), entries[0].state), ("a", PeerState::Dead));
+        let published = directory.publish("a", memory("new"), fingerprint()).unwrap();
+        assert_eq!(text(directory.find("a").unwrap().open_read_only().unwrap()), "new");
+        drop(published);
+
+        fs::write(&path, left).unwrap();
+        directory.remove("a", false).unwrap();
+        assert!(matches!(directory.remove("a", false), Err(NameError::NotFound { .. })));
+    }
+}
+
+#[test]
+fn the_list_has_all_names() {
+    let (_scratch, directory) = directory();
+    assert_eq!(directory.list().unwrap(), []);
+    let guards: Vec<_> =
+        ["b", "a", "c"].map(|name| directory.publish(name, memory(""), fingerprint()).unwrap()).into();
+    fs::write(directory.path().join("notes.txt"), "not ours").unwrap();
+    fs::write(directory.path().join(".b.draft"), "left").unwrap();
+    let entries = directory.list().unwrap();
+    assert_eq!(entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);
+    for entry in entries {
+        assert_eq!((entry.state, entry.process), (PeerState::Alive, ProcessId::current().ok()));
+        assert_eq!(entry.fingerprint, Some(fingerprint()));
+    }
+    drop(guards);
+    assert_eq!(directory.list().unwrap(), []);
+}
+
+#[test]
+fn only_force_removes_what_is_alive() {
+    let (_scratch, directory) = directory();
+    let first = directory.publish("a", memory("1"), fingerprint()).unwrap();
+    let found = directory.find("a").unwrap();
+    assert!(matches!(directory.remove("a", false), Err(NameError::Taken { process: Some(_), .. })));
+    directory.remove("a", true).unwrap();
+    assert!(matches!(directory.find("a"), Err(NameError::NotFound { .. })));
+    assert_eq!((found.state(), text(found.open_read_only().unwrap()).as_str()), (PeerState::Alive, "1"));
+
+    let _second = directory.publish("a", memory("2"), fingerprint()).unwrap();
+    // It has no name any more: what is there is another's.
+    drop(first);
+    assert_eq!(text(directory.find("a").unwrap().open_read_only().unwrap()), "2");
+}
+
+/// A file that somebody holds, as the process of a ring does.
+fn held(path: &std::path::Path, text: &str) -> fs::File {
+    fs::write(path, text).unwrap();
+    let file = fs::File::open(path).unwrap();
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    file
+}
+
+#[test]
+fn what_somebody_holds_is_taken() {
+    let (_scratch, directory) = directory();
+    let _file = held(&directory.path().join("a.ring"), "not of ours");
+    let entries = directory.list().unwrap();
+    assert_eq!((entries[0].state, entries[0].process), (PeerState::Alive, None));
+    assert!(matches!(directory.find("a"), Err(NameError::InTheWay { .. })));
+    let refused = directory.publish("a", memory(""), fingerprint()).map(drop);
+    assert!(matches!(refused, Err(NameError::Taken { process: None, .. })));
+    assert!(matches!(directory.remove("a", false), Err(NameError::Taken { process: None, .. })));
+    directory.remove("a", true).unwrap();
+}
+
+#[test]
+fn a_process_of_another_container_is_told_by_its_lock() {
+    let (_scratch, directory) = directory();
+    let path = directory.path().join("a.ring");
+    let record = "annulus name 1\npid 77\nstart 88\nnamespace 99\nfd 3\nfingerprint 0000000000000001\n";
+    let file = held(&path, record);
+    let found = directory.find("a").unwrap();
+    assert_eq!((found.state(), found.process().pid()), (PeerState::Alive, 77));
+    let refused = found.open_read_only();
+    assert!(matches!(refused, Err(NameError::OtherNamespace { .. })), "{refused:?}");
+    let refused = directory.publish("a", memory(""), fingerprint()).map(drop);
+    assert!(matches!(refused, Err(NameError::Taken { process: Some(process), .. }) if process.pid() == 77));
+    // (A drop alone might leave the lock to a child that another test has just begun to make.)
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::Unlock).unwrap();
+    assert_eq!(found.state(), PeerState::Dead);
+}
+
+#[test]
+fn a_name_that_says_closed_is_none() {
+    let (_scratch, directory) = directory();
+    let path = directory.path().join("a.ring");
+    let published = directory.publish("a", memory(""), fingerprint()).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    drop(published);
+    // As if its process had ended before it came to remove it.
+    fs::write(&path, text + "closed\n").unwrap();
+    assert!(matches!(directory.find("a"), Err(NameError::NotFound { .. })));
+    assert_eq!(directory.list().unwrap()[0].state, PeerState::Closed);
+    drop(directory.publish("a", memory(""), fingerprint()).unwrap());
+    assert!(files(directory.path()).is_empty());
+}
+
+#[test]
+fn all_of_them_show_what_they_are() {
+    let (_scratch, directory) = directory();
+    let published = directory.publish("quotes", memory(""), fingerprint()).unwrap();
+    let found = directory.find("quotes").unwrap();
+    let path = format!("{:?}", directory.path());
+    assert_eq!(format!("{directory:?}"), format!("Directory({path})"));
+    assert!(format!("{published:?}").contains("quotes") && format!("{published:?}").contains(&path));
+    assert!(format!("{found:?}").contains("quotes") && format!("{found:?}").contains("ProcessId"));
+    let states = [PeerState::Alive, PeerState::Closed, PeerState::Dead].map(|state| format!("{state:>6}"));
+    assert_eq!(states, [" alive", "closed", "  dead"]);
+}

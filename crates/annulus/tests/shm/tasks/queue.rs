@@ -1,0 +1,85 @@
+//! Queues whose other side is another process.
+
+use annulus::shm::mpsc::{self, WhenNoProducer};
+use annulus::shm::{WhenConsumerDies, spsc};
+use annulus::spsc::Builder;
+use annulus::{RecvError, SendError};
+
+use crate::tasks::{Running, guest, maker};
+
+#[test]
+fn a_message_wakes_a_task_and_so_does_death() {
+    let (mut producer, invitation) = maker("send");
+    let (mut consumer, _) = spsc::consumer::<u64>(&invitation).unwrap();
+    let task = Running::new(move || async move {
+        let first = consumer.recv_async().await;
+        (first, consumer.recv_async().await, consumer)
+    });
+    task.is_idle_after(1);
+    producer.step();
+    task.is_idle_after(2);
+    producer.kill();
+    let (first, second, _consumer) = task.end();
+    assert_eq!((first, second), (Ok(0), Err(RecvError)));
+}
+
+#[test]
+fn room_wakes_a_task_and_so_does_death() {
+    let builder = Builder::new(1);
+    let (mut producer, _, invitation) = spsc::producer::<u64>(builder, WhenConsumerDies::Close).unwrap();
+    let mut consumer = guest("receive", &invitation);
+    let task = Running::new(move || async move {
+        producer.send_async(0).await.unwrap();
+        producer.send_async(1).await.unwrap();
+        (producer.send_async(2).await, producer)
+    });
+    task.is_idle_after(1);
+    consumer.step();
+    task.is_idle_after(2);
+    consumer.kill();
+    assert_eq!(task.end().0, Err(SendError(2)));
+}
+
+/// Of several producers, each wakes the task, and so does the death of the last one.
+#[test]
+fn each_producer_wakes_a_task_and_so_does_the_last_death() {
+    let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(8)).producers(2);
+    let builder = builder.when_no_producer(WhenNoProducer::Close);
+    let (mut consumer, _, invitation) = builder.build::<u64>().unwrap();
+    let mut producers = [(); 2].map(|()| guest("join and send", &invitation));
+    let task = Running::new(move || async move {
+        let first = consumer.recv_async().await;
+        let second = consumer.recv_async().await;
+        (first, second, consumer.recv_async().await, consumer)
+    });
+    task.is_idle_after(1);
+    producers[0].step();
+    task.is_idle_after(2);
+    producers[1].step();
+    task.is_idle_after(3);
+    producers[0].kill();
+    task.is_idle_after(3);
+    producers[1].kill();
+    let (first, second, third, _consumer) = task.end();
+    assert_eq!((first, second, third), (Ok(0), Ok(0), Err(RecvError)));
+}
+
+/// Room wakes the task of the producer that waits for it, and so does a close by another one.
+#[test]
+fn room_wakes_the_task_of_one_producer() {
+    let builder = mpsc::Builder::new(annulus::mpsc::Builder::new(1)).producers(2);
+    let (mut consumer, _, invitation) = builder.build::<u64>().unwrap();
+    let (other, _) = mpsc::producer::<u64>(&invitation).unwrap();
+    let (mut producer, _) = mpsc::producer::<u64>(&invitation).unwrap();
+    let task = Running::new(move || async move {
+        producer.send_async(0).await.unwrap();
+        producer.send_async(1).await.unwrap();
+        (producer.send_async(2).await, producer)
+    });
+    task.is_idle_after(1);
+    assert_eq!(consumer.recv(), Ok(0));
+    task.is_idle_after(2);
+    other.close();
+    assert_eq!(task.end().0, Err(SendError(2)));
+    assert_eq!((consumer.recv(), consumer.recv()), (Ok(1), Err(RecvError)));
+}

@@ -1,0 +1,76 @@
+//! Look-ups by name.
+
+#[cfg(feature = "std")]
+use std::time::Duration;
+
+use annulus::bus::{Bus, TypedBus};
+
+use crate::counting::{allocations, gives_back};
+
+#[test]
+fn a_hit_allocates_nothing() {
+    let (bus, typed) = (Bus::<u64>::new(8), TypedBus::new(8));
+    let names: Vec<_> = (0..200).map(|number| format!("topic number {number}")).collect();
+    let look_up = |name: &str| {
+        drop((bus.publisher(name), bus.subscribe(name), bus.subscribable(name)));
+        drop((bus.topic("many").mp_lossy().publisher().unwrap(), bus.contains(name)));
+        drop((typed.publisher::<u64>(name), typed.subscribe::<u64>(name)));
+    };
+    let look_all_up = || {
+        for name in &names {
+            look_up(name);
+        }
+    };
+    look_all_up();
+    assert_eq!(allocations(look_all_up), 0);
+}
+
+/// The first wait makes places in the rings, and no later one does.
+#[cfg(feature = "std")]
+#[test]
+fn a_pattern_waits_in_places_that_it_has() {
+    let bus = Bus::<u64>::new(8);
+    let mut publishers = ["a", "b"].map(|name| bus.publisher(name));
+    let mut matching = bus.subscribe_matching("*").unwrap();
+    let mut wait_and_receive = |timeout| {
+        for publisher in &mut publishers {
+            assert!(matching.recv_timeout(timeout).is_err());
+            publisher.publish(7);
+            assert_eq!(matching.recv().unwrap().1, 7);
+        }
+    };
+    // Long enough to come to the sleep, on a busy machine too.
+    wait_and_receive(Duration::from_millis(100));
+    assert_eq!(allocations(|| (0..5).for_each(|_| wait_and_receive(Duration::from_millis(1)))), 0);
+}
+
+#[test]
+fn a_removed_topic_gives_its_memory_back() {
+    let bus = Bus::<u64>::new(1024);
+    // What stays is made by the first of these.
+    let mut round = 0;
+    gives_back("topics of names that never come again", || {
+        round += 1;
+        for number in 0..50 {
+            let name = format!("{round:03}/{number:03}");
+            bus.publisher(&name).publish(number);
+            drop(bus.subscribe(&name));
+        }
+        for number in 0..50 {
+            bus.remove(&format!("{round:03}/{number:03}")).unwrap();
+        }
+    });
+    gives_back("a topic that is held while it is removed", || {
+        let (publisher, subscriber) = (bus.publisher("held"), bus.subscribe("held"));
+        publisher.close();
+        bus.remove("held").unwrap();
+        drop((publisher, subscriber));
+    });
+    gives_back("a bus", || {
+        let bus = Bus::<u64>::new(8);
+        let subscribers: Vec<_> = (0..100).map(|number| bus.subscribe(&number.to_string())).collect();
+        let publisher = bus.publisher("7");
+        drop(bus);
+        drop((subscribers, publisher));
+    });
+}

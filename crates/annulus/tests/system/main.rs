@@ -1,0 +1,20 @@
+//! What the system and the allocator are asked for: memory, processors, processes, barriers.
+//!
+//! Most of it is the whole process's, so most of these tests have a process of their own (`support/alone.rs`).
+
+mod affinity;
+mod allocation;
+mod counting;
+mod fork;
+mod hang;
+#[cfg(all(feature = "async", feature = "std"))]
+mod idle;
+mod memory;
+mod memory_limit;
+mod notifier_sandbox;
+mod pipeline_memory;
+mod prepare;
+mod quiet_rings;
+mod registration;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,59 @@
+//! The drop of the last handle unmaps.
+
+use annulus::memory::Memory;
+use annulus::pool;
+
+use crate::memory::asks::{part_of, status};
+use crate::memory::rings::{KINDS, same};
+use crate::support::alone;
+
+#[test]
+fn the_last_handle_unmaps() {
+    alone!();
+    for make in KINDS {
+        let made = make(Memory::require().prefault()).unwrap();
+        let Some(address) = made.address else { continue };
+        let part = part_of(address).unwrap();
+        let mapped = made.placement().mapped_bytes();
+        same(&made, mapped, part.bytes);
+        drop(made);
+        let found = part_of(address);
+        assert!(found.is_none_or(|found| found.start != part.start || found.bytes != part.bytes));
+    }
+}
+
+#[test]
+fn many_rings_leave_nothing() {
+    alone!();
+    for make in KINDS {
+        drop(make(Memory::require().prefault().lock()));
+        let before = (status("VmSize"), status("VmLck"));
+        for _ in 0..20 {
+            drop(make(Memory::require().prefault().lock()).unwrap());
+        }
+        let after = (status("VmSize"), status("VmLck"));
+        assert_eq!(after.1, before.1);
+        // Twenty rings would be more than that. (The allocator may have grown for something else; that of a
+        // sanitizer, whose tables alone are terabytes, grows by more.)
+        let is_sanitized = before.0 > 1 << 40;
+        assert!(
+            is_sanitized || after.0 < before.0 + 10 * crate::memory::rings::BYTES,
+            "{before:?}, {after:?}"
+        );
+    }
+}
+
+#[test]
+fn a_buffer_keeps_the_slabs_of_its_pool() {
+    alone!();
+    let memory = Memory::require().lock();
+    let before = status("VmLck");
+    let pool = pool::Builder::new(4096, 16).memory(memory).build().unwrap();
+    let mut buffer = pool.alloc().unwrap();
+    drop(pool);
+    assert_eq!(status("VmLck"), before + 16 * 4096);
+    buffer.fill(7);
+    assert!(part_of(buffer.as_ptr().addr()).unwrap().is_locked());
+    drop(buffer);
+    assert_eq!(status("VmLck"), before);
+}

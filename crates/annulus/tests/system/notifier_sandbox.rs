@@ -1,0 +1,89 @@
+//! A thread to which the system refuses `membarrier` after it made its ring: its notifier loses nothing all
+//! the same.
+#![cfg(all(target_os = "linux", feature = "std", not(any(miri, annulus_loom))))]
+
+use crate::support::{spawn, without_standing_still};
+use annulus::{EventNotifier, Readiness, TryRecvError, spsc};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
+
+/// From now on this thread, and no other one, is refused `membarrier`. False where it may not have that.
+fn refuse_barriers() -> bool {
+    // The number of the system call is the first word of what the filter sees.
+    let filter = [
+        libc::sock_filter { code: (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16, jt: 0, jf: 0, k: 0 },
+        libc::sock_filter {
+            code: (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16,
+            jt: 0,
+            jf: 1,
+            k: libc::SYS_membarrier as u32,
+        },
+        libc::sock_filter {
+            code: (libc::BPF_RET | libc::BPF_K) as u16,
+            jt: 0,
+            jf: 0,
+            k: libc::SECCOMP_RET_ERRNO | libc::EPERM as u32,
+        },
+        libc::sock_filter {
+            code: (libc::BPF_RET | libc::BPF_K) as u16,
+            jt: 0,
+            jf: 0,
+            k: libc::SECCOMP_RET_ALLOW,
+        },
+    ];
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
+    // SAFETY: both calls take these arguments, and the filter lives as long as the second one.
+    let is_set = unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) == 0
+    };
+    is_set && membarrier(MembarrierCommand::PrivateExpedited) == Err(Errno::PERM)
+}
+
+#[test]
+fn without_the_fence_the_loop_looks_again() {
+    const COUNT: u64 = 2_000;
+    crate::support::alone!();
+    without_standing_still(|| {
+        if !membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED) {
+            return; // an emulator: wakers pay for a fence of their own there
+        }
+        let (mut producer, consumer) = spsc::channel(4);
+        let reader = spawn(move || {
+            if !refuse_barriers() {
+                return COUNT; // this machine allows no filter
+            }
+            let mut notifier = EventNotifier::new(consumer).unwrap();
+            let is_readable = |notifier: &EventNotifier<_>, wait| {
+                poll(&mut [PollFd::new(notifier, PollFlags::IN)], wait).unwrap() == 1
+            };
+            assert_eq!(notifier.arm(), Readiness::Armed);
+            assert!(is_readable(&notifier, Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 })));
+            let mut received = 0;
+            loop {
+                match notifier.get_mut().try_recv() {
+                    Ok(number) => {
+                        assert_eq!(number, received);
+                        received += 1;
+                    }
+                    Err(TryRecvError::Closed) => return received,
+                    Err(TryRecvError::Empty) => {
+                        if notifier.arm() == Readiness::Armed {
+                            assert!(is_readable(&notifier, None));
+                        }
+                    }
+                }
+            }
+        });
+        // It begins after the first look of the other thread, as far as that can be told.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        for number in 0..COUNT {
+            if producer.send(number).is_err() {
+                break; // nobody listens: no filter
+            }
+        }
+        drop(producer);
+        assert_eq!(reader.join().unwrap(), COUNT);
+    });
+}

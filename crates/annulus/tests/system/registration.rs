@@ -1,0 +1,147 @@
+//! What a process pays for sleeps, it pays at the first sleep (or in advance: `prepare.rs`), not when it
+//! makes a ring.
+//!
+//! The kernel refuses a barrier to a process that has not registered for it, so it can be asked whether this
+//! one has. One test, because a process registers once.
+#![cfg(all(target_os = "linux", feature = "std", not(miri)))]
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Instant;
+
+use crate::support::{Pauses, STUCK, join, spawn};
+use annulus::{Shutdown, WaitStrategy, pool::BufferPool};
+use rustix::io::Errno;
+use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
+
+const ROUNDS: u64 = if cfg!(debug_assertions) { 3000 } else { 20_000 };
+
+const SPIN: WaitStrategy = WaitStrategy::Adaptive { spin_iters: 8, yield_iters: 8 };
+
+fn is_registered() -> bool {
+    match membarrier(MembarrierCommand::PrivateExpedited) {
+        Ok(()) => true,
+        Err(error) => {
+            assert_eq!(error, Errno::PERM, "it says that nobody registered");
+            false
+        }
+    }
+}
+
+/// Two broadcast rings: each sends and receives between threads, spins, closes.
+fn broadcast() {
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(16);
+    let mut subscriber = subscribable.subscribe();
+    let reader = thread::spawn(move || (0..100).map_while(|_| subscriber.recv_by(SPIN).ok()).count());
+    (0..1000).for_each(|number| publisher.publish(number));
+    drop(publisher);
+    assert!(reader.join().unwrap() >= 16);
+
+    let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(16);
+    let mut first = subscribable.subscribe_tracked();
+    let mut last = subscribable.subscribe().after(&[&first]);
+    let writer =
+        thread::spawn(move || (0..100).for_each(|number| publisher.publish_by(number, SPIN).unwrap()));
+    for number in 0..100 {
+        assert_eq!(first.recv_by(SPIN), Ok(number));
+        first.done();
+        assert_eq!(last.recv_by(SPIN), Ok(number));
+    }
+    writer.join().unwrap();
+    assert!(first.recv_by(SPIN).is_err());
+}
+
+#[test]
+fn a_process_registers_at_its_first_sleep() {
+    crate::support::alone!();
+    if !membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED) {
+        return; // an emulator: wakers pay for a fence of their own there
+    }
+    assert!(!is_registered(), "at the start");
+
+    broadcast();
+    let (mut events, subscribable) = annulus::event::channel(4, String::new);
+    let mut reader = subscribable.subscribe();
+    events.publish(|text| text.push('a')).unwrap();
+    assert_eq!(reader.process(String::len), Ok(1));
+    let pool = BufferPool::new(64, 4);
+    // The end of a queue is settled by a barrier, so these live on.
+    let (mut producer, mut consumer) = annulus::spsc::channel::<u64>(4);
+    let (mut many, mut one) = annulus::mpsc::channel::<u64>(4);
+    let (mut shared, mut consumers) = annulus::mpmc::channel::<u64>(4);
+    let (pooled, mut taker) = annulus::spmc::channel(4);
+    let mut pooled = Some(pooled);
+    thread::scope(|scope| {
+        scope.spawn(|| (0..100).for_each(|number| producer.send_by(number, SPIN).unwrap()));
+        scope.spawn(|| (0..100).for_each(|number| many.send_by(number, SPIN).unwrap()));
+        scope.spawn(|| (0..100).for_each(|number| shared.send_by(number, SPIN).unwrap()));
+        let buffer = pool.alloc().unwrap();
+        pooled.as_mut().unwrap().send_by(buffer.into_handle(), SPIN).unwrap();
+        for _ in 0..100 {
+            let received = (consumer.recv_by(SPIN), one.recv_by(SPIN), consumers.recv_by(SPIN));
+            assert!(received.0.is_ok() && received.1.is_ok() && received.2.is_ok());
+        }
+    });
+    assert!(pool.redeem(taker.try_recv().unwrap()).is_ok());
+    assert!(!is_registered(), "rings on which nobody slept");
+    let quiet = a_few_quiet_rings();
+    assert!(!is_registered(), "a consumer that spins, with quiet producers");
+
+    publishers_were_there_before();
+    assert!(is_registered(), "somebody slept");
+    drop(quiet);
+}
+
+/// A consumer finds nothing in eight rings, often enough to take them off its list where barriers are cheap,
+/// and not so often that it would register.
+fn a_few_quiet_rings() -> impl Sized {
+    const POLLS: usize = if cfg!(debug_assertions) { 12 } else { 10_000 };
+    let (first, mut consumer) = annulus::mpsc::channel::<u64>(4);
+    let mut producers: Vec<_> = (0..8).map(|_| first.clone()).collect();
+    // A ring is on the list from its first message on.
+    for producer in &mut producers {
+        producer.try_send(1).unwrap();
+    }
+    (0..8).for_each(|_| assert_eq!(consumer.try_recv(), Ok(1)));
+    for _ in 0..POLLS {
+        assert!(consumer.try_recv().is_err());
+    }
+    // The end of a queue is settled by a barrier, too: so it is the caller's.
+    (first, producers, consumer)
+}
+
+/// Publishers and their threads begin while nobody has registered, and learn nothing of it when the first
+/// sleeper does: it is woken all the same.
+fn publishers_were_there_before() {
+    let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(2);
+    let mut subscriber = subscribable.subscribe();
+    let goes_on = Shutdown::new();
+    let (begun, told) = mpsc::channel();
+    let threads = [1, 2].map(|seed| {
+        let (publisher, goes_on, begun) = (publisher.clone(), goes_on.clone(), begun.clone());
+        spawn(move || {
+            let mut pauses = Pauses::new(seed);
+            // The first message comes before anybody sleeps.
+            publisher.publish_by(0, SPIN).unwrap();
+            begun.send(()).unwrap();
+            while !goes_on.is_shutdown() {
+                core::hint::spin_loop();
+            }
+            for number in 1..=ROUNDS {
+                pauses.rest();
+                publisher.publish_by(number, SPIN).unwrap();
+            }
+        })
+    });
+    (0..2).for_each(|_| told.recv().unwrap());
+    assert_eq!((subscriber.try_recv(), subscriber.try_recv()), (Ok(0), Ok(0)));
+    assert!(!is_registered(), "nobody has slept yet");
+    goes_on.trigger();
+    for _ in 0..2 * ROUNDS {
+        let asked = Instant::now();
+        subscriber.recv_timeout(STUCK).unwrap();
+        // A sleeper that nobody woke still finds its message at the deadline.
+        assert!(asked.elapsed() < STUCK / 2, "a wake-up was lost");
+    }
+    join(threads);
+}

@@ -1,0 +1,131 @@
+//! What the handler gets, and when a batch ends.
+
+use std::thread;
+use std::time::Duration;
+
+use annulus::{EventLoop, broadcast, spsc};
+
+use crate::event_loop::rings::{
+    CAPACITY, Gate, Make, Ring, Seen, by_value, ends, for_each, nothing, numbers, plain,
+};
+use crate::support::without_standing_still;
+
+#[test]
+fn each_message_comes_once_until_the_ring_is_closed() {
+    const COUNT: u64 = if cfg!(miri) { 100 } else { 10_000 };
+    for_each(CAPACITY, |ring| {
+        let Ring { name, mut send, begin, .. } = ring;
+        let event_loop = begin(&plain, nothing());
+        for number in 0..COUNT {
+            assert!(send(number));
+            if name.ends_with("lossy") && number % 8 == 7 {
+                thread::sleep(Duration::from_micros(50));
+            }
+        }
+        drop(send);
+        let finished = event_loop.join().unwrap();
+        let numbers = numbers(&finished);
+        assert!(numbers.is_sorted_by(|before, after| before < after));
+        assert_eq!(finished.messages + finished.lost, COUNT, "{finished:?}");
+        assert!(finished.lost == 0 || name.ends_with("lossy"));
+        assert!(ends(&finished.context, 64, true).last() == numbers.last(), "nothing came after it");
+    });
+}
+
+/// While the other side rests, a batch ends with the last message, and before that only where it is full.
+#[test]
+fn batches_end_with_what_is_there() {
+    for_each(CAPACITY, |ring| {
+        let Ring { mut send, begin, is_shared, .. } = ring;
+        let (gate, before) = Gate::new();
+        let event_loop = begin(&|make| Make { most: Some(4), ..make }, before);
+        send(0);
+        gate.came.recv().unwrap();
+        (1..=10).for_each(|number| _ = send(number));
+        gate.go_on.send(()).unwrap();
+        event_loop.stop();
+        let finished = event_loop.join().unwrap();
+        assert_eq!(numbers(&finished), (0..=10).collect::<Vec<_>>());
+        let expected = if is_shared { (0..=10).collect() } else { vec![0, 4, 8, 10] };
+        assert_eq!(ends(&finished.context, 4, true), expected);
+    });
+}
+
+/// It gets no longer, and comes to its end.
+#[test]
+fn a_batch_goes_on_after_a_stop() {
+    for_each(CAPACITY, |ring| {
+        let Ring { mut send, begin, is_shared, .. } = ring;
+        (0..10).for_each(|number| _ = send(number));
+        let (gate, before) = Gate::new();
+        let event_loop = begin(&|make| Make { most: Some(4), ..make }, before);
+        gate.came.recv().unwrap();
+        event_loop.stop();
+        gate.go_on.send(()).unwrap();
+        let finished = event_loop.join().unwrap();
+        assert_eq!(numbers(&finished), (0..10).collect::<Vec<_>>());
+        let expected = if is_shared { (0..10).collect() } else { vec![3, 7, 9] };
+        assert_eq!(ends(&finished.context, 4, true), expected);
+    });
+}
+
+/// A batch that has no end of its own ends at a stop: another message is always there.
+#[test]
+fn a_stop_ends_a_batch_without_end() {
+    without_standing_still(|| {
+        let (mut producer, consumer) = spsc::channel(4);
+        producer.send(0).unwrap();
+        producer.send(1).unwrap();
+        let builder = EventLoop::builder(consumer, Seen::new()).max_batch(usize::MAX);
+        let stopper = builder.stopper();
+        let handler = move |seen: &mut Seen, number, end_of_batch| {
+            seen.push((number, end_of_batch));
+            producer.send(number + 2).unwrap();
+            if number == 100 {
+                stopper.stop();
+            }
+        };
+        let finished = builder.spawn(handler).unwrap().join().unwrap();
+        // The two that were there.
+        assert_eq!(numbers(&finished), (0..=102).collect::<Vec<_>>());
+        assert_eq!(ends(&finished.context, usize::MAX, true), [102]);
+    });
+}
+
+/// Everything that a loop fell behind is counted, and no more.
+#[test]
+fn what_is_lost_is_counted() {
+    let (mut publisher, subscribable) = broadcast::lossy(4);
+    let mut subscriber = subscribable.subscribe();
+    // What was lost before does not count.
+    (0..10_u64).for_each(|number| publisher.publish(number));
+    assert_eq!(subscriber.try_iter().count(), 4);
+    let (gate, before) = Gate::new();
+    let event_loop = by_value(subscriber)(&plain, before);
+    publisher.publish(10);
+    gate.came.recv().unwrap();
+    (11..111).for_each(|number| publisher.publish(number));
+    gate.go_on.send(()).unwrap();
+    event_loop.stop();
+    let finished = event_loop.join().unwrap();
+    assert_eq!(finished.messages + finished.lost, 101);
+    assert_eq!(numbers(&finished).last(), Some(&110));
+}
+
+/// A message of a stage is processed when the handler has returned, the last one of a batch, too.
+#[test]
+fn a_stage_has_processed_what_its_handler_has_handled() {
+    without_standing_still(|| {
+        let (mut publisher, subscribable) = broadcast::lossless(CAPACITY);
+        let first = subscribable.subscribe_tracked();
+        let mut second = subscribable.subscribe().after(&[&first]);
+        let (gate, before) = Gate::new();
+        publisher.publish_batch(&[0, 1, 2]).unwrap();
+        let event_loop = by_value(first)(&plain, before);
+        gate.came.recv().unwrap();
+        assert_eq!(second.try_iter().count(), 0, "it is at the first");
+        gate.go_on.send(()).unwrap();
+        assert_eq!([second.recv(), second.recv(), second.recv()], [Ok(0), Ok(1), Ok(2)]);
+        drop(event_loop);
+    });
+}

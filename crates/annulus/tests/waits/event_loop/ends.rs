@@ -1,0 +1,193 @@
+//! How loops end.
+
+use std::panic::panic_any;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use annulus::{EventLoop, broadcast, mpsc, spsc};
+
+use crate::event_loop::rings::{
+    CAPACITY, Gate, Make, Ring, Seen, by_value, for_each, nothing, numbers, plain,
+};
+use crate::support::{STUCK, without_standing_still};
+
+#[test]
+fn a_stop_comes_after_what_was_sent_before() {
+    for_each(CAPACITY, |ring| {
+        let Ring { mut send, begin, .. } = ring;
+        let (gate, before) = Gate::new();
+        let event_loop = begin(&plain, before);
+        send(0);
+        gate.came.recv().unwrap();
+        (1..40).for_each(|number| _ = send(number));
+        event_loop.stop();
+        assert!(!event_loop.is_finished());
+        gate.go_on.send(()).unwrap();
+        assert_eq!(numbers(&event_loop.join().unwrap()), (0..40).collect::<Vec<_>>());
+        assert!(!send(40), "nobody receives any more");
+    });
+}
+
+#[test]
+fn a_stop_now_comes_after_one_message() {
+    for_each(CAPACITY, |ring| {
+        let Ring { mut send, begin, .. } = ring;
+        let (gate, before) = Gate::new();
+        let event_loop = begin(&plain, before);
+        send(0);
+        gate.came.recv().unwrap();
+        (1..40).for_each(|number| _ = send(number));
+        // The second breaks off what the first has begun.
+        event_loop.stop();
+        event_loop.stop_now();
+        gate.go_on.send(()).unwrap();
+        assert_eq!(numbers(&event_loop.join().unwrap()), [0]);
+        // A lossless publisher does not wait for it.
+        assert!((0..2 * CAPACITY as u64).all(|number| !send(number)));
+    });
+}
+
+/// It does not wait for stages before it, and handles what they have processed.
+#[test]
+fn a_stop_of_a_stage() {
+    without_standing_still(|| {
+        let (mut publisher, subscribable) = broadcast::lossless(CAPACITY);
+        let mut first = subscribable.subscribe_tracked();
+        let second = subscribable.subscribe().after(&[&first]);
+        publisher.publish_batch(&[0, 1, 2, 3]).unwrap();
+        assert_eq!([first.recv(), first.recv(), first.recv()], [Ok(0), Ok(1), Ok(2)]);
+        let event_loop = by_value(second)(&plain, nothing());
+        event_loop.stop();
+        // The third is not processed yet.
+        assert_eq!(numbers(&event_loop.join().unwrap()), [0, 1]);
+        assert_eq!(first.recv(), Ok(3));
+
+        let second = by_value(subscribable.subscribe().after(&[&first]))(&plain, nothing());
+        let first = by_value(first)(&plain, nothing());
+        publisher.publish_batch(&[4, 5, 6]).unwrap();
+        first.stop();
+        assert_eq!(numbers(&first.join().unwrap()), [4, 5, 6]);
+        second.stop();
+        assert_eq!(numbers(&second.join().unwrap()), [4, 5, 6]);
+    });
+}
+
+/// However it sleeps, with a timeout or without, and however it is stopped.
+#[test]
+fn a_stop_wakes_a_sleeper() {
+    for idle in [None, Some(Duration::from_secs(3600))] {
+        for now in [false, true] {
+            for_each(CAPACITY, move |ring| {
+                let Ring { mut send, begin, .. } = ring;
+                let set = |make: Make| Make {
+                    idle: idle.map(|idle| (idle, Box::new(|_: &mut Seen| ()) as _)),
+                    ..make
+                };
+                let event_loop = begin(&set, nothing());
+                send(7);
+                thread::sleep(Duration::from_millis(3));
+                let begun = Instant::now();
+                if now {
+                    event_loop.stop_now();
+                } else {
+                    event_loop.stop();
+                }
+                event_loop.join().unwrap();
+                assert!(begun.elapsed() < STUCK / 2, "nobody woke it");
+                drop(send);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_panic_of_the_handler_is_returned_and_the_other_side_is_told() {
+    for_each(4, |ring| {
+        let Ring { mut send, begin, .. } = ring;
+        let event_loop = begin(
+            &plain,
+            Box::new(|_, number| {
+                if number >= 2 {
+                    panic_any("on purpose");
+                }
+            }),
+        );
+        // More than fit: those that wait are told.
+        (0..100).for_each(|number| _ = send(number));
+        let panic = event_loop.join().unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&"on purpose"));
+        assert!(!send(101));
+    });
+}
+
+#[test]
+fn the_handler_may_stop_its_loop() {
+    for now in [false, true] {
+        let (mut producer, consumer) = spsc::channel(CAPACITY);
+        (0..10).for_each(|number| producer.send(number).unwrap());
+        let builder = EventLoop::builder(consumer, ());
+        let stopper = builder.stopper();
+        let handler = move |(): &mut (), number, _| {
+            if number == 4 {
+                assert!(!stopper.is_stopped());
+                if now {
+                    stopper.stop_now();
+                } else {
+                    stopper.stop();
+                }
+                assert!(stopper.is_stopped());
+            }
+        };
+        let event_loop = builder.spawn(handler).unwrap();
+        assert_eq!(event_loop.join().unwrap().messages, if now { 5 } else { 10 });
+        assert!(producer.send(10).is_err());
+    }
+}
+
+/// Stopped before it begins.
+#[test]
+fn a_loop_that_was_stopped_handles_what_was_sent() {
+    for (now, count) in [(false, 3), (true, 0)] {
+        let (mut producer, consumer) = mpsc::channel(CAPACITY);
+        (0..3).for_each(|number| producer.send(number).unwrap());
+        let builder = EventLoop::builder(consumer, ());
+        if now {
+            builder.stopper().stop_now();
+        } else {
+            builder.stopper().stop();
+        }
+        let event_loop = builder.spawn(|(), _, _| ()).unwrap();
+        assert_eq!(event_loop.join().unwrap().messages, count);
+    }
+}
+
+#[test]
+fn a_loop_that_is_dropped_stops_and_one_that_is_detached_goes_on() {
+    let handled = Arc::new(AtomicU64::new(0));
+    let until = |condition: &dyn Fn() -> bool| {
+        let begun = Instant::now();
+        while !condition() {
+            assert!(begun.elapsed() < STUCK);
+            thread::yield_now();
+        }
+    };
+    let begin = |consumer| {
+        let handled = Arc::clone(&handled);
+        let handler = move |(): &mut (), _: u64, _| _ = handled.fetch_add(1, Ordering::Relaxed);
+        EventLoop::builder(consumer, ()).spawn(handler).unwrap()
+    };
+    let (mut producer, consumer) = spsc::channel(CAPACITY);
+    let event_loop = begin(consumer);
+    (0..10).for_each(|number| producer.send(number).unwrap());
+    drop(event_loop);
+    until(&|| producer.is_closed());
+    assert_eq!(handled.load(Ordering::Relaxed), 10);
+
+    let (mut producer, consumer) = spsc::channel(CAPACITY);
+    begin(consumer).detach();
+    thread::sleep(Duration::from_millis(2));
+    (0..10).for_each(|number| producer.send(number).unwrap());
+    until(&|| handled.load(Ordering::Relaxed) == 20);
+}

@@ -1,0 +1,15 @@
+//! Whoever waits: threads that sleep, tasks, selects, event loops, and descriptors.
+
+mod asleep;
+#[cfg(feature = "std")]
+mod event_loop;
+mod notifier;
+#[cfg(feature = "std")]
+mod runtime;
+#[cfg(feature = "std")]
+mod select;
+#[path = "../support/mod.rs"]
+mod support;
+#[cfg(feature = "std")]
+mod tasks;
+mod waiting;
