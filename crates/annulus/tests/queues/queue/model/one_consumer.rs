@@ -10,8 +10,8 @@ use annulus::queue::{Builder, Consumer, InPlace, Joinable, Kind, Producer};
 use annulus::{RecvError, SendError};
 use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
 
-use super::step::{Step, Turn, WHOSE};
 use super::super::counted::{Counted, panics};
+use super::step::{Step, Turn, WHOSE};
 #[cfg(feature = "async")]
 use crate::support::polled::{Patience, Polled};
 

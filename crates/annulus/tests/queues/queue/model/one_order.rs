@@ -10,10 +10,10 @@ use annulus::queue::shared::Builder;
 use annulus::{RecvError, SendError};
 use annulus::{RecvTimeoutError, SendTimeoutError, TryRecvError, TrySendError};
 
+use super::super::counted::{Counted, panics};
 use super::step::{Step, Turn};
 #[cfg(feature = "async")]
 use super::tasks::Tasks;
-use super::super::counted::{Counted, panics};
 
 /// What several senders and receivers do on one thread: whoever sends and whoever asks, messages come in one
 /// order, and there are no more than slots.

@@ -10,10 +10,10 @@ use annulus::RecvError;
 use annulus::queue::{Builder, Consumer, Producer, Shared};
 use annulus::{RecvTimeoutError, TryRecvError, TrySendError};
 
+use super::super::counted::{Counted, panics};
 use super::step::{Step, Turn, WHOSE};
 #[cfg(feature = "async")]
 use super::tasks::Tasks;
-use super::super::counted::{Counted, panics};
 
 /// What several consumers do on one thread: the oldest of some ring comes, whoever asks.
 #[allow(clippy::too_many_lines, reason = "one arm for each verb")]
