@@ -41,8 +41,8 @@ use crate::pool::{Buffer, BufferPool};
 use crate::queue::{AnyKind, Consumer, Producer, shared};
 use crate::{Closer, Observer, Shutdown};
 
-// What is made of these alone, such as the handles of bytes, is so by itself. `tests/broadcast/verbs/ends.rs` names
-// all.
+// What is made of these alone, such as the handles of bytes, is so by itself.
+// `tests/broadcast/verbs/ends.rs` names all.
 
 /// Both, for each type.
 macro_rules! whole_after_a_panic {

@@ -1,4 +1,5 @@
-//! Broadcast rings: what their verbs promise, against models, beside other threads, and what they say of themselves.
+//! Broadcast rings: what their verbs promise, against models, beside other threads, and what they say of
+//! themselves.
 
 mod broadcast_bytes;
 #[cfg(all(feature = "derive", feature = "std"))]

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 /// The test that its process was begun for.
 const ALONE: &str = "ANNULUS_TEST_ALONE";
 
-/// Goes on where the test has its process to itself. Elsewhere it has the test run in such a process, fails if
-/// that fails, and returns from the test.
+/// Goes on where the test has its process to itself. Elsewhere it has the test run in such a process, fails
+/// if that fails, and returns from the test.
 ///
 /// For what asks for the state of the whole process, or changes it.
 macro_rules! alone {

@@ -1,5 +1,5 @@
-//! What several test programs need: a clock of the core, a soak's length, pauses at random, watches over threads
-//! that wait, and processes of their own.
+//! What several test programs need: a clock of the core, a soak's length, pauses at random, watches over
+//! threads that wait, and processes of their own.
 
 #![allow(dead_code, unused_imports, unused_macros, reason = "no program needs all of it")]
 

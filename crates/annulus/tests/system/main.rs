@@ -1,6 +1,7 @@
 //! What the system and the allocator are asked for: memory, processors, processes, barriers.
 //!
-//! Most of it is the whole process's, so most of these tests have a process of their own (`support/alone.rs`).
+//! Most of it is the whole process's, so most of these tests have a process of their own
+//! (`support/alone.rs`).
 
 mod affinity;
 mod allocation;

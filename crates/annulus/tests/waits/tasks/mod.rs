@@ -1,6 +1,6 @@
 //! Tasks at rings of all families, whose futures are dropped at random points, beside threads that block:
-//! nothing is lost, and nothing comes twice. (`tests/waits/runtime.rs` does the same by a runtime, which Miri can't
-//! run.)
+//! nothing is lost, and nothing comes twice. (`tests/waits/runtime.rs` does the same by a runtime, which Miri
+//! can't run.)
 #![cfg(feature = "async")]
 #![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
 
