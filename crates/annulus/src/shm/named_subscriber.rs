@@ -378,7 +378,7 @@ impl<T: Pod + Send> OneRing<T> {
             return Some(Received::Message(message));
         }
         if mutated!("shm_end_before_the_rest") && self.ring.publisher() != PeerState::Alive {
-            return self.end();
+            return Some(self.end());
         }
         let received = receive(&mut self.subscriber);
         let lagged = self.subscriber.total_lagged();
@@ -391,18 +391,18 @@ impl<T: Pod + Send> OneRing<T> {
         match received {
             Ok(message) => Some(Received::Message(message)),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Closed) => self.end(),
+            Err(RecvTimeoutError::Closed) => Some(self.end()),
         }
     }
 
-    fn end(&mut self) -> Option<Received<T>> {
+    fn end(&mut self) -> Received<T> {
         self.is_over = !mutated!("shm_end_told_again");
         let state = match self.ring.publisher() {
             PeerState::Closed => PeerState::Closed,
             // It has ended: where the kernel told the subscriber nothing of the lock, it tells nothing here.
             PeerState::Alive | PeerState::Dead => PeerState::Dead,
         };
-        Some(Received::Ended { process: self.process, state })
+        Received::Ended { process: self.process, state }
     }
 }
 
