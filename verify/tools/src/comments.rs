@@ -1,13 +1,11 @@
 //! Comments: no wider than code, and no nanoseconds in documentation.
 
 use crate::Report;
-use crate::list::{List, PAGE};
 use crate::source::Line;
 use crate::tree::Tree;
 
 /// Lines of comments that are wider than `max_width` of `rustfmt.toml`, but for those that can't be broken.
-/// So many as the list says are accepted.
-pub(crate) fn width(tree: &Tree, list: &List, report: &mut Report) {
+pub(crate) fn width(tree: &Tree, report: &mut Report) {
     let width = tree
         .text("rustfmt.toml")
         .lines()
@@ -24,25 +22,9 @@ pub(crate) fn width(tree: &Tree, list: &List, report: &mut Report) {
             }
         }
     }
-    let mut accepted = 0;
-    for (entry, text) in
-        list.below("Comment width").filter_map(|(n, entry)| Some((n, entry.what.parse::<usize>().ok()?)))
-    {
-        accepted = text;
-        if !wide.is_empty() {
-            list.needed(entry);
-        }
-    }
-    if wide.len() > accepted {
+    if !wide.is_empty() {
         let first = wide.iter().take(20).map(String::as_str).collect::<Vec<_>>().join(" ");
-        report.errors.push(format!(
-            "{} lines of comments are wider than {width}, {accepted} are accepted by {PAGE}: {first}",
-            wide.len()
-        ));
-    } else if wide.len() < accepted {
-        report
-            .notes
-            .push(format!("{} lines of comments are wider than {width}: write that in {PAGE}", wide.len()));
+        report.errors.push(format!("{} lines of comments are wider than {width}: {first}", wide.len()));
     }
 }
 

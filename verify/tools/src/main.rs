@@ -52,7 +52,7 @@ struct Report {
 fn check(tree: &Tree) -> Report {
     let mut report = Report::default();
     let list = list::List::of(tree);
-    comments::width(tree, &list, &mut report);
+    comments::width(tree, &mut report);
     comments::figures(tree, &mut report);
     cancelling::check(tree, &mut report);
     ordering::check(tree, &mut report);
@@ -60,7 +60,7 @@ fn check(tree: &Tree) -> Report {
     migrating::check(tree, &mut report);
     words::check(tree, &list, &mut report);
     glossary::check(tree, &list, &mut report);
-    length::check(tree, &list, &mut report);
+    length::check(tree, &mut report);
     circles::check(tree, &list, &mut report);
     list.unused(&mut report);
     report
