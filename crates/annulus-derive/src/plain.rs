@@ -8,9 +8,9 @@
 //! What the promise stands on is written here, with nothing but the language and `::core`. The path in
 //! `#[message(crate = "…")]` may name a module of anybody's, whose checks find nothing. From there come words
 //! for errors, and traits. A trait of another's called `NoUninit` is another promise, which no ring asks for.
-//! And `Plain` is believed only where it implies the very `NoUninit` that is promised. The types of fields are
-//! those that the compiler knows of them, not those that are written, so they are looked up once, where the
-//! user wrote them.
+//! And `Plain` is believed only where it implies the very `NoUninit` that is promised. The types of fields
+//! are those that the compiler knows of them, not those that are written, so they are looked up once, where
+//! the user wrote them.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -85,12 +85,12 @@ pub(crate) fn of_struct(
                 // No two fields share a byte, so all bytes are theirs. Where a check above has failed, the
                 // compiler has no sizes, and says nothing of this.
                 ::core::assert!(__ANNULUS_FILLED == __ANNULUS_SIZE, #padding);
-                // The same without a path, as `::core` may be anybody's too (`extern crate self as core`): the
-                // end of a value is as far from its beginning as its fields are long, or there is nothing at
-                // that index.
+                // The same without a path, as `::core` may be anybody's too (`extern crate self as core`):
+                // the end of a value is as far from its beginning as its fields are long, or there is
+                // nothing at that index.
                 let #value = &[0u8; __ANNULUS_FILLED] as *const _ as *const #name;
-                // SAFETY: nothing is read, and where there are fewer bytes than one of it takes, this does not
-                // compile.
+                // SAFETY: nothing is read, and where there are fewer bytes than one of it takes, this does
+                // not compile.
                 [()][unsafe {
                     (#value.wrapping_add(1).byte_offset_from(#value)
                         #(- (&raw const (*#value).#members)
