@@ -62,8 +62,8 @@ impl Attributes {
         self.private().into_iter().map(at_place).collect()
     }
 
-    /// The attributes of what is generated. They allow no more than the type's own attributes do: a crate that
-    /// forbids a lint accepts no attribute that allows it.
+    /// The attributes of what is generated. They allow no more than the type's own attributes do: a crate
+    /// that forbids a lint accepts no attribute that allows it.
     pub(crate) fn of_generated(&self) -> Option<TokenStream> {
         self.deprecated.then(|| quote!(#[allow(deprecated)]))
     }

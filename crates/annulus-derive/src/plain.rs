@@ -5,11 +5,12 @@
 //! no byte belongs to no field. The compiler's layout is asked for that, whatever it is, so `#[repr(C)]` is
 //! not needed: messages never leave the program.
 //!
-//! What the promise stands on is written here, with nothing but the language and `::core`: `#[message(crate = "…")]` may name
-//! a module of anybody's, whose checks find nothing. From there come words for errors, and traits. A trait of
-//! another's called `NoUninit` is another promise, which no ring asks for. And `Plain` is believed only where
-//! it implies the very `NoUninit` that is promised. The types of fields are those that the compiler knows of
-//! them, not those that are written, so they are looked up once, where the user wrote them.
+//! What the promise stands on is written here, with nothing but the language and `::core`. The path in
+//! `#[message(crate = "…")]` may name a module of anybody's, whose checks find nothing. From there come words
+//! for errors, and traits. A trait of another's called `NoUninit` is another promise, which no ring asks for.
+//! And `Plain` is believed only where it implies the very `NoUninit` that is promised. The types of fields
+//! are those that the compiler knows of them, not those that are written, so they are looked up once, where
+//! the user wrote them.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -53,7 +54,9 @@ pub(crate) fn of_struct(
         checks.push(quote_spanned! {Span::mixed_site().located_at(of_name)=>
             const #size: ::core::primitive::usize = {
                 #is_plain;
-                #private::no_padding_after(&__ANNULUS_FIELDS, __ANNULUS_SIZE, #number, #name_text, #member_text);
+                #private::no_padding_after(
+                    &__ANNULUS_FIELDS, __ANNULUS_SIZE, #number, #name_text, #member_text,
+                );
                 __ANNULUS_FIELDS[#number].1
             };
         });
@@ -73,7 +76,8 @@ pub(crate) fn of_struct(
 
             #helpers
             const __ANNULUS_SIZE: ::core::primitive::usize = ::core::mem::size_of::<#name>();
-            const __ANNULUS_FIELDS: [(::core::primitive::usize, ::core::primitive::usize); #count] = [#(#layout),*];
+            const __ANNULUS_FIELDS: [(::core::primitive::usize, ::core::primitive::usize); #count] =
+                [#(#layout),*];
             #(#checks)*
             const __ANNULUS_FILLED: ::core::primitive::usize = 0 #(+ #sizes)*;
             const _: () = {
@@ -81,15 +85,17 @@ pub(crate) fn of_struct(
                 // No two fields share a byte, so all bytes are theirs. Where a check above has failed, the
                 // compiler has no sizes, and says nothing of this.
                 ::core::assert!(__ANNULUS_FILLED == __ANNULUS_SIZE, #padding);
-                // The same without a path, as `::core` may be anybody's too (`extern crate self as core`): the
-                // end of a value is as far from its beginning as its fields are long, or there is nothing at
-                // that index.
+                // The same without a path, as `::core` may be anybody's too (`extern crate self as core`):
+                // the end of a value is as far from its beginning as its fields are long, or there is
+                // nothing at that index.
                 let #value = &[0u8; __ANNULUS_FILLED] as *const _ as *const #name;
-                // SAFETY: nothing is read, and where there are fewer bytes than one of it takes, this does not
-                // compile.
+                // SAFETY: nothing is read, and where there are fewer bytes than one of it takes, this does
+                // not compile.
                 [()][unsafe {
                     (#value.wrapping_add(1).byte_offset_from(#value)
-                        #(- (&raw const (*#value).#members).wrapping_add(1).byte_offset_from(&raw const (*#value).#members))*)
+                        #(- (&raw const (*#value).#members)
+                            .wrapping_add(1)
+                            .byte_offset_from(&raw const (*#value).#members))*)
                         .unsigned_abs()
                 }]
             };

@@ -109,7 +109,11 @@ impl<'a> Shape<'a> {
                 let inner = inner.decode(private, &quote!(#name.get::<#wire_of_inner>()));
                 quote! {{
                     let #private::Both(#is_some, #name) = #wire;
-                    if #is_some == 0 { ::core::option::Option::None } else { ::core::option::Option::Some(#inner) }
+                    if #is_some == 0 {
+                        ::core::option::Option::None
+                    } else {
+                        ::core::option::Option::Some(#inner)
+                    }
                 }}
             }
             Self::Array(element, _) => match &**element {

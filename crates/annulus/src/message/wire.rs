@@ -26,8 +26,8 @@ pub struct Several<T, const N: usize>(pub [T; N]);
 // SAFETY: an array has no byte that is not one of its elements'.
 unsafe impl<T: NoUninit, const N: usize> NoUninit for Several<T, N> {}
 
-/// One or the other, or what one of them is made of if it is of this kind again; who has it knows which. What a
-/// shorter one leaves is zero.
+/// One or the other, or what one of them is made of if it is of this kind again; who has it knows which. What
+/// a shorter one leaves is zero.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 pub union Either<A: Copy, B: Copy> {
