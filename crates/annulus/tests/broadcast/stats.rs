@@ -4,6 +4,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::thread;
 use std::time::Duration;
 
+use crate::support::sleeping;
 use annulus::broadcast::{Builder, Subscriber};
 use annulus::queue::shared;
 use annulus::{Counted, Observer, Stats, WaitStrategy, mpmc, mpsc, spmc, spsc};

@@ -211,9 +211,9 @@ fn an_abort_drops_what_is_queued() {
 /// A slow stage does not keep its results back until it has worked on a whole batch.
 #[test]
 fn a_slow_stage_sends_its_results_one_by_one() {
-    let slow = Duration::from_millis(if cfg!(miri) { 1 } else { 4 });
     // It works on so many before one of their results is received, and waits then: in vain if it keeps them.
     const AHEAD: u64 = 50;
+    let slow = Duration::from_millis(if cfg!(miri) { 1 } else { 4 });
     let (go_on, gate) = channel::<()>();
     let (mut input, stages) = Pipeline::builder().capacity(1024).input::<u64>();
     let (mut output, pipeline) = stages
