@@ -77,8 +77,8 @@ impl<'a> Shape<'a> {
                     }
                 }
             }
-            Self::Array(element, _) => match &**element {
-                Self::Message(ty) => quote!(#private::encode_all::<#ty, _>(#value)),
+            Self::Array(element, len) => match &**element {
+                Self::Message(ty) => quote!(#private::encode_all::<#ty, { #len }>(#value)),
                 element => {
                     let element = element.encode(private, &quote!(#name));
                     quote!(#private::Several(#value.map(|#name| #element)))
@@ -116,8 +116,8 @@ impl<'a> Shape<'a> {
                     }
                 }}
             }
-            Self::Array(element, _) => match &**element {
-                Self::Message(ty) => quote!(#private::decode_all::<#ty, _>(#wire)),
+            Self::Array(element, len) => match &**element {
+                Self::Message(ty) => quote!(#private::decode_all::<#ty, { #len }>(#wire)),
                 element => {
                     let element = element.decode(private, &quote!(#name));
                     quote!((#wire).0.map(|#name| #element))
