@@ -260,7 +260,9 @@ fn who_waits_for_room_uses_no_core() {
             sleeping::spawn(move || publisher.publish(1).unwrap())
         })
         .collect();
-    waiting.iter().for_each(|(_, sleeper)| sleeper.await_sleep());
+    for (_, sleeper) in &waiting {
+        sleeper.await_sleep();
+    }
     drop(publisher);
     assert_eq!(subscriber.iter().sum::<u64>(), PUBLISHERS as u64);
     join(waiting.into_iter().map(|(thread, _)| thread));

@@ -1,13 +1,12 @@
 //! A process that holds one of each thing that waits, and to which nothing comes, sleeps: no thread gets up.
 //!
-//! It has a file, and so a process, of its own, because it asks for all threads of the process.
+//! It runs in a process of its own, because it asks for all threads of the process.
 #![cfg(all(target_os = "linux", not(annulus_loom)))]
 
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::support::sleeping::Sleeper;
-use crate::support::{STUCK, join, soak_time};
 use crate::support::{STUCK, join, soak_time};
 use annulus::bus::Bus;
 use annulus::queue::{bytes, shared};

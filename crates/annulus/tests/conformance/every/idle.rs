@@ -15,7 +15,9 @@ pub(crate) fn many_who_wait_use_no_core_and_all_wake<R: Ring>() {
                 sleeping::spawn(move || assert_eq!(subscriber.recv(), Ok(7)))
             })
             .collect();
-        waiting.iter().for_each(|(_, sleeper)| sleeper.await_sleep());
+        for (_, sleeper) in &waiting {
+            sleeper.await_sleep();
+        }
         publisher.publish(7).unwrap();
         join(waiting.into_iter().map(|(thread, _)| thread));
     });
