@@ -309,8 +309,8 @@ impl Idle {
         let before = loop {
             let before = sleeps();
             thread::sleep(Duration::from_millis(20));
-            if before.is_some() && before == sleeps() {
-                break before.unwrap();
+            if let Some(before) = before.filter(|&before| sleeps() == Some(before)) {
+                break before;
             }
             assert!(begun.elapsed() < STUCK, "they never sleep");
         };
