@@ -15,7 +15,6 @@ pub(crate) fn check(tree: &Tree, report: &mut Report) {
     }
     names(tree, report);
     rooms(tree, report);
-    folders(tree, report);
 }
 
 /// The `text` block of a file's documentation in which most lines begin with the name of one of its modules
@@ -135,23 +134,6 @@ fn decisions(text: &str) -> impl Iterator<Item = &str> {
 fn has_decision(tree: &Tree, number: &str) -> bool {
     let begin = format!("docs/decisions/{number}-");
     tree.files().any(|(path, _)| path.starts_with(&begin))
-}
-
-/// `CONTRIBUTING.md` says for each folder of the library which checks to run.
-fn folders(tree: &Tree, report: &mut Report) {
-    const PAGE: &str = "CONTRIBUTING.md";
-    let rows: BTreeSet<&str> = tree.text(PAGE).lines().filter(|line| line.starts_with("| `")).collect();
-    let folders: BTreeSet<&str> = tree
-        .files()
-        .filter_map(|(path, _)| path.strip_prefix("crates/annulus/src/")?.split_once('/'))
-        .map(|(folder, _)| folder)
-        .collect();
-    for folder in folders {
-        let names = [format!("`{folder}`"), format!("`crates/annulus/src/{folder}`")];
-        if !rows.iter().any(|row| names.iter().any(|name| row.contains(name.as_str()))) {
-            report.errors.push(format!("{PAGE}: does not say which checks to run for {folder}/"));
-        }
-    }
 }
 
 /// `docs/ARCHITECTURE.md` names each of the library's outermost modules.

@@ -26,7 +26,7 @@
 //! # What the code promises to its reader
 //!
 //! - Every atomic access names the access that it pairs with. `docs/ORDERING.md` has a row for each, and
-//!   `ci/ordering` compares that page with the code.
+//!   `ci/tidy` compares that page with the code.
 //! - Every `unsafe` block names the invariant that it relies on, and who keeps it.
 //! - Your own code needs no `unsafe` to use a ring. The one exception is `Reservation::commit`, for slots
 //!   that you write as uninitialized memory; `write_iter`, `write_slice` and `fill` do the same safely.

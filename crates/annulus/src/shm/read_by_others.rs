@@ -142,7 +142,7 @@ fn said_by_c(name: &str, ring: &impl AsFd) -> Option<String> {
 /// What a program in C prints of a ring, and of its sleepers' page; `None` where there is no compiler.
 fn said_by_c_with(name: &str, ring: &impl AsFd, page: Option<&dyn AsFd>) -> Option<String> {
     let path = |file: &dyn AsFd| format!("/proc/{}/fd/{}", std::process::id(), file.as_fd().as_raw_fd());
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/shm/{name}.c"));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/shm/shared/{name}.c"));
     let program = std::env::temp_dir().join(format!(
         "annulus-{name}-{}-{}",
         std::process::id(),
