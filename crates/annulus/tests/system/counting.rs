@@ -59,7 +59,7 @@ pub(super) fn bytes() -> usize {
 }
 
 /// What all threads have taken and not given back.
-#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "of pipelines"))]
+#[cfg_attr(any(not(feature = "std"), miri, annulus_loom), allow(dead_code, reason = "of pipelines"))]
 pub(super) fn bytes_of_all() -> usize {
     BYTES_OF_ALL.load(Ordering::Relaxed)
 }
