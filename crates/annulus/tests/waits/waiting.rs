@@ -104,7 +104,7 @@ fn who_is_not_told_waits_by_the_strategy_of_the_ring() {
             thread::sleep(WHILE);
             assert_eq!(late.recv(), Ok(1));
         });
-        // Once only, so its sleeps are printed: `loom` has what wakes it.
+        // Once only, so its sleeps are printed.
         println!("{} sleeps", sleeps(&mut || publisher.publish(3).unwrap()));
     });
 }
