@@ -12,7 +12,8 @@
 //! lines     `annulus pub` and `annulus sub`: lines of text through such a ring
 //! bench     `annulus bench`: load on such a ring
 //! top       `annulus top`: all such rings, live
-//! signals   Ctrl-C and SIGTERM, for those who have a ring between processes
+//! signals   Ctrl-C and other signals, for those who have something to put in order first
+//! stop      how they end a subscriber
 //! ```
 
 #[cfg(target_os = "linux")]
@@ -29,8 +30,9 @@ mod outcome;
 mod output;
 #[cfg(target_os = "linux")]
 mod rings;
-#[cfg(target_os = "linux")]
 mod signals;
+#[cfg(target_os = "linux")]
+mod stop;
 mod text;
 #[cfg(target_os = "linux")]
 mod top;

@@ -424,7 +424,7 @@ fn the_threads_of_a_run_are_those_of_the_graph() {
     let threads = graph["threads"].as_array().unwrap();
     // The feed has the main thread, which the system names as the program.
     let mut expected: Vec<_> = threads[1..].iter().map(|thread| thread["name"].as_str().unwrap()).collect();
-    expected.extend(["annulus", "ctrl-c"]);
+    expected.extend(["annulus", "signals"]);
     expected.sort_unstable();
 
     let mut child = demo().args(arguments).stdout(Stdio::null()).spawn().expect("the program was built");

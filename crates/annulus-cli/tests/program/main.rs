@@ -14,6 +14,8 @@ mod lines;
 mod names;
 mod orders;
 #[cfg(target_os = "linux")]
+mod output;
+#[cfg(target_os = "linux")]
 mod rings;
 #[cfg(target_os = "linux")]
 mod running;

@@ -49,5 +49,23 @@ pub(crate) fn demo() -> Command {
 pub(crate) fn annulus(subcommand: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_annulus"));
     command.arg(subcommand).stdin(Stdio::null());
+    #[cfg(target_os = "linux")]
+    default_signals(&mut command);
     command
+}
+
+/// Signals end the program, unless it says what else is to come of them: also where the tests run under `nohup`.
+#[cfg(target_os = "linux")]
+fn default_signals(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+
+    let reset = || {
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+            // SAFETY: the call is safe in a child before `exec`, and sets no handler.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: it does nothing but these calls.
+    unsafe { command.pre_exec(reset) };
 }

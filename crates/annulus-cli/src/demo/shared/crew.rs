@@ -139,7 +139,7 @@ impl<'a> Crew<'a> {
         // A member from here on, so that its process is ended in any case.
         self.members.push(Member { name: name.into(), process, _socket: socket, listener: None });
         let (listened, gauges) = (listened.map_err(failed)?, Arc::clone(gauges));
-        let (hears, shutdown) = (self.hears.clone(), self.meeting.shutdown.clone());
+        let (hears, shutdown) = (self.hears.clone(), self.meeting.stopping.shutdown.clone());
         let body = move || listen(number, listened, &gauges, &hears, &shutdown);
         let listener = thread::Builder::new().name(format!("to-{name}")).spawn(body).map_err(failed)?;
         self.members[number].listener = Some(listener);
