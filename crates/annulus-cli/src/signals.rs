@@ -13,7 +13,7 @@ use signal_hook::{consts, iterator};
 
 use crate::outcome::{Failure, Outcome};
 
-/// How long a subcommand may take to end by itself.
+/// How long a subcommand may take to end by itself; `ANNULUS_PATIENCE_SECONDS` says otherwise.
 #[cfg(target_os = "linux")]
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -95,7 +95,8 @@ impl Signals {
         self.each(move |outcome| {
             let Some(end) = end.take() else { exit(outcome.code().into()) };
             let patience = move || {
-                thread::sleep(PATIENCE);
+                let asked = std::env::var("ANNULUS_PATIENCE_SECONDS").ok().and_then(|text| text.parse().ok());
+                thread::sleep(asked.map_or(PATIENCE, Duration::from_secs));
                 exit(outcome.code().into());
             };
             if thread::Builder::new().spawn(patience).is_err() {

@@ -5,11 +5,10 @@ use std::fs::{self, OpenOptions, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::thread;
 
 use rustix::process::Signal;
 
-use crate::running::{Running, has_thread};
+use crate::running::Running;
 use crate::support::{Folder, demo};
 
 const HEADER: &str = "strategy,symbol,sequence,time,side,price,fast,slow\n";
@@ -19,15 +18,6 @@ const SHORT: [&str; 4] = ["--messages", "2000", "--lossless", "--output"];
 
 /// One that does not end by itself.
 const LONG: [&str; 7] = ["--rate", "5000", "--messages", "1000000000", "--strategies", "1/2", "--output"];
-
-/// Starts a command, and waits until it runs.
-fn start(command: &mut Command) -> Running {
-    let child = Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
-    while !has_thread(&child, "gateway") {
-        thread::yield_now();
-    }
-    child
-}
 
 /// Runs a command that must succeed.
 #[track_caller]
@@ -203,7 +193,7 @@ fn each_signal_leaves_the_orders_and_nothing_else() {
         [(Signal::INT, "Ctrl-C", 130), (Signal::TERM, "SIGTERM", 143), (Signal::HUP, "SIGHUP", 129)]
     {
         let output = folder.file("orders.csv", "old");
-        let run = start(demo().args(LONG).arg(&output));
+        let run = Running::demo(demo().args(LONG).arg(&output));
         run.signal(signal);
         let (printed, complaint, ended) = run.end();
         assert_eq!((complaint.as_str(), ended), ("", code));
@@ -221,7 +211,7 @@ fn a_hangup_that_is_ignored_stays_ignored() {
     let output = folder.0.join("orders.csv");
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).arg(demo().get_program()).arg("demo").args(LONG);
-    let run = start(shell.arg(&output));
+    let run = Running::demo(shell.arg(&output));
     run.signal(Signal::HUP);
     run.signal(Signal::TERM);
     let (printed, complaint, code) = run.end();
@@ -236,7 +226,7 @@ fn a_run_that_is_killed_leaves_what_was_there_and_nothing_else() {
 
     let folder = Folder::new("killed-run");
     let output = folder.file("orders.csv", "old");
-    start(demo().args(LONG).arg(&output)).kill();
+    Running::demo(demo().args(LONG).arg(&output)).kill();
     assert_eq!(fs::read_to_string(&output).unwrap(), "old");
     if open(&folder.0, OFlags::TMPFILE | OFlags::WRONLY, Mode::RWXU).is_ok() {
         assert_eq!(folder.count(), 1);
@@ -319,7 +309,7 @@ fn a_name_may_be_as_long_as_the_system_has_it() {
 fn orders_that_can_not_go_to_their_place_are_somewhere() {
     let folder = Folder::new("place-taken");
     let output = folder.0.join("orders.csv");
-    let run = start(demo().args(LONG).arg(&output));
+    let run = Running::demo(demo().args(LONG).arg(&output));
     fs::create_dir(&output).unwrap();
     run.signal(Signal::INT);
     let (_, complaint, code) = run.end();

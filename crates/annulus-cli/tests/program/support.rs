@@ -48,7 +48,8 @@ pub(crate) fn demo() -> Command {
 /// A subcommand, to be given arguments.
 pub(crate) fn annulus(subcommand: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_annulus"));
-    command.arg(subcommand).stdin(Stdio::null());
+    // It comes to its end by itself, however busy the machine is.
+    command.arg(subcommand).stdin(Stdio::null()).env("ANNULUS_PATIENCE_SECONDS", "60");
     #[cfg(target_os = "linux")]
     default_signals(&mut command);
     command
