@@ -12,6 +12,7 @@
 //! lines     `annulus pub` and `annulus sub`: lines of text through such a ring
 //! bench     `annulus bench`: load on such a ring
 //! top       `annulus top`: all such rings, live
+//! manual    `annulus completions` and `annulus man`
 //! signals   Ctrl-C and other signals, for those who have something to put in order first
 //! stop      how they end a subscriber
 //! ```
@@ -25,6 +26,7 @@ mod doctor;
 mod hang;
 #[cfg(target_os = "linux")]
 mod lines;
+mod manual;
 mod measure;
 mod outcome;
 mod output;
@@ -39,7 +41,7 @@ mod top;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Shows the rings of the annulus library at work (a broadcast of quotes to strategies, and a queue for their
 /// orders), what this machine can do for low latency, and the rings between processes.
@@ -67,6 +69,8 @@ enum Command {
     Bench(bench::Arguments),
     #[cfg(target_os = "linux")]
     Top(top::Arguments),
+    Completions(manual::CompletionsArguments),
+    Man(manual::ManArguments),
 }
 
 /// What `annulus --help` ends with.
@@ -78,7 +82,8 @@ EXAMPLES:
   annulus ls                   the rings between processes that have names (Linux)
   annulus pub, annulus sub     lines of text from one process to others (Linux)
   annulus top                  those rings live: rates, depths, lags, dead processes (Linux)
-  annulus bench load           how much goes from one process to another, and how fast (Linux)";
+  annulus bench load           how much goes from one process to another, and how fast (Linux)
+  annulus man, completions     pages of the manual, and what shells complete";
 
 fn main() -> ExitCode {
     let result = match Program::parse().command {
@@ -96,6 +101,8 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Top(arguments) => top::run(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments, Program::command()),
+        Command::Man(arguments) => manual::man(&arguments, Program::command()),
     };
     match result {
         Ok(outcome) => outcome.into(),

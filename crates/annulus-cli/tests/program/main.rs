@@ -10,6 +10,7 @@ mod doctor;
 mod hang;
 #[cfg(target_os = "linux")]
 mod lines;
+mod manual;
 #[cfg(target_os = "linux")]
 mod names;
 mod orders;
