@@ -8,7 +8,7 @@
 //! measure   what `demo` and `bench` both measure with
 //! demo      `annulus demo`: a market-data feed to strategies, and their orders to a gateway
 //! doctor    `annulus doctor`: what this machine can do for low latency
-//! rings     `annulus ls` and `annulus rm`: rings between processes, by name
+//! rings     `annulus ls`, `annulus info` and `annulus rm`: rings between processes, by name
 //! lines     `annulus pub` and `annulus sub`: lines of text through such a ring
 //! bench     `annulus bench`: load on such a ring
 //! top       `annulus top`: all such rings, live
@@ -60,6 +60,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     Ls(rings::ListArguments),
     #[cfg(target_os = "linux")]
+    Info(rings::InfoArguments),
+    #[cfg(target_os = "linux")]
     Rm(rings::RemoveArguments),
     #[cfg(target_os = "linux")]
     Pub(lines::PublishArguments),
@@ -80,6 +82,7 @@ EXAMPLES:
   annulus demo --help          what the demo does, all its options, and more examples
   annulus doctor               what costs latency on this machine, and what to change
   annulus ls                   the rings between processes that have names (Linux)
+  annulus info quotes          one of them in words (Linux)
   annulus pub, annulus sub     lines of text from one process to others (Linux)
   annulus top                  those rings live: rates, depths, lags, dead processes (Linux)
   annulus bench load           how much goes from one process to another, and how fast (Linux)
@@ -91,6 +94,8 @@ fn main() -> ExitCode {
         Command::Doctor(arguments) => doctor::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Ls(arguments) => rings::list(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Info(arguments) => rings::info(&arguments),
         #[cfg(target_os = "linux")]
         Command::Rm(arguments) => rings::remove(&arguments),
         #[cfg(target_os = "linux")]
