@@ -56,17 +56,11 @@ pub(crate) fn man(arguments: &ManArguments, mut program: Command) -> Result<Outc
     program.build();
     let described = match &arguments.subcommand {
         None => program,
-        Some(name) => match program.find_subcommand(name) {
-            Some(subcommand) => subcommand.clone(),
-            None => {
-                let names: Vec<_> = program.get_subcommands().map(Command::get_name).collect();
-                return Err(Failure::new(format!(
-                    "{} is no subcommand: it must be one of {}",
-                    quoted(name),
-                    names.join(", ")
-                )));
-            }
-        },
+        Some(name) => program.find_subcommand(name).cloned().ok_or_else(|| {
+            let names: Vec<_> = program.get_subcommands().map(Command::get_name).collect();
+            let (wrong, right) = (quoted(name), names.join(", "));
+            Failure::new(format!("{wrong} is no subcommand: it must be one of {right}"))
+        })?,
     };
     let mut page = Vec::new();
     Man::new(described).render(&mut page).expect("there is memory for a page");

@@ -59,8 +59,9 @@ const STRATEGIES: &str = "5/20,10/50,20/100,50/200";
 /// are in memory that the processes share (on Linux). The report and the check are the same.
 ///
 /// While it runs, a bar on standard error (if that is a terminal) shows messages a second and how many
-/// messages the slowest subscriber is behind. Ctrl-C, SIGTERM and SIGHUP stop the publisher; what was published
-/// is received to the end and reported, and its orders are written. A second signal ends it at once.
+/// messages the slowest subscriber is behind. Ctrl-C, SIGTERM and SIGHUP stop the publisher; what was
+/// published is received to the end and reported, and its orders are written. A second signal ends it at
+/// once.
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{NOTES}\n\n{EXAMPLES}"))]
@@ -105,8 +106,8 @@ pub(crate) struct Arguments {
     /// One line an order: `strategy,symbol,sequence,time,side,price,fast,slow`, where `sequence` and `time`
     /// are those of the quote that it answers. Lines of one strategy are in order. A file that is there is
     /// replaced once all orders are written, and stays as it is if that fails; the new one has its owner and
-    /// permissions. A file that can't be replaced is refused before the first quote is published. A device or a
-    /// pipe is written to while the demo runs. Without this option orders are only counted.
+    /// permissions. A file that can't be replaced is refused before the first quote is published. A device or
+    /// a pipe is written to while the demo runs. Without this option orders are only counted.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 

@@ -1,8 +1,8 @@
 //! [`Draft`]: a file that takes its place when it is complete.
 //!
-//! Whoever looks at the place sees a whole file, the old or the new one. Until then the new one is in the same
-//! folder. On Linux it has no name there, so that nothing is left whatever ends the process. Where a file
-//! system knows no such files, it has a name that nobody else uses.
+//! Whoever looks at the place sees a whole file, the old or the new one. Until then the new one is in the
+//! same folder. On Linux it has no name there, so that nothing is left whatever ends the process. Where a
+//! file system knows no such files, it has a name that nobody else uses.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -35,8 +35,8 @@ impl DraftName {
 }
 
 impl Draft {
-    /// A new file that is to go to `place`, with the owner and the permissions of the `old` one there. It bears
-    /// `name` while it has one.
+    /// A new file that is to go to `place`, with the owner and the permissions of the `old` one there. It
+    /// bears `name` while it has one.
     ///
     /// # Errors
     ///

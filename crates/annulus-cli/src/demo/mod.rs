@@ -117,8 +117,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     }
     let plan =
         Plan { feed: &feed, quotes: feed.total, graph: &graph, schedule: arguments.rate.map(Schedule::new) };
-    // No signal leaves a draft: they are watched for before there is one. What waits for the other end of a pipe
-    // has come before, and any signal ends it.
+    // No signal leaves a draft: they are watched for before there is one. What waits for the other end of a
+    // pipe has come before, and any signal ends it.
     let (output, draft) = (arguments.output()?, DraftName::default());
     let cast = Cast::new(arguments, &draft)?;
     let begin = |(path, place)| OrderFile::create(path, place, arguments.names(&feed.symbols), &draft);

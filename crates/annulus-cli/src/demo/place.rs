@@ -16,8 +16,8 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// What `path` names. It is no folder and no disk, none of the `inputs`, and no file that this process has
-    /// open, as its standard output, say: whoever reads such a file would lose what it held.
+    /// What `path` names. It is no folder and no disk, none of the `inputs`, and no file that this process
+    /// has open, as its standard output, say: what such a file held would be lost.
     ///
     /// # Errors
     ///

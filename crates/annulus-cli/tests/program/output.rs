@@ -1,5 +1,5 @@
-//! What `annulus demo --output` does to files: refused before the run, or written right; what was there is not
-//! lost, and nothing is left beside it.
+//! What `annulus demo --output` does to files: refused before the run, or written right; what was there is
+//! not lost, and nothing is left beside it.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};

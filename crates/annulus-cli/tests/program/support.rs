@@ -55,7 +55,8 @@ pub(crate) fn annulus(subcommand: &str) -> Command {
     command
 }
 
-/// Signals end the program, unless it says what else is to come of them: also where the tests run under `nohup`.
+/// Signals end the program, unless it says what else is to come of them: also where the tests run under
+/// `nohup`.
 #[cfg(target_os = "linux")]
 fn default_signals(command: &mut Command) {
     use std::os::unix::process::CommandExt;

@@ -29,8 +29,8 @@ pub(in crate::demo) struct Meeting {
 }
 
 impl Meeting {
-    /// A place to meet under this name. The first signal stops the feed from now on. The second one removes the
-    /// `draft`, takes the name back, and ends the process; the others end with it.
+    /// A place to meet under this name. The first signal stops the feed from now on. The second one removes
+    /// the `draft`, takes the name back, and ends the process; the others end with it.
     ///
     /// # Errors
     ///
