@@ -8,11 +8,13 @@
 //! measure   what `demo` and `bench` both measure with
 //! demo      `annulus demo`: a market-data feed to strategies, and their orders to a gateway
 //! doctor    `annulus doctor`: what this machine can do for low latency
-//! rings     `annulus ls` and `annulus rm`: rings between processes, by name
+//! rings     `annulus ls`, `annulus info` and `annulus rm`: rings between processes, by name
 //! lines     `annulus pub` and `annulus sub`: lines of text through such a ring
 //! bench     `annulus bench`: load on such a ring
 //! top       `annulus top`: all such rings, live
-//! signals   Ctrl-C and SIGTERM, for those who have a ring between processes
+//! manual    `annulus completions` and `annulus man`
+//! signals   Ctrl-C and other signals, for those who have something to put in order first
+//! stop      how they end a subscriber
 //! ```
 
 #[cfg(target_os = "linux")]
@@ -24,20 +26,22 @@ mod doctor;
 mod hang;
 #[cfg(target_os = "linux")]
 mod lines;
+mod manual;
 mod measure;
 mod outcome;
 mod output;
 #[cfg(target_os = "linux")]
 mod rings;
-#[cfg(target_os = "linux")]
 mod signals;
+#[cfg(target_os = "linux")]
+mod stop;
 mod text;
 #[cfg(target_os = "linux")]
 mod top;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Shows the rings of the annulus library at work (a broadcast of quotes to strategies, and a queue for their
 /// orders), what this machine can do for low latency, and the rings between processes.
@@ -56,6 +60,8 @@ enum Command {
     #[cfg(target_os = "linux")]
     Ls(rings::ListArguments),
     #[cfg(target_os = "linux")]
+    Info(rings::InfoArguments),
+    #[cfg(target_os = "linux")]
     Rm(rings::RemoveArguments),
     #[cfg(target_os = "linux")]
     Pub(lines::PublishArguments),
@@ -65,6 +71,8 @@ enum Command {
     Bench(bench::Arguments),
     #[cfg(target_os = "linux")]
     Top(top::Arguments),
+    Completions(manual::CompletionsArguments),
+    Man(manual::ManArguments),
 }
 
 /// What `annulus --help` ends with.
@@ -74,9 +82,11 @@ EXAMPLES:
   annulus demo --help          what the demo does, all its options, and more examples
   annulus doctor               what costs latency on this machine, and what to change
   annulus ls                   the rings between processes that have names (Linux)
+  annulus info quotes          one of them in words (Linux)
   annulus pub, annulus sub     lines of text from one process to others (Linux)
   annulus top                  those rings live: rates, depths, lags, dead processes (Linux)
-  annulus bench load           how much goes from one process to another, and how fast (Linux)";
+  annulus bench load           how much goes from one process to another, and how fast (Linux)
+  annulus man, completions     pages of the manual, and what shells complete";
 
 fn main() -> ExitCode {
     let result = match Program::parse().command {
@@ -84,6 +94,8 @@ fn main() -> ExitCode {
         Command::Doctor(arguments) => doctor::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Ls(arguments) => rings::list(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Info(arguments) => rings::info(&arguments),
         #[cfg(target_os = "linux")]
         Command::Rm(arguments) => rings::remove(&arguments),
         #[cfg(target_os = "linux")]
@@ -94,6 +106,8 @@ fn main() -> ExitCode {
         Command::Bench(arguments) => bench::run(&arguments),
         #[cfg(target_os = "linux")]
         Command::Top(arguments) => top::run(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments, Program::command()),
+        Command::Man(arguments) => manual::man(&arguments, Program::command()),
     };
     match result {
         Ok(outcome) => outcome.into(),

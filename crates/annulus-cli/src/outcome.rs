@@ -12,17 +12,13 @@ pub(crate) enum Outcome {
     Failed,
     /// The user stopped it, and everything it checked until then holds: exit code 130, as the shells have it.
     Interrupted,
-    /// Another program stopped it by SIGTERM, and everything it checked until then holds: exit code 143.
-    #[cfg(target_os = "linux")]
+    /// As [`Interrupted`](Self::Interrupted), by another program's SIGTERM: exit code 143.
+    #[cfg(unix)]
     Terminated,
+    /// As [`Interrupted`](Self::Interrupted), by SIGHUP, as its terminal is gone: exit code 129.
+    #[cfg(unix)]
+    HungUp,
 }
-
-/// The exit code of a program that was stopped by Ctrl-C: 128 + the number of the signal.
-pub(crate) const INTERRUPTED: u8 = 130;
-
-/// That of a program that was stopped by SIGTERM.
-#[cfg(target_os = "linux")]
-const TERMINATED: u8 = 143;
 
 impl Outcome {
     /// Its exit code.
@@ -30,9 +26,22 @@ impl Outcome {
         match self {
             Self::Passed => 0,
             Self::Failed => 1,
-            Self::Interrupted => INTERRUPTED,
-            #[cfg(target_os = "linux")]
-            Self::Terminated => TERMINATED,
+            Self::Interrupted => 130,
+            #[cfg(unix)]
+            Self::Terminated => 143,
+            #[cfg(unix)]
+            Self::HungUp => 129,
+        }
+    }
+
+    /// What stopped it, if something did.
+    pub(crate) fn stopped_by(self) -> &'static str {
+        match self {
+            #[cfg(unix)]
+            Self::Terminated => "SIGTERM",
+            #[cfg(unix)]
+            Self::HungUp => "SIGHUP",
+            _ => "Ctrl-C",
         }
     }
 }

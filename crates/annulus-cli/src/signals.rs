@@ -1,33 +1,53 @@
-//! [`Signals`], [`Stop`]: how a user or another program ends a subcommand that has a ring between processes.
+//! [`Signals`]: how a user or another program ends a subcommand that has to put something in order first.
 //!
-//! A process that a signal ends is dead to others. So the subcommand ends its ring first, and takes its name
-//! back. It ends within a second, also if it hangs in a pipe that nobody reads.
+//! A process that a signal ends is dead to those who share a ring with it. So the subcommand ends its ring
+//! first, and takes its name back. It ends within a second, also if it hangs in a pipe that nobody reads.
 
-use std::process::exit;
-use std::sync::{Mutex, OnceLock, PoisonError};
+#[cfg(unix)]
 use std::thread;
-use std::time::Duration;
+#[cfg(target_os = "linux")]
+use std::{process::exit, time::Duration};
 
-use annulus::Closer;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator;
+#[cfg(unix)]
+use signal_hook::{consts, iterator};
 
 use crate::outcome::{Failure, Outcome};
 
-/// How long a subcommand may take to end by itself.
+/// How long a subcommand may take to end by itself; `ANNULUS_PATIENCE_SECONDS` says otherwise.
+#[cfg(target_os = "linux")]
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// SIGINT (Ctrl-C) and SIGTERM, which no longer end the process.
+/// SIGINT (Ctrl-C), SIGTERM and SIGHUP, which no longer end the process.
+///
+/// SIGHUP stays ignored where it is, as `nohup` has it. SIGXFSZ does not end the process either: what exceeds
+/// the largest size of a file is an error of the one who writes it.
+#[cfg(unix)]
 pub(crate) struct Signals(iterator::Signals);
 
+/// Ctrl-C.
+#[cfg(not(unix))]
+pub(crate) struct Signals;
+
 impl Signals {
-    /// From now on they are kept for [`then`](Self::then).
+    /// From now on they are kept for [`each`](Self::each).
     ///
     /// # Errors
     ///
     /// The system refuses it.
+    #[cfg(unix)]
     pub(crate) fn watch() -> Result<Self, Failure> {
-        iterator::Signals::new([SIGINT, SIGTERM]).map(Self).map_err(|error| refused(&error))
+        let mut signals = vec![consts::SIGINT, consts::SIGTERM, consts::SIGXFSZ];
+        if !hangups_are_ignored() {
+            signals.push(consts::SIGHUP);
+        }
+        iterator::Signals::new(signals).map(Self).map_err(|error| refused(&error))
+    }
+
+    /// Ctrl-C is for [`each`](Self::each).
+    #[cfg(not(unix))]
+    #[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+    pub(crate) fn watch() -> Result<Self, Failure> {
+        Ok(Self)
     }
 
     /// With each signal, also one that has come before this, a thread calls `on`.
@@ -35,17 +55,32 @@ impl Signals {
     /// # Errors
     ///
     /// There is no thread for it.
+    #[cfg(unix)]
     pub(crate) fn each(mut self, mut on: impl FnMut(Outcome) + Send + 'static) -> Result<(), Failure> {
         let body = move || {
             for signal in self.0.forever() {
                 on(match signal {
-                    SIGTERM => Outcome::Terminated,
-                    _ => Outcome::Interrupted,
+                    consts::SIGINT => Outcome::Interrupted,
+                    consts::SIGTERM => Outcome::Terminated,
+                    consts::SIGHUP => Outcome::HungUp,
+                    // The write fails.
+                    _ => continue,
                 });
             }
         };
         let thread = thread::Builder::new().name("signals".into()).spawn(body);
         thread.map(drop).map_err(|error| refused(&error))
+    }
+
+    /// With each Ctrl-C a thread calls `on`.
+    ///
+    /// # Errors
+    ///
+    /// The system refuses it.
+    #[cfg(not(unix))]
+    #[expect(clippy::unused_self, reason = "elsewhere it has something")]
+    pub(crate) fn each(self, mut on: impl FnMut(Outcome) + Send + 'static) -> Result<(), Failure> {
+        ctrlc::set_handler(move || on(Outcome::Interrupted)).map_err(|error| refused(&error))
     }
 
     /// With the first signal, also one that has come before this, a thread calls `end`. The process ends when
@@ -54,12 +89,14 @@ impl Signals {
     /// # Errors
     ///
     /// There is no thread for it.
+    #[cfg(target_os = "linux")]
     pub(crate) fn then(self, end: impl FnOnce(Outcome) + Send + 'static) -> Result<(), Failure> {
         let mut end = Some(end);
         self.each(move |outcome| {
             let Some(end) = end.take() else { exit(outcome.code().into()) };
             let patience = move || {
-                thread::sleep(PATIENCE);
+                let asked = std::env::var("ANNULUS_PATIENCE_SECONDS").ok().and_then(|text| text.parse().ok());
+                thread::sleep(asked.map_or(PATIENCE, Duration::from_secs));
                 exit(outcome.code().into());
             };
             if thread::Builder::new().spawn(patience).is_err() {
@@ -70,36 +107,15 @@ impl Signals {
     }
 }
 
-/// How a signal ends a subscriber: its process's end of the ring closes. Then the main thread receives what
-/// has come until then, and no more.
-#[derive(Default)]
-pub(crate) struct Stop {
-    closer: Mutex<Option<Closer>>,
-    outcome: OnceLock<Outcome>,
+/// Whether the process began with SIGHUP ignored. (Where the system does not tell, SIGHUP is left as it is.)
+#[cfg(unix)]
+fn hangups_are_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_none_or(|mask| mask >> (consts::SIGHUP - 1) & 1 == 1)
 }
 
-impl Stop {
-    /// What closes the ring, as soon as there is one.
-    pub(crate) fn give(&self, closer: Closer) {
-        *self.closer.lock().unwrap_or_else(PoisonError::into_inner) = Some(closer);
-    }
-
-    /// What [`Signals::then`] is to call.
-    pub(crate) fn stop(&self, outcome: Outcome) {
-        let _ = self.outcome.set(outcome);
-        match &*self.closer.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(closer) => closer.close(),
-            // It still waits for the ring.
-            None => exit(outcome.code().into()),
-        }
-    }
-
-    /// Which signal has ended it.
-    pub(crate) fn outcome(&self) -> Option<Outcome> {
-        self.outcome.get().copied()
-    }
-}
-
-fn refused(error: &std::io::Error) -> Failure {
-    Failure::new(format!("Ctrl-C and SIGTERM cannot be watched for: {error}"))
+fn refused(error: &dyn std::error::Error) -> Failure {
+    Failure::new(format!("Ctrl-C and other signals cannot be watched for: {error}"))
 }

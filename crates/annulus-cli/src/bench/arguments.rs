@@ -162,4 +162,4 @@ EXIT CODES:
   0    the check passed
   1    the check failed, or (with --subscribe) the publisher's process has died
   2    another ring has the name, an argument is wrong, or a process can't be started or is lost
-  130  stopped by Ctrl-C (SIGINT), or 143 by SIGTERM, and the check passed until then";
+  130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP, and the check passed until then";

@@ -17,7 +17,8 @@ use crate::measure::{Latency, Ledger, latencies, now_ns};
 use crate::outcome::{Failure, Outcome};
 use crate::output::{self, say};
 use crate::rings;
-use crate::signals::{Signals, Stop};
+use crate::signals::Signals;
+use crate::stop::Stop;
 use crate::text::quoted;
 
 /// What a child of [`publishing`](super::publishing) says when it has joined.

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use clap::Args;
@@ -11,7 +11,8 @@ use super::describe::Form;
 use super::feed::Feed;
 use super::graph::Graph;
 use super::order::Names;
-use super::order_file::OrderFile;
+use super::order_file::failure;
+use super::place::Place;
 use super::strategy::Windows;
 use crate::measure::rate;
 use crate::outcome::Failure;
@@ -58,8 +59,9 @@ const STRATEGIES: &str = "5/20,10/50,20/100,50/200";
 /// are in memory that the processes share (on Linux). The report and the check are the same.
 ///
 /// While it runs, a bar on standard error (if that is a terminal) shows messages a second and how many
-/// messages the slowest subscriber is behind. Ctrl-C stops the publisher; what was published is received to
-/// the end and reported, and its orders are written.
+/// messages the slowest subscriber is behind. Ctrl-C, SIGTERM and SIGHUP stop the publisher; what was
+/// published is received to the end and reported, and its orders are written. A second signal ends it at
+/// once.
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{NOTES}\n\n{EXAMPLES}"))]
@@ -103,8 +105,9 @@ pub(crate) struct Arguments {
     ///
     /// One line an order: `strategy,symbol,sequence,time,side,price,fast,slow`, where `sequence` and `time`
     /// are those of the quote that it answers. Lines of one strategy are in order. A file that is there is
-    /// replaced once all orders are written, and stays as it is if that fails. Without this option orders are
-    /// only counted.
+    /// replaced once all orders are written, and stays as it is if that fails; the new one has its owner and
+    /// permissions. A file that can't be replaced is refused before the first quote is published. A device or
+    /// a pipe is written to while the demo runs. Without this option orders are only counted.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -136,7 +139,7 @@ pub(crate) struct Arguments {
     /// which. If one of the demo's processes dies, the error says which, the others are ended, and there is
     /// no report. At the end the names are free again.
     ///
-    /// SIGTERM stops the publisher as Ctrl-C does. A second signal ends all processes at once.
+    /// A second signal ends all processes at once.
     #[arg(long, value_name = "NAME")]
     pub(super) shared: Option<String>,
 
@@ -207,8 +210,9 @@ FILES:
     no header      lines of `YYYYMMDD HHMMSSmmm,bid,ask,volume`, in UTC
     with header    the line `timestamp,bid,ask`, then lines such as
                    `2013-01-01 22:00:00.295000+00:00,86.655,86.728`
-  Prices are above 0, volumes 0 or more. A byte order mark, CRLF, empty lines at the
-  end and a last line without its line break are fine; all else is malformed.
+  Prices are from 0.00000001 to 90000000000, volumes 0 or more. A byte order mark, CRLF,
+  empty lines at the end and a last line without its line break are fine; all else is
+  malformed.
 
 EXIT CODES:
   0    everything was published, and the check passed
@@ -216,7 +220,7 @@ EXIT CODES:
   2    the usage or the input is wrong, and nothing was published; or the output cannot be written;
        with --shared also: a name is taken, or a process has died
   130  stopped by Ctrl-C, and the check passed for what was published until then
-  143  with --shared: the same, stopped by SIGTERM";
+  143  the same, stopped by SIGTERM; 129 by SIGHUP";
 
 impl Arguments {
     /// What to replay.
@@ -305,14 +309,20 @@ impl Arguments {
         self.subscribers.map_or_else(unasked, |count| count as usize)
     }
 
-    /// The file to write orders to, if they are to be written.
+    /// Where to write orders, if they are to be written: what the user called it, and what that is.
     ///
     /// # Errors
     ///
     /// It can't be written.
-    pub(super) fn order_file(&self, symbols: &[String]) -> Result<Option<OrderFile>, Failure> {
-        let create = |path| OrderFile::create(path, &self.input, Names::new(&self.strategies, symbols));
-        self.output.as_deref().map(create).transpose()
+    pub(super) fn output(&self) -> Result<Option<(&Path, Place)>, Failure> {
+        let Some(path) = self.output.as_deref() else { return Ok(None) };
+        let place = Place::find(path, &self.input).map_err(|problem| failure(path, problem))?;
+        Ok(Some((path, place)))
+    }
+
+    /// What the numbers in an order stand for.
+    pub(super) fn names(&self, symbols: &[String]) -> Names {
+        Names::new(&self.strategies, symbols)
     }
 
     /// How many slots to give the ring, for a feed of `total` quotes.

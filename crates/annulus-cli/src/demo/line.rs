@@ -6,7 +6,7 @@
 
 use chrono::{DateTime, NaiveDateTime};
 
-use super::quote::Tick;
+use super::quote::{PRICES, Tick};
 use crate::text::{counted, quoted};
 
 /// The forms of a file of quotes.
@@ -82,10 +82,16 @@ fn volume(field: &str) -> Result<f64, String> {
     }
 }
 
-/// A finite number above 0.
+/// One of [`PRICES`].
 fn price(name: &str, field: &str) -> Result<f64, String> {
     match number(name, field)? {
-        value if value > 0.0 => Ok(value),
+        value if PRICES.contains(&value) => Ok(value),
+        value if value > 0.0 => Err(format!(
+            "{name} {} is out of range: a price is from {} to {}",
+            quoted(field),
+            PRICES.start(),
+            PRICES.end()
+        )),
         _ => Err(format!("{name} {} is not above 0: a price must be, such as `1.12134`", quoted(field))),
     }
 }
@@ -245,6 +251,14 @@ mod tests {
             (
                 "20200101 170000065,1.1,inf,0",
                 "ask `inf` is not finite: it must be a number such as `1.12134`",
+            ),
+            (
+                "20200101 170000065,1.1,90000000000.1,0",
+                "ask `90000000000.1` is out of range: a price is from 0.00000001 to 90000000000",
+            ),
+            (
+                "20200101 170000065,0.000000009,1.2,0",
+                "bid `0.000000009` is out of range: a price is from 0.00000001 to 90000000000",
             ),
             (
                 "20200101 170000065,1e999,1.2,0",

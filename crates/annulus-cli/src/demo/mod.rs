@@ -29,6 +29,8 @@
 //!   subscriber  receiving                statistics   of each symbol
 //!   strategy    what it orders           order    the order, and its line
 //!   gateway     receiving orders         order_file   where they are written
+//!   place       what --output names      draft        a file that takes its place when it is complete
+//!   stopping    how a signal ends it
 //!   progress    the bar
 //!   quote       the message              clock    its time stamps                   ring   lossy or lossless
 //! report      what a run came to
@@ -39,6 +41,7 @@
 mod arguments;
 mod clock;
 mod describe;
+mod draft;
 mod feed;
 mod findings;
 mod gateway;
@@ -47,6 +50,7 @@ mod input;
 mod line;
 mod order;
 mod order_file;
+mod place;
 mod progress;
 mod publisher;
 mod quote;
@@ -56,6 +60,7 @@ mod session;
 #[cfg(target_os = "linux")]
 mod shared;
 mod statistics;
+mod stopping;
 mod strategy;
 mod subscriber;
 mod symbol;
@@ -65,21 +70,19 @@ mod walk;
 
 pub(crate) use arguments::Arguments;
 
-use std::fs;
-use std::path::PathBuf;
-
-use annulus::Shutdown;
 use annulus::broadcast::{Lossless, Lossy};
 
 use crate::measure::Schedule;
-use crate::outcome::{Failure, INTERRUPTED, Outcome};
+use crate::outcome::{Failure, Outcome};
 use crate::output;
+use draft::DraftName;
 use findings::{Calm, Findings};
 use graph::Graph;
 use order_file::OrderFile;
 use report::Report;
 use ring::{Ends, Ring};
 use session::Plan;
+use stopping::Stopping;
 
 /// Messages a second where latency is measured. The ring is nearly empty at each of them, also where there
 /// are more threads than cores: between two messages the publisher has time to give its core away.
@@ -114,8 +117,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     }
     let plan =
         Plan { feed: &feed, quotes: feed.total, graph: &graph, schedule: arguments.rate.map(Schedule::new) };
-    let mut file = arguments.order_file(&feed.symbols)?;
-    let cast = Cast::new(arguments, file.as_ref().and_then(OrderFile::temporary))?;
+    // No signal leaves a draft: they are watched for before there is one. What waits for the other end of a
+    // pipe has come before, and any signal ends it.
+    let (output, draft) = (arguments.output()?, DraftName::default());
+    let cast = Cast::new(arguments, &draft)?;
+    let begin = |(path, place)| OrderFile::create(path, place, arguments.names(&feed.symbols), &draft);
+    let mut file = output.map(begin).transpose()?;
     let report = cast.run(&plan, file.as_mut())?;
     let outcome = report.outcome();
     match file {
@@ -142,7 +149,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             symbols: &feed.symbols,
             capacity: graph.quotes.slots,
             ring: graph.quotes.name.clone(),
-            stopped_by: if cast.stopped_as() == Outcome::Interrupted { "Ctrl-C" } else { "SIGTERM" },
+            stopped_by: cast.stopped_as().stopped_by(),
             output: graph.output.clone(),
         };
         output::print(&table::render(&findings, &setting))?;
@@ -156,23 +163,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
 /// What the subscribers and the gateway are, and what stops the feed.
 enum Cast {
     /// Threads of this process.
-    Threads(Shutdown),
+    Threads(Stopping),
     /// Processes.
     #[cfg(target_os = "linux")]
     Processes(shared::Meeting),
 }
 
 impl Cast {
-    /// As the user asked for. A second Ctrl-C removes the `temporary` file and ends the program at once.
-    fn new(arguments: &Arguments, temporary: Option<PathBuf>) -> Result<Self, Failure> {
-        let shutdown = Shutdown::new();
+    /// As the user asked for. A second signal removes the `draft` and ends the program at once.
+    fn new(arguments: &Arguments, draft: &DraftName) -> Result<Self, Failure> {
+        let draft = draft.clone();
         match &arguments.shared {
-            None => stop_on_interrupt(&shutdown, temporary).map(|()| Self::Threads(shutdown)),
+            None => Stopping::watch(move || draft.remove_for_good()).map(Self::Threads),
             #[cfg(target_os = "linux")]
-            Some(name) => {
-                let meeting = shared::Meeting::new(name, &arguments.directory(), &shutdown, temporary)?;
-                Ok(Self::Processes(meeting))
-            }
+            Some(name) => shared::Meeting::new(name, &arguments.directory(), draft).map(Self::Processes),
             #[cfg(not(target_os = "linux"))]
             Some(_) => unreachable!("the check refuses it"),
         }
@@ -181,10 +185,12 @@ impl Cast {
     /// Runs `plan` on rings of its own.
     fn run(&self, plan: &Plan<'_>, file: Option<&mut OrderFile>) -> Result<Report, Failure> {
         match self {
-            Self::Threads(shutdown) if plan.graph.is_lossless() => {
+            Self::Threads(Stopping { shutdown, .. }) if plan.graph.is_lossless() => {
                 threads::run(plan, make::<Lossless>(plan.graph)?, file, shutdown)
             }
-            Self::Threads(shutdown) => threads::run(plan, make::<Lossy>(plan.graph)?, file, shutdown),
+            Self::Threads(Stopping { shutdown, .. }) => {
+                threads::run(plan, make::<Lossy>(plan.graph)?, file, shutdown)
+            }
             #[cfg(target_os = "linux")]
             Self::Processes(meeting) => meeting.run(plan, file),
         }
@@ -193,9 +199,9 @@ impl Cast {
     /// How the program ends if a signal has stopped the feed.
     fn stopped_as(&self) -> Outcome {
         match self {
-            Self::Threads(_) => Outcome::Interrupted,
+            Self::Threads(stopping) => stopping.outcome(),
             #[cfg(target_os = "linux")]
-            Self::Processes(meeting) => meeting.stopped().unwrap_or(Outcome::Interrupted),
+            Self::Processes(meeting) => meeting.stopping.outcome(),
         }
     }
 }
@@ -203,20 +209,4 @@ impl Cast {
 /// The ring of quotes.
 fn make<M: Ring>(graph: &Graph) -> Result<Ends<M>, Failure> {
     M::make(graph.quotes.slots).map_err(|error| Failure::new(format!("--capacity: {error}")))
-}
-
-/// Ctrl-C triggers `shutdown`. A second Ctrl-C removes the `temporary` file and ends the program at once.
-fn stop_on_interrupt(shutdown: &Shutdown, temporary: Option<PathBuf>) -> Result<(), Failure> {
-    let flag = shutdown.clone();
-    let on_interrupt = move || {
-        if flag.is_shutdown() {
-            if let Some(path) = &temporary {
-                let _ = fs::remove_file(path);
-            }
-            std::process::exit(INTERRUPTED.into());
-        }
-        flag.trigger();
-    };
-    ctrlc::set_handler(on_interrupt)
-        .map_err(|error| Failure::new(format!("Ctrl-C cannot be watched for: {error}")))
 }

@@ -1,16 +1,13 @@
 //! The file that orders are written to.
-//!
-//! Until the last order is written, they go to a temporary file beside it, which then takes its place: who
-//! looks at the file sees a whole one, the old or the new. What is no regular file (a device, a pipe) is
-//! written to as it is.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process;
 
+use super::draft::{Draft, DraftName};
 use super::order::{HEADER, Names, Order};
+use super::place::Place;
 use crate::outcome::Failure;
 use crate::text::printable;
 
@@ -19,8 +16,8 @@ pub(super) struct OrderFile {
     /// What the user called it.
     path: PathBuf,
     writer: OrderWriter,
-    /// Where the orders are until they are complete, and where they belong.
-    temporary: Option<Temporary>,
+    /// What takes its place when it is complete, unless it is written where it belongs.
+    draft: Option<Draft>,
 }
 
 /// What writes the orders: a thread, or a process.
@@ -63,25 +60,25 @@ impl OrderWriter {
     }
 }
 
-/// A file that is removed on drop, unless it was moved to its place.
-struct Temporary {
-    path: PathBuf,
-    place: PathBuf,
-    moved: bool,
-}
-
 impl OrderFile {
-    /// Begins the file at `path`, which is not one of `inputs`. A file that is there stays as it is for now.
+    /// Begins the file at `place`, which the user called `path`. A file that is there stays as it is for now.
+    /// The new one bears `name` until it is complete, if it has a name.
     ///
     /// # Errors
     ///
-    /// It can't be written: its folder is missing, it is a folder, permission is missing, or it is one of
-    /// `inputs`.
-    pub(super) fn create(path: &Path, inputs: &[PathBuf], names: Names) -> Result<Self, Failure> {
-        let (file, temporary) = open(path, inputs).map_err(|problem| failure(path, problem))?;
+    /// There can be no such file.
+    pub(super) fn create(path: &Path, place: Place, names: Names, name: &DraftName) -> Result<Self, Failure> {
+        let (file, draft) = match place {
+            Place::Stream(file) => (file, None),
+            Place::File { path: place, old } => {
+                let made = Draft::new(place, old.as_ref(), name);
+                let (file, draft) = made.map_err(|problem| failure(path, problem))?;
+                (file, Some(draft))
+            }
+        };
         let mut writer = OrderWriter::new(file, names);
         writer.write_line(HEADER);
-        Ok(Self { path: path.to_owned(), writer, temporary })
+        Ok(Self { path: path.to_owned(), writer, draft })
     }
 
     /// What writes the orders to it.
@@ -111,11 +108,6 @@ impl OrderFile {
         failure(&self.path, format!("cannot be written: {error}"))
     }
 
-    /// Where the orders are until they are complete, unless that is where they belong.
-    pub(super) fn temporary(&self) -> Option<PathBuf> {
-        self.temporary.as_ref().map(|temporary| temporary.path.clone())
-    }
-
     /// What the user called it, fit for a message.
     pub(super) fn name(&self) -> String {
         printable(&self.path.to_string_lossy())
@@ -125,82 +117,30 @@ impl OrderFile {
     ///
     /// # Errors
     ///
-    /// It could not be written to its end. What was in its place before is still there.
+    /// It could not be written to its end, or can't take its place. What was there before is still there.
     pub(super) fn complete(mut self) -> Result<(), Failure> {
-        let placed = self.writer.end().and_then(|()| match &mut self.temporary {
-            // A disk may be found full no earlier than here.
-            Some(temporary) => {
-                self.writer.writer.get_ref().sync_all().and_then(|()| temporary.put_in_place())
-            }
-            None => Ok(()),
-        });
-        placed.map_err(|error| self.cannot_be_written(&error))
+        self.writer.end().map_err(|error| self.cannot_be_written(&error))?;
+        let Some(draft) = self.draft.take() else { return Ok(()) };
+        let file = self.writer.writer.get_ref();
+        // A disk may be found full no earlier than here.
+        file.sync_all().map_err(|error| self.cannot_be_written(&error))?;
+        draft.put_in_place(file).map_err(|(error, left)| {
+            let left = left.map(|left| format!("; the orders are in {}", printable(&left.to_string_lossy())));
+            failure(&self.path, format!("cannot be replaced: {error}{}", left.unwrap_or_default()))
+        })
     }
 }
 
-impl Temporary {
-    fn put_in_place(&mut self) -> io::Result<()> {
-        fs::rename(&self.path, &self.place)?;
-        self.moved = true;
-        Ok(())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if !self.moved {
-            // Where that fails there is nothing to be done.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-/// Opens what to write to, and says where it is to go then.
-fn open(path: &Path, inputs: &[PathBuf]) -> Result<(File, Option<Temporary>), String> {
-    let existing = match fs::metadata(path) {
-        Ok(existing) => Some(existing),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(cannot(&error)),
-    };
-    let named_as_folder = path.to_string_lossy().ends_with(std::path::is_separator);
-    if named_as_folder || existing.as_ref().is_some_and(fs::Metadata::is_dir) {
-        return Err("is a directory: --output takes a file, such as `orders.csv`".into());
-    }
-    let Some(existing) = existing else { return beside(path.to_owned()).map_err(|error| cannot(&error)) };
-    // Nothing is written yet; this only asks whether it may be.
-    let file = OpenOptions::new().write(true).open(path).map_err(|error| cannot(&error))?;
-    if !existing.is_file() {
-        return Ok((file, None));
-    }
-    // Where it is a link, its target is what is replaced.
-    let place = fs::canonicalize(path).map_err(|error| cannot(&error))?;
-    if inputs.iter().any(|input| fs::canonicalize(input).is_ok_and(|input| input == place)) {
-        return Err("is a file of quotes that --input names: --output would replace it".into());
-    }
-    let (file, temporary) = beside(place).map_err(|error| cannot(&error))?;
-    file.set_permissions(existing.permissions()).map_err(|error| cannot(&error))?;
-    Ok((file, temporary))
-}
-
-/// A new file beside `place`, that is to go there.
-fn beside(place: PathBuf) -> io::Result<(File, Option<Temporary>)> {
-    let mut name = place.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.tmp", process::id()));
-    let path = place.with_file_name(name);
-    let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
-    Ok((file, Some(Temporary { path, place, moved: false })))
-}
-
-fn cannot(error: &io::Error) -> String {
-    format!("cannot be written: {error}; --output takes a file in a folder that exists")
-}
-
-fn failure(path: &Path, problem: impl fmt::Display) -> Failure {
+/// Why there is no file at `path`.
+pub(super) fn failure(path: &Path, problem: impl fmt::Display) -> Failure {
     Failure::new(format!("{}: {problem}", printable(&path.to_string_lossy())))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+    use std::{fs, process};
+
     use super::*;
     use crate::demo::order::tests::order;
 
@@ -235,15 +175,18 @@ mod tests {
         Names::new(&["5/20"], &["EURUSD".into()])
     }
 
+    fn begin(path: &Path) -> OrderFile {
+        OrderFile::create(path, Place::find(path, &[]).unwrap(), names(), &DraftName::default()).unwrap()
+    }
+
     #[test]
     fn it_takes_its_place_when_it_is_complete() {
         let folder = Folder::new("place");
         let path = folder.0.join("orders.csv");
         fs::write(&path, "old").unwrap();
-        let mut file = OrderFile::create(&path, &[], names()).unwrap();
+        let mut file = begin(&path);
         assert!(file.writer().write(&order(0, 1, 0)));
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
-        assert_eq!(folder.files().len(), 2);
         file.complete().unwrap();
         let line = order(0, 1, 0).line(&names()).to_string();
         assert_eq!(fs::read_to_string(&path).unwrap(), format!("{HEADER}\n{line}\n"));
@@ -254,10 +197,10 @@ mod tests {
     fn one_that_is_not_completed_leaves_nothing() {
         let folder = Folder::new("given-up");
         let path = folder.0.join("orders.csv");
-        drop(OrderFile::create(&path, &[], names()).unwrap());
+        drop(begin(&path));
         assert_eq!(folder.files(), [""; 0]);
         fs::write(&path, "old").unwrap();
-        drop(OrderFile::create(&path, &[], names()).unwrap());
+        drop(begin(&path));
         assert_eq!(folder.files(), ["orders.csv"]);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
     }
@@ -267,7 +210,7 @@ mod tests {
     fn another_process_goes_on_after_the_header() {
         let folder = Folder::new("lent");
         let path = folder.0.join("orders.csv");
-        let mut file = OrderFile::create(&path, &[], names()).unwrap();
+        let mut file = begin(&path);
         let mut writer = OrderWriter::new(file.lend().unwrap(), names());
         assert!(writer.write(&order(0, 1, 0)));
         writer.end().unwrap();
@@ -286,7 +229,7 @@ mod tests {
         fs::write(&target, "old").unwrap();
         fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
         symlink(&target, &link).unwrap();
-        OrderFile::create(&link, &[], names()).unwrap().complete().unwrap();
+        begin(&link).complete().unwrap();
         assert_eq!(fs::read_to_string(&target).unwrap(), format!("{HEADER}\n"));
         assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
@@ -296,7 +239,7 @@ mod tests {
     #[test]
     fn a_full_disk_is_found() {
         let path = Path::new("/dev/full");
-        let mut file = OrderFile::create(path, &[], names()).unwrap();
+        let mut file = begin(path);
         let well = (0..10_000).all(|sequence| file.writer().write(&order(0, sequence, 0)));
         assert!(!well);
         let message = file.complete().unwrap_err().to_string();
@@ -304,7 +247,7 @@ mod tests {
         assert!(path.exists());
 
         // With so little written that it stays in memory until the end.
-        let message = OrderFile::create(path, &[], names()).unwrap().complete().unwrap_err().to_string();
+        let message = begin(path).complete().unwrap_err().to_string();
         assert!(message.starts_with("/dev/full: cannot be written: No space left on device"), "{message}");
     }
 }

@@ -1,15 +1,21 @@
 //! What is published: a quote, and what the demo adds to it so that the other end can check it.
 
+use std::ops::RangeInclusive;
+
 use bytemuck::{Pod, Zeroable};
+
+/// The prices that a quote can have: averages are computed of all these without an overflow, and none is 0
+/// in their units.
+pub(super) const PRICES: RangeInclusive<f64> = 0.000_000_01..=90_000_000_000.0;
 
 /// A quote of the feed, before it is published.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tick {
     /// When it was quoted, in nanoseconds since 1970-01-01 00:00 UTC.
     pub(super) event_ns: i64,
-    /// What a buyer offers; above 0.
+    /// What a buyer offers; one of [`PRICES`].
     pub(super) bid: f64,
-    /// What a seller asks; above 0.
+    /// What a seller asks; one of [`PRICES`].
     pub(super) ask: f64,
     /// How much is on offer; 0 where the feed does not say.
     pub(super) volume: f64,

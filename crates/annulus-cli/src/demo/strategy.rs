@@ -110,8 +110,8 @@ fn twice_mid(quote: &Quote) -> u64 {
     units(quote.bid).saturating_add(units(quote.ask))
 }
 
-/// `price` in units: exact for prices of up to 8 decimals and 15 digits, else rounded; prices above 184
-/// thousand million count as that.
+/// `price` in units: exact for prices of up to 8 decimals and 15 digits, else rounded. (What is no
+/// [price](super::quote::PRICES) may come from another process, and counts as the nearest number.)
 #[inline]
 #[expect(clippy::cast_sign_loss, reason = "a price is positive")]
 fn units(price: f64) -> u64 {
@@ -166,6 +166,7 @@ impl Cross {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::demo::quote::PRICES;
     use crate::demo::quote::tests::tick;
 
     /// Windows for the tests of other modules.
@@ -248,6 +249,10 @@ pub(super) mod tests {
         ] {
             assert_eq!(units(price), expected, "{price}");
         }
+        // Twice the highest price is counted to the last unit.
+        let twice_most = twice_mid(&Quote::new(tick(0, *PRICES.end(), *PRICES.end()), 0, 0));
+        assert_eq!(u128::from(twice_most), 2 * 90_000_000_000 * u128::from(UNITS_PER_ONE));
+        assert_eq!(units(*PRICES.start()), 1);
         let mut cross = Cross::default();
         for price in [1.0, f64::MAX, f64::MAX, 1.0, 1.0] {
             let _ = cross.next(windows("1/2"), twice_mid(&Quote::new(tick(0, price, price), 0, 0)));

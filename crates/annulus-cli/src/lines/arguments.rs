@@ -103,7 +103,7 @@ EXAMPLES:
 EXIT CODES:
   0    all of the input is published
   2    another ring has the name, or the input can't be read
-  130  stopped by Ctrl-C (SIGINT), or 143 by SIGTERM: the ring is closed, and its name is gone";
+  130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP: the ring is closed, and its name is gone";
 
 const SUBSCRIBE_EXAMPLES: &str = "\
 EXAMPLES:
@@ -118,4 +118,4 @@ EXIT CODES:
   0    the publisher has ended, or --count lines were printed, or nobody reads the output any more
   1    the publisher's process has died; what it had published is printed (not with --follow)
   2    there is no such ring, or it carries something else
-  130  stopped by Ctrl-C (SIGINT), or 143 by SIGTERM; what had come until then is printed";
+  130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP; what had come until then is printed";

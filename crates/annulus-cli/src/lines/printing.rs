@@ -14,7 +14,8 @@ use super::piece::{Line, Lines, Piece};
 use crate::outcome::{Failure, Outcome};
 use crate::output::say;
 use crate::rings;
-use crate::signals::{Signals, Stop};
+use crate::signals::Signals;
+use crate::stop::Stop;
 use crate::text::{counted, grouped, quoted};
 
 /// A line, as JSON.

@@ -1,4 +1,4 @@
-//! The arguments of `annulus ls` and `annulus rm`.
+//! The arguments of `annulus ls`, `annulus info` and `annulus rm`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,20 @@ pub(crate) struct ListArguments {
     /// null; `error` says why.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// Says what one ring is: its header in words, how far it is, and who reads it.
+///
+/// It maps the ring for a moment, read-only, and disturbs nobody. For programs, `annulus ls --json` and
+/// `annulus top --json` say the same of all rings.
+#[derive(Args)]
+#[command(after_help = INFO_EXAMPLES)]
+pub(crate) struct InfoArguments {
+    /// The name of the ring
+    pub(super) name: String,
+
+    #[command(flatten)]
+    pub(super) directory: DirectoryOption,
 }
 
 /// Removes the names of rings whose processes are dead.
@@ -108,6 +122,14 @@ EXAMPLES:
 EXIT CODES:
   0    it looked at all names, also if there is none
   2    the directory can't be read, or is not this user's";
+
+const INFO_EXAMPLES: &str = "\
+EXAMPLES:
+  annulus info quotes
+
+EXIT CODES:
+  0    it is a ring, and its process is alive
+  2    there is no such name, its process is dead, or it is another user's";
 
 const REMOVE_EXAMPLES: &str = "\
 EXAMPLES:

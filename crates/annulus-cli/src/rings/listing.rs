@@ -78,7 +78,7 @@ fn info(directory: &Directory, name: &str) -> Result<RingInfo, String> {
 }
 
 /// What a process calls itself.
-fn command(pid: u32) -> Option<String> {
+pub(super) fn command(pid: u32) -> Option<String> {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
     Some(printable(name.trim_end()))
 }

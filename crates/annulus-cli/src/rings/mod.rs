@@ -1,18 +1,20 @@
-//! `annulus ls` and `annulus rm`: the rings between processes that have names (Linux).
+//! `annulus ls`, `annulus info` and `annulus rm`: the rings between processes that have names (Linux).
 //!
 //! ```text
 //! arguments   what the user says
 //! listing     `annulus ls`: all names, what they stand for, and who is there; also as JSON
+//! info        `annulus info`: one of them in words
 //! ```
 
 mod arguments;
+mod info;
 mod listing;
 
 use std::path::Path;
 
 use annulus::shm::{Directory, DirectoryError};
 
-pub(crate) use arguments::{DirectoryOption, ListArguments, RemoveArguments};
+pub(crate) use arguments::{DirectoryOption, InfoArguments, ListArguments, RemoveArguments};
 
 use crate::outcome::{Failure, Outcome};
 use crate::output;
@@ -25,6 +27,12 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
     let listing = Listing::of(&directory).map_err(|error| Failure::new(error.to_string()))?;
     output::print(&if arguments.json { listing.to_json() } else { listing.to_string() })?;
     Ok(Outcome::Passed)
+}
+
+/// `annulus info`.
+pub(crate) fn info(arguments: &InfoArguments) -> Result<Outcome, Failure> {
+    let text = info::describe(&open(&arguments.directory)?, &arguments.name)?;
+    output::print(&text).map(|()| Outcome::Passed)
 }
 
 /// `annulus rm`. Every name is tried.

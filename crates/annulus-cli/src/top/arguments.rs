@@ -63,7 +63,7 @@ EXAMPLES:
 EXIT CODES:
   0    the user has quit; or one table is printed
   2    the directory or the terminal can't be used
-  130  stopped by Ctrl-C (SIGINT), or 143 by SIGTERM";
+  130  stopped by Ctrl-C (SIGINT), 143 by SIGTERM, or 129 by SIGHUP";
 
 #[cfg(test)]
 mod tests {

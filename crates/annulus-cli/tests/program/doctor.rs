@@ -195,6 +195,12 @@ fn it_needs_neither_sysfs_nor_proc() {
             format!("for folder in {folders}; do mount -t tmpfs none $folder || exit 1; done; exec \"$@\"");
         ["unshare", "--mount", "sh", "-c", &script, "sh"].map(str::to_owned)
     };
+    let hidden = |report: &Value, id: &str| {
+        let findings = report["findings"].as_array().unwrap();
+        findings.iter().find(|finding| finding["id"] == id).unwrap()["verdict"] == "hidden"
+    };
+    // What this machine hides in any case.
+    let usual = json(doctor().arg("--no-measure"));
     for folders in ["/sys", "/proc", "/sys /proc"] {
         let runner = can_mount(folders);
         let runner: Vec<&str> = runner.iter().map(String::as_str).collect();
@@ -205,12 +211,10 @@ fn it_needs_neither_sysfs_nor_proc() {
         }
         let report = json(&mut doctor_in(&runner));
         assert_findings(&report);
-        let hidden = |id: &str| {
-            let findings = report["findings"].as_array().unwrap();
-            findings.iter().find(|finding| finding["id"] == id).unwrap()["verdict"] == "hidden"
-        };
-        assert_eq!(hidden("clock_source"), folders.contains("sys"), "{report}");
-        assert_eq!(hidden("swap"), folders.contains("proc"), "{report}");
+        for (id, folder) in [("clock_source", "sys"), ("swap", "proc")] {
+            let expected = folders.contains(folder) || hidden(&usual, id);
+            assert_eq!(hidden(&report, id), expected, "{report}");
+        }
     }
 }
 

@@ -10,9 +10,12 @@ mod doctor;
 mod hang;
 #[cfg(target_os = "linux")]
 mod lines;
+mod manual;
 #[cfg(target_os = "linux")]
 mod names;
 mod orders;
+#[cfg(target_os = "linux")]
+mod output;
 #[cfg(target_os = "linux")]
 mod rings;
 #[cfg(target_os = "linux")]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -251,24 +251,17 @@ fn a_full_disk_ends_the_run_and_is_named() {
     assert!(!fs::metadata("/dev/full").unwrap().is_file());
 }
 
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 #[test]
 fn ctrl_c_leaves_the_orders_until_then() {
     let folder = Folder::new("interrupted");
     let output = folder.0.join("orders.csv");
-    // Before the program listens for Ctrl-C, that ends it without an exit code, and leaves the file that it
-    // has begun: then later.
-    let run = |delay| {
-        let arguments = ["--rate", "5000", "--messages", "10000000", "--strategies", "1/2", "--json"];
-        let child =
-            demo().args(arguments).arg("--output").arg(&output).stdout(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(delay));
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-        child.wait_with_output().unwrap()
-    };
-    let ended =
-        [500, 2_000, 20_000].into_iter().map(run).find(|ended| ended.status.code().is_some()).unwrap();
-    assert_eq!(ended.status.code(), Some(130));
-    let report: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    let mut command = demo();
+    command.args(["--rate", "5000", "--messages", "1000000000", "--strategies", "1/2", "--json"]);
+    let run = crate::running::Running::demo(command.arg("--output").arg(&output));
+    run.signal(rustix::process::Signal::INT);
+    let (printed, said, code) = run.end();
+    assert_eq!((said.as_str(), code), ("", 130));
+    let report: Value = serde_json::from_slice(&printed).unwrap();
     assert_eq!(report["orders"], sorted_lines(&output).len());
 }

@@ -116,6 +116,45 @@ fn a_killed_publisher_is_listed_as_dead_and_removed() {
 }
 
 #[test]
+fn one_ring_is_told_in_words() {
+    let folder = Folder::new("info");
+    let path = folder.0.join("names");
+    let info = |name: &str| {
+        let mut command = annulus("info");
+        run(command.arg("--directory").arg(&path).arg(name))
+    };
+    let directory = Directory::open(&path).unwrap();
+    let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(8), 2).unwrap();
+    let _name = invitation.publish(&directory, "orders").unwrap();
+    let ring = invitation.accept_lossless::<u64>().unwrap();
+    let _behind = ring.subscribe().unwrap();
+    (0..3).for_each(|number| publisher.publish(number).unwrap());
+    let (said, complaint, code) = info("orders");
+    assert_eq!((complaint.as_str(), code), ("", 0));
+    let pid = std::process::id();
+    for line in [
+        "Ring:      orders\n".to_owned(),
+        "Kind:      lossless broadcast ring\n".into(),
+        "State:     alive\n".into(),
+        format!("Process:   {pid} ("),
+        "Slots:     8 of 16 bytes each\n".into(),
+        "Message:   8 bytes, aligned to 8\n".into(),
+        "Published: 3\n".into(),
+        "Waiting:   3\n".into(),
+        "Reader:    seat 0, alive, at 0, 3 behind\n".into(),
+    ] {
+        assert!(said.contains(&line), "{line}\nis not in\n{said}");
+    }
+    // A name that is not there, one that can't be, and a file that is no ring's.
+    fs::write(path.join("damaged.ring"), "what?").unwrap();
+    for name in ["nobody", "a/b", "damaged"] {
+        let (said, complaint, code) = info(name);
+        assert_eq!((said.as_str(), code), ("", 2));
+        assert!(complaint.contains(name) && complaint.lines().count() == 1, "{complaint}");
+    }
+}
+
+#[test]
 fn a_directory_that_is_none_is_named() {
     let folder = Folder::new("file");
     let file = folder.file("names", "");

@@ -1,7 +1,7 @@
 //! A process of the program that a test has started.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::Child;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -10,6 +10,16 @@ use rustix::process::{Pid, Signal, kill_process};
 pub(crate) struct Running(pub(crate) Child);
 
 impl Running {
+    /// Starts a demo that does not end by itself, and waits until it receives quotes.
+    pub(crate) fn demo(command: &mut Command) -> Self {
+        let child = Self(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+        while !has_thread(&child, "subscriber-1") {
+            thread::yield_now();
+        }
+        until_it_receives(child.0.id());
+        child
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_raw(self.0.id().try_into().unwrap()).unwrap();
         kill_process(pid, signal).unwrap();
@@ -49,8 +59,8 @@ impl Running {
     }
 }
 
-/// Waits until threads of this process have slept some more times. Whoever has mapped a ring to which many
-/// messages come receives them then, one by one.
+/// Waits until threads of this process have slept some more times. Whoever has a ring to which many messages
+/// come receives them then, one by one.
 pub(crate) fn until_it_receives(process: u32) {
     let sleeps = || {
         let threads = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();

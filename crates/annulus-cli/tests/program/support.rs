@@ -48,6 +48,26 @@ pub(crate) fn demo() -> Command {
 /// A subcommand, to be given arguments.
 pub(crate) fn annulus(subcommand: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_annulus"));
-    command.arg(subcommand).stdin(Stdio::null());
+    // It comes to its end by itself, however busy the machine is.
+    command.arg(subcommand).stdin(Stdio::null()).env("ANNULUS_PATIENCE_SECONDS", "60");
+    #[cfg(target_os = "linux")]
+    default_signals(&mut command);
     command
+}
+
+/// Signals end the program, unless it says what else is to come of them: also where the tests run under
+/// `nohup`.
+#[cfg(target_os = "linux")]
+fn default_signals(command: &mut Command) {
+    use std::os::unix::process::CommandExt;
+
+    let reset = || {
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+            // SAFETY: the call is safe in a child before `exec`, and sets no handler.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: it does nothing but these calls.
+    unsafe { command.pre_exec(reset) };
 }

@@ -3,16 +3,18 @@
 use std::env;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
+use std::iter;
+use std::net;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
 use annulus::Shutdown;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::meeting::Meeting;
 use super::word::{Job, Role, Word};
@@ -21,10 +23,6 @@ use crate::demo::progress;
 use crate::demo::session::{Accounts, Plan};
 use crate::measure::Gauges;
 use crate::outcome::Failure;
-
-/// How long a process that has closed its socket takes to end, and how much later than another it may be seen
-/// that a process has died.
-const GRACE: Duration = Duration::from_millis(100);
 
 /// The place of the gateway. The subscribers come after it.
 const GATEWAYS: usize = 0;
@@ -45,7 +43,7 @@ struct Member {
     name: String,
     process: Child,
     /// While it is open, the process goes on.
-    _socket: UnixStream,
+    socket: UnixStream,
     /// The thread that listens to it.
     listener: Option<JoinHandle<()>>,
 }
@@ -137,9 +135,9 @@ impl<'a> Crew<'a> {
         // (Where it has ended already, its end is heard.)
         let _ = socket.write_all(line.as_bytes());
         // A member from here on, so that its process is ended in any case.
-        self.members.push(Member { name: name.into(), process, _socket: socket, listener: None });
+        self.members.push(Member { name: name.into(), process, socket, listener: None });
         let (listened, gauges) = (listened.map_err(failed)?, Arc::clone(gauges));
-        let (hears, shutdown) = (self.hears.clone(), self.meeting.shutdown.clone());
+        let (hears, shutdown) = (self.hears.clone(), self.meeting.stopping.shutdown.clone());
         let body = move || listen(number, listened, &gauges, &hears, &shutdown);
         let listener = thread::Builder::new().name(format!("to-{name}")).spawn(body).map_err(failed)?;
         self.members[number].listener = Some(listener);
@@ -169,30 +167,29 @@ impl<'a> Crew<'a> {
     /// Why the demo can't go on: a member failed, for this reason, or has ended. If one was killed, that is
     /// why, because others may have failed for that.
     fn failure(&mut self, member: usize, reason: Option<String>) -> Failure {
-        let mut ended = if reason.is_none() { vec![member] } else { Vec::new() };
-        let until = Instant::now() + GRACE;
-        loop {
-            for &member in &ended {
-                let Member { name, process, .. } = &mut self.members[member];
-                if let Some(signal) = status(process).and_then(|status| status.signal()) {
-                    return Failure::new(format!(
-                        "{name} (process {}) was killed by signal {signal}: the demo has ended without a report",
-                        process.id()
-                    ));
-                }
-            }
-            match self.heard.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok((member, None)) => ended = vec![member],
-                Ok(_) => ended.clear(),
-                Err(_) => break,
-            }
+        // The others end by themselves, with the ends of their sockets. So whoever has ended by a signal was
+        // killed by somebody else.
+        for Member { process, socket, .. } in &self.members {
+            let _ = socket.shutdown(net::Shutdown::Both);
+            let _ = kill_process(Pid::from_child(process), Signal::CONT);
         }
-        let Member { name, process, .. } = &mut self.members[member];
-        let id = process.id();
-        Failure::new(match (reason, status(process)) {
-            (Some(reason), _) => format!("{name} (process {id}): {reason}"),
-            (None, Some(status)) => format!("{name} (process {id}) has ended too early ({status})"),
-            (None, None) => format!("{name} (process {id}) said what nobody understands"),
+        let statuses: Vec<_> = self.members.iter_mut().map(|member| member.process.wait().ok()).collect();
+        let about = |member: usize| {
+            let Member { name, process, .. } = &self.members[member];
+            format!("{name} (process {})", process.id())
+        };
+        let signal = |&member: &usize| statuses[member].and_then(|status| status.signal());
+        let killed = iter::once(member).chain(0..self.members.len()).find(|member| signal(member).is_some());
+        if let Some((killed, signal)) = killed.and_then(|killed| Some((killed, signal(&killed)?))) {
+            return Failure::new(format!(
+                "{} was killed by signal {signal}: the demo has ended without a report",
+                about(killed)
+            ));
+        }
+        Failure::new(match (reason, statuses[member]) {
+            (Some(reason), _) => format!("{}: {reason}", about(member)),
+            (None, Some(status)) => format!("{} has ended too early ({status})", about(member)),
+            (None, None) => format!("{} has ended too early", about(member)),
         })
     }
 }
@@ -214,17 +211,6 @@ impl Drop for Crew<'_> {
     }
 }
 
-/// How a process has ended that is about to.
-fn status(process: &mut Child) -> Option<ExitStatus> {
-    let until = Instant::now() + GRACE;
-    loop {
-        match process.try_wait() {
-            Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(1)),
-            status => return status.ok().flatten(),
-        }
-    }
-}
-
 /// Hears what a member says, until it has ended.
 fn listen(
     member: usize,
@@ -235,7 +221,9 @@ fn listen(
 ) {
     let mut is_over = false;
     for line in BufReader::new(socket).lines() {
-        let Some(word) = line.ok().and_then(|line| serde_json::from_str(&line).ok()) else { break };
+        let Ok(line) = line else { break };
+        let word = serde_json::from_str(&line)
+            .unwrap_or_else(|error| Word::Failed(format!("it said what nobody understands: {error}")));
         match word {
             Word::Passed(count) => {
                 if let Some(gauge) = gauges.passed.get(member.wrapping_sub(1)) {

@@ -1,11 +1,7 @@
 //! [`Meeting`]: where the processes meet, and how a signal ends the demo.
 
-use std::fs;
-use std::path::PathBuf;
-use std::process::exit;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use annulus::Shutdown;
 use annulus::broadcast::{Lossless, Lossy};
 use annulus::shm::{Directory, NameError};
 
@@ -13,29 +9,28 @@ use super::crew::Crew;
 use super::given_name::GivenName;
 use super::ring::SharedRing;
 use crate::demo::clock::Clock;
+use crate::demo::draft::DraftName;
 use crate::demo::order_file::OrderFile;
 use crate::demo::report::Report;
 use crate::demo::session::{Plan, lead};
+use crate::demo::stopping::Stopping;
 use crate::measure::Gauges;
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::Failure;
 use crate::rings::{self, DirectoryOption};
-use crate::signals::Signals;
 
 /// The feed's side of all runs.
 pub(in crate::demo) struct Meeting {
     /// With what the names of the rings begin.
     pub(super) name: String,
     pub(super) directory: Directory,
-    pub(super) shutdown: Shutdown,
+    pub(in crate::demo) stopping: Stopping,
     /// The name of the ring of quotes, while a run lasts.
     quotes: GivenName,
-    /// Which signal has ended the demo.
-    stopped: Arc<OnceLock<Outcome>>,
 }
 
 impl Meeting {
-    /// A place to meet under this name. SIGINT (Ctrl-C) and SIGTERM trigger `shutdown` from now on. A second
-    /// one removes the `temporary` file, takes the name back, and ends the process; the others end with it.
+    /// A place to meet under this name. The first signal stops the feed from now on. The second one removes
+    /// the `draft`, takes the name back, and ends the process; the others end with it.
     ///
     /// # Errors
     ///
@@ -43,30 +38,19 @@ impl Meeting {
     pub(in crate::demo) fn new(
         name: &str,
         directory: &DirectoryOption,
-        shutdown: &Shutdown,
-        temporary: Option<PathBuf>,
+        draft: DraftName,
     ) -> Result<Self, Failure> {
-        let signals = Signals::watch()?;
         let directory = rings::open_or_make(directory)?;
         if let Err(error @ NameError::Bad { .. }) = directory.find(name) {
             return Err(Failure::new(format!("--shared: {error}")));
         }
-        let (quotes, stopped) = (GivenName::default(), Arc::new(OnceLock::new()));
-        let on_signal = {
-            let (quotes, stopped, shutdown) = (quotes.clone(), Arc::clone(&stopped), shutdown.clone());
-            move |outcome: Outcome| {
-                if stopped.set(outcome).is_ok() {
-                    return shutdown.trigger();
-                }
-                quotes.take_back_for_good();
-                if let Some(path) = &temporary {
-                    let _ = fs::remove_file(path);
-                }
-                exit(outcome.code().into());
-            }
-        };
-        signals.each(on_signal)?;
-        Ok(Self { name: name.into(), directory, shutdown: shutdown.clone(), quotes, stopped })
+        let quotes = GivenName::default();
+        let given = quotes.clone();
+        let stopping = Stopping::watch(move || {
+            given.take_back_for_good();
+            draft.remove_for_good();
+        })?;
+        Ok(Self { name: name.into(), directory, stopping, quotes })
     }
 
     /// Runs `plan` in processes of its own, and returns when all have received everything.
@@ -103,19 +87,14 @@ impl Meeting {
         if M::LOSSLESS {
             // So that the feed stops also where it waits for a process that does not go on. (Not before all
             // have joined: the first ones would see the end and go, and their queue would close.)
-            self.shutdown.attach(publisher.closer());
+            self.stopping.shutdown.attach(publisher.closer());
         }
-        lead(plan, publisher, &Clock::System, &gauges, &self.shutdown, || {
+        lead(plan, publisher, &Clock::System, &gauges, &self.stopping.shutdown, || {
             let (accounts, unwritten) = crew.end()?;
             if let (Some(file), Some(reason)) = (file, unwritten) {
                 file.fail(reason);
             }
             Ok(accounts)
         })
-    }
-
-    /// The signal that has ended the demo.
-    pub(in crate::demo) fn stopped(&self) -> Option<Outcome> {
-        self.stopped.get().copied()
     }
 }

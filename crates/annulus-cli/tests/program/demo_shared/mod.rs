@@ -15,6 +15,7 @@ use crate::running::Running;
 use crate::support::demo;
 use annulus::broadcast::Builder;
 use annulus::shm::{Directory, RingObserver, broadcast};
+use rustix::process::Signal;
 use serde_json::Value;
 
 /// A run that goes on until it is stopped.
@@ -29,13 +30,17 @@ impl Names {
 
     /// Starts a run with two subscribers, and waits until some quotes are published: then all have joined.
     fn start(&self, arguments: &[&str]) -> (Running, BTreeMap<String, u32>) {
+        self.start_until(arguments, 200)
+    }
+
+    fn start_until(&self, arguments: &[&str], quotes: u64) -> (Running, BTreeMap<String, u32>) {
         let mut running = Running(self.shared(arguments).args(["--subscribers", "2"]).spawn().unwrap());
         let directory = Directory::open(&self.path).unwrap();
         let published = || {
             let observer = RingObserver::of(&directory.find("market-quotes").ok()?).ok()?;
             observer.numbers().map(|numbers| numbers.published)
         };
-        while published() < Some(200) {
+        while published() < Some(quotes) {
             assert_eq!(running.0.try_wait().unwrap(), None, "it has ended");
             thread::sleep(Duration::from_millis(1));
         }
@@ -115,7 +120,7 @@ fn processes_report_what_threads_report() {
     assert!(shared["orders"].as_u64() > Some(0));
     let latency = &shared["subscribers"][1]["latency_ns"];
     let shown = ["p50", "p90", "p99", "p99_9", "max"].map(|key| latency[key].as_u64().unwrap());
-    assert!(shown[0] > 0 && shown.is_sorted() && shown[4] < 600_000_000_000, "{shown:?}");
+    assert!(shown.is_sorted(), "{shown:?}");
     names.assert_empty();
 }
 
@@ -128,8 +133,9 @@ fn the_table_is_that_of_threads() {
     assert_eq!((complaint.as_str(), code), ("", 0));
     let (alone, _, _) = run(demo().args(arguments));
     // All lines but those with times in them.
+    let has_time = |line: &&str| line.split_whitespace().any(|word| ["ns", "µs", "ms", "s"].contains(&word));
     let lines = |report: &str| {
-        let lines = report.lines().filter(|line| !line.contains(" ms") && !line.contains(" µs"));
+        let lines = report.lines().filter(|line| !has_time(line));
         lines.filter(|line| !line.starts_with("Published")).map(String::from).collect::<Vec<_>>()
     };
     let ring = "Ring: `market-quotes`, 40 slots, lossy, 1 publisher, 2 subscribers, each a process";
@@ -187,22 +193,32 @@ fn a_file_that_cannot_be_written_is_refused_before_the_demo_begins() {
 }
 
 /// The gateway finds it while quotes are published, which would go on for hours; or at the end, when it
-/// writes what it has kept.
+/// writes what it has kept. (A signal is the end, after the reader has gone.)
 #[test]
 fn orders_that_cannot_be_written_stop_the_demo() {
     let names = Names::new("unwritten");
     let pipe = names.folder.0.join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let long = ["--rate", "20000", "--messages", "1000000000", "--strategies", "1/2,1/3"];
-    for arguments in [&long[..], &["--messages", "20000", "--rate", "20000", "--strategies", "50/200"]] {
+    let long = ["--rate", "20000", "--messages", "1000000000", "--lossless", "--strategies"];
+    for (strategies, at_the_end) in [("1/2,1/3", false), ("50/200", true)] {
         let reader = {
             let pipe = pipe.clone();
             // It has seen enough after the header.
             thread::spawn(move || BufReader::new(File::open(pipe).unwrap()).read_line(&mut String::new()))
         };
-        let (said, complaint, code) = run(names.shared(arguments).arg("--output").arg(&pipe));
+        let arguments = [&long[..], &[strategies, "--output", pipe.to_str().unwrap()]].concat();
+        let demo = if at_the_end {
+            // Of so many quotes there are orders.
+            names.start_until(&arguments, 20_000).0
+        } else {
+            Running(names.shared(&arguments).spawn().unwrap())
+        };
         assert!(reader.join().unwrap().unwrap() > 1);
-        assert_eq!((said.as_str(), code), ("", 2));
+        if at_the_end {
+            demo.signal(Signal::INT);
+        }
+        let (said, complaint, code) = demo.end();
+        assert_eq!((said.as_slice(), code), (&b""[..], 2));
         let expected = format!("{}: cannot be written: Broken pipe", pipe.display());
         assert!(complaint.contains(&expected), "{complaint}");
         names.assert_empty();

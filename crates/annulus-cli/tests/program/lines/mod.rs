@@ -224,7 +224,8 @@ fn signals_end_a_subscriber_that_sleeps_or_waits() {
 fn a_signal_ends_a_subscriber_whose_output_nobody_reads() {
     let names = Names::new("hangs");
     let _publisher = names.publisher(&quotes(5_000), &[]);
-    let mut subscriber = Running(names.command("sub", &["quotes", "--from", "oldest"]).spawn().unwrap());
+    let mut command = names.command("sub", &["quotes", "--from", "oldest"]);
+    let mut subscriber = Running(command.env_remove("ANNULUS_PATIENCE_SECONDS").spawn().unwrap());
     let output = subscriber.0.stdout.take().unwrap();
     while !readable(&output) {}
     subscriber.signal(Signal::TERM);

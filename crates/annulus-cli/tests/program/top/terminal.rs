@@ -86,10 +86,10 @@ impl Terminal {
     #[track_caller]
     fn ends(mut self) -> i32 {
         let code = self.program.0.wait().unwrap().code().unwrap();
-        while let Ok(more) = self.screen.recv_timeout(Duration::from_millis(100)) {
-            self.seen += &more;
+        let is_left = |seen: &str| seen.contains(LEAVE) && seen.contains(SHOW_CURSOR);
+        while !is_left(&self.seen) {
+            self.seen += &self.screen.recv_timeout(Duration::from_secs(60)).expect("it leaves the screen");
         }
-        assert!(self.seen.contains(LEAVE) && self.seen.contains(SHOW_CURSOR), "{:?}", self.seen);
         assert!(self.is_as_usual());
         code
     }
