@@ -100,6 +100,6 @@ impl Builder {
 
     fn begin(self) -> (SharedPlan, Settings) {
         let Self { capacity, strategy, stack_bytes } = self;
-        (SharedPlan::new(), Settings { capacity, strategy, stack_bytes })
+        (SharedPlan::new(), Settings { fork: 0, capacity, strategy, stack_bytes })
     }
 }

@@ -13,7 +13,7 @@ use std::time::Instant;
 use super::counters::Work;
 use super::error::{BuildError, JoinError, StagePanic};
 use super::graph::{Graph, Node};
-use super::plan::{EdgeCounters, Job, Mistake, Plan, SharedPlan};
+use super::plan::{EdgeCounters, Job, Plan, SharedPlan};
 use super::runner::{Context, Shared, nanoseconds};
 use super::statistics::{EdgeNumbers, StageStatistics, Statistics, edge};
 use crate::affinity::thread::{self as pinned, NoThread};
@@ -57,18 +57,9 @@ struct Thread {
 impl Pipeline {
     /// Starts the threads of `plan`, or none.
     pub(super) fn start(plan: &SharedPlan) -> Result<Self, BuildError> {
-        let plan = mem::replace(&mut *plan.lock(), Plan::new());
-        if let Some(mistake) = plan.mistake {
-            return Err(match mistake {
-                Mistake::Capacity { edge, error } => {
-                    BuildError::Capacity { edge: plan.graph.edge_name(edge), error }
-                }
-                Mistake::Other(error) => error,
-            });
-        }
-        let is_there = |stage: &usize| plan.jobs.iter().any(|job| job.stage == *stage);
-        if let Some(stage) = (0..plan.graph.stages.len()).find(|stage| !is_there(stage)) {
-            return Err(BuildError::Unconnected { stage: plan.graph.name(Node::Stage(stage)) });
+        let mut plan = plan.take();
+        if let Some(error) = plan.take_error() {
+            return Err(error);
         }
         let Plan { graph, counters, jobs, connect, shared, stack_bytes, .. } = plan;
         let mut pipeline = Self { graph, counters, threads: Vec::new(), shared, begun: Instant::now() };

@@ -226,17 +226,20 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ) -> Stages<U, K::Behind> {
         let (plan, settings) = (self.plan.clone(), self.settings);
         let writer = self.into_single(true);
+        let threads = plan.lock().at_least_one(threads, "thread of a parallel stage");
+        // The clones come first: not one is made under the lock.
+        let mut functions: Vec<_> = (1..threads).map(|_| f.clone()).collect();
+        functions.push(f);
         let mut locked = plan.lock();
-        let threads = locked.at_least_one(threads, "thread of a parallel stage");
         let stage = locked.add_stage("parallel", threads, settings);
         let node = Node::Stage(stage);
         let (mut outlets, mut inlets, mut edges) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..threads {
+        for f in functions {
             let before = locked.new_queue::<T, Spsc>(&[writer.from], node, RingKind::InTurn, settings);
             let behind = locked.new_queue::<U, Spsc>(&[node], NOWHERE, RingKind::InTurn, settings);
-            let work = behind.outlets.into_iter().map(|outlet| (outlet, f.clone()));
             let inlet: BoxInlet<T> = Box::new(before.inlet);
-            locked.jobs.extend(work.zip([inlet]).map(|((to, f), from)| job(stage, from, to, Mapping(f))));
+            let ends = behind.outlets.into_iter().zip([inlet]).zip([Mapping(f)]);
+            locked.jobs.extend(ends.map(|((to, from), step)| job(stage, from, to, step)));
             outlets.extend(before.outlets);
             inlets.push(behind.inlet);
             edges.extend(behind.edges);
@@ -371,7 +374,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// # Ok::<(), BuildError>(())
     /// ```
     pub fn core(self, core: impl Into<Option<usize>>) -> Self {
-        self.plan.lock().pin(self.last, core.into().into_iter().collect());
+        let cores = core.into().into_iter().collect();
+        self.plan.lock().pin(self.last, cores);
         self
     }
 
@@ -390,7 +394,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// # drop(input);
     /// ```
     pub fn cores(self, cores: impl IntoIterator<Item = usize>) -> Self {
-        self.plan.lock().pin(self.last, cores.into_iter().collect());
+        let cores = cores.into_iter().collect();
+        self.plan.lock().pin(self.last, cores);
         self
     }
 
@@ -558,6 +563,6 @@ fn waiting<T: Send + 'static, U: Send + 'static>(
 
 impl<T, K> fmt::Debug for Stages<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stages").field("graph", &self.plan.lock().graph).finish_non_exhaustive()
+        f.debug_struct("Stages").field("graph", &self.plan.graph()).finish_non_exhaustive()
     }
 }

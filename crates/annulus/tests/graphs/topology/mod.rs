@@ -6,6 +6,7 @@ mod cores;
 mod ends;
 mod graphs;
 mod inputs;
+mod mistakes;
 mod numbers;
 mod outputs;
 mod sources;
