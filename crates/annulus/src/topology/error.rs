@@ -125,7 +125,9 @@ impl Error for BuildError {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct StagePanic {
-    /// The name of the stage.
+    /// The number of the stage, from 0: its place in [`Graph::stages`](super::Graph::stages).
+    pub index: usize,
+    /// The name of the stage. Two stages may have one name.
     pub stage: String,
     /// The message of the panic, or a note that it had none.
     pub message: String,

@@ -99,6 +99,7 @@ impl Pipeline {
         let info = &self.graph.stages[job.stage];
         let work = Arc::new(Work::default());
         let context = Context {
+            stage: job.stage,
             name: info.name.clone(),
             strategy: info.strategy,
             shared: Arc::clone(&self.shared),
@@ -188,7 +189,8 @@ impl Pipeline {
         for thread in self.threads {
             if let Err(payload) = thread.handle.join() {
                 // Unreached: a stage catches its panics; this one would come from outside of it
-                self.shared.panicked(&self.graph.name(Node::Stage(thread.stage)), &*payload);
+                let stage = thread.stage;
+                self.shared.panicked(stage, &self.graph.name(Node::Stage(stage)), &*payload);
             }
         }
         let panics = self.shared.panics();
@@ -201,8 +203,20 @@ impl Pipeline {
         self.shared.panics().is_empty()
     }
 
-    /// The stages that have panicked so far, with their messages. A stage is in this list before its rings
-    /// close.
+    /// The stages that have panicked so far, with their numbers, names and messages, in the order of the
+    /// panics. A stage is in this list before its rings close.
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (mut output, pipeline) =
+    ///     stages.then(|x| x).named("same").then(|x| 10 / x).named("same").build();
+    /// input.publish(0).unwrap();
+    /// assert!(output.recv().is_err());
+    /// let indices: Vec<usize> = pipeline.panicked_stages().iter().map(|panic| panic.index).collect();
+    /// assert_eq!(indices, [1]);
+    /// ```
     #[must_use]
     pub fn panicked_stages(&self) -> Vec<StagePanic> {
         self.shared.panics()
