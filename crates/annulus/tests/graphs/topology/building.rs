@@ -22,7 +22,7 @@ fn a_builder_that_is_dropped_leaves_nothing() {
         let (mut input, stages) = Pipeline::builder().capacity(4).input::<Arc<()>>();
         let stages = stages.then(move |x| (x, Arc::clone(&held)).0).named("unbuilt");
         let fork = stages.fork_cloned(2, |_, stages| stages.then(|x| x).named("unbuilt"));
-        assert!(input.publish(Arc::clone(&token)).is_err());
+        input.publish(Arc::clone(&token)).unwrap();
         drop(fork);
     }
     assert_eq!(Arc::strong_count(&token), 1);

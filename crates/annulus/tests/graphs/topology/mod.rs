@@ -3,6 +3,7 @@
 
 mod building;
 mod cores;
+mod early;
 mod ends;
 mod graphs;
 mod inputs;
