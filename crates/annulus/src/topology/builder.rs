@@ -15,6 +15,7 @@ use crate::Receive;
 use crate::wait::WaitStrategy;
 
 /// Settings of a pipeline, and the verbs that begin it; made by [`Pipeline::builder`].
+#[doc(alias = "PipelineBuilder")]
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a pipeline begins with `input` or `source`"]
 pub struct Builder {
@@ -26,7 +27,14 @@ pub struct Builder {
 impl Pipeline {
     /// Settings for a new pipeline.
     pub fn builder() -> Builder {
-        Builder { capacity: 1024, strategy: WaitStrategy::default(), stack_bytes: None }
+        Builder::default()
+    }
+}
+
+/// As [`Pipeline::builder`].
+impl Default for Builder {
+    fn default() -> Self {
+        Self { capacity: 1024, strategy: WaitStrategy::default(), stack_bytes: None }
     }
 }
 

@@ -364,6 +364,7 @@ impl<E: End, P: EndKind> End for Fork<E, P> {
 ///   `fork_cloned` it is a vector.
 ///
 /// A branch may branch again: a `Fork` is an end, too. `P` is what is known of the place where it branched.
+#[doc(alias = "FanOutBuilder")]
 #[must_use = "a pipeline is built by `build`"]
 pub struct Fork<E, P = InStep> {
     place: Place,
@@ -399,6 +400,9 @@ impl<E: End, P: EndKind> Fork<E, P> {
     /// Builds the pipeline: starts the thread of each stage. Returns the outputs of the branches, in the
     /// shape of the branches, and the [`Pipeline`].
     ///
+    /// Keep each output, and receive from it: see [`Stages::build`]. When one is dropped, its branch ends. When
+    /// all are, the pipeline does.
+    ///
     /// # Panics
     ///
     /// If the pipeline can't be built; [`try_build`](Self::try_build) returns an error instead.
@@ -411,7 +415,7 @@ impl<E: End, P: EndKind> Fork<E, P> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`]. No thread is left, and the input gives back what is published.
+    /// [`BuildError`]. No thread is left. The input is closed: it gives back what is published from now on.
     pub fn try_build(self) -> Result<(E::Outputs, Pipeline), BuildError> {
         let outputs = self.ends.finish();
         Ok((outputs, Pipeline::start(&self.place.plan)?))
@@ -426,7 +430,8 @@ where
     L: EndKind,
     P: EndKind,
 {
-    /// Adds a stage to the first branch: see [`Stages::then`].
+    /// Adds a stage to the first branch: see [`Stages::then`]. Other verbs, such as [`Stages::then_with`],
+    /// are for the closures of a [`fork`](Stages::fork).
     #[allow(clippy::type_complexity, reason = "both branches")]
     pub fn then_a<U: Send + 'static>(
         self,
@@ -435,7 +440,7 @@ where
         Fork::new(self.place, (self.ends.0.then(f), self.ends.1))
     }
 
-    /// Adds a stage to the second branch: see [`Stages::then`].
+    /// Adds a stage to the second branch, as [`then_a`](Self::then_a) to the first.
     #[allow(clippy::type_complexity, reason = "both branches")]
     pub fn then_b<U: Send + 'static>(
         self,

@@ -31,6 +31,7 @@ use crate::wait::WaitStrategy;
 ///
 /// If it is dropped, the build of what it belongs to fails. If all ends are dropped, there is nothing left:
 /// no thread was started.
+#[doc(alias = "StageBuilder")]
 #[must_use = "a pipeline is built by `build`"]
 pub struct Stages<T, K = InStep> {
     pub(super) plan: SharedPlan,
@@ -86,6 +87,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// # drop(input);
     /// # pipeline.join().unwrap();
     /// ```
+    #[doc(alias = "then_a_with")]
+    #[doc(alias = "then_b_with")]
     pub fn then_with<U: Send + 'static>(
         self,
         f: impl FnMut(T) -> U + Send + 'static,
@@ -174,7 +177,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         self.stage("batch", strategy, step)
     }
 
-    /// Ends this end of the pipeline: `f` gets each message.
+    /// Ends this end of the pipeline: `f` gets each message. There is no output, so there is none to keep.
     ///
     /// # Examples
     ///
@@ -189,6 +192,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// pipeline.join().unwrap();
     /// assert_eq!(receiver.try_recv(), Ok(7));
     /// ```
+    #[doc(alias = "Consumer")]
     pub fn sink(self, mut f: impl FnMut(T) + Send + 'static) -> Sunk {
         let strategy = self.settings.strategy;
         let (plan, stage, inlet) = self.reader("sink", strategy);
@@ -402,6 +406,20 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// Builds the pipeline: starts the thread of each stage. Returns the queue that the results come out of,
     /// and the [`Pipeline`].
     ///
+    /// Keep the queue, and receive from it. When it is dropped, nobody receives the results, and the stages
+    /// end with their next message. `let (_, pipeline) = stages.build()` drops it at once. Where nobody needs
+    /// the results, end the pipeline with a [`sink`](Self::sink), which has no output:
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let pipeline = stages.then(|x| x * 2).sink(|x| println!("{x}")).build();
+    /// input.publish(1).unwrap();
+    /// # drop(input);
+    /// # pipeline.join().unwrap();
+    /// ```
+    ///
     /// # Panics
     ///
     /// If the pipeline can't be built; [`try_build`](Self::try_build) returns an error instead.
@@ -414,7 +432,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`]. No thread is left, and the input gives back what is published.
+    /// [`BuildError`]. No thread is left. The input is closed: it gives back what is published from now on.
     ///
     /// # Examples
     ///
