@@ -324,7 +324,9 @@ impl<E: End> Finish for Vec<E> {
     type Out = Vec<E::Outputs>;
 
     fn check_is_of(&self, plan: &SharedPlan) {
-        self.iter().for_each(|end| end.check_is_of(plan));
+        for end in self {
+            end.check_is_of(plan);
+        }
     }
 
     fn finish(self) -> Self::Out {
@@ -400,8 +402,8 @@ impl<E: End, P: EndKind> Fork<E, P> {
     /// Builds the pipeline: starts the thread of each stage. Returns the outputs of the branches, in the
     /// shape of the branches, and the [`Pipeline`].
     ///
-    /// Keep each output, and receive from it: see [`Stages::build`]. When one is dropped, its branch ends. When
-    /// all are, the pipeline does.
+    /// Keep each output, and receive from it: see [`Stages::build`]. When one is dropped, its branch ends.
+    /// When all are, the pipeline does.
     ///
     /// # Panics
     ///
