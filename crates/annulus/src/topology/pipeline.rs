@@ -27,7 +27,7 @@ use crate::wait::Stop;
 /// | what happens | what is lost |
 /// | --- | --- |
 /// | The input is dropped, the source is closed, or [`shutdown`](Self::shutdown) | nothing: each stage works on what it has, and ends |
-/// | An output is dropped, also by `let (_, pipeline) = …` | what is on its way there. Stages in front of it end at their next message, unless they have another branch to send to |
+/// | An output is dropped | what is on its way there. Stages in front of it end at their next message, unless they have another branch to send to |
 /// | A stage panics | the message, what is queued in front of the stage, and what it had received. The results that it had go on, and the stages behind it drain. Stages in front of it end as above |
 /// | A thread of a stage of several panics | the message. [`then_unordered`](super::Stages::then_unordered): nothing more comes in, and the other threads work on what is queued. [`then_parallel`](super::Stages::then_parallel): the results of the messages before go on, in order; what is behind is lost, with the results that other threads have made of it |
 /// | [`abort`](Self::abort) | what is in the pipeline. What has reached an output can still be received |

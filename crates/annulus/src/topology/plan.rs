@@ -66,9 +66,9 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    fn new(graph: Graph) -> Self {
+    fn new() -> Self {
         Self {
-            graph,
+            graph: Graph { stages: Vec::new(), edges: Vec::new() },
             counters: Vec::new(),
             jobs: Vec::new(),
             connect: Vec::new(),
@@ -130,7 +130,7 @@ impl Plan {
     /// The readers of `edges` are at `node`.
     pub(super) fn lead(&mut self, edges: &[usize], node: Node) {
         for edge in edges {
-            // An end of another pipeline has numbers of its own. That is a mistake, and was noted.
+            // An end of another plan has the numbers of that one. This is a mistake, and was noted.
             if let Some(edge) = self.graph.edges.get_mut(*edge) {
                 edge.to = node;
             }
@@ -231,7 +231,7 @@ pub(super) struct SharedPlan(Arc<Mutex<Plan>>);
 
 impl SharedPlan {
     pub(super) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Plan::new(Graph { stages: Vec::new(), edges: Vec::new() }))))
+        Self(Arc::new(Mutex::new(Plan::new())))
     }
 
     /// No function of the user's may run under this lock, not even a `Clone` or a `Drop`: it could use an end
@@ -240,13 +240,11 @@ impl SharedPlan {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The plan so far, to be built. Ends that are used later find the graph that they know; it can't be
-    /// built a second time.
+    /// The plan so far, to be built. Ends that are used later find another one, which can't be.
     pub(super) fn take(&self) -> Plan {
-        let mut plan = self.lock();
-        let mut rest = Plan::new(plan.graph.clone());
-        rest.note(Mistake::Other(BuildError::AlreadyBuilt));
-        mem::replace(&mut *plan, rest)
+        let mut late = Plan::new();
+        late.note(Mistake::Other(BuildError::AlreadyBuilt));
+        mem::replace(&mut *self.lock(), late)
     }
 
     /// The graph so far.
