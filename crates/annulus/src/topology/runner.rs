@@ -53,9 +53,9 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Notes that `stage` panicked.
-    pub(super) fn panicked(&self, stage: &str, payload: &(dyn Any + Send)) {
-        let panic = StagePanic { stage: stage.to_string(), message: message_of(payload) };
+    /// Notes that the stage with this number and name panicked.
+    pub(super) fn panicked(&self, index: usize, stage: &str, payload: &(dyn Any + Send)) {
+        let panic = StagePanic { index, stage: stage.to_string(), message: message_of(payload) };
         self.panics.lock().unwrap_or_else(PoisonError::into_inner).push(panic);
     }
 
@@ -74,6 +74,7 @@ fn message_of(payload: &(dyn Any + Send)) -> String {
 
 /// What the thread of a stage needs besides its rings.
 pub(super) struct Context {
+    pub(super) stage: usize,
     pub(super) name: String,
     pub(super) strategy: WaitStrategy,
     pub(super) shared: Arc<Shared>,
@@ -151,7 +152,7 @@ pub(super) fn run<T, U>(
     let mut results = Results::new(outlet, context.strategy);
     let ended = catch_unwind(AssertUnwindSafe(|| step.work(context, &mut inlet, &mut results)));
     let report = |payload: Box<dyn Any + Send>| {
-        context.shared.panicked(&context.name, &*payload);
+        context.shared.panicked(context.stage, &context.name, &*payload);
         // Its destructor may panic, too: one panic is enough to tell.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
     };
