@@ -1,6 +1,7 @@
 //! [`Batches`]: where a batch of a receiving handle ends, and what was sent before a moment. [`Lend`]:
 //! batches by reference. For those who receive in the place of a user: event loops.
 
+use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
 use crate::error::RecvError;
@@ -9,7 +10,7 @@ use crate::wait::{Look, Source};
 /// What a handle knows of the messages that it has not received yet.
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only threads receive in the place of others"))]
 pub(crate) trait Batches: Source {
-    /// Where the messages end that were sent before a moment.
+    /// Where the messages end that were sent before a moment. What was passed leaves it.
     type Mark;
 
     /// Whether a receive tells others that the message before is processed. If so, whoever takes several at
@@ -28,8 +29,9 @@ pub(crate) trait Batches: Source {
     fn mark(&mut self) -> Self::Mark;
 
     /// Whether no message from before `mark` is left: this handle has received or lost them, or others have
-    /// received them. If not, the next one is there, or is being written.
-    fn has_passed(&self, mark: &Self::Mark) -> bool;
+    /// received them. If not, the next one is there, or is being written. However many lanes or rings the mark
+    /// is of, calls for the same mark take a few steps each, and one more for each lane or ring.
+    fn has_passed(&self, mark: &mut Self::Mark) -> bool;
 
     /// How many messages the handle has lost since it was made.
     fn lost(&self) -> u64 {
@@ -41,6 +43,18 @@ pub(crate) trait Batches: Source {
     fn left(&self) -> Option<u64> {
         None
     }
+}
+
+/// Whether all of `marks` are passed. Takes those off the list that are, from its end up to one that is not.
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "as above"))]
+pub(crate) fn all_have_passed<M>(marks: &mut Vec<M>, mut has_passed: impl FnMut(&M) -> bool) -> bool {
+    while let Some(mark) = marks.last() {
+        if !has_passed(mark) {
+            return false;
+        }
+        marks.pop();
+    }
+    true
 }
 
 /// A handle whose messages can be read in place.
@@ -71,7 +85,7 @@ impl<S: Batches> Batches for &mut S {
         (**self).mark()
     }
 
-    fn has_passed(&self, mark: &S::Mark) -> bool {
+    fn has_passed(&self, mark: &mut S::Mark) -> bool {
         (**self).has_passed(mark)
     }
 
@@ -105,12 +119,32 @@ mod tests {
     /// What a handle knows before and after it receives all that is there.
     fn check<S: Batches>(mut handle: S, receive: impl FnOnce(&mut S)) {
         assert!(handle.has_more());
-        let end = handle.mark();
-        assert!(!handle.has_passed(&end));
+        let mut end = handle.mark();
+        assert!(!handle.has_passed(&mut end));
         receive(&mut handle);
         assert!(!handle.has_more());
-        assert!(handle.has_passed(&end));
+        assert!(handle.has_passed(&mut end));
         assert_eq!(handle.lost(), 0);
+    }
+
+    /// However many marks there are, and in whatever order they are passed, each is looked at once, and one more
+    /// at each call.
+    #[test]
+    fn what_was_passed_is_not_looked_at_again() {
+        const COUNT: usize = 100;
+        let (mut marks, mut looks) = ((0..COUNT).collect::<std::vec::Vec<_>>(), 0);
+        for passed in 0..=COUNT {
+            // 37, 74, 11, 48 …
+            let has_passed = |mark: &usize| (1..=passed).any(|count| count * 37 % COUNT == *mark);
+            let all = all_have_passed(&mut marks, |mark| {
+                looks += 1;
+                has_passed(mark)
+            });
+            assert_eq!(all, passed == COUNT);
+            assert!(all || !has_passed(marks.last().unwrap()));
+        }
+        assert!(marks.is_empty());
+        assert_eq!(looks, 2 * COUNT);
     }
 
     /// A handle that is borrowed knows what its owner knows.

@@ -73,7 +73,7 @@ impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
         self.end()
     }
 
-    fn has_passed(&self, mark: &Sequence) -> bool {
+    fn has_passed(&self, mark: &mut Sequence) -> bool {
         self.cursor >= *mark
     }
 
@@ -136,7 +136,7 @@ impl<T: Message, const N: usize, M: Unstaged> Batches for SubscriberGroup<T, N, 
         self.lead.mark()
     }
 
-    fn has_passed(&self, mark: &Sequence) -> bool {
+    fn has_passed(&self, mark: &mut Sequence) -> bool {
         self.lead.has_passed(mark)
     }
 

@@ -61,13 +61,13 @@ impl<'c, M> Turn<'c, M> {
 
     /// Whether the thread drains, and all messages before the mark are gone.
     #[inline]
-    fn has_passed_its_mark<R: Batches<Mark = M>>(&self, receiver: &R) -> bool {
-        self.mark.as_ref().is_some_and(|mark| receiver.has_passed(mark))
+    fn has_passed_its_mark<R: Batches<Mark = M>>(&mut self, receiver: &R) -> bool {
+        self.mark.as_mut().is_some_and(|mark| receiver.has_passed(mark))
     }
 
     /// Whether the drain is over. A handler that was told that another message comes gets it, also if what it
     /// was told of was lost meanwhile.
-    pub(super) fn is_drained<R: Batches<Mark = M>>(&self, receiver: &R) -> bool {
+    pub(super) fn is_drained<R: Batches<Mark = M>>(&mut self, receiver: &R) -> bool {
         self.has_passed_its_mark(receiver) && self.left == self.most
     }
 }

@@ -110,7 +110,11 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
                 Look::Found(Ok(())) | Look::Again => {}
                 Look::Found(Err(_closed)) => return,
                 Look::Nothing => {
-                    wait_until(&mut Rest { receiver: &mut self.run.receiver, turn: &self.turn }, SOON, None);
+                    wait_until(
+                        &mut Rest { receiver: &mut self.run.receiver, turn: &mut self.turn },
+                        SOON,
+                        None,
+                    );
                 }
             }
         }
@@ -120,7 +124,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
 /// The next message from before the mark, or that there is none any more.
 struct Rest<'r, 'c, R: Batches> {
     receiver: &'r mut R,
-    turn: &'r Turn<'c, R::Mark>,
+    turn: &'r mut Turn<'c, R::Mark>,
 }
 
 impl<R: Source + Batches> Wait for Rest<'_, '_, R> {
@@ -210,7 +214,7 @@ mod tests {
 
         fn mark(&mut self) {}
 
-        fn has_passed(&self, (): &()) -> bool {
+        fn has_passed(&self, (): &mut ()) -> bool {
             self.is_received
         }
     }

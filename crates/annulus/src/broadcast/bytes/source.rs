@@ -57,7 +57,7 @@ impl Batches for Subscriber {
         self.extents.mark()
     }
 
-    fn has_passed(&self, mark: &Sequence) -> bool {
+    fn has_passed(&self, mark: &mut Sequence) -> bool {
         self.extents.has_passed(mark)
     }
 

@@ -56,7 +56,7 @@ impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
         M::end(self.shared.role(), self.shared.ring.end(self.cursor))
     }
 
-    fn has_passed(&self, mark: &Sequence) -> bool {
+    fn has_passed(&self, mark: &mut Sequence) -> bool {
         self.cursor >= *mark
     }
 
