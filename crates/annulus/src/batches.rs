@@ -13,11 +13,11 @@ pub(crate) trait Batches: Source {
     /// Where the messages end that were sent before a moment. What was passed leaves it.
     type Mark;
 
-    /// Whether a receive tells others that the message before is processed. If so, whoever takes several at
-    /// once tells it too early.
+    /// Whether the handle is a stage. A receive then tells others that the message before is processed, so
+    /// whoever takes several at once tells it too early. And others say what it may receive: if what it was to
+    /// receive next is lost, nothing may come for ever.
     // Decision 0031: processed is not received.
-    #[cfg_attr(annulus_loom, allow(dead_code, reason = "for pipelines"))]
-    const TELLS: bool = false;
+    const STAGED: bool = false;
 
     /// Whether another message is there, which only this handle can take. So a receive finds that message, or
     /// after a lag a later one. Where other handles may take it, this is false. It takes nothing, and unlike
@@ -75,7 +75,7 @@ pub(crate) trait Lend: Batches {
 impl<S: Batches> Batches for &mut S {
     type Mark = S::Mark;
 
-    const TELLS: bool = S::TELLS;
+    const STAGED: bool = S::STAGED;
 
     fn has_more(&mut self) -> bool {
         (**self).has_more()

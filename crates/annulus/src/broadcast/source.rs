@@ -57,7 +57,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
     type Mark = Sequence;
 
-    const TELLS: bool = M::STAGED;
+    const STAGED: bool = M::STAGED;
 
     fn has_more(&mut self) -> bool {
         if mutated!("look_ahead_processes") {

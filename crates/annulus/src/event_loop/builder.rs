@@ -142,7 +142,7 @@ impl<R, C> Builder<R, C> {
     ///
     /// The longer a batch, the fewer there are, and the later the handler learns of the end of one if the
     /// other side is fast. With [`spawn_ref`](Self::spawn_ref), publishers may use the slots of a batch again
-    /// at its end.
+    /// at its end. (Stages behind do not wait for that.)
     ///
     /// ```
     /// use annulus::EventLoop;
@@ -201,7 +201,7 @@ impl<R, C> Builder<R, C> {
     /// Begins the thread. It calls `handler` with each message, by value. The flag is true for the last
     /// message of a batch: see the [module](super#batches).
     ///
-    /// - *Stages*: a message counts as processed when the handler has returned.
+    /// - *Stages*: a message counts as processed when the handler has returned, an event, too.
     /// - *Events* are cloned. [`spawn_ref`](Self::spawn_ref) lends them.
     /// - *Loss*: the loop goes on after a lag, and [`Finished::lost`] counts it.
     ///
@@ -245,7 +245,9 @@ impl<R, C> Builder<R, C> {
 
     /// As [`spawn`](Self::spawn), for [events](crate::event), which `handler` gets by reference. So they need
     /// not be cloned. Publishers may use the slots of a batch again when the handler has returned from its
-    /// last event.
+    /// last event. Stages behind see each event as soon as the handler has returned from it, so the handler may
+    /// wait for what such a stage gives back, for credits for example. It must not wait for what a publisher
+    /// gives back only after it has found room, except with a [`max_batch`](Self::max_batch) of 1.
     ///
     /// # Errors
     ///

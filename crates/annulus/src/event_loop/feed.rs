@@ -61,12 +61,12 @@ impl<'c, M> Turn<'c, M> {
 
     /// Whether the thread drains, and all messages before the mark are gone.
     #[inline]
-    fn has_passed_its_mark<R: Batches<Mark = M>>(&mut self, receiver: &R) -> bool {
+    pub(super) fn has_passed_its_mark<R: Batches<Mark = M>>(&mut self, receiver: &R) -> bool {
         self.mark.as_mut().is_some_and(|mark| receiver.has_passed(mark))
     }
 
     /// Whether the drain is over. A handler that was told that another message comes gets it, also if what it
-    /// was told of was lost meanwhile.
+    /// was told of was lost meanwhile. (In a stage, only if those before it have processed a later one.)
     pub(super) fn is_drained<R: Batches<Mark = M>>(&mut self, receiver: &R) -> bool {
         self.has_passed_its_mark(receiver) && self.left == self.most
     }
@@ -83,7 +83,7 @@ impl<R: Receive, C, H: FnMut(&mut C, R::Item, bool)> Feed<R, C> for ByValue<H> {
         context: &mut C,
         turn: &mut Turn<'_, R::Mark>,
     ) -> Look<Result<(), RecvError>> {
-        let mut look = receiver.poll_recv();
+        let mut look = receiver.poll_in_hand();
         while let Look::Found(Ok(message)) = look {
             // Decision 0074: a look ahead, which takes nothing. It comes before the call, so a message that
             // comes while the handler runs begins another batch.
@@ -93,7 +93,7 @@ impl<R: Receive, C, H: FnMut(&mut C, R::Item, bool)> Feed<R, C> for ByValue<H> {
             if turn.handed_out(end_of_batch).is_break() || end_of_batch {
                 return Look::Found(Ok(()));
             }
-            look = receiver.poll_recv();
+            look = receiver.poll_in_hand();
         }
         match look {
             Look::Found(Err(error)) => Look::Found(Err(error)),

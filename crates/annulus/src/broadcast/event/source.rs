@@ -37,16 +37,29 @@ unsafe impl<T: Clone + Send + Sync, M: Mode> Take for EventSubscriber<T, M> {
 
     #[inline]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        match self.try_recv() {
-            Ok(event) => Look::Found(Ok(event)),
-            Err(TryRecvError::Empty) => Look::Nothing,
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
-        }
+        found(self.try_recv())
+    }
+
+    #[inline]
+    fn poll_in_hand(&mut self) -> Look<Result<T, RecvError>> {
+        found(self.poll_next().map(|()| self.take_in_hand()))
+    }
+}
+
+/// What a verb that does not wait has found.
+#[inline(always)]
+fn found<R>(found: Result<R, TryRecvError>) -> Look<Result<R, RecvError>> {
+    match found {
+        Ok(found) => Look::Found(Ok(found)),
+        Err(TryRecvError::Empty) => Look::Nothing,
+        Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
     }
 }
 
 impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
     type Mark = Sequence;
+
+    const STAGED: bool = M::STAGED;
 
     fn has_more(&mut self) -> bool {
         self.there(1) > 0
@@ -73,14 +86,7 @@ impl<T: Send + Sync, M: Mode> Lend for EventSubscriber<T, M> {
         most: usize,
         look: impl FnMut(&T, bool) -> ControlFlow<()>,
     ) -> Look<Result<(), RecvError>> {
-        match self.poll_next() {
-            Ok(()) => {
-                self.process_while(most, look);
-                Look::Found(Ok(()))
-            }
-            Err(TryRecvError::Empty) => Look::Nothing,
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
-        }
+        found(self.poll_next().map(|()| _ = self.process_while::<true>(most, look)))
     }
 }
 

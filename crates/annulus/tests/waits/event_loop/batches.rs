@@ -1,9 +1,10 @@
 //! What the handler gets, and when a batch ends.
 
+use std::sync::mpsc as std_mpsc;
 use std::thread;
 use std::time::Duration;
 
-use annulus::{EventLoop, broadcast, spsc};
+use annulus::{EventLoop, broadcast, event, spsc};
 
 use crate::event_loop::rings::{
     CAPACITY, Gate, Make, Ring, Seen, by_value, ends, for_each, nothing, numbers, plain,
@@ -127,5 +128,28 @@ fn a_stage_has_processed_what_its_handler_has_handled() {
         gate.go_on.send(()).unwrap();
         assert_eq!([second.recv(), second.recv(), second.recv()], [Ok(0), Ok(1), Ok(2)]);
         drop(event_loop);
+    });
+}
+
+/// A handler that waits for a credit, which a loop behind it gives back for each event: two are there.
+#[test]
+fn a_loop_behind_gives_credits_back() {
+    const COUNT: u64 = 3 * CAPACITY as u64;
+    without_standing_still(|| {
+        let (mut publisher, subscribable) = event::channel(CAPACITY, || 0);
+        let first = subscribable.subscribe_tracked();
+        let second = subscribable.subscribe().after(&[&first]);
+        let (give, credits) = std_mpsc::channel();
+        (0..2).for_each(|_| give.send(()).unwrap());
+        // As many as fit, before the loops begin: the first batch has all of them.
+        (0..CAPACITY as u64).for_each(|number| publisher.send(number).unwrap());
+        let take = move |(): &mut (), _: &u64, _| credits.recv().unwrap();
+        let first = EventLoop::builder(first, ()).spawn_ref(take).unwrap();
+        let give = move |(): &mut (), _: &u64, _| _ = give.send(());
+        let second = EventLoop::builder(second, ()).spawn_ref(give).unwrap();
+        (CAPACITY as u64..COUNT).for_each(|number| publisher.send(number).unwrap());
+        drop(publisher);
+        assert_eq!(first.join().unwrap().messages, COUNT);
+        assert_eq!(second.join().unwrap().messages, COUNT);
     });
 }
