@@ -28,7 +28,8 @@
 //! - If several consumers share a queue, another one may take the next message at any time. So in
 //!   [`spmc`](crate::spmc), [`mpmc`](crate::mpmc) and [`queue::shared`](crate::queue::shared) each message is
 //!   a batch, and the flag is always true.
-//! - [`stop_now`](EventLoop::stop_now) breaks a batch off.
+//! - [`stop_now`](EventLoop::stop_now) breaks a batch off. So does [`stop`](EventLoop::stop) in a lossy stage
+//!   that lost the rest of the batch, if the stages before it have processed nothing later.
 //!
 //! # The end
 //!

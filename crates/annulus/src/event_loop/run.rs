@@ -109,12 +109,11 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
             match self.feed() {
                 Look::Found(Ok(())) | Look::Again => {}
                 Look::Found(Err(_closed)) => return,
+                // It was to hand out one more, which was lost, and perhaps nothing ever comes behind it.
+                Look::Nothing if R::STAGED && self.turn.has_passed_its_mark(&self.run.receiver) => return,
                 Look::Nothing => {
-                    wait_until(
-                        &mut Rest { receiver: &mut self.run.receiver, turn: &mut self.turn },
-                        SOON,
-                        None,
-                    );
+                    let mut rest = Rest { receiver: &mut self.run.receiver, turn: &mut self.turn };
+                    wait_until(&mut rest, SOON, None);
                 }
             }
         }

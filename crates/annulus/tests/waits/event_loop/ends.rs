@@ -74,6 +74,29 @@ fn a_stop_of_a_stage() {
     });
 }
 
+/// The handler was told that another message comes, and that one is overwritten before it gets it. Those before
+/// the stage process nothing any more.
+#[test]
+fn a_stop_of_a_lossy_stage_that_lost_the_rest_of_a_batch() {
+    without_standing_still(|| {
+        let (mut publisher, subscribable) = broadcast::lossy(4);
+        let mut first = subscribable.subscribe_tracked();
+        let second = subscribable.subscribe().after(&[&first]);
+        publisher.publish_batch(&[0, 1]);
+        assert_eq!(first.try_iter().count(), 2);
+        first.done();
+        let (gate, before) = Gate::new();
+        let event_loop = by_value(second)(&plain, before);
+        gate.came.recv().unwrap();
+        (2..20).for_each(|number| publisher.publish(number));
+        event_loop.stop();
+        gate.go_on.send(()).unwrap();
+        let finished = event_loop.join().unwrap();
+        assert_eq!(finished.context, [(0, false)]);
+        assert!(finished.lost >= 1, "{finished:?}");
+    });
+}
+
 /// However it sleeps, with a timeout or without, and however it is stopped.
 #[test]
 fn a_stop_wakes_a_sleeper() {
