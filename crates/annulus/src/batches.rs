@@ -1,10 +1,12 @@
 //! [`Batches`]: where a batch of a receiving handle ends, and what was sent before a moment. [`Lend`]:
-//! batches by reference. For those who receive in the place of a user: event loops.
+//! batches by reference. [`HasSequence`]: the numbers of messages. For those who receive in the place of a
+//! user: event loops.
 
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
 use crate::error::RecvError;
+use crate::sequence::Sequence;
 use crate::wait::{Look, Source};
 
 /// What a handle knows of the messages that it has not received yet.
@@ -14,8 +16,8 @@ pub(crate) trait Batches: Source {
     type Mark;
 
     /// Whether the handle is a stage. A receive then tells others that the message before is processed, so
-    /// whoever takes several at once tells it too early. And others say what it may receive: if what it was to
-    /// receive next is lost, nothing may come for ever.
+    /// whoever takes several at once tells it too early. And others say what it may receive: if what it was
+    /// to receive next is lost, nothing may come for ever.
     // Decision 0031: processed is not received.
     const STAGED: bool = false;
 
@@ -29,8 +31,8 @@ pub(crate) trait Batches: Source {
     fn mark(&mut self) -> Self::Mark;
 
     /// Whether no message from before `mark` is left: this handle has received or lost them, or others have
-    /// received them. If not, the next one is there, or is being written. However many lanes or rings the mark
-    /// is of, calls for the same mark take a few steps each, and one more for each lane or ring.
+    /// received them. If not, the next one is there, or is being written. However many lanes or rings the
+    /// mark is of, calls for the same mark take a few steps each, and one more for each lane or ring.
     fn has_passed(&self, mark: &mut Self::Mark) -> bool;
 
     /// How many messages the handle has lost since it was made.
@@ -43,6 +45,13 @@ pub(crate) trait Batches: Source {
     fn left(&self) -> Option<u64> {
         None
     }
+}
+
+/// A handle of a ring that numbers its messages.
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "as above"))]
+pub(crate) trait HasSequence: Batches {
+    /// The number behind that of the message that was received last.
+    fn next_sequence(&self) -> Sequence;
 }
 
 /// Whether all of `marks` are passed. Takes those off the list that are, from its end up to one that is not.
@@ -63,12 +72,12 @@ pub(crate) trait Lend: Batches {
     /// What is lent.
     type Lent;
 
-    /// Hands up to `most` messages that are there to `look`, one after the other, until it breaks that off.
-    /// The flag is true for the last one of those that were there.
+    /// Hands up to `most` messages that are there to `look`, one after the other, until it breaks that off,
+    /// each with its number. The flag is true for the last one of those that were there.
     fn lend(
         &mut self,
         most: usize,
-        look: impl FnMut(&Self::Lent, bool) -> ControlFlow<()>,
+        look: impl FnMut(&Self::Lent, u64, bool) -> ControlFlow<()>,
     ) -> Look<Result<(), RecvError>>;
 }
 
@@ -100,13 +109,19 @@ impl<S: Batches> Batches for &mut S {
     }
 }
 
+impl<S: HasSequence> HasSequence for &mut S {
+    fn next_sequence(&self) -> Sequence {
+        (**self).next_sequence()
+    }
+}
+
 impl<S: Lend> Lend for &mut S {
     type Lent = S::Lent;
 
     fn lend(
         &mut self,
         most: usize,
-        look: impl FnMut(&S::Lent, bool) -> ControlFlow<()>,
+        look: impl FnMut(&S::Lent, u64, bool) -> ControlFlow<()>,
     ) -> Look<Result<(), RecvError>> {
         (**self).lend(most, look)
     }
@@ -127,8 +142,8 @@ mod tests {
         assert_eq!(handle.lost(), 0);
     }
 
-    /// However many marks there are, and in whatever order they are passed, each is looked at once, and one more
-    /// at each call.
+    /// However many marks there are, and in whatever order they are passed, each is looked at once, and one
+    /// more at each call.
     #[test]
     fn what_was_passed_is_not_looked_at_again() {
         const COUNT: usize = 100;
@@ -157,12 +172,12 @@ mod tests {
         publisher.publish(|number| *number = 2).unwrap();
         let mut seen = std::vec::Vec::new();
         check(&mut subscriber, |handle| {
-            let look = |number: &i32, end_of_batch| {
-                seen.push((*number, end_of_batch));
+            let look = |number: &i32, sequence, end_of_batch| {
+                seen.push((*number, sequence, end_of_batch));
                 ControlFlow::Continue(())
             };
             assert_eq!(handle.lend(8, look), Look::Found(Ok(())));
         });
-        assert_eq!(seen, [(1, false), (2, true)]);
+        assert_eq!(seen, [(1, 0, false), (2, 1, true)]);
     }
 }

@@ -313,8 +313,8 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         self.take_batch(buffer)
     }
 
-    /// What [`try_recv_batch`](Self::try_recv_batch) does once it has begun. So it is also the rest of a receive
-    /// that has its first message: in a stage, that one is not processed yet.
+    /// What [`try_recv_batch`](Self::try_recv_batch) does once it has begun. So it is also the rest of a
+    /// receive that has its first message: in a stage, that one is not processed yet.
     pub(super) fn take_batch(&mut self, buffer: &mut [T]) -> usize {
         let mut end = None;
         let mut count = 0;

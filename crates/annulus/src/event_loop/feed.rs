@@ -1,7 +1,9 @@
 //! How a batch comes from a handle to a handler: [`ByValue`] and [`ByRef`].
 
+use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
+use super::delivery::Told;
 use crate::batches::Batches;
 use crate::error::RecvError;
 use crate::receive::{Receive, ReceiveRef};
@@ -72,10 +74,28 @@ impl<'c, M> Turn<'c, M> {
     }
 }
 
-/// Each message by value.
-pub(super) struct ByValue<H>(pub(super) H);
+/// Each message by value, and a `D` that tells of it.
+pub(super) struct ByValue<H, D>(H, PhantomData<fn() -> D>);
 
-impl<R: Receive, C, H: FnMut(&mut C, R::Item, bool)> Feed<R, C> for ByValue<H> {
+/// Each message by reference, and a `D` that tells of it.
+pub(super) struct ByRef<H, D>(H, PhantomData<fn() -> D>);
+
+macro_rules! of_a_handler {
+    ($($Feed:ident)*) => {$(
+        impl<H, D> $Feed<H, D> {
+            pub(super) fn new(handler: H) -> Self {
+                Self(handler, PhantomData)
+            }
+
+            pub(super) fn into_handler(self) -> H {
+                self.0
+            }
+        }
+    )*};
+}
+of_a_handler!(ByValue ByRef);
+
+impl<R: Receive, C, D: Told<R>, H: FnMut(&mut C, R::Item, D)> Feed<R, C> for ByValue<H, D> {
     #[inline]
     fn feed(
         &mut self,
@@ -89,7 +109,7 @@ impl<R: Receive, C, H: FnMut(&mut C, R::Item, bool)> Feed<R, C> for ByValue<H> {
             // comes while the handler runs begins another batch.
             let is_last = turn.has_passed_its_mark(receiver);
             let end_of_batch = turn.left == 1 || is_last || !receiver.has_more();
-            (self.0)(context, message, end_of_batch);
+            (self.0)(context, message, D::of_last(receiver, end_of_batch));
             if turn.handed_out(end_of_batch).is_break() || end_of_batch {
                 return Look::Found(Ok(()));
             }
@@ -103,10 +123,7 @@ impl<R: Receive, C, H: FnMut(&mut C, R::Item, bool)> Feed<R, C> for ByValue<H> {
     }
 }
 
-/// Each message by reference.
-pub(super) struct ByRef<H>(pub(super) H);
-
-impl<R: ReceiveRef, C, H: FnMut(&mut C, &R::Item, bool)> Feed<R, C> for ByRef<H> {
+impl<R: ReceiveRef, C, D: Told<R>, H: FnMut(&mut C, &R::Item, D)> Feed<R, C> for ByRef<H, D> {
     #[inline]
     fn feed(
         &mut self,
@@ -114,8 +131,8 @@ impl<R: ReceiveRef, C, H: FnMut(&mut C, &R::Item, bool)> Feed<R, C> for ByRef<H>
         context: &mut C,
         turn: &mut Turn<'_, R::Mark>,
     ) -> Look<Result<(), RecvError>> {
-        receiver.lend(turn.left, |message, end_of_batch| {
-            (self.0)(context, message, end_of_batch);
+        receiver.lend(turn.left, |message, sequence, end_of_batch| {
+            (self.0)(context, message, D::of(sequence, end_of_batch));
             turn.handed_out(end_of_batch)
         })
     }

@@ -20,7 +20,8 @@
 //! # Batches
 //!
 //! The handler gets a flag with each message: whether it is the last one of its *batch*. Use it for what is
-//! done better once for many messages: write to a file, send a packet, commit.
+//! done better once for many messages: write to a file, send a packet, commit. With
+//! [`spawn_numbered`](Builder::spawn_numbered) it also gets the number that the message has in its ring.
 //!
 //! - A batch ends with the last message that is there when the flag is made. If the flag is false, another
 //!   message is there, and the handler gets it next. (After a lag, it gets a later one.)
@@ -43,7 +44,8 @@
 //! | [`detach`](EventLoop::detach) | the thread goes on until its ring is closed | |
 //!
 //! In each case the thread drops its receiver, so the other side is told: publishers no longer wait for it,
-//! and the queue of a last consumer is closed.
+//! and the queue of a last consumer is closed. A panic can be seen before that, by
+//! [`panicked`](EventLoop::panicked): a producer that is told asks this to learn why.
 //!
 //! # What it costs
 //!
@@ -52,9 +54,13 @@
 //! callback](Builder::on_idle), and a stop wakes it at once.
 
 mod builder;
+mod delivery;
 mod feed;
 mod handle;
 mod run;
+mod spawn;
 
-pub use builder::{Builder, SpawnError};
+pub use builder::Builder;
+pub use delivery::Delivery;
 pub use handle::{EventLoop, Finished, Stopper};
+pub use spawn::SpawnError;

@@ -3,10 +3,10 @@
 use core::ops::ControlFlow;
 
 use super::EventSubscriber;
-use crate::batches::{Batches, Lend};
+use crate::batches::{Batches, HasSequence, Lend};
 use crate::broadcast::mode::Mode;
 use crate::error::{RecvError, TryRecvError};
-use crate::receive::{Receive, ReceiveRef, Waitable};
+use crate::receive::{Numbered, Receive, ReceiveRef, Waitable};
 use crate::sequence::Sequence;
 use crate::sync::AtomicU64;
 use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
@@ -84,8 +84,14 @@ impl<T: Send + Sync, M: Mode> Lend for EventSubscriber<T, M> {
     fn lend(
         &mut self,
         most: usize,
-        look: impl FnMut(&T, bool) -> ControlFlow<()>,
+        mut look: impl FnMut(&T, u64, bool) -> ControlFlow<()>,
     ) -> Look<Result<(), RecvError>> {
+        let mut sequences = self.cursor()..;
+        let look = |event: &T, end_of_batch| {
+            let sequence = sequences.start;
+            sequences.start += 1;
+            look(event, sequence, end_of_batch)
+        };
         found(self.poll_next().map(|()| _ = self.process_while::<true>(most, look)))
     }
 }
@@ -95,6 +101,14 @@ impl<T: Send + Sync, M: Mode> ReceiveRef for EventSubscriber<T, M> {
 }
 
 impl<T: Send + Sync, M: Mode> Waitable for EventSubscriber<T, M> {}
+
+impl<T: Send + Sync, M: Mode> HasSequence for EventSubscriber<T, M> {
+    fn next_sequence(&self) -> Sequence {
+        self.cursor
+    }
+}
+
+impl<T: Send + Sync, M: Mode> Numbered for EventSubscriber<T, M> {}
 
 impl<T: Clone + Send + Sync, M: Mode> Receive for EventSubscriber<T, M> {
     type Item = T;

@@ -10,7 +10,8 @@ use annulus::{EventLoop, Receive, WaitStrategy, broadcast, event, select};
 
 use crate::support::without_standing_still;
 
-/// Receives by one verb. Returns how many messages the stage has in hand afterwards: those of the last receive.
+/// Receives by one verb. Returns how many messages the stage has in hand afterwards: those of the last
+/// receive.
 type Verb<M> = fn(&mut Subscriber<u64, Staged<M>>) -> u64;
 
 /// All verbs that receive.
@@ -29,12 +30,7 @@ fn verbs<M: Unstaged<TryRecvError: std::fmt::Debug>>() -> Vec<(&'static str, Ver
         ("recv_many of one", |stage| stage.recv_many(&mut Vec::new(), 1).unwrap() as u64),
         ("try_iter", |stage| stage.try_iter().take(2).count().min(1) as u64),
         ("iter", |stage| stage.iter().take(2).count().min(1) as u64),
-        ("for", |stage| {
-            for _ in &mut *stage {
-                break;
-            }
-            1
-        }),
+        ("a borrowed iterator", |stage| stage.into_iter().take(2).count().min(1) as u64),
         ("a borrowed handle", |stage| {
             fn receive(mut stage: impl Receive<Item = u64>) -> u64 {
                 select! { recv(stage) -> message => message.map(|_| 1).unwrap() }
@@ -116,8 +112,8 @@ fn what_came_after_a_lag_is_in_hand() {
     }
 }
 
-/// A handler, or the function of a pipeline, has one message in hand while it runs, and those behind see none that
-/// is in hand, and all others. An event by value, too: whoever gets the clone has still to work on it.
+/// A handler, or the function of a pipeline, has one message in hand while it runs, and those behind see none
+/// that is in hand, and all others. An event by value, too: whoever gets the clone has still to work on it.
 #[test]
 fn what_a_handler_has_in_hand_is_not_processed() {
     const COUNT: u64 = 20;
