@@ -224,7 +224,7 @@ pub use processor::ProcessorWait;
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
 #[cfg(any(feature = "std", feature = "async"))]
-pub use receive::{Receive, ReceiveRef, Waitable};
+pub use receive::{Numbered, Receive, ReceiveRef, Waitable};
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use room::WaitsForRoom;

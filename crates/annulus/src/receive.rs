@@ -1,7 +1,7 @@
-//! [`Waitable`], [`Receive`] and [`ReceiveRef`]: the receiving handles of every ring, for code that takes any
-//! of them.
+//! [`Waitable`], [`Receive`], [`ReceiveRef`] and [`Numbered`]: the receiving handles of every ring, for code
+//! that takes any of them.
 
-use crate::batches::{Batches, Lend};
+use crate::batches::{Batches, HasSequence, Lend};
 use crate::wait::{Source, Take};
 
 /// A receiving handle, of whichever ring: something comes at it, and one can wait for that.
@@ -56,12 +56,28 @@ pub trait Receive: Waitable + Take<Taken = <Self as Receive>::Item> {
 /// shows_frames(&subscribable.subscribe());
 /// ```
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait ReceiveRef: Waitable + Lend<Lent = <Self as ReceiveRef>::Item> {
+pub trait ReceiveRef: Numbered + Lend<Lent = <Self as ReceiveRef>::Item> {
     /// What is in the ring.
     type Item;
 }
 
+/// A receiving handle of a ring that numbers its messages: those of broadcast rings, of events and of
+/// records. (Queues have an order for each producer, and no numbers.)
+///
+/// [`EventLoop`](crate::EventLoop)s tell their handlers the number of such a message:
+/// [`spawn_numbered`](crate::event_loop::Builder::spawn_numbered).
+#[diagnostic::on_unimplemented(
+    message = "the messages of `{Self}` have no sequence numbers",
+    label = "not of a broadcast ring",
+    note = "subscribers of broadcast rings have them; count those of a queue in the handler's context"
+)]
+#[cfg_attr(not(feature = "std"), allow(rustdoc::broken_intra_doc_links, reason = "event loops need `std`"))]
+#[allow(private_bounds, reason = "this is what seals it")]
+pub trait Numbered: Waitable + HasSequence {}
+
 impl<S: Waitable> Waitable for &mut S {}
+
+impl<S: Numbered> Numbered for &mut S {}
 
 impl<S: Receive> Receive for &mut S {
     type Item = S::Item;

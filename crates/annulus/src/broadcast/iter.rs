@@ -3,7 +3,7 @@
 
 use alloc::vec::Vec;
 use core::fmt;
-use core::iter::FusedIterator;
+use core::iter::{self, FusedIterator};
 
 use super::{Lossy, Mode, Subscriber, SubscriberGroup, Unstaged};
 use crate::error::RecvError;
@@ -37,8 +37,20 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
         }
         buffer.push(self.recv()?);
         let before = buffer.len();
-        buffer.extend(self.try_iter().take(most - 1));
+        // The rest of the same receive: in a stage, nothing of it is processed yet.
+        let mut end = Some(self.end());
+        buffer.extend(iter::from_fn(|| self.next_released(&mut end)).take(most - 1));
         Ok(1 + buffer.len() - before)
+    }
+
+    /// As [`next_before`](Self::next_before), and frees the slot.
+    #[inline]
+    fn next_released(&mut self, end: &mut Option<Sequence>) -> Option<T> {
+        let message = self.next_before(end);
+        if !mutated!("drain_releases_nothing") {
+            self.release();
+        }
+        message
     }
 
     /// An iterator over the messages that are there now. It ends at the message that was the newest when this
@@ -173,10 +185,7 @@ impl<T: Message, M: Mode> Iterator for TryIter<'_, T, M> {
     #[inline]
     fn next(&mut self) -> Option<T> {
         self.subscriber.begin();
-        let message = self.subscriber.next_before(&mut Some(self.end));
-        if !mutated!("drain_releases_nothing") {
-            self.subscriber.release();
-        }
+        let message = self.subscriber.next_released(&mut Some(self.end));
         if message.is_none() {
             // With many publishers it may have come to one that is still being written: that is its end,
             // whatever comes of it.

@@ -73,7 +73,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     pub async fn recv_batch_async(&mut self, buffer: &mut [T]) -> Result<usize, RecvError> {
         let Some((first, rest)) = buffer.split_first_mut() else { return Ok(0) };
         *first = self.recv_async().await?;
-        Ok(1 + self.try_recv_batch(rest))
+        Ok(1 + self.take_batch(rest))
     }
 
     /// A stream of the messages. It ends when the ring is closed and nothing is left, not on a lag, and not

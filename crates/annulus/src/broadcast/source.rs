@@ -2,10 +2,10 @@
 
 use super::subscriber::Subscriber;
 use super::{Mode, SubscriberGroup, Unstaged};
-use crate::batches::Batches;
+use crate::batches::{Batches, HasSequence};
 use crate::error::RecvError;
 use crate::message::Message;
-use crate::receive::{Receive, Waitable};
+use crate::receive::{Numbered, Receive, Waitable};
 use crate::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
@@ -57,7 +57,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
     type Mark = Sequence;
 
-    const TELLS: bool = M::STAGED;
+    const STAGED: bool = M::STAGED;
 
     fn has_more(&mut self) -> bool {
         if mutated!("look_ahead_processes") {
@@ -73,7 +73,7 @@ impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
         self.end()
     }
 
-    fn has_passed(&self, mark: &Sequence) -> bool {
+    fn has_passed(&self, mark: &mut Sequence) -> bool {
         self.cursor >= *mark
     }
 
@@ -87,6 +87,14 @@ impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
 }
 
 impl<T: Message, M: Mode> Waitable for Subscriber<T, M> {}
+
+impl<T: Message, M: Mode> HasSequence for Subscriber<T, M> {
+    fn next_sequence(&self) -> Sequence {
+        self.cursor
+    }
+}
+
+impl<T: Message, M: Mode> Numbered for Subscriber<T, M> {}
 
 impl<T: Message, M: Mode> Receive for Subscriber<T, M> {
     type Item = T;
@@ -136,7 +144,7 @@ impl<T: Message, const N: usize, M: Unstaged> Batches for SubscriberGroup<T, N, 
         self.lead.mark()
     }
 
-    fn has_passed(&self, mark: &Sequence) -> bool {
+    fn has_passed(&self, mark: &mut Sequence) -> bool {
         self.lead.has_passed(mark)
     }
 
@@ -150,6 +158,14 @@ impl<T: Message, const N: usize, M: Unstaged> Batches for SubscriberGroup<T, N, 
 }
 
 impl<T: Message, const N: usize, M: Unstaged> Waitable for SubscriberGroup<T, N, M> {}
+
+impl<T: Message, const N: usize, M: Unstaged> HasSequence for SubscriberGroup<T, N, M> {
+    fn next_sequence(&self) -> Sequence {
+        self.lead.next_sequence()
+    }
+}
+
+impl<T: Message, const N: usize, M: Unstaged> Numbered for SubscriberGroup<T, N, M> {}
 
 impl<T: Message, const N: usize, M: Unstaged> Receive for SubscriberGroup<T, N, M> {
     type Item = T;

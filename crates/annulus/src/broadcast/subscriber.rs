@@ -310,6 +310,12 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// ```
     pub fn try_recv_batch(&mut self, buffer: &mut [T]) -> usize {
         self.begin();
+        self.take_batch(buffer)
+    }
+
+    /// What [`try_recv_batch`](Self::try_recv_batch) does once it has begun. So it is also the rest of a
+    /// receive that has its first message: in a stage, that one is not processed yet.
+    pub(super) fn take_batch(&mut self, buffer: &mut [T]) -> usize {
         let mut end = None;
         let mut count = 0;
         for part in buffer.chunks_mut(RELEASE_EVERY) {
@@ -329,6 +335,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Waits for a message like [`recv`](Self::recv). Then receives it and the messages behind it into the
     /// front of `buffer`, like [`try_recv_batch`](Self::try_recv_batch). Returns how many: at least one. If
     /// `buffer` is empty, it returns 0 at once, whether the ring is open or closed.
+    ///
+    /// In a stage, the batch counts as processed when the stage receives again or calls
+    /// [`done`](Subscriber::done); see [`process_batch`](Subscriber::process_batch).
     ///
     /// # Errors
     ///
@@ -350,7 +359,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
             return Ok(0);
         };
         *first = self.recv()?;
-        Ok(1 + self.try_recv_batch(rest))
+        Ok(1 + self.take_batch(rest))
     }
 
     /// How many messages could be received now: those that were published, are still in the ring, and were

@@ -70,7 +70,7 @@ impl<T: Message> AnySubscriber<T> {
         either!(self, subscriber => subscriber.mark())
     }
 
-    pub(super) fn has_passed(&self, mark: Sequence) -> bool {
-        either!(self, subscriber => subscriber.has_passed(&mark))
+    pub(super) fn has_passed(&self, mut mark: Sequence) -> bool {
+        either!(self, subscriber => subscriber.has_passed(&mut mark))
     }
 }

@@ -66,7 +66,7 @@ impl<T: Message> Batches for MatchingSubscriber<T> {
         self.members.marks()
     }
 
-    fn has_passed(&self, mark: &Self::Mark) -> bool {
+    fn has_passed(&self, mark: &mut Self::Mark) -> bool {
         self.members.have_passed(mark)
     }
 

@@ -12,6 +12,8 @@ use core::task::Waker;
 
 use super::any_subscriber::AnySubscriber;
 use super::inbox::{Inbox, Joined};
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::batches::all_have_passed;
 use crate::error::LossyTryRecvError;
 use crate::message::Message;
 #[cfg(any(feature = "std", feature = "async"))]
@@ -220,13 +222,12 @@ impl<T: Message> Members<T> {
         self.all.iter_mut().map(|member| (member.number, member.subscriber.mark())).collect()
     }
 
-    /// Whether no message from before `marks` is left.
-    pub(super) fn have_passed(&self, marks: &[(u64, Sequence)]) -> bool {
-        let mut marks = marks.iter();
-        self.all.iter().all(|member| {
-            // Both in the order of their numbers. Topics that were left have come to their end.
-            let mark = marks.by_ref().find(|(number, _)| *number == member.number);
-            mark.is_none_or(|(_, mark)| member.subscriber.has_passed(*mark))
+    /// Whether no message from before `marks` is left. Topics that have passed theirs leave the list.
+    pub(super) fn have_passed(&self, marks: &mut Vec<(u64, Sequence)>) -> bool {
+        all_have_passed(marks, |(number, mark)| {
+            // A topic that was left has come to its end.
+            let member = self.all.binary_search_by_key(number, |member| member.number);
+            member.map_or(true, |index| self.all[index].subscriber.has_passed(*mark))
         })
     }
 }

@@ -1,7 +1,9 @@
 //! How a batch comes from a handle to a handler: [`ByValue`] and [`ByRef`].
 
+use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
+use super::delivery::Told;
 use crate::batches::Batches;
 use crate::error::RecvError;
 use crate::receive::{Receive, ReceiveRef};
@@ -61,21 +63,39 @@ impl<'c, M> Turn<'c, M> {
 
     /// Whether the thread drains, and all messages before the mark are gone.
     #[inline]
-    fn has_passed_its_mark<R: Batches<Mark = M>>(&self, receiver: &R) -> bool {
-        self.mark.as_ref().is_some_and(|mark| receiver.has_passed(mark))
+    pub(super) fn has_passed_its_mark<R: Batches<Mark = M>>(&mut self, receiver: &R) -> bool {
+        self.mark.as_mut().is_some_and(|mark| receiver.has_passed(mark))
     }
 
     /// Whether the drain is over. A handler that was told that another message comes gets it, also if what it
-    /// was told of was lost meanwhile.
-    pub(super) fn is_drained<R: Batches<Mark = M>>(&self, receiver: &R) -> bool {
+    /// was told of was lost meanwhile. (In a stage, only if those before it have processed a later one.)
+    pub(super) fn is_drained<R: Batches<Mark = M>>(&mut self, receiver: &R) -> bool {
         self.has_passed_its_mark(receiver) && self.left == self.most
     }
 }
 
-/// Each message by value.
-pub(super) struct ByValue<H>(pub(super) H);
+/// Each message by value, and a `D` that tells of it.
+pub(super) struct ByValue<H, D>(H, PhantomData<fn() -> D>);
 
-impl<R: Receive, C, H: FnMut(&mut C, R::Item, bool)> Feed<R, C> for ByValue<H> {
+/// Each message by reference, and a `D` that tells of it.
+pub(super) struct ByRef<H, D>(H, PhantomData<fn() -> D>);
+
+macro_rules! of_a_handler {
+    ($($Feed:ident)*) => {$(
+        impl<H, D> $Feed<H, D> {
+            pub(super) fn new(handler: H) -> Self {
+                Self(handler, PhantomData)
+            }
+
+            pub(super) fn into_handler(self) -> H {
+                self.0
+            }
+        }
+    )*};
+}
+of_a_handler!(ByValue ByRef);
+
+impl<R: Receive, C, D: Told<R>, H: FnMut(&mut C, R::Item, D)> Feed<R, C> for ByValue<H, D> {
     #[inline]
     fn feed(
         &mut self,
@@ -83,17 +103,17 @@ impl<R: Receive, C, H: FnMut(&mut C, R::Item, bool)> Feed<R, C> for ByValue<H> {
         context: &mut C,
         turn: &mut Turn<'_, R::Mark>,
     ) -> Look<Result<(), RecvError>> {
-        let mut look = receiver.poll_recv();
+        let mut look = receiver.poll_in_hand();
         while let Look::Found(Ok(message)) = look {
             // Decision 0074: a look ahead, which takes nothing. It comes before the call, so a message that
             // comes while the handler runs begins another batch.
             let is_last = turn.has_passed_its_mark(receiver);
             let end_of_batch = turn.left == 1 || is_last || !receiver.has_more();
-            (self.0)(context, message, end_of_batch);
+            (self.0)(context, message, D::of_last(receiver, end_of_batch));
             if turn.handed_out(end_of_batch).is_break() || end_of_batch {
                 return Look::Found(Ok(()));
             }
-            look = receiver.poll_recv();
+            look = receiver.poll_in_hand();
         }
         match look {
             Look::Found(Err(error)) => Look::Found(Err(error)),
@@ -103,10 +123,7 @@ impl<R: Receive, C, H: FnMut(&mut C, R::Item, bool)> Feed<R, C> for ByValue<H> {
     }
 }
 
-/// Each message by reference.
-pub(super) struct ByRef<H>(pub(super) H);
-
-impl<R: ReceiveRef, C, H: FnMut(&mut C, &R::Item, bool)> Feed<R, C> for ByRef<H> {
+impl<R: ReceiveRef, C, D: Told<R>, H: FnMut(&mut C, &R::Item, D)> Feed<R, C> for ByRef<H, D> {
     #[inline]
     fn feed(
         &mut self,
@@ -114,8 +131,8 @@ impl<R: ReceiveRef, C, H: FnMut(&mut C, &R::Item, bool)> Feed<R, C> for ByRef<H>
         context: &mut C,
         turn: &mut Turn<'_, R::Mark>,
     ) -> Look<Result<(), RecvError>> {
-        receiver.lend(turn.left, |message, end_of_batch| {
-            (self.0)(context, message, end_of_batch);
+        receiver.lend(turn.left, |message, sequence, end_of_batch| {
+            (self.0)(context, message, D::of(sequence, end_of_batch));
             turn.handed_out(end_of_batch)
         })
     }

@@ -127,6 +127,29 @@ impl<C> EventLoop<C> {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
+    /// Whether the handler or the idle callback has panicked, or its destructor. [`join`](Self::join) returns
+    /// the panic.
+    ///
+    /// A producer that learns from its ring that the receiver is gone (its queue is closed, its subscriber
+    /// left) sees true here, if that is why: the panic is noted before the receiver is dropped.
+    /// [`is_finished`](Self::is_finished) comes later, at the end of the thread. (If what panics is the
+    /// destructor of a message that was left in the queue, the queue is closed already.)
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    ///
+    /// let (mut producer, consumer) = annulus::spsc::channel(4);
+    /// let event_loop = EventLoop::builder(consumer, ()).spawn(|(), number: i32, _| assert!(number < 3))?;
+    /// let refused = (1..).find(|number| producer.send(*number).is_err());
+    /// assert!(refused.is_some_and(|number| number > 3));
+    /// assert!(event_loop.panicked());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn panicked(&self) -> bool {
+        self.stopper.control.has_panicked()
+    }
+
     /// Waits for the end of the thread, and returns what it leaves behind. It does not stop the thread: that
     /// ends when it is [stopped](Self::stop), or when its ring is closed. The receiver is dropped before this
     /// returns.

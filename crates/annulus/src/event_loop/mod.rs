@@ -20,7 +20,8 @@
 //! # Batches
 //!
 //! The handler gets a flag with each message: whether it is the last one of its *batch*. Use it for what is
-//! done better once for many messages: write to a file, send a packet, commit.
+//! done better once for many messages: write to a file, send a packet, commit. With
+//! [`spawn_numbered`](Builder::spawn_numbered) it also gets the number that the message has in its ring.
 //!
 //! - A batch ends with the last message that is there when the flag is made. If the flag is false, another
 //!   message is there, and the handler gets it next. (After a lag, it gets a later one.)
@@ -28,7 +29,8 @@
 //! - If several consumers share a queue, another one may take the next message at any time. So in
 //!   [`spmc`](crate::spmc), [`mpmc`](crate::mpmc) and [`queue::shared`](crate::queue::shared) each message is
 //!   a batch, and the flag is always true.
-//! - [`stop_now`](EventLoop::stop_now) breaks a batch off.
+//! - [`stop_now`](EventLoop::stop_now) breaks a batch off. So does [`stop`](EventLoop::stop) in a lossy stage
+//!   that lost the rest of the batch, if the stages before it have processed nothing later.
 //!
 //! # The end
 //!
@@ -42,7 +44,8 @@
 //! | [`detach`](EventLoop::detach) | the thread goes on until its ring is closed | |
 //!
 //! In each case the thread drops its receiver, so the other side is told: publishers no longer wait for it,
-//! and the queue of a last consumer is closed.
+//! and the queue of a last consumer is closed. A panic can be seen before that, by
+//! [`panicked`](EventLoop::panicked): a producer that is told asks this to learn why.
 //!
 //! # What it costs
 //!
@@ -51,9 +54,13 @@
 //! callback](Builder::on_idle), and a stop wakes it at once.
 
 mod builder;
+mod delivery;
 mod feed;
 mod handle;
 mod run;
+mod spawn;
 
-pub use builder::{Builder, SpawnError};
+pub use builder::Builder;
+pub use delivery::Delivery;
 pub use handle::{EventLoop, Finished, Stopper};
+pub use spawn::SpawnError;

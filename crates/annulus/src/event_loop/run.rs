@@ -40,6 +40,8 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Run<R, C, F> {
     pub(super) fn run(mut self) -> Finished<C> {
         let lost_before = if mutated!("lost_before_counts") { 0 } else { self.receiver.lost() };
         let control = Arc::clone(&self.control);
+        // Dropped before `self`, and so before the receiver.
+        let notes = NotesPanic(&control);
         let turn = Turn::new(&control, self.most);
         // Dropped before `self`, also by a panic: the receiver keeps the lent event alive.
         let mut serving = Serving { turn, lending: Lending::new(Arc::clone(&control)), run: &mut self };
@@ -47,10 +49,25 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Run<R, C, F> {
         let messages = serving.turn.messages;
         drop(serving);
         let lost = self.receiver.lost() - lost_before;
-        let Self { receiver, context, .. } = self;
+        let Self { receiver, context, feed, idle, .. } = self;
+        // Dropped before what comes out of `self`.
+        let _notes = notes;
+        // Their destructors may panic, which is noted before the other side is told.
+        drop((feed, idle));
         // Before the thread ends: who joins it finds the other side told.
         drop(receiver);
         Finished { context, messages, lost }
+    }
+}
+
+/// Notes it if it is dropped by a panic.
+struct NotesPanic<'c>(&'c Control);
+
+impl Drop for NotesPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() && !mutated!("loop_panics_in_secret") {
+            self.0.note_panic();
+        }
     }
 }
 
@@ -109,8 +126,11 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
             match self.feed() {
                 Look::Found(Ok(())) | Look::Again => {}
                 Look::Found(Err(_closed)) => return,
+                // It was to hand out one more, which was lost, and perhaps nothing ever comes behind it.
+                Look::Nothing if R::STAGED && self.turn.has_passed_its_mark(&self.run.receiver) => return,
                 Look::Nothing => {
-                    wait_until(&mut Rest { receiver: &mut self.run.receiver, turn: &self.turn }, SOON, None);
+                    let mut rest = Rest { receiver: &mut self.run.receiver, turn: &mut self.turn };
+                    wait_until(&mut rest, SOON, None);
                 }
             }
         }
@@ -120,7 +140,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
 /// The next message from before the mark, or that there is none any more.
 struct Rest<'r, 'c, R: Batches> {
     receiver: &'r mut R,
-    turn: &'r Turn<'c, R::Mark>,
+    turn: &'r mut Turn<'c, R::Mark>,
 }
 
 impl<R: Source + Batches> Wait for Rest<'_, '_, R> {
@@ -155,7 +175,7 @@ mod tests {
         let control = Control::new();
         let mut turn = Turn::new(&control, 8);
         let (mut seen, mut feed) =
-            (Vec::new(), ByValue(|seen: &mut Vec<_>, number, end| seen.push((number, end))));
+            (Vec::new(), ByValue::<_, bool>::new(|seen: &mut Vec<_>, number, end| seen.push((number, end))));
         publisher.publish(0);
         publisher.publish(1);
         control.stop(Stop::Drained);
@@ -210,7 +230,7 @@ mod tests {
 
         fn mark(&mut self) {}
 
-        fn has_passed(&self, (): &()) -> bool {
+        fn has_passed(&self, (): &mut ()) -> bool {
             self.is_received
         }
     }

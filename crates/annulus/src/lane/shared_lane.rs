@@ -159,10 +159,10 @@ impl<T> SharedLane<T> {
         Number::new(self.left_at.load(Ordering::Relaxed))
     }
 
-    /// The next message to be claimed, and the next to be sent. O(log capacity).
+    /// The next message to be claimed, or where the lane is over, a number far behind.
     #[cfg(any(feature = "std", feature = "async"))]
-    pub(crate) fn unclaimed(&self) -> (Number, Number) {
-        self.slots.unclaimed()
+    pub(crate) fn head(&self) -> Number {
+        self.slots.head()
     }
 
     /// The messages that wait to be claimed. For any thread. O(log capacity).

@@ -282,6 +282,13 @@ impl<T> Stamped<T> {
         tail.since(head) as usize
     }
 
+    /// The next message to be claimed.
+    #[cfg(any(feature = "std", feature = "async"))]
+    pub(super) fn head(&self) -> Number {
+        // Acquire: as in `claim`.
+        self.head.load(Ordering::Acquire)
+    }
+
     /// The head, and the first message from there on that is not written. As costly as [`len`](Self::len).
     pub(super) fn unclaimed(&self) -> (Number, Number) {
         // Acquire: as in `claim`.

@@ -11,8 +11,6 @@ use super::roster::Round;
 use super::share::LaneShare;
 use super::state::QueueState;
 use super::thinning::Thinning;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::lane::Number;
 use crate::lane::{SharedLane, Taken};
 use crate::sync::{AtomicU64, mutated};
 
@@ -261,11 +259,6 @@ impl<T> Read<T> for Claimer<T> {
 
     fn len(&self) -> usize {
         self.state().nodes().map(|node| node.lane.len()).sum()
-    }
-
-    #[cfg(any(feature = "std", feature = "async"))]
-    fn spans(&self) -> impl Iterator<Item = (Number, Number)> {
-        self.state().nodes().map(|node| node.lane.unclaimed())
     }
 }
 

@@ -4,8 +4,6 @@ use super::node::QueueLane;
 use super::roster::Round;
 use super::state::QueueState;
 use crate::error::Refusal;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::lane::Number;
 #[cfg(feature = "std")]
 use crate::memory::Block;
 use crate::sync::AtomicU64;
@@ -138,11 +136,6 @@ pub(crate) trait Read<T> {
 
     /// How many messages lie in all its lanes.
     fn len(&self) -> usize;
-
-    /// For each lane, in the order in which they were made: the next message to be received, and the next to
-    /// be sent.
-    #[cfg(any(feature = "std", feature = "async"))]
-    fn spans(&self) -> impl Iterator<Item = (Number, Number)>;
 }
 
 /// Calls `take` with the number of messages that are left of `count`, until none is left or `take` returns 0.

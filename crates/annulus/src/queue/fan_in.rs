@@ -212,11 +212,6 @@ impl<T, C: ControlBlock<T>> Read<T> for FanIn<T, C> {
     fn len(&self) -> usize {
         self.state().nodes().map(|node| node.lane.len()).sum()
     }
-
-    #[cfg(any(feature = "std", feature = "async"))]
-    fn spans(&self) -> impl Iterator<Item = (Number, Number)> {
-        self.state().nodes().map(|node| (node.lane.head(), node.lane.tail()))
-    }
 }
 
 impl<T, C: ControlBlock<T>> Drop for FanIn<T, C> {

@@ -8,6 +8,8 @@ use super::latency_sampler::LatencySampler;
 use super::plan::Plan;
 use crate::error::CapacityError;
 use crate::free_list::END;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::lane::Number;
 use crate::lane::{ControlBlock, Lane, Peer, SharedLane, Span};
 #[cfg(feature = "std")]
 use crate::memory::Block;
@@ -94,6 +96,10 @@ pub(crate) trait QueueLane: Sized {
     /// What lies in it. For any thread.
     fn span(&self) -> Span;
 
+    /// The next message to be received. For any thread.
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn head(&self) -> Number;
+
     /// Where its slots lie.
     #[cfg(feature = "std")]
     fn block(&self) -> &Block;
@@ -129,6 +135,11 @@ impl<T, C: ControlBlock<T>> QueueLane for Lane<T, C> {
         self.span()
     }
 
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn head(&self) -> Number {
+        self.head()
+    }
+
     #[cfg(feature = "std")]
     fn block(&self) -> &Block {
         self.block()
@@ -144,6 +155,11 @@ impl<T> QueueLane for SharedLane<T> {
 
     fn span(&self) -> Span {
         self.span()
+    }
+
+    #[cfg(any(feature = "std", feature = "async"))]
+    fn head(&self) -> Number {
+        self.head()
     }
 
     #[cfg(feature = "std")]

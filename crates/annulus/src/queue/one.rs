@@ -6,8 +6,6 @@ use super::read::{ReadEnd, note_rest};
 use super::roster::Round;
 use super::state::QueueState;
 use crate::hint::unlikely;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::lane::Number;
 use crate::lane::{ControlBlock, Lane, Own};
 use crate::sync::{AtomicU64, mutated};
 use crate::wait::ReaderBackoff;
@@ -183,11 +181,6 @@ impl<T, C: ControlBlock<T>> Read<T> for One<T, C> {
 
     fn len(&self) -> usize {
         self.end.node.lane.len()
-    }
-
-    #[cfg(any(feature = "std", feature = "async"))]
-    fn spans(&self) -> impl Iterator<Item = (Number, Number)> {
-        self.state().nodes().map(|node| (node.lane.head(), node.lane.tail()))
     }
 }
 

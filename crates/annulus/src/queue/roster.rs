@@ -138,7 +138,7 @@ impl<L> Roster<L> {
     }
 
     #[inline(always)]
-    fn node(&self, index: usize) -> Option<&LaneNode<L>> {
+    pub(super) fn node(&self, index: usize) -> Option<&LaneNode<L>> {
         // Acquire: pairs with the Release in `add`.
         let node =
             self.block(index / LANES_PER_BLOCK)?.nodes[index % LANES_PER_BLOCK].load(Ordering::Acquire);

@@ -6,7 +6,8 @@ use super::Consumer;
 use super::consumer::look;
 use super::ends::Read;
 use super::kind::AnyKind;
-use crate::batches::Batches;
+use super::node::QueueLane;
+use crate::batches::{Batches, all_have_passed};
 use crate::error::{RecvError, TryRecvError};
 use crate::lane::Number;
 use crate::receive::{Receive, Waitable};
@@ -62,20 +63,24 @@ unsafe impl<T: Send, K: AnyKind> Take for Consumer<T, K> {
 }
 
 impl<T: Send, K: AnyKind> Batches for Consumer<T, K> {
-    /// Of each lane. What a producer sends that joins later comes after the mark, also in a lane that was
-    /// there.
-    type Mark = Vec<Number>;
+    /// The number of each lane with a message, and where its messages end. What a producer sends that joins
+    /// later comes after the mark, also in a lane that was there.
+    type Mark = Vec<(u32, Number)>;
 
     fn has_more(&mut self) -> bool {
         self.end.has_more()
     }
 
-    fn mark(&mut self) -> Vec<Number> {
-        self.end.spans().map(|(_, tail)| tail).collect()
+    fn mark(&mut self) -> Self::Mark {
+        let spans = self.end.state().nodes().map(|node| (node.index, node.lane.span()));
+        spans.filter(|(_, span)| span.count() > 0).map(|(lane, span)| (lane, span.tail)).collect()
     }
 
-    fn has_passed(&self, mark: &Vec<Number>) -> bool {
-        self.end.spans().zip(mark).all(|((head, _), tail)| !head.is_before(*tail))
+    fn has_passed(&self, mark: &mut Self::Mark) -> bool {
+        let roster = &self.end.state().roster;
+        all_have_passed(mark, |&(lane, tail)| {
+            roster.node(lane as usize).is_none_or(|node| !node.lane.head().is_before(tail))
+        })
     }
 
     fn left(&self) -> Option<u64> {
@@ -87,4 +92,39 @@ impl<T: Send, K: AnyKind> Waitable for Consumer<T, K> {}
 
 impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
     type Item = T;
+}
+
+#[cfg(all(test, not(annulus_loom)))]
+mod tests {
+    use super::*;
+    use alloc::boxed::Box;
+    use core::ptr::NonNull;
+
+    use crate::queue::ends::Write;
+    use crate::queue::kind::Joinable;
+    use crate::queue::node::{LaneNode, NewLane};
+    use crate::queue::{Producer, mpmc, mpsc};
+
+    fn beside_one_that_joins<K: Joinable>((first, mut consumer): (Producer<u64, K>, Consumer<u64, K>))
+    where
+        <K::Write<u64> as Write<u64>>::Lane: NewLane,
+    {
+        let (state, mut mark) = (first.end.state(), Vec::new());
+        state.roster.add(|index| {
+            // The lane is counted and not there yet, and one behind it has a message already.
+            first.clone().try_send(7).unwrap();
+            mark = consumer.mark();
+            let lane = NewLane::new(&state.plan).unwrap();
+            Box::new(LaneNode::new(lane, index, 9, NonNull::from(state).cast(), &state.plan, Event::new()))
+        });
+        assert!(!consumer.has_passed(&mut mark));
+        assert_eq!(consumer.try_recv(), Ok(7));
+        assert!(consumer.has_passed(&mut mark));
+    }
+
+    #[test]
+    fn a_lane_that_is_being_added_shifts_no_mark() {
+        beside_one_that_joins(mpsc::channel(4));
+        beside_one_that_joins(mpmc::channel(4));
+    }
 }

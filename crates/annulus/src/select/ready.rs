@@ -86,14 +86,14 @@ use crate::wait::{Arm, Arms, Deadline, Event, Listening, Look, Ready, Source, Wa
 /// assert_eq!(received, 2);
 /// ```
 pub struct Select<'a> {
-    arms: Vec<Numbered<'a>>,
+    arms: Vec<HasSequence<'a>>,
     /// The index of the next handle.
     next: usize,
     is_fair: bool,
 }
 
 /// A handle with its index.
-struct Numbered<'a> {
+struct HasSequence<'a> {
     index: usize,
     arm: Listening<Handle<'a>>,
 }
@@ -135,7 +135,7 @@ unsafe impl Arm for Handle<'_> {
     }
 }
 
-impl Arms for Vec<Numbered<'_>> {
+impl Arms for Vec<HasSequence<'_>> {
     fn count(&self) -> usize {
         self.len()
     }
@@ -214,7 +214,7 @@ impl<'a> Select<'a> {
     fn add(&mut self, handle: Handle<'a>) -> usize {
         let index = self.next;
         self.next += 1;
-        self.arms.push(Numbered { index, arm: Listening::new(handle) });
+        self.arms.push(HasSequence { index, arm: Listening::new(handle) });
         index
     }
 

@@ -34,7 +34,7 @@ impl<R: Receive> Existing<R> {
                 pass_on(&self.receiver);
                 return Err(RecvError);
             }
-            match self.receiver.poll_recv() {
+            match self.receiver.poll_in_hand() {
                 Look::Found(found) => return found,
                 // Unreached: a message that is just being sent: two threads have to meet there; loom
                 // event_loop
@@ -66,10 +66,10 @@ impl<R: Receive + Send> Inlet<R::Item> for Existing<R> {
             batch.push(first);
             count = 1;
             // One by one where the next receive says that the message before is processed.
-            let most = if R::TELLS && !mutated!("source_processed_early") { 1 } else { most };
+            let most = if R::STAGED && !mutated!("source_processed_early") { 1 } else { most };
             while count < most {
                 // The end is found again by the next receive.
-                let Look::Found(Ok(message)) = self.receiver.poll_recv() else { break };
+                let Look::Found(Ok(message)) = self.receiver.poll_in_hand() else { break };
                 batch.push(message);
                 count += 1;
             }

@@ -31,7 +31,7 @@ use std::sync::PoisonError;
 use loom::sync::Mutex;
 
 use super::{Event, Look, Source, Wait};
-use crate::sync::{AtomicU32, AtomicU64, Ordering, mutated, ordering};
+use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering, mutated, ordering};
 
 /// How a thread is asked to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,6 +47,8 @@ pub(crate) enum Stop {
 pub(crate) struct Control {
     /// 0, or a [`Stop`]. It only grows.
     asked: AtomicU32,
+    /// Whether the thread has panicked. Only the thread sets it.
+    panicked: AtomicBool,
     lent: Mutex<Option<Lent>>,
 }
 
@@ -59,7 +61,7 @@ unsafe impl Send for Lent {}
 
 impl Control {
     pub(crate) fn new() -> Self {
-        Self { asked: AtomicU32::new(0), lent: Mutex::new(None) }
+        Self { asked: AtomicU32::new(0), panicked: AtomicBool::new(false), lent: Mutex::new(None) }
     }
 
     /// stop.ask1 and stop.ask2.
@@ -86,6 +88,20 @@ impl Control {
             1 => Some(Stop::Drained),
             _ => Some(Stop::Now),
         }
+    }
+
+    /// stop.panic6: the thread panics. Its handle is still there.
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for event loops"))]
+    pub(crate) fn note_panic(&self) {
+        // Release: pairs with the Acquire of stop.look7: what the handler did before can be seen.
+        self.panicked.store(true, Ordering::Release);
+    }
+
+    /// stop.look7. Whoever learned from the ring that the thread's handle is gone sees its panic.
+    #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "for event loops"))]
+    pub(crate) fn has_panicked(&self) -> bool {
+        // Acquire: pairs with the Release of stop.panic6.
+        self.panicked.load(Ordering::Acquire)
     }
 
     /// stop.lend3 and stop.lend5.

@@ -42,6 +42,19 @@ pub(crate) unsafe trait Take: Source {
 
     /// Receives like `recv`, if something is there.
     fn poll_recv(&mut self) -> Look<Result<Self::Taken, RecvError>>;
+
+    /// As [`poll_recv`](Self::poll_recv), for who works on what it returns in the place of a user. In a
+    /// stage, that is in hand until the next call of this or of [`is_ready`](Source::is_ready), and not
+    /// processed before, whatever `recv` counts as processed.
+    // Decision 0031: processed is not received.
+    #[cfg_attr(
+        not(feature = "std"),
+        allow(dead_code, reason = "only threads receive in the place of others")
+    )]
+    #[inline(always)]
+    fn poll_in_hand(&mut self) -> Look<Result<Self::Taken, RecvError>> {
+        self.poll_recv()
+    }
 }
 
 // SAFETY: a handle that is borrowed lives as long as the borrow.
@@ -71,6 +84,11 @@ unsafe impl<S: Take> Take for &mut S {
     #[inline(always)]
     fn poll_recv(&mut self) -> Look<Result<S::Taken, RecvError>> {
         (**self).poll_recv()
+    }
+
+    #[inline(always)]
+    fn poll_in_hand(&mut self) -> Look<Result<S::Taken, RecvError>> {
+        (**self).poll_in_hand()
     }
 }
 

@@ -6,9 +6,9 @@ use alloc::vec::Vec;
 
 use super::Subscriber;
 use super::subscriber::Next;
-use crate::batches::Batches;
+use crate::batches::{Batches, HasSequence};
 use crate::error::RecvError;
-use crate::receive::{Receive, Waitable};
+use crate::receive::{Numbered, Receive, Waitable};
 use crate::sequence::Sequence;
 use crate::sync::AtomicU64;
 use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
@@ -57,7 +57,7 @@ impl Batches for Subscriber {
         self.extents.mark()
     }
 
-    fn has_passed(&self, mark: &Sequence) -> bool {
+    fn has_passed(&self, mark: &mut Sequence) -> bool {
         self.extents.has_passed(mark)
     }
 
@@ -67,6 +67,14 @@ impl Batches for Subscriber {
 }
 
 impl Waitable for Subscriber {}
+
+impl HasSequence for Subscriber {
+    fn next_sequence(&self) -> Sequence {
+        self.extents.next_sequence()
+    }
+}
+
+impl Numbered for Subscriber {}
 
 /// A message is a copy of a record.
 impl Receive for Subscriber {

@@ -3,10 +3,10 @@
 use core::ops::ControlFlow;
 
 use super::EventSubscriber;
-use crate::batches::{Batches, Lend};
+use crate::batches::{Batches, HasSequence, Lend};
 use crate::broadcast::mode::Mode;
 use crate::error::{RecvError, TryRecvError};
-use crate::receive::{Receive, ReceiveRef, Waitable};
+use crate::receive::{Numbered, Receive, ReceiveRef, Waitable};
 use crate::sequence::Sequence;
 use crate::sync::AtomicU64;
 use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
@@ -37,16 +37,29 @@ unsafe impl<T: Clone + Send + Sync, M: Mode> Take for EventSubscriber<T, M> {
 
     #[inline]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        match self.try_recv() {
-            Ok(event) => Look::Found(Ok(event)),
-            Err(TryRecvError::Empty) => Look::Nothing,
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
-        }
+        found(self.try_recv())
+    }
+
+    #[inline]
+    fn poll_in_hand(&mut self) -> Look<Result<T, RecvError>> {
+        found(self.poll_next().map(|()| self.take_in_hand()))
+    }
+}
+
+/// What a verb that does not wait has found.
+#[inline(always)]
+fn found<R>(found: Result<R, TryRecvError>) -> Look<Result<R, RecvError>> {
+    match found {
+        Ok(found) => Look::Found(Ok(found)),
+        Err(TryRecvError::Empty) => Look::Nothing,
+        Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
     }
 }
 
 impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
     type Mark = Sequence;
+
+    const STAGED: bool = M::STAGED;
 
     fn has_more(&mut self) -> bool {
         self.there(1) > 0
@@ -56,7 +69,7 @@ impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
         M::end(self.shared.role(), self.shared.ring.end(self.cursor))
     }
 
-    fn has_passed(&self, mark: &Sequence) -> bool {
+    fn has_passed(&self, mark: &mut Sequence) -> bool {
         self.cursor >= *mark
     }
 
@@ -71,16 +84,15 @@ impl<T: Send + Sync, M: Mode> Lend for EventSubscriber<T, M> {
     fn lend(
         &mut self,
         most: usize,
-        look: impl FnMut(&T, bool) -> ControlFlow<()>,
+        mut look: impl FnMut(&T, u64, bool) -> ControlFlow<()>,
     ) -> Look<Result<(), RecvError>> {
-        match self.poll_next() {
-            Ok(()) => {
-                self.process_while(most, look);
-                Look::Found(Ok(()))
-            }
-            Err(TryRecvError::Empty) => Look::Nothing,
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
-        }
+        let mut sequences = self.cursor()..;
+        let look = |event: &T, end_of_batch| {
+            let sequence = sequences.start;
+            sequences.start += 1;
+            look(event, sequence, end_of_batch)
+        };
+        found(self.poll_next().map(|()| _ = self.process_while::<true>(most, look)))
     }
 }
 
@@ -89,6 +101,14 @@ impl<T: Send + Sync, M: Mode> ReceiveRef for EventSubscriber<T, M> {
 }
 
 impl<T: Send + Sync, M: Mode> Waitable for EventSubscriber<T, M> {}
+
+impl<T: Send + Sync, M: Mode> HasSequence for EventSubscriber<T, M> {
+    fn next_sequence(&self) -> Sequence {
+        self.cursor
+    }
+}
+
+impl<T: Send + Sync, M: Mode> Numbered for EventSubscriber<T, M> {}
 
 impl<T: Clone + Send + Sync, M: Mode> Receive for EventSubscriber<T, M> {
     type Item = T;

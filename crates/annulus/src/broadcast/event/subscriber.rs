@@ -341,7 +341,9 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     #[inline]
     pub(super) fn poll_next(&mut self) -> Result<(), TryRecvError> {
         let cursor = self.cursor;
-        let admitted = M::admits(self.shared.role_mut().0, cursor);
+        let (role, shared) = self.shared.role_mut();
+        M::begin(role, shared, cursor);
+        let admitted = M::admits(role, cursor);
         let shared = &self.shared;
         // SAFETY: the handle keeps the ring alive.
         if admitted && unsafe { shared.slots().is_there(cursor) } {
@@ -362,15 +364,16 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
 
     /// Hands up to `most` events to `look`, the first of which is there.
     pub(super) fn process_there(&mut self, most: usize, mut look: impl FnMut(&T, bool)) -> usize {
-        self.process_while(most, |event, end_of_batch| {
+        self.process_while::<false>(most, |event, end_of_batch| {
             look(event, end_of_batch);
             ControlFlow::Continue(())
         })
     }
 
     /// As [`process_there`](Self::process_there), until `look` breaks it off. The event at which it does so
-    /// counts as processed.
-    pub(super) fn process_while(
+    /// counts as processed. In a stage, each event counts as processed when `look` returns from it, if
+    /// `ONE_BY_ONE`, and otherwise at the end of the batch.
+    pub(super) fn process_while<const ONE_BY_ONE: bool>(
         &mut self,
         most: usize,
         mut look: impl FnMut(&T, bool) -> ControlFlow<()>,
@@ -380,6 +383,9 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         for left in (0..count).rev() {
             if look(passing.next(), left == 0).is_break() {
                 break;
+            }
+            if ONE_BY_ONE {
+                passing.tell();
             }
         }
         passing.count as usize
@@ -396,15 +402,37 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
         (0..most).take_while(is_there).count()
     }
 
-    /// Passes `count` events.
+    /// Passes `count` events, and has processed them.
     #[inline]
     fn pass(&mut self, count: u64) {
+        self.advance(count);
+        self.tell(self.cursor);
+    }
+
+    /// Passes `count` events. Publishers may use their slots again.
+    #[inline]
+    fn advance(&mut self, count: u64) {
         self.cursor = self.cursor.plus(count);
-        let cursor = self.cursor;
+        M::advance(self.shared.role(), &self.shared, self.cursor);
+    }
+
+    /// It has processed the events before `end`.
+    #[inline]
+    fn tell(&mut self, end: Sequence) {
         let (role, shared) = self.shared.role_mut();
-        M::advance(role, shared, cursor);
-        // Where it is done with an event it has processed it.
-        M::begin(role, shared, cursor);
+        M::begin(role, shared, end);
+    }
+
+    /// A clone of the next event, which is there. It counts as processed at the next look.
+    #[cfg(any(feature = "std", feature = "async"))]
+    #[inline]
+    pub(super) fn take_in_hand(&mut self) -> T
+    where
+        T: Clone,
+    {
+        let event = T::clone(&Ref { subscriber: self });
+        self.advance(1);
+        event
     }
 }
 
@@ -427,6 +455,13 @@ impl<T: Send + Sync, M: Mode> Passing<'_, T, M> {
         // SAFETY: the handle keeps the ring alive, `poll_next` or `there` found the event there, and the
         // cursor in the gate moves on only when `self`, which the reference borrows, is dropped.
         unsafe { self.subscriber.shared.slots().value(sequence) }
+    }
+
+    /// Stages behind may see the events so far. Publishers may not use their slots before `self` is dropped.
+    #[inline]
+    fn tell(&mut self) {
+        let end = self.subscriber.cursor.plus(self.count);
+        self.subscriber.tell(end);
     }
 }
 

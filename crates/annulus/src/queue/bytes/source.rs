@@ -55,7 +55,7 @@ impl<K: InPlace> Batches for Consumer<K> {
         self.words.mark()
     }
 
-    fn has_passed(&self, mark: &Self::Mark) -> bool {
+    fn has_passed(&self, mark: &mut Self::Mark) -> bool {
         self.words.has_passed(mark)
     }
 }

@@ -56,7 +56,7 @@ macro_rules! receivers {
                 self.state.lane.tail()
             }
 
-            fn has_passed(&self, mark: &Number) -> bool {
+            fn has_passed(&self, mark: &mut Number) -> bool {
                 !self.state.lane.head().is_before(*mark)
             }
 

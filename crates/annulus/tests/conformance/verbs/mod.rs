@@ -14,6 +14,7 @@
 //! clones        made while publishers look at everybody
 //! closes        closes from elsewhere, and `Shutdown`
 //! groups        pausing, catching up, counters
+//! in_hand       what a stage has received, by whichever verb, and not processed yet
 //! stages        what counts as processed, what opens a stage's gate, errors
 //! processed     what a stage says is pending and processed; stages by closure
 //! handlers      publishing in a closure that processes a message of the same ring
@@ -32,6 +33,7 @@ mod free_slots;
 mod graphs;
 mod groups;
 mod handlers;
+mod in_hand;
 mod latest;
 mod processed;
 mod stages;

@@ -1,9 +1,11 @@
 //! What the handler gets, and when a batch ends.
 
+use std::sync::mpsc as std_mpsc;
 use std::thread;
 use std::time::Duration;
 
-use annulus::{EventLoop, broadcast, spsc};
+use annulus::event_loop::Delivery;
+use annulus::{EventLoop, Numbered, Receive, broadcast, event, spsc};
 
 use crate::event_loop::rings::{
     CAPACITY, Gate, Make, Ring, Seen, by_value, ends, for_each, nothing, numbers, plain,
@@ -127,5 +129,89 @@ fn a_stage_has_processed_what_its_handler_has_handled() {
         gate.go_on.send(()).unwrap();
         assert_eq!([second.recv(), second.recv(), second.recv()], [Ok(0), Ok(1), Ok(2)]);
         drop(event_loop);
+    });
+}
+
+/// A handler that waits for a credit, which a loop behind it gives back for each event: two are there.
+#[test]
+fn a_loop_behind_gives_credits_back() {
+    const COUNT: u64 = 3 * CAPACITY as u64;
+    without_standing_still(|| {
+        let (mut publisher, subscribable) = event::channel(CAPACITY, || 0);
+        let first = subscribable.subscribe_tracked();
+        let second = subscribable.subscribe().after(&[&first]);
+        let (give, credits) = std_mpsc::channel();
+        (0..2).for_each(|_| give.send(()).unwrap());
+        // As many as fit, before the loops begin: the first batch has all of them.
+        (0..CAPACITY as u64).for_each(|number| publisher.send(number).unwrap());
+        let take = move |(): &mut (), _: &u64, _| credits.recv().unwrap();
+        let first = EventLoop::builder(first, ()).spawn_ref(take).unwrap();
+        let give = move |(): &mut (), _: &u64, _| _ = give.send(());
+        let second = EventLoop::builder(second, ()).spawn_ref(give).unwrap();
+        (CAPACITY as u64..COUNT).for_each(|number| publisher.send(number).unwrap());
+        drop(publisher);
+        assert_eq!(first.join().unwrap().messages, COUNT);
+        assert_eq!(second.join().unwrap().messages, COUNT);
+    });
+}
+
+/// The number of a message is that of its ring, whatever was lost or received before.
+#[test]
+fn a_handler_gets_the_number_of_its_message() {
+    fn numbered<R: Receive<Item = u64> + Numbered + Send + 'static>(receiver: R) -> EventLoop<Numbers> {
+        let handler = |seen: &mut Numbers, message, at: Delivery| seen.push((message, at));
+        EventLoop::builder(receiver, Vec::new()).max_batch(3).spawn_numbered(handler).unwrap()
+    }
+    type Numbers = Vec<(u64, Delivery)>;
+    fn check(event_loop: EventLoop<Numbers>, first: u64, last: u64) {
+        let seen = event_loop.join().unwrap().context;
+        assert!(seen.iter().map(|(message, _)| *message).eq(first..=last), "{seen:?}");
+        for (message, at) in &seen {
+            let end_of_batch = (message - first) % 3 == 2 || *message == last;
+            assert_eq!((at.sequence, at.end_of_batch), (*message, end_of_batch));
+        }
+    }
+    without_standing_still(|| {
+        let (mut publisher, subscribable) = broadcast::lossy(8);
+        (0..5).for_each(|number| publisher.publish(number));
+        let (late, mut early) = (subscribable.subscribe(), subscribable.subscribe_from_oldest());
+        assert_eq!(early.try_recv(), Ok(0));
+        (5..30).for_each(|number| publisher.publish(number));
+        let (tracked, group) = (subscribable.subscribe_tracked(), subscribable.subscribe_group::<2>());
+        (30..35).for_each(|number| publisher.publish(number));
+        drop(publisher);
+        // The first two have lost messages.
+        for subscriber in [late, early] {
+            check(numbered(subscriber), 27, 34);
+        }
+        check(numbered(tracked), 30, 34);
+        check(numbered(group), 30, 34);
+
+        let events = |count| {
+            let (mut publisher, subscribable) = event::channel(8, || 0);
+            let mut subscriber = subscribable.subscribe();
+            publisher.send(0).unwrap();
+            subscriber.process(|_| ()).unwrap();
+            (1..=count).for_each(|number| publisher.send(number).unwrap());
+            subscriber
+        };
+        check(numbered(events(5)), 1, 5);
+        let handler = |seen: &mut Numbers, message: &u64, at: Delivery| seen.push((*message, at));
+        let builder = EventLoop::builder(events(7), Vec::new()).max_batch(3);
+        check(builder.spawn_ref_numbered(handler).unwrap(), 1, 7);
+
+        // Of records, which are numbered although they have any length.
+        let (mut publisher, subscribable) = broadcast::bytes::Builder::new(64).lossy().unwrap();
+        let subscriber = subscribable.subscribe();
+        (0..100_u8).for_each(|number| publisher.publish(&[number; 5]).unwrap());
+        drop(publisher);
+        let handler = |lost: &mut Vec<_>, record: Box<[u8]>, at: Delivery| {
+            assert_eq!(u64::from(record[0]), at.sequence);
+            lost.push(at.sequence);
+        };
+        let finished =
+            EventLoop::builder(subscriber, Vec::new()).spawn_numbered(handler).unwrap().join().unwrap();
+        assert_eq!(finished.context.first(), Some(&finished.lost));
+        assert_eq!(finished.context.last(), Some(&99));
     });
 }

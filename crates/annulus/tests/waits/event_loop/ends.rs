@@ -1,8 +1,8 @@
 //! How loops end.
 
 use std::panic::panic_any;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc as std_mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -74,6 +74,29 @@ fn a_stop_of_a_stage() {
     });
 }
 
+/// The handler was told that another message comes, and that one is overwritten before it gets it. Those
+/// before the stage process nothing any more.
+#[test]
+fn a_stop_of_a_lossy_stage_that_lost_the_rest_of_a_batch() {
+    without_standing_still(|| {
+        let (mut publisher, subscribable) = broadcast::lossy(4);
+        let mut first = subscribable.subscribe_tracked();
+        let second = subscribable.subscribe().after(&[&first]);
+        publisher.publish_batch(&[0, 1]);
+        assert_eq!(first.try_iter().count(), 2);
+        first.done();
+        let (gate, before) = Gate::new();
+        let event_loop = by_value(second)(&plain, before);
+        gate.came.recv().unwrap();
+        (2..20).for_each(|number| publisher.publish(number));
+        event_loop.stop();
+        gate.go_on.send(()).unwrap();
+        let finished = event_loop.join().unwrap();
+        assert_eq!(finished.context, [(0, false)]);
+        assert!(finished.lost >= 1, "{finished:?}");
+    });
+}
+
 /// However it sleeps, with a timeout or without, and however it is stopped.
 #[test]
 fn a_stop_wakes_a_sleeper() {
@@ -119,6 +142,88 @@ fn a_panic_of_the_handler_is_returned_and_the_other_side_is_told() {
         let panic = event_loop.join().unwrap_err();
         assert_eq!(panic.downcast_ref(), Some(&"on purpose"));
         assert!(!send(101));
+    });
+}
+
+/// Whoever learns that the receiver is gone sees why.
+#[test]
+fn a_panic_is_seen_by_who_is_told() {
+    for_each(4, |ring| {
+        let Ring { mut send, begin, .. } = ring;
+        let event_loop = begin(&plain, Box::new(|_, _| panic_any("on purpose")));
+        assert!(!event_loop.panicked());
+        // A queue is closed; a ring has no subscriber any more.
+        while send(0) {}
+        assert!(event_loop.panicked());
+        assert_eq!(event_loop.join().unwrap_err().downcast_ref(), Some(&"on purpose"));
+    });
+}
+
+/// A message that stops the thread which drops it, until the test has looked.
+struct Stops {
+    came: std_mpsc::Sender<()>,
+    go_on: std_mpsc::Receiver<()>,
+}
+
+impl Drop for Stops {
+    fn drop(&mut self) {
+        _ = self.came.send(());
+        _ = self.go_on.recv();
+    }
+}
+
+/// Panics when it is dropped.
+struct Panics;
+
+impl Drop for Panics {
+    fn drop(&mut self) {
+        panic_any("on purpose");
+    }
+}
+
+/// While the loop drops its consumer, and with it what is left in the queue, it has noted the panic: of the
+/// handler, of the callback, or of the destructor of one of them.
+#[test]
+fn a_panic_is_noted_before_the_receiver_is_dropped() {
+    #[derive(Clone, Copy, PartialEq)]
+    enum What {
+        Nothing,
+        Call,
+        Destructor,
+    }
+    fn check(in_handler: bool, what: What) {
+        let (mut producer, consumer) = mpsc::channel(4);
+        let (came, comes) = std_mpsc::channel();
+        let (goes_on, go_on) = std_mpsc::channel();
+        let (mut first, mut left_behind) = (producer.clone(), Some(Stops { came, go_on }));
+        let builder = EventLoop::builder(consumer, ());
+        let (stopper, panics) = (builder.stopper(), (what == What::Destructor).then(|| Panics));
+        // It runs once, and leaves a message in the queue.
+        let mut runs = move || {
+            let _of_this_closure = &panics;
+            producer.send(left_behind.take()).unwrap();
+            if what == What::Call {
+                panic_any("on purpose");
+            }
+            stopper.stop_now();
+        };
+        let event_loop = if in_handler {
+            first.send(None).unwrap();
+            builder.spawn(move |(), _: Option<Stops>, _| runs()).unwrap()
+        } else {
+            builder.on_idle(Duration::ZERO, move |()| runs()).spawn(|(), _, _| ()).unwrap()
+        };
+        comes.recv().unwrap();
+        assert_eq!(event_loop.panicked(), what != What::Nothing);
+        goes_on.send(()).unwrap();
+        assert_eq!(event_loop.join().is_err(), what != What::Nothing);
+    }
+    without_standing_still(|| {
+        for in_handler in [true, false] {
+            for what in [What::Nothing, What::Call, What::Destructor] {
+                check(in_handler, what);
+            }
+        }
     });
 }
 
