@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use annulus::bus::{Bus, MatchingError, RemoveError, TopicError, TopicInfo, TypedBus};
+use annulus::bus::{Bus, Lossy, MatchingError, RemoveError, TopicError, TopicInfo, TypedBus};
 use annulus::{LossyTryRecvError, Select, broadcast};
 use annulus_loom::{check, check_up_to};
 use loom::thread;
@@ -260,7 +260,7 @@ fn a_closed_topic_has_no_publisher() {
 #[test]
 fn another_type_is_no_receiver() {
     check_up_to(2, || {
-        let bus = Arc::new(TypedBus::with(broadcast::Builder::new(2)));
+        let bus = Arc::new(TypedBus::<Lossy>::with(broadcast::Builder::new(2)));
         drop(bus.subscribable::<u64>("a"));
         let other = thread::spawn({
             let bus = Arc::clone(&bus);
