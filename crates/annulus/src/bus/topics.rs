@@ -59,7 +59,7 @@ impl Topics {
     }
 
     /// A handle of a topic, which is made if it is not there: `hand_out` makes the handle from the topic's
-    /// ends. On a hit it allocates nothing, and waits for nobody.
+    /// ends. On a hit it waits for nobody.
     #[inline]
     pub(super) fn get<T: Message, K: Kind, H>(
         &self,
