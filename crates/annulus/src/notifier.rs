@@ -98,10 +98,10 @@ pub enum Readiness {
 /// an edge of its own. A one-shot trigger (`EPOLLONESHOT`, `IORING_OP_POLL_ADD`) is set again after each
 /// [`Readiness::Armed`].
 ///
-/// Take the descriptor out of an `epoll` (`EPOLL_CTL_DEL`) before you drop the notifier. The write of a sender
-/// that was about to write may come after the drop, and an `epoll` that still has the descriptor then reports
-/// it. It is also reported as long as there is a duplicate (by `dup`, or in a child process): closing the
-/// notifier's own descriptor does not take it out.
+/// Take the descriptor out of an `epoll` (`EPOLL_CTL_DEL`) before you drop the notifier. The write of a
+/// sender that was about to write may come after the drop, and an `epoll` that still has the descriptor then
+/// reports it. It does so, too, as long as there is a duplicate (by `dup`, or in a child process): to close
+/// the notifier's own descriptor does not take it out.
 ///
 /// Only poll for the descriptor. Whoever reads from it, or writes to it, takes wake-ups from the notifier, or
 /// gives it wake-ups in vain.

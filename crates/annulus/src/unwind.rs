@@ -19,8 +19,8 @@
 //!   writes it panics, it is not sent.
 //! - What keeps a receiving handle, such as a notifier, calls nothing of the user while it is armed or
 //!   disarmed but the waker of its own descriptor.
-//! - A builder's verbs take it by value. If the closure of a verb that adds to a pipeline panics, what was added
-//!   is dropped with it. What is built keeps no part of a builder.
+//! - A builder's verbs take it by value. If the closure of a verb that adds to a pipeline panics, what was
+//!   added is dropped with it. What is built keeps no part of a builder.
 //! - A `select` that panics gives up its registrations first, as it does at any end of a wait.
 //!
 //! So a ring is whole after each panic, and no other thread sees a message that is not. Messages that are
@@ -28,8 +28,8 @@
 //! `UnwindSafe` whatever they carry. So is what borrows a handle, such as an iterator, a reservation or a
 //! `Select`: who catches the panic finds the handle as the verb of any other thread would find it.
 //!
-//! Two are different. An event is changed in place, and the next closure sees it as the one that panicked left
-//! it. So handles of events are only what their `T` is. And what keeps a receiving handle of its user's
+//! Two are different. An event is changed in place, and the next closure sees it as the one that panicked
+//! left it. So handles of events are only what their `T` is. And what keeps a receiving handle of its user's
 //! choice, such as a notifier, is only what that handle is: it may be a `&mut`.
 //!
 //! An error may have one of the system in it, which nobody changes.

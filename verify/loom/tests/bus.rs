@@ -271,3 +271,28 @@ fn another_type_is_no_receiver() {
         other.join().unwrap();
     });
 }
+
+/// A topic is closed and removed while the thread that has made it takes its publisher: the topic that this
+/// makes in its place joins as well.
+#[test]
+fn a_topic_in_the_place_of_another_joins() {
+    check_up_to(2, || {
+        let bus = bus();
+        let mut matching = bus.subscribe_matching("*").unwrap();
+        let other = thread::spawn({
+            let bus = Arc::clone(&bus);
+            move || {
+                if let Ok(publisher) = bus.try_publisher("a") {
+                    publisher.close();
+                    drop(publisher);
+                    bus.remove("a").unwrap();
+                }
+            }
+        });
+        if let Ok(mut publisher) = bus.try_publisher("a") {
+            publisher.publish(7);
+            assert_eq!(matching.try_recv(), Ok(("a", 7)));
+        }
+        other.join().unwrap();
+    });
+}

@@ -20,7 +20,7 @@ use crate::message::Message;
 use crate::sync::{AtomicBool, AtomicPtr, Ordering, mutated, ordering};
 use crate::wait::Event;
 
-/// Somebody who is told of new topics.
+/// A watcher is told of new topics.
 pub(super) trait Watcher: Send + Sync {
     /// Subscribes to a topic, and keeps the subscriber for the owner. Does nothing if the topic does not
     /// match, if its messages are of another type, or if it was removed.

@@ -32,9 +32,11 @@ pub(super) struct Topics {
 /// What a version holds.
 struct Map {
     topics: Trie<Arc<Topic>>,
-    /// Who is told of new topics, in the order in which they came.
-    watchers: Arc<Vec<Arc<dyn Watcher>>>,
+    watchers: Watchers,
 }
+
+/// Who is told of new topics, in the order in which they came.
+type Watchers = Arc<Vec<Arc<dyn Watcher>>>;
 
 /// A look-up of one topic.
 pub(super) struct Request<'n> {
@@ -80,22 +82,22 @@ impl Topics {
         hash: u64,
         hand_out: impl Fn(&Ends<T, K>, &Arc<Topic>) -> Result<H, TopicError>,
     ) -> Result<H, TopicError> {
-        let mut made = None;
-        let mut told = Arc::<Vec<Arc<dyn Watcher>>>::default();
+        // A topic, and who was told of it.
+        let mut made: Option<(_, Watchers)> = None;
         loop {
             let current = self.map.borrow();
             if let Some(found) = current.look(|map| map.hand_out(request, hash, &hand_out)) {
                 return found;
             }
             // It is not there, or was removed and will be gone soon.
-            let topic = match made.take() {
-                Some(topic) => topic,
-                None => request.make::<T, K>(hash)?,
+            let (topic, told) = match made.take() {
+                Some(made) => made,
+                None => (request.make::<T, K>(hash)?, Watchers::default()),
             };
-            // Before anybody can find the topic. A watcher that came is behind those that were there.
+            // Before anybody can find the topic. Those that came since it was told are behind the others.
             let watchers = current.look(|map| Arc::clone(&map.watchers));
-            let mut before = told.iter();
-            let new = watchers.iter().filter(|new| !before.any(|told| Arc::ptr_eq(told, new)));
+            let mut told = told.iter();
+            let new = watchers.iter().filter(|new| !told.any(|told| Arc::ptr_eq(told, new)));
             let tell = || new.for_each(|watcher| watcher.join(&topic));
             let with = current.look(|map| map.with_topics(map.topics.with(Arc::clone(&topic))));
             if mutated!("matching_joins_late") {
@@ -104,9 +106,8 @@ impl Topics {
                 continue;
             }
             tell();
-            told = watchers;
             if current.replace(with).is_err() {
-                made = Some(topic);
+                made = Some((topic, watchers));
             }
         }
     }
@@ -177,7 +178,9 @@ impl Topics {
             map.topics.each(&mut |topic| topics.push(topic));
             topics.sort_unstable_by(|a, b| Entry::name(*a).cmp(Entry::name(*b)));
             // If one was removed, a topic that takes its place will come.
-            topics.into_iter().for_each(|topic| watcher.join(topic));
+            for topic in topics {
+                watcher.join(topic);
+            }
         });
     }
 

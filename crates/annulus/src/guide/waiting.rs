@@ -134,10 +134,10 @@
 //! - *A future may be dropped at any time*, for example by `select!`. It has then received nothing, or sent
 //!   nothing, and loses nothing. If it was woken for a message of a queue, another waiter is woken in its
 //!   place.
-//! - *A future or a stream that is set aside* after it was polled, neither polled again nor dropped, keeps its
-//!   place, and a wake-up that came to it. In a queue with several consumers a message wakes one of them. If
-//!   that one is set aside, the message waits until another consumer looks, or until this one is polled, or
-//!   dropped: then it wakes another in its place. So drop what you do not poll any more. A future that is
+//! - *A future or a stream that is set aside* after it was polled, neither polled again nor dropped, keeps
+//!   its place, and a wake-up that came to it. In a queue with several consumers a message wakes one of them.
+//!   If that one is set aside, the message waits until another consumer looks, or until this one is polled,
+//!   or dropped: then it wakes another in its place. So drop what you do not poll any more. A future that is
 //!   forgotten ([`mem::forget`](core::mem::forget)) never passes its wake-up on.
 //! - *Memory*: the first task that waits at one side of a ring allocates places for wakers. There are only as
 //!   many places as there were tasks that waited at one time.

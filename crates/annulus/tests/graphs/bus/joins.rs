@@ -112,6 +112,7 @@ mod amid {
 
 /// A pattern comes to its end beside threads that change the topics all the time: it looks at the many
 /// topics once, and not again after each change.
+#[allow(clippy::disallowed_types, reason = "of the test itself")]
 #[test]
 fn a_pattern_is_made_beside_changes() {
     use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

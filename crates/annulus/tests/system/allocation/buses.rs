@@ -53,7 +53,9 @@ fn a_pattern_of_another_type_makes_no_subscriber() {
     let made = allocations(make_all);
     let none = allocations(|| drop(bus.subscribe_matching::<u32>("no.such.topic").unwrap()));
     assert_eq!(allocations(|| drop(bus.subscribe_matching::<u32>("*").unwrap())), none);
-    names.iter().for_each(|name| bus.remove(name).unwrap());
+    for name in &names {
+        bus.remove(name).unwrap();
+    }
     let _matching = bus.subscribe_matching::<u32>("*").unwrap();
     assert_eq!(allocations(make_all), made);
 }
