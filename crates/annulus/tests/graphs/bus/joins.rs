@@ -5,7 +5,7 @@ use std::thread;
 
 use annulus::bus::{Bus, TopicError};
 
-#[cfg(feature = "async")]
+#[cfg(all(feature = "async", feature = "std"))]
 mod amid {
     //! What another thread sees while a topic is being made. A task that waits at the first of two patterns
     //! is woken by whoever makes the topic, and its waker does what the other thread would do.
