@@ -83,9 +83,10 @@ pub enum Readiness {
 /// - *A wake-up may come in vain.* Another consumer of the same queue may be faster. And a wake-up that began
 ///   before the notifier was disarmed may come afterwards. So receive by verbs that do not wait.
 /// - *Wake-ups coalesce.* A descriptor is written to once for each arming, however many messages come.
-/// - *Either end may go first.* A notifier may be dropped at any time: no sender writes to its descriptor, or
-///   to another one with the same number, after that. The receiver keeps its ring, so the ring can't go
-///   first. If it is closed, the descriptor becomes readable, and the receiver says what it is told.
+/// - *Either end may go first.* A notifier may be dropped at any time. A sender that is about to write to its
+///   descriptor at that moment keeps it open until it has done so. So no sender ever writes to another file
+///   with the same number. The receiver keeps its ring, so the ring can't go first. If it is closed, the
+///   descriptor becomes readable, and the receiver says what it is told.
 /// - *A wake-up in place of another's is passed on.* In a queue with many consumers, one message wakes one of
 ///   them. If that is a notifier which is then disarmed or dropped, it wakes another consumer.
 ///
@@ -96,6 +97,11 @@ pub enum Readiness {
 /// one of these after each wake-up, or else it is woken again at once. With an edge trigger each arming has
 /// an edge of its own. A one-shot trigger (`EPOLLONESHOT`, `IORING_OP_POLL_ADD`) is set again after each
 /// [`Readiness::Armed`].
+///
+/// Take the descriptor out of an `epoll` (`EPOLL_CTL_DEL`) before you drop the notifier. The write of a
+/// sender that was about to write may come after the drop, and an `epoll` that still has the descriptor then
+/// reports it. It does so, too, as long as there is a duplicate (by `dup`, or in a child process): to close
+/// the notifier's own descriptor does not take it out.
 ///
 /// Only poll for the descriptor. Whoever reads from it, or writes to it, takes wake-ups from the notifier, or
 /// gives it wake-ups in vain.
@@ -119,7 +125,8 @@ pub enum Readiness {
 /// # With tokio
 ///
 /// Put it into an `AsyncFd`, with an interest in reading only. (A notifier has the same descriptor until it
-/// is dropped, which is what `AsyncFd` wants to be promised.) Call `clear_ready` after each wait and before
+/// is dropped, which is what `AsyncFd` wants to be promised. An `AsyncFd` that is dropped takes it out of the
+/// `epoll` first.) Call `clear_ready` after each wait and before
 /// the next `arm`. The feature `async` is the shorter way: `recv_async` needs no descriptor.
 pub struct EventNotifier<R: Waitable> {
     /// Armed, or woken since. Its event is the receiver's.
@@ -231,7 +238,7 @@ impl<R: Waitable> EventNotifier<R> {
         self.receiver_mut()
     }
 
-    /// Gives the receiver back, and closes the descriptor.
+    /// Gives the receiver back, and closes the descriptor, as a drop does.
     #[must_use = "to drop the receiver, drop the notifier"]
     pub fn into_inner(mut self) -> R {
         self.pass_on();

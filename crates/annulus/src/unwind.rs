@@ -19,30 +19,38 @@
 //!   writes it panics, it is not sent.
 //! - What keeps a receiving handle, such as a notifier, calls nothing of the user while it is armed or
 //!   disarmed but the waker of its own descriptor.
+//! - A builder's verbs take it by value. If the closure of a verb that adds to a pipeline panics, what was
+//!   added is dropped with it. What is built keeps no part of a builder.
+//! - A `select` that panics gives up its registrations first, as it does at any end of a wait.
 //!
 //! So a ring is whole after each panic, and no other thread sees a message that is not. Messages that are
 //! copied or moved are no more reached by a panic than those in the channels of `std`, whose handles are
-//! `UnwindSafe` whatever they carry. An event is different: it is changed in place, and the next closure sees
-//! it as the one that panicked left it. So handles of events are only what their `T` is.
+//! `UnwindSafe` whatever they carry. So is what borrows a handle, such as an iterator, a reservation or a
+//! `Select`: who catches the panic finds the handle as the verb of any other thread would find it.
 //!
-//! What borrows a handle, such as an iterator by `iter`, a reservation, or a `Select`, is as a `&mut` is: not
-//! `UnwindSafe`, because whoever catches the panic sees the handle as it was left. So are builders that have
-//! closures of their user, as the `Stages` of a pipeline.
+//! Two are different. An event is changed in place, and the next closure sees it as the one that panicked
+//! left it. So handles of events are only what their `T` is. And what keeps a receiving handle of its user's
+//! choice, such as a notifier, is only what that handle is: it may be a `&mut`.
+//!
+//! An error may have one of the system in it, which nobody changes.
+//!
+//! The future of a verb borrows its handle by `&mut`, and is what a `&mut` is. A stream that owns its handle
+//! is whole.
 
 use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use crate::broadcast::{
-    DependencyBarrier, Mode, MpPublisher, Publisher, Subscribable, Subscriber, SubscriberGroup,
+    self, DependencyBarrier, Mode, MpPublisher, Publisher, Subscribable, Subscriber, SubscriberGroup,
 };
-use crate::bus::{Bus, Kind, MatchingSubscriber, TopicPublisher, TypedBus};
-use crate::event::{EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
+use crate::bus::{Bus, Kind, MatchingSubscriber, TopicBuilder, TopicPublisher, TypedBus};
+use crate::event::{self, EventPublisher, EventSubscribable, EventSubscriber, MpEventPublisher};
 use crate::message::Message;
 use crate::pool::{Buffer, BufferPool};
-use crate::queue::{AnyKind, Consumer, Producer, shared};
+use crate::queue::{self, AnyKind, Consumer, InPlace, Producer, shared};
 use crate::{Closer, Observer, Shutdown};
 
-// What is made of these alone, such as the handles of bytes, is so by itself.
-// `tests/broadcast/verbs/ends.rs` names all.
+// What is made of these alone, such as the handles of bytes, is so by itself. `tests/system/unwind.rs` names
+// all public types.
 
 /// Both, for each type.
 macro_rules! whole_after_a_panic {
@@ -59,16 +67,27 @@ whole_after_a_panic! {
     [T, M: Mode] Subscriber<T, M>;
     [T, const N: usize, M: Mode] SubscriberGroup<T, N, M>;
     [] DependencyBarrier;
+    [T, M: Mode] broadcast::Iter<'_, T, M>;
+    [T, M: Mode] broadcast::TryIter<'_, T, M>;
     [T, R] EventPublisher<T, R>, where T;
     [T, R] MpEventPublisher<T, R>, where T;
     [T] EventSubscribable<T>, where T;
     [T, M: Mode] EventSubscriber<T, M>, where T;
+    [T: Send + Sync, M: Mode] event::Iter<'_, T, M>, where T;
+    [T: Send + Sync, M: Mode] event::TryIter<'_, T, M>, where T;
+    [T: Send + Sync, M: Mode] event::Ref<'_, T, M>, where T;
     [T: Send, K: AnyKind] Producer<T, K>;
     [T: Send, K: AnyKind] Consumer<T, K>;
+    [T: Send, K: AnyKind] queue::Iter<'_, T, K>;
+    [T: Send, K: AnyKind] queue::TryIter<'_, T, K>;
+    [T: Send, K: AnyKind] queue::Reservation<'_, T, K>;
+    [K: InPlace] queue::bytes::Record<'_, K>;
+    [K: InPlace] queue::bytes::Reservation<'_, K>;
     [T: Send] shared::Sender<T>;
     [T: Send] shared::Receiver<T>;
     [T, K: Kind] Bus<T, K>;
     [K: Kind] TypedBus<K>;
+    [T, K: Kind] TopicBuilder<'_, T, K>;
     [T: Message, K: Kind] TopicPublisher<T, K>;
     [T: Message] MatchingSubscriber<T>;
     [] BufferPool;
@@ -81,6 +100,14 @@ whole_after_a_panic! {
 #[cfg(feature = "std")]
 whole_after_a_panic! {
     [C] crate::event_loop::EventLoop<C>;
+    [R, C] crate::event_loop::Builder<R, C>, where R;
+    [R, C, H] crate::event_loop::SpawnError<R, C, H>, where R;
+    [] crate::Select<'_>;
+}
+
+#[cfg(feature = "async")]
+whole_after_a_panic! {
+    [W: crate::wait::Wait] crate::wait::Waiting<W>, where W;
 }
 
 #[cfg(all(target_os = "linux", feature = "std"))]
@@ -91,5 +118,18 @@ whole_after_a_panic! {
 #[cfg(all(feature = "std", not(annulus_loom)))]
 whole_after_a_panic! {
     [T: Send] crate::topology::Input<T>;
+    [T, K] crate::topology::Stages<T, K>;
+    [E, P] crate::topology::Fork<E, P>;
+    [] crate::topology::Sunk;
+    [] crate::topology::BuildError;
     [] crate::topology::Pipeline;
+}
+
+#[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
+whole_after_a_panic! {
+    [] crate::shm::AttachError;
+    [] crate::shm::DirectoryError;
+    [] crate::shm::FindError;
+    [] crate::shm::NameError;
+    [] crate::shm::ShareError;
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use annulus::bus::{Bus, MatchingError, RemoveError, TopicError, TopicInfo};
+use annulus::bus::{Bus, Lossy, MatchingError, RemoveError, TopicError, TopicInfo, TypedBus};
 use annulus::{LossyTryRecvError, Select, broadcast};
 use annulus_loom::{check, check_up_to};
 use loom::thread;
@@ -234,6 +234,65 @@ fn an_end_beside_a_look() {
         select.recv(&mut matching);
         assert_eq!(select.try_ready(), None, "nothing was published, and the bus is open");
         drop(select);
+        other.join().unwrap();
+    });
+}
+
+/// Who has the publisher closes the topic, and gives it back, while another one asks for it. That one gets
+/// none: a message that is published to a closed topic is dropped.
+#[test]
+fn a_closed_topic_has_no_publisher() {
+    check(|| {
+        let bus = bus();
+        let publisher = bus.publisher("a");
+        let other = thread::spawn(move || {
+            publisher.close();
+            drop(publisher);
+        });
+        let error = bus.try_publisher("a").map(drop).unwrap_err();
+        assert!(matches!(&error, TopicError::Taken { .. } | TopicError::Closed { .. }), "{error:?}");
+        other.join().unwrap();
+        assert_eq!(bus.try_publisher("a").map(drop), Err(TopicError::Closed { topic: "a".into() }));
+    });
+}
+
+/// A pattern for another type comes while somebody counts the receivers of a topic: it is none of them.
+#[test]
+fn another_type_is_no_receiver() {
+    check_up_to(2, || {
+        let bus = Arc::new(TypedBus::<Lossy>::with(broadcast::Builder::new(2)));
+        drop(bus.subscribable::<u64>("a"));
+        let other = thread::spawn({
+            let bus = Arc::clone(&bus);
+            move || drop(bus.subscribe_matching::<u32>("*").unwrap())
+        });
+        assert_eq!(bus.topics()[0].subscribers, 0);
+        assert_eq!(bus.remove("a"), Ok(()));
+        other.join().unwrap();
+    });
+}
+
+/// A topic is closed and removed while the thread that has made it takes its publisher: the topic that this
+/// makes in its place joins as well.
+#[test]
+fn a_topic_in_the_place_of_another_joins() {
+    check_up_to(2, || {
+        let bus = bus();
+        let mut matching = bus.subscribe_matching("*").unwrap();
+        let other = thread::spawn({
+            let bus = Arc::clone(&bus);
+            move || {
+                if let Ok(publisher) = bus.try_publisher("a") {
+                    publisher.close();
+                    drop(publisher);
+                    bus.remove("a").unwrap();
+                }
+            }
+        });
+        if let Ok(mut publisher) = bus.try_publisher("a") {
+            publisher.publish(7);
+            assert_eq!(matching.try_recv(), Ok(("a", 7)));
+        }
         other.join().unwrap();
     });
 }

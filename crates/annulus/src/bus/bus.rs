@@ -207,7 +207,7 @@ impl<T: Message, K: Kind> Bus<T, K> {
     /// last handle is gone. The next look-up of that name makes a new topic.
     ///
     /// A look-up of that topic at the same time gets a handle of it, and then this returns an error; or it
-    /// gets a handle of a new topic.
+    /// gets a handle of a new topic. (A look-up for a publisher that is taken counts while it runs.)
     ///
     /// ```
     /// use annulus::bus::{Bus, RemoveError};

@@ -1,31 +1,30 @@
 //! [`Inbox`]: through which new topics come to whoever receives from all that match a pattern.
 //!
 //! Whoever makes a topic makes a subscriber of it for each inbox that is known to the version of the map
-//! which it replaces, and puts it there once the topic is in the map. So the subscriber is older than the
-//! topic's first message. The subscribers are a stack, which is taken as a whole.
+//! which it replaces, and puts it there before the topic is in the map. So whoever finds the topic there
+//! finds it in the inboxes, too: no message is older than its subscriber, and none is behind a mark that
+//! comes after it. If another thread puts a topic of that name there first, the ring of this one comes to
+//! its end at once. The subscribers are a stack, which is taken as a whole.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 #[cfg(any(feature = "std", feature = "async"))]
 use alloc::task::Wake;
 use alloc::vec::Vec;
-use core::any::Any;
 use core::ptr;
 
 use super::any_subscriber::AnySubscriber;
 use super::pattern::Pattern;
-use super::topic::{AnyEnds, Topic};
+use super::topic::Topic;
 use crate::message::Message;
 use crate::sync::{AtomicBool, AtomicPtr, Ordering, mutated, ordering};
 use crate::wait::Event;
 
-/// Somebody who is told of new topics.
+/// A watcher is told of new topics.
 pub(super) trait Watcher: Send + Sync {
-    /// Where it keeps what comes, for the owner.
-    fn pattern(&self) -> &Pattern;
-
-    /// `subscriber` is of topic `name`; nothing is done if it is not of the type that is wanted.
-    fn join(&self, name: Arc<str>, subscriber: Box<dyn Any + Send>);
+    /// Subscribes to a topic, and keeps the subscriber for the owner. Does nothing if the topic does not
+    /// match, if its messages are of another type, or if it was removed.
+    fn join(&self, topic: &Topic);
 
     /// The bus is gone: no topics come any more.
     fn end(&self);
@@ -50,17 +49,16 @@ struct Node<T: Message> {
 }
 
 /// A subscriber, with the name of its topic.
-pub(super) type Joined<T> = (Arc<str>, AnySubscriber<T>);
-
-/// A subscriber of any topic, for [`Watcher::join`]: an [`AnySubscriber`].
-pub(super) fn subscriber_for(watcher: &dyn Watcher, topic: &Topic) -> Option<Box<dyn Any + Send>> {
-    watcher.pattern().matches(topic.name()).then(|| AnyEnds::subscribe(topic.any_ends()))
-}
+type Joined<T> = (Arc<str>, AnySubscriber<T>);
 
 impl<T: Message> Inbox<T> {
     pub(super) fn new(pattern: Pattern) -> Self {
         let top = AtomicPtr::new(ptr::null_mut());
         Self { pattern, top, over: AtomicBool::new(false), event: Event::new() }
+    }
+
+    pub(super) fn pattern(&self) -> &Pattern {
+        &self.pattern
     }
 
     /// Whether something came.
@@ -95,16 +93,15 @@ impl<T: Message> Inbox<T> {
 }
 
 impl<T: Message> Watcher for Inbox<T> {
-    fn pattern(&self) -> &Pattern {
-        &self.pattern
-    }
-
-    fn join(&self, name: Arc<str>, subscriber: Box<dyn Any + Send>) {
-        let Ok(subscriber) = subscriber.downcast::<AnySubscriber<T>>() else { return };
+    fn join(&self, topic: &Topic) {
+        if !self.pattern.matches(topic.name()) {
+            return;
+        }
+        let Some(subscriber) = topic.subscribe() else { return };
         // Relaxed, here and where it fails: the node below is not looked at.
         let below = self.top.load(Ordering::Relaxed);
         let node = Box::into_raw(Box::new(Node {
-            joined: (name, *subscriber),
+            joined: (Arc::clone(topic.shared_name()), subscriber),
             below,
             #[cfg(annulus_loom)]
             watched: crate::sync::UnsafeCell::new(()),

@@ -24,7 +24,7 @@ use crate::stats::Name;
 ///
 /// There are no other kinds: the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait Kind: MakeTopic<MadeMode = Self::Mode> {
+pub trait Kind: MakeTopic {
     /// Who waits for whom in the ring.
     type Mode: Unstaged + Ring;
 
@@ -75,7 +75,6 @@ impl fmt::Display for TopicKind {
 
 /// What a bus does with a kind.
 pub(super) trait MakeTopic: Sized + 'static {
-    type MadeMode: Ring;
     /// How a topic keeps its publisher.
     type Kept<T: Message>: Send + Sync;
 
@@ -83,16 +82,18 @@ pub(super) trait MakeTopic: Sized + 'static {
 
     /// A ring's publisher, as it is kept, and what makes subscribers. It has the name of the topic, if the
     /// builder gives it no other.
-    fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError>;
+    fn make<T: Message>(builder: Builder, topic: &str) -> Result<Ends<T, Self>, CapacityError>
+    where
+        Self: Kind;
 
     /// How many publishers are out of the bus, of `publishers` that there are.
     fn publishers<T: Message>(kept: &Self::Kept<T>, publishers: usize) -> usize;
 }
 
 /// The two ends of a topic's ring that stay in the bus.
-pub(super) struct Ends<T: Message, K: MakeTopic> {
+pub(super) struct Ends<T: Message, K: Kind> {
     pub(super) kept: K::Kept<T>,
-    pub(super) subscribable: Subscribable<T, K::MadeMode>,
+    pub(super) subscribable: Subscribable<T, K::Mode>,
 }
 
 /// What a mode makes: a lossy ring, or a lossless one.
@@ -202,7 +203,6 @@ impl<M: Ring> Kind for Many<M> {
 }
 
 impl<M: Ring> MakeTopic for M {
-    type MadeMode = M;
     type Kept<T: Message> = TakeCell<Publisher<T, M>>;
 
     const KIND: TopicKind = M::ONE;
@@ -218,7 +218,6 @@ impl<M: Ring> MakeTopic for M {
 }
 
 impl<M: Ring> MakeTopic for Many<M> {
-    type MadeMode = M;
     type Kept<T: Message> = MpPublisher<T, M>;
 
     const KIND: TopicKind = M::MANY;

@@ -8,7 +8,7 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
-use super::inbox::Watcher;
+use super::inbox::{Inbox, Watcher};
 use super::members::{Found, Members};
 use super::pattern::Pattern;
 use super::topics::Topics;
@@ -33,7 +33,7 @@ use crate::wait::{Deadline, Look, Wait, own_strategy, wait_until};
 /// *Order.* The messages of one topic come in order. Among n topics with messages, each comes within n
 /// receives. A receive looks at the topics in turn, until one has a message: O(n).
 ///
-/// A topic that another thread is just making joins before the look-up that makes it returns.
+/// A topic that another thread makes joins before anybody can find it, so with its first message.
 ///
 /// *Waiting.* It is a receiving handle like others (`Receive`): a thread or a task, a `select!`, an
 /// `EventNotifier` or an `EventLoop` may wait at it. A message of any of its topics wakes who waits, and so
@@ -107,9 +107,10 @@ impl<T: Message> MatchingSubscriber<T> {
     pub(super) fn new(topics: &Arc<Topics>, pattern: Pattern, builder: Builder) -> Self {
         #[cfg(not(any(feature = "std", feature = "async")))]
         let _ = builder;
-        let (inbox, joined) = topics.watch(pattern);
+        let inbox = Arc::new(Inbox::new(pattern));
+        topics.watch(&(Arc::clone(&inbox) as Arc<dyn Watcher>));
         Self {
-            members: Members::new(inbox, joined),
+            members: Members::new(inbox),
             #[cfg(any(feature = "std", feature = "async"))]
             strategy: builder.strategy(),
             topics: Arc::downgrade(topics),
@@ -160,7 +161,8 @@ impl<T: Message> MatchingSubscriber<T> {
     }
 
     /// The names of the topics that it receives from now. Topics that joined since the last receive are not
-    /// among them.
+    /// among them. (If two threads made a topic at the same moment, its name may come twice, until the next
+    /// receive.)
     pub fn topics(&self) -> impl Iterator<Item = &str> {
         self.members.names()
     }
@@ -245,7 +247,10 @@ impl<T: Message> MatchingSubscriber<T> {
 impl<T: Message> Drop for MatchingSubscriber<T> {
     fn drop(&mut self) {
         if let Some(topics) = self.topics.upgrade() {
-            topics.forget(self.members.inbox());
+            let inbox = self.members.inbox();
+            topics.forget(inbox);
+            // An old version of the map may keep the inbox, and nobody waits for what is in it.
+            drop(inbox.take());
         }
     }
 }

@@ -11,7 +11,7 @@ use core::ptr::NonNull;
 use core::task::Waker;
 
 use super::any_subscriber::AnySubscriber;
-use super::inbox::{Inbox, Joined};
+use super::inbox::Inbox;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::batches::all_have_passed;
 use crate::error::LossyTryRecvError;
@@ -62,7 +62,7 @@ pub(super) enum Found<T> {
 }
 
 impl<T: Message> Members<T> {
-    pub(super) fn new(inbox: Arc<Inbox<T>>, joined: Vec<Joined<T>>) -> Self {
+    pub(super) fn new(inbox: Arc<Inbox<T>>) -> Self {
         let mut members = Self {
             all: Vec::new(),
             turn: 0,
@@ -73,7 +73,7 @@ impl<T: Message> Members<T> {
             waker: Arc::clone(&inbox).into(),
             inbox,
         };
-        members.join(joined);
+        members.join_new();
         members
     }
 
@@ -100,26 +100,21 @@ impl<T: Message> Members<T> {
         self.lagged + self.all.iter().map(|member| member.subscriber.total_lagged()).sum::<u64>()
     }
 
-    fn join(&mut self, joined: Vec<Joined<T>>) {
-        for (name, subscriber) in joined {
-            self.all.push(Member {
-                #[cfg(any(feature = "std", feature = "async"))]
-                relay: Relay::new(),
-                number: self.joined,
-                name,
-                subscriber,
-            });
-            self.joined += 1;
-        }
-    }
-
     /// Joins the topics that are new.
     fn join_new(&mut self) {
         let is_over = self.inbox.is_over();
         // After that look, so that nothing comes any more if the bus is gone.
         if self.inbox.has_some() {
-            let joined = self.inbox.take();
-            self.join(joined);
+            for (name, subscriber) in self.inbox.take() {
+                self.all.push(Member {
+                    #[cfg(any(feature = "std", feature = "async"))]
+                    relay: Relay::new(),
+                    number: self.joined,
+                    name,
+                    subscriber,
+                });
+                self.joined += 1;
+            }
         }
         self.is_over = is_over;
     }

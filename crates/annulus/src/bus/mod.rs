@@ -33,12 +33,18 @@
 //!
 //! # What a look-up costs
 //!
-//! A look-up of a topic that is there (a *hit*) allocates nothing, takes no lock, and waits for nobody: not
+//! A look-up of a topic that is there (a *hit*) takes no lock, and waits for nobody: not
 //! for publishers, not for other look-ups, not for threads that make or remove topics. It takes a bounded
 //! number of steps, but for two that it repeats if other threads were faster (one if they looked something
-//! up, the other if they changed which topics there are). It takes O(log n) steps for n topics. A look-up
-//! that makes a topic allocates the ring, and copies O(log n) nodes of the map. If two threads make the same
-//! topic at once, both allocate a ring, and one of the rings is dropped.
+//! up, the other if they changed which topics there are). It takes O(log n) steps for n topics. It allocates
+//! nothing, with two exceptions: a subscriber of a lossless topic, where that has more of them than ever
+//! before (the ring then makes places for it and the next seven), and an error, which names the topic. A
+//! look-up that makes a topic allocates the ring, and copies O(log n) nodes of the map. If two threads make
+//! the same topic at once, both allocate a ring, and one of the rings is dropped.
+//!
+//! To make a topic takes O(p) steps more if p subscribers receive from all topics that match a pattern,
+//! whether it matches or not. Such a subscriber comes and goes in O(p) steps, and takes O(n) once it is
+//! there.
 //!
 //! Each bus hashes names with a random number of its own. Without `std` there is no such number. Then
 //! strangers should not choose names: a look-up visits all names that have one hash.

@@ -20,6 +20,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::any::{Any, TypeId, type_name};
 
+use super::any_subscriber::AnySubscriber;
 use super::kind::{Ends, Kind, MakeTopic, Ring, TopicKind};
 use super::trie::Entry;
 use crate::broadcast::Builder;
@@ -56,8 +57,9 @@ pub(super) trait AnyEnds: Send + Sync {
 
     fn is_removed(&self) -> bool;
 
-    /// A new subscriber, in an [`AnySubscriber`](super::any_subscriber::AnySubscriber).
-    fn subscribe(&self) -> Box<dyn Any + Send>;
+    /// Puts a new subscriber into `place`, an `Option` of an [`AnySubscriber`]. Does nothing if that is for
+    /// messages of another type.
+    fn subscribe(&self, place: &mut dyn Any);
 }
 
 /// Who has handles of a topic.
@@ -121,8 +123,10 @@ impl<T: Message, K: Kind> AnyEnds for Ends<T, K> {
         self.subscribable.receivers().is_sealed()
     }
 
-    fn subscribe(&self) -> Box<dyn Any + Send> {
-        Box::new(Ring::any(Ring::subscribe(&self.subscribable)))
+    fn subscribe(&self, place: &mut dyn Any) {
+        if let Some(place) = place.downcast_mut() {
+            *place = Some(Ring::any(Ring::subscribe(&self.subscribable)));
+        }
     }
 }
 
@@ -149,6 +153,13 @@ impl Topic {
     /// Its ends, whatever they are of.
     pub(super) fn any_ends(&self) -> &dyn AnyEnds {
         &*self.ends
+    }
+
+    /// A new subscriber; `None` if the messages are of another type, or the topic was removed.
+    pub(super) fn subscribe<T: Message>(&self) -> Option<AnySubscriber<T>> {
+        let mut place = None;
+        self.ends.subscribe(&mut place);
+        place.filter(|_| !self.is_removed())
     }
 
     /// Whether it was removed.

@@ -10,7 +10,6 @@ use super::publisher::TopicPublisher;
 use super::topics::{Request, Settings, Topics};
 use crate::broadcast::{Builder, Lossy, Subscribable, Subscriber};
 use crate::message::Message;
-#[cfg(feature = "std")]
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
@@ -149,11 +148,12 @@ impl<'b, T: Message, K: Kind> TopicBuilder<'b, T, K> {
     /// requested. [`Ring`](TopicError::Ring): the topic is not there, and can't be made.
     pub fn publisher(self) -> Result<TopicPublisher<T, K>, TopicError> {
         self.topics.get::<T, K, _>(&self.request, |ends, topic| {
-            let topic_name = || self.request.name.into();
-            if ends.subscribable.is_closed() {
-                return Err(TopicError::Closed { topic: topic_name() });
+            let taken = TopicPublisher::take(ends, topic);
+            // After the take: its last holder may have closed the topic, and then given it back.
+            if ends.subscribable.is_closed() && !mutated!("topic_closed_unasked") {
+                return Err(TopicError::Closed { topic: self.request.name.into() });
             }
-            TopicPublisher::take(ends, topic).ok_or_else(|| TopicError::Taken { topic: topic_name() })
+            taken.ok_or_else(|| TopicError::Taken { topic: self.request.name.into() })
         })
     }
 

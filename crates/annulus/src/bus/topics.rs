@@ -4,21 +4,19 @@
 //! [version](super::versions). To make or to remove a topic puts another version in its place.
 
 use alloc::borrow::ToOwned;
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::any::{Any, type_name};
-use core::ptr;
+use core::any::type_name;
+use core::{ptr, slice};
 
 use super::error::{RemoveError, TopicError};
-use super::inbox::{Inbox, Joined, Watcher, subscriber_for};
+use super::inbox::Watcher;
 use super::info::TopicInfo;
 use super::kind::{Ends, Kind, MakeTopic};
-use super::pattern::Pattern;
 use super::topic::{AnyEnds, Kept, Topic};
 use super::trie::{Entry, Trie, hash};
-use super::versions::Versions;
+use super::versions::{Borrowed, Versions};
 use crate::broadcast::Builder;
 use crate::message::Message;
 use crate::sync::mutated;
@@ -34,9 +32,11 @@ pub(super) struct Topics {
 /// What a version holds.
 struct Map {
     topics: Trie<Arc<Topic>>,
-    /// Who is told of new topics.
-    watchers: Arc<Vec<Arc<dyn Watcher>>>,
+    watchers: Watchers,
 }
+
+/// Who is told of new topics, in the order in which they came.
+type Watchers = Arc<Vec<Arc<dyn Watcher>>>;
 
 /// A look-up of one topic.
 pub(super) struct Request<'n> {
@@ -61,7 +61,7 @@ impl Topics {
     }
 
     /// A handle of a topic, which is made if it is not there: `hand_out` makes the handle from the topic's
-    /// ends. On a hit it allocates nothing, and waits for nobody.
+    /// ends. On a hit it waits for nobody.
     #[inline]
     pub(super) fn get<T: Message, K: Kind, H>(
         &self,
@@ -82,29 +82,32 @@ impl Topics {
         hash: u64,
         hand_out: impl Fn(&Ends<T, K>, &Arc<Topic>) -> Result<H, TopicError>,
     ) -> Result<H, TopicError> {
-        let mut made = None;
+        // A topic, and who was told of it.
+        let mut made: Option<(_, Watchers)> = None;
         loop {
             let current = self.map.borrow();
             if let Some(found) = current.look(|map| map.hand_out(request, hash, &hand_out)) {
                 return found;
             }
             // It is not there, or was removed and will be gone soon.
-            let topic = match made.take() {
-                Some(topic) => topic,
-                None => request.make::<T, K>(hash)?,
+            let (topic, told) = match made.take() {
+                Some(made) => made,
+                None => (request.make::<T, K>(hash)?, Watchers::default()),
             };
-            // Before anybody can publish.
-            let mut joining = current.look(|map| map.joining(&topic));
+            // Before anybody can find the topic. Those that came since it was told are behind the others.
+            let watchers = current.look(|map| Arc::clone(&map.watchers));
+            let mut told = told.iter();
+            let new = watchers.iter().filter(|new| !told.any(|told| Arc::ptr_eq(told, new)));
+            let tell = || new.for_each(|watcher| watcher.join(&topic));
             let with = current.look(|map| map.with_topics(map.topics.with(Arc::clone(&topic))));
-            if current.replace(with).is_err() {
-                made = Some(topic);
+            if mutated!("matching_joins_late") {
+                let _ = current.replace(with);
+                tell();
                 continue;
             }
-            if mutated!("matching_joins_late") {
-                joining = current.look(|map| map.joining(&topic));
-            }
-            for (watcher, subscriber) in joining {
-                watcher.join(Arc::clone(topic.shared_name()), subscriber);
+            tell();
+            if current.replace(with).is_err() {
+                made = Some((topic, watchers));
             }
         }
     }
@@ -164,45 +167,42 @@ impl Topics {
 }
 
 impl Topics {
-    /// Subscribers of all topics that match, and an inbox through which those of new topics come.
-    pub(super) fn watch<T: Message>(&self, pattern: Pattern) -> (Arc<Inbox<T>>, Vec<Joined<T>>) {
-        let inbox = Arc::new(Inbox::<T>::new(pattern));
-        loop {
-            let current = self.map.borrow();
-            let mut joined = Vec::new();
-            let watched = current.look(|map| {
-                map.topics.each(&mut |topic| {
-                    let subscriber = subscriber_for(&*inbox, topic);
-                    // If it was removed, a topic that takes its place will come.
-                    if let Some(subscriber) = subscriber.filter(|_| !topic.is_removed()) {
-                        joined.push((Arc::clone(topic), subscriber));
-                    }
-                });
-                let others = map.watchers.iter().map(Arc::clone);
-                let this: Arc<dyn Watcher> = Arc::<Inbox<T>>::clone(&inbox);
-                Map { topics: map.topics.clone(), watchers: Arc::new(others.chain([this]).collect()) }
-            });
-            if current.replace(watched).is_ok() {
-                joined.sort_unstable_by(|(a, _), (b, _)| Entry::name(a).cmp(Entry::name(b)));
-                let of_type = joined.into_iter().filter_map(|(topic, subscriber)| {
-                    Some((Arc::clone(topic.shared_name()), *subscriber.downcast().ok()?))
-                });
-                let joined = of_type.collect();
-                return (inbox, joined);
+    /// Tells `watcher` of all topics, in the order of their names, and of those that come. A topic that
+    /// comes meanwhile may come before the others.
+    pub(super) fn watch(&self, watcher: &Arc<dyn Watcher>) {
+        // First of those that come: a topic is in the version that this replaces, or its maker knows the
+        // watcher. So what takes long, the telling, is done once, whatever changes meanwhile.
+        let before = self.replace_watchers(|there| there.chain([watcher]).cloned().collect());
+        before.look(|map| {
+            let mut topics = Vec::new();
+            map.topics.each(&mut |topic| topics.push(topic));
+            topics.sort_unstable_by(|a, b| Entry::name(*a).cmp(Entry::name(*b)));
+            // If one was removed, a topic that takes its place will come.
+            for topic in topics {
+                watcher.join(topic);
             }
-        }
+        });
     }
 
     /// Tells `watcher` nothing any more.
     pub(super) fn forget(&self, watcher: &dyn Watcher) {
+        let others = |other: &&Arc<dyn Watcher>| !ptr::addr_eq(Arc::as_ptr(other), watcher);
+        self.replace_watchers(|there| there.filter(others).cloned().collect());
+    }
+
+    /// Changes who is told of new topics. Returns the version that was replaced.
+    fn replace_watchers(
+        &self,
+        change: impl Fn(slice::Iter<'_, Arc<dyn Watcher>>) -> Vec<Arc<dyn Watcher>>,
+    ) -> Borrowed<'_, Map> {
         loop {
             let current = self.map.borrow();
-            let unwatched = current.look(|map| {
-                let others = map.watchers.iter().filter(|other| !ptr::addr_eq(Arc::as_ptr(other), watcher));
-                Map { topics: map.topics.clone(), watchers: Arc::new(others.map(Arc::clone).collect()) }
+            let changed = current.look(|map| Map {
+                topics: map.topics.clone(),
+                watchers: Arc::new(change(map.watchers.iter())),
             });
-            if current.replace(unwatched).is_ok() {
-                return;
+            if current.replace(changed).is_ok() {
+                return current;
             }
         }
     }
@@ -236,13 +236,6 @@ impl Map {
     /// These topics, for the same watchers.
     fn with_topics(&self, topics: Trie<Arc<Topic>>) -> Self {
         Self { topics, watchers: Arc::clone(&self.watchers) }
-    }
-
-    /// A subscriber of a new topic for each watcher that it matches.
-    fn joining(&self, topic: &Topic) -> Vec<(Arc<dyn Watcher>, Box<dyn Any + Send>)> {
-        let join =
-            |watcher: &Arc<dyn Watcher>| Some((Arc::clone(watcher), subscriber_for(&**watcher, topic)?));
-        self.watchers.iter().filter_map(join).collect()
     }
 }
 

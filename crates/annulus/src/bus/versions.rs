@@ -9,7 +9,7 @@
 //! bus.borrow1  word: count + 1           Acquire        bus.pop4  cell of the new value, from the free list
 //!              read the cell                            bus.put5  word: its number, count 0      AcqRel
 //! give back                                             bus.put6  old cell: owed + count         AcqRel
-//! bus.borrow2  word: count − 1, if it is                          (owed is 0 now? free the value)
+//! bus.borrow2  word: count − 1, if it is                give back, by bus.borrow3
 //!              still that cell           Release
 //! bus.borrow3  otherwise owed − 1        AcqRel
 //!              (owed is 0 now? free the value)
@@ -18,7 +18,8 @@
 //! *Who frees.* After bus.put5 nobody borrows the old cell any more. Each one that still does gives it back
 //! by bus.borrow3, and bus.put6 adds all of them. The sum is 0 when bus.put6 and the last bus.borrow3 have
 //! been, and not before: without bus.put6 it is below 0 after a bus.borrow3, and with bus.put6 it is the
-//! number of those that are still to come. So exactly one thread sees 0, and frees.
+//! number of those that are still to come. So exactly one bus.borrow3 sees 0, and frees. (bus.put6 never
+//! does: who replaces a version borrows it, and gives it back afterwards.)
 //!
 //! *Why bus.borrow2 may trust the number.* A cell that is borrowed is not freed, so it is not used again. If
 //! the word names it, it is the same value.
@@ -192,12 +193,12 @@ impl<V> Cell<V> {
         self.value.with_mut(|there| unsafe { (*there).take() })
     }
 
-    /// bus.borrow3 and bus.put6: adds to what is owed. Whether that makes it 0.
-    fn settles(&self, change: u64) -> bool {
+    /// bus.borrow3 and bus.put6: adds to what is owed. Returns how much that makes.
+    fn owe(&self, change: u64) -> u64 {
         // AcqRel: pairs with all others here. What was read before a bus.borrow3, or a bus.borrow2 that
         // bus.put5 saw, comes before the value is freed.
         let order = ordering!(AcqRel unless "versions_owed_relaxed");
-        self.owed.fetch_add(change, order).wrapping_add(change) == 0
+        self.owed.fetch_add(change, order).wrapping_add(change)
     }
 }
 
@@ -237,10 +238,9 @@ impl<V> Borrowed<'_, V> {
             let new = u64::from(mine) << 32;
             match versions.word.compare_exchange_weak(word, new, order, Ordering::Relaxed) {
                 Ok(_) => {
-                    // bus.put6. (This borrow is among those that owe.)
-                    if cell.settles(count_of(word)) || mutated!("versions_freed_at_once") {
-                        // Unreached: who replaces a version borrows it, so it is not the last one; in the
-                        // drop of a borrow this line is reached
+                    // bus.put6. This borrow is among those that owe, so it frees nothing.
+                    cell.owe(count_of(word));
+                    if mutated!("versions_freed_at_once") {
                         versions.free(index);
                     }
                     return Ok(());
@@ -269,7 +269,7 @@ impl<V> Drop for Borrowed<'_, V> {
             }
         }
         // bus.borrow3.
-        if cell.settles(u64::MAX) {
+        if cell.owe(u64::MAX) == 0 {
             versions.free(index);
         }
     }

@@ -134,8 +134,11 @@
 //! - *A future may be dropped at any time*, for example by `select!`. It has then received nothing, or sent
 //!   nothing, and loses nothing. If it was woken for a message of a queue, another waiter is woken in its
 //!   place.
-//! - *A future that is forgotten* ([`mem::forget`](core::mem::forget)) keeps its place. A wake-up that goes
-//!   to it is lost.
+//! - *A future or a stream that is set aside* after it was polled, neither polled again nor dropped, keeps
+//!   its place, and a wake-up that came to it. In a queue with several consumers a message wakes one of them.
+//!   If that one is set aside, the message waits until another consumer looks, or until this one is polled,
+//!   or dropped: then it wakes another in its place. So drop what you do not poll any more. A future that is
+//!   forgotten ([`mem::forget`](core::mem::forget)) never passes its wake-up on.
 //! - *Memory*: the first task that waits at one side of a ring allocates places for wakers. There are only as
 //!   many places as there were tasks that waited at one time.
 //! - *After a task was woken*, the other side expects it to wait again: its next 128 messages at most, until
@@ -203,7 +206,8 @@
 //!   `arm`, however many messages follow. A sender with real-time deadlines pays this system call and a
 //!   bounded number of steps, and takes no lock of the library.
 //! - *A notifier that is not armed* costs nobody anything.
-//! - *Dropped or disarmed*, it passes a wake-up that it did not use on to another consumer of its queue.
+//! - *Dropped or disarmed*, it passes a wake-up that it did not use on to another consumer of its queue. Take
+//!   its descriptor out of an `epoll` before you drop it: a `write` that was under way may still come.
 //!
 //! # Event loops
 //!

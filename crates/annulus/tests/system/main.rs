@@ -19,3 +19,4 @@ mod quiet_rings;
 mod registration;
 #[path = "../support/mod.rs"]
 mod support;
+mod unwind;

@@ -1,5 +1,6 @@
 //! Buses: what each verb promises, against a model, and beside other threads.
 
+mod joins;
 mod model;
 mod patterns;
 mod threads;

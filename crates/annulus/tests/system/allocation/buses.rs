@@ -3,7 +3,8 @@
 #[cfg(feature = "std")]
 use std::time::Duration;
 
-use annulus::bus::{Bus, TypedBus};
+use annulus::broadcast::Builder;
+use annulus::bus::{Bus, Lossless, TypedBus};
 
 use crate::counting::{allocations, gives_back};
 
@@ -23,6 +24,40 @@ fn a_hit_allocates_nothing() {
     };
     look_all_up();
     assert_eq!(allocations(look_all_up), 0);
+}
+
+/// A lossless topic makes places for subscribers where it has more of them than ever before, for eight at a
+/// time but for the first.
+#[test]
+fn a_hit_of_a_lossless_topic_allocates_for_more_subscribers_than_ever() {
+    let bus = Bus::<u64, Lossless>::with(Builder::new(8));
+    let others = || drop((bus.publisher("a"), bus.subscribable("a"), bus.contains("a")));
+    others();
+    assert_eq!(allocations(others), 0);
+    for before in [0, 25] {
+        let mut subscribers = Vec::with_capacity(25);
+        for number in 0..25 {
+            let is_new = number >= before && (number == 0 || number % 8 == 1);
+            let allocates = allocations(|| subscribers.push(bus.subscribe("a")));
+            assert_eq!(allocates > 0, is_new, "subscriber {number}");
+        }
+    }
+}
+
+/// A pattern for another type makes no subscriber of a topic, whichever of the two came first.
+#[test]
+fn a_pattern_of_another_type_makes_no_subscriber() {
+    let bus = TypedBus::<Lossless>::with(Builder::new(8));
+    let names: Vec<_> = (0..100).map(|number| number.to_string()).collect();
+    let make_all = || names.iter().for_each(|name| drop(bus.subscribable::<u64>(name)));
+    let made = allocations(make_all);
+    let none = allocations(|| drop(bus.subscribe_matching::<u32>("no.such.topic").unwrap()));
+    assert_eq!(allocations(|| drop(bus.subscribe_matching::<u32>("*").unwrap())), none);
+    for name in &names {
+        bus.remove(name).unwrap();
+    }
+    let _matching = bus.subscribe_matching::<u32>("*").unwrap();
+    assert_eq!(allocations(make_all), made);
 }
 
 /// The first wait makes places in the rings, and no later one does.

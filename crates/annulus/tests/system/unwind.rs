@@ -1,0 +1,284 @@
+//! What a panic that was caught leaves: every public type may be used afterwards.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind};
+
+use annulus::broadcast::{self, Lossless, Lossy, Staged, SubscriberGroup};
+use annulus::bus::{self, Bus, Many};
+use annulus::topology::Pipeline;
+use annulus::{EventLoop, Select, event, event_loop, memory, mpmc, mpsc, pool, queue, spmc, spsc, topology};
+use static_assertions::{assert_impl_all, assert_not_impl_any};
+
+type C = Cell<u8>;
+
+/// Checks that each type is whole after a panic. `$list` says their names, without what comes in brackets.
+macro_rules! whole {
+    ($list:ident: $($type:ty),* $(,)?) => {
+        $(assert_impl_all!($type: UnwindSafe, RefUnwindSafe);)*
+        #[allow(dead_code, reason = "only where all types are there")]
+        const $list: &[&str] = &[$(stringify!($type)),*];
+    };
+}
+
+// What is moved in and out is whole whatever it carries.
+whole! { RINGS:
+    broadcast::Builder, broadcast::DependencyBarrier,
+    broadcast::Publisher<u64>, broadcast::Publisher<u64, Lossless>,
+    broadcast::MpPublisher<u64>, broadcast::MpPublisher<u64, Lossless>,
+    broadcast::Subscribable<u64>, broadcast::Subscriber<u64>, broadcast::Subscriber<u64, Lossless>,
+    broadcast::Subscriber<u64, Staged<Lossless>>, SubscriberGroup<u64, 2>,
+    broadcast::Iter<'static, u64>, broadcast::TryIter<'static, u64>, broadcast::IntoIter<u64>,
+    Lossy, Lossless, Staged<Lossy>,
+    broadcast::bytes::Builder, broadcast::bytes::TooLong, broadcast::bytes::Publisher,
+    broadcast::bytes::Subscribable, broadcast::bytes::Subscriber,
+    event::EventPublisher<String>, event::EventPublisher<String, fn(&mut String)>,
+    event::MpEventPublisher<String>, event::EventSubscribable<String>, event::EventSubscriber<String>,
+    event::Iter<'static, String>, event::TryIter<'static, String>, event::IntoIter<String>,
+    event::Ref<'static, String>,
+    queue::Builder<spsc::Spsc>, queue::Builder<mpmc::Mpmc>, mpsc::Mpsc, spmc::Spmc, mpmc::Mpmc, spsc::Spsc,
+    queue::Producer<C, spsc::Spsc>, queue::Producer<C, mpsc::Mpsc>, queue::Producer<C, spmc::Spmc>,
+    queue::Producer<C, mpmc::Mpmc>,
+    queue::Consumer<C, spsc::Spsc>, queue::Consumer<C, mpsc::Mpsc>, queue::Consumer<C, spmc::Spmc>,
+    queue::Consumer<C, mpmc::Mpmc>,
+    queue::Reservation<'static, C, spsc::Spsc>, queue::Reservation<'static, C, mpmc::Mpmc>,
+    queue::Iter<'static, C, spsc::Spsc>, queue::TryIter<'static, C, mpsc::Mpsc>,
+    queue::IntoIter<C, mpmc::Mpmc>,
+    queue::bytes::Builder, queue::bytes::Producer, queue::bytes::Consumer,
+    queue::bytes::Producer<mpsc::Mpsc>, queue::bytes::Consumer<mpsc::Mpsc>,
+    queue::bytes::Record<'static>, queue::bytes::Reservation<'static>,
+    queue::bytes::RecordTooLong, queue::bytes::TryWriteError, queue::bytes::WriteError,
+    queue::bytes::WriteTimeoutError,
+    queue::shared::Builder, queue::shared::Sender<C>, queue::shared::Receiver<C>,
+    queue::shared::Iter<'static, C>, queue::shared::TryIter<'static, C>, queue::shared::IntoIter<C>,
+    queue::ChannelStats,
+    pool::Builder, pool::BufferPool, pool::Buffer, pool::Handle, pool::HandleError, pool::PoolError,
+}
+
+whole! { ABOVE:
+    Bus<C>, Bus<u64, Many<Lossless>>, bus::TypedBus, bus::TypedBus<Lossless>, Many<Lossy>,
+    bus::TopicBuilder<'static, C>, bus::TopicPublisher<u64>, bus::TopicPublisher<u64, Many<Lossless>>,
+    bus::MatchingSubscriber<u64>, bus::TopicInfo, bus::TopicKind, bus::TopicError, bus::RemoveError,
+    bus::MatchingError, bus::PatternError,
+    EventLoop<C>, event_loop::Builder<spsc::Consumer<C>, C>, event_loop::Finished<u64>, event_loop::Stopper,
+    event_loop::SpawnError<spsc::Consumer<C>, C, fn()>,
+    Select<'static>,
+    topology::Builder, topology::Stages<C>, topology::Stages<C, topology::Free>,
+    topology::Fork<(topology::Stages<C>, topology::Stages<C>)>, topology::Sunk,
+    topology::Input<C>, Pipeline, topology::Free, topology::InStep, topology::Merged,
+    topology::BuildError, topology::JoinError, topology::StagePanic, topology::Graph, topology::Node,
+    topology::RingKind, topology::EdgeInfo, topology::StageInfo, topology::Statistics,
+    topology::EdgeStatistics, topology::StageStatistics,
+}
+
+whole! { REST:
+    annulus::Closer, annulus::Observer, annulus::Shutdown,
+    annulus::Counted, annulus::Delta, annulus::FollowedStats, annulus::Handles, annulus::Latency,
+    annulus::OwnStats, annulus::ProducerStats, annulus::Stats,
+    annulus::CapacityError, annulus::RegisterError, annulus::UpstreamError,
+    annulus::RecvError, annulus::TryRecvError, annulus::RecvTimeoutError,
+    annulus::LossyRecvError, annulus::LossyTryRecvError,
+    annulus::SendError<u64>, annulus::TrySendError<u64>, annulus::SendTimeoutError<u64>,
+    annulus::PublishError<u64>, annulus::TryPublishError<u64>, annulus::PublishTimeoutError<u64>,
+    annulus::Text<8>, annulus::TextTooLong,
+    annulus::WaitStrategy, annulus::ParseWaitStrategyError, annulus::ProcessorWait,
+    memory::Memory, memory::HugePages, memory::Placement, memory::Grant, memory::MemoryError,
+    memory::MemoryOption, memory::Reason,
+    annulus::affinity::Cpu, annulus::affinity::Detail, annulus::affinity::Hidden,
+    annulus::affinity::Pinned, annulus::affinity::PinError, annulus::affinity::PinReason,
+    annulus::affinity::Spread, annulus::affinity::SpreadError, annulus::affinity::Topology,
+}
+
+#[cfg(target_os = "linux")]
+whole! { LINUX:
+    annulus::EventNotifier<broadcast::Subscriber<u64>>, annulus::EventNotifier<spsc::Consumer<C>>,
+    annulus::Readiness,
+}
+
+#[cfg(all(target_os = "linux", feature = "shm"))]
+use annulus::shm;
+
+#[cfg(all(target_os = "linux", feature = "shm"))]
+whole! { SHM:
+    shm::Accepted<u64>, shm::broadcast::AcceptedLossless<u64>, shm::broadcast::NoSeat,
+    shm::spsc::Producer<u64>, shm::spsc::Consumer<u64>, shm::bytes::Producer, shm::bytes::Consumer,
+    shm::mpsc::Builder, shm::mpsc::Places, shm::mpsc::WhenNoProducer, shm::RingInfo, shm::Directory, shm::Entry, shm::NamedRing, shm::PublishedName, shm::Peer,
+    shm::Invitation, shm::NamedSubscriber<u64>, shm::Received<u64>, shm::Fingerprint, shm::Kind,
+    shm::PeerState, shm::ProcessId, shm::WhenConsumerDies, shm::ReaderNumbers, shm::RingNumbers,
+    shm::RingObserver, shm::AttachError, shm::FindError, shm::BadName, shm::DirectoryError, shm::NameError,
+    shm::ShareError, broadcast::Awaited,
+}
+
+// An event is changed in place, so its handles are what it is. What keeps a handle of its user's choice is
+// what that handle is.
+assert_not_impl_any!(event::EventPublisher<C>: UnwindSafe, RefUnwindSafe);
+assert_not_impl_any!(event::EventSubscriber<C>: UnwindSafe, RefUnwindSafe);
+assert_not_impl_any!(event::Iter<'static, &'static mut u8>: UnwindSafe, RefUnwindSafe);
+assert_not_impl_any!(event_loop::Builder<&'static mut spsc::Consumer<C>, C>: UnwindSafe);
+#[cfg(target_os = "linux")]
+assert_not_impl_any!(annulus::EventNotifier<event::EventSubscriber<&'static mut u8>>: UnwindSafe);
+#[cfg(target_os = "linux")]
+assert_not_impl_any!(annulus::EventNotifier<&'static mut spsc::Consumer<C>>: UnwindSafe);
+
+/// A stream that owns its handle.
+#[cfg(feature = "async")]
+#[test]
+fn streams_are_whole() {
+    fn whole<T: UnwindSafe + RefUnwindSafe>(_: T) {}
+    whole(broadcast::lossy::<u64>(2).1.subscribe().into_stream());
+    whole(event::channel(2, String::new).1.subscribe().into_stream());
+    whole(mpmc::channel::<C>(2).1.into_stream());
+    whole(queue::shared::channel::<C>(2).1.into_stream());
+    whole(Bus::<u64>::new(2).subscribe_matching("*").unwrap().into_stream());
+}
+
+/// Each public type of the sources is in one of the lists.
+#[cfg(all(target_os = "linux", feature = "shm", not(miri)))]
+#[test]
+fn the_lists_are_complete() {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::path::Path;
+
+    /// Not for users: parts of macros, and markers of queues between processes.
+    const OTHERS: &[&str] = &["Across", "Both", "Chosen", "Either", "Joins", "Listening", "ManyAcross"];
+    const MORE_OTHERS: &[&str] = &["Mark", "Several", "Until"];
+
+    fn declared(folder: &Path, names: &mut BTreeMap<String, usize>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                declared(&path, names);
+                continue;
+            }
+            for line in std::fs::read_to_string(&path).unwrap().lines() {
+                let words: Vec<_> = line.split_whitespace().collect();
+                if let ["pub", "struct" | "enum" | "union", name, ..] = words[..] {
+                    let is_part = |c: char| !c.is_alphanumeric();
+                    *names.entry(name.split(is_part).next().unwrap().to_owned()).or_default() += 1;
+                }
+            }
+        }
+    }
+
+    let mut names = BTreeMap::new();
+    declared(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")), &mut names);
+    let listed: BTreeSet<_> = [RINGS, ABOVE, REST, LINUX, SHM]
+        .concat()
+        .into_iter()
+        .map(|name| name.split(['<', ' ']).next().unwrap().to_owned())
+        .collect();
+    // (A name with `$` is that of a macro, which makes three types by it.)
+    let others = |name: &str| name.is_empty() || OTHERS.contains(&name) || MORE_OTHERS.contains(&name);
+    let missing: Vec<_> = names
+        .into_iter()
+        .filter(|(name, _)| !others(name))
+        .filter(|(name, count)| {
+            let ends = |path: &&String| path.rsplit("::").next() == Some(name);
+            listed.iter().filter(ends).count() < *count
+        })
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "public types that no list names, and how often they are declared: {missing:?}"
+    );
+}
+
+/// What `action` panics with. It takes what it uses by shared references: no promise is needed for that.
+fn caught<R>(action: impl FnOnce() -> R + UnwindSafe) {
+    assert!(catch_unwind(|| drop(action())).is_err());
+}
+
+#[test]
+fn a_bus_goes_on() {
+    let bus = Bus::<u64>::new(4);
+    let mut matching = bus.subscribe_matching("*").unwrap();
+    let mut publisher = bus.publisher("a");
+    caught(|| bus.publisher("a"));
+    caught(|| bus.topic("b").capacity(1).subscribe().unwrap());
+    publisher.publish(1);
+    // By its thread's panic the publisher goes back.
+    caught(move || -> () { panic!("with {publisher:?}") });
+    bus.publisher("a").publish(2);
+    assert_eq!(matching.try_recv(), Ok(("a", 1)));
+    assert_eq!(matching.try_recv(), Ok(("a", 2)));
+    assert_eq!(bus.topics().len(), 1);
+}
+
+/// A select waits for a group of which all members are paused, which panics: the others can be waited for
+/// afterwards, and nobody is registered anywhere.
+#[test]
+fn a_select_goes_on() {
+    let (mut publisher, subscribable) = broadcast::lossy::<u64>(4);
+    let (mut producer, mut consumer) = spsc::channel::<u64>(4);
+    let mut group: SubscriberGroup<u64, 2> = subscribable.subscribe_group();
+    publisher.publish_batch(&[0, 1]);
+    group.pause(0);
+    group.pause(1);
+    let mut select = Select::new();
+    let indexes = [select.recv(&mut consumer), select.recv(&mut group)];
+    for _ in 0..4 {
+        assert!(catch_unwind(AssertUnwindSafe(|| select.ready())).is_err());
+    }
+    select.remove(indexes[1]);
+    assert_eq!(select.try_ready(), None);
+    producer.send(7).unwrap();
+    assert_eq!(select.ready(), indexes[0]);
+    drop(select);
+    let _ = group.try_recv_member(0);
+    assert_eq!((consumer.recv(), group.recv()), (Ok(7), Ok(0)), "that member is aligned again");
+}
+
+/// The same for a notifier.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_notifier_goes_on() {
+    let (mut publisher, subscribable) = broadcast::lossy::<u64>(4);
+    let mut notifier = annulus::EventNotifier::new(subscribable.subscribe_group::<2>()).unwrap();
+    assert_eq!(notifier.arm(), annulus::Readiness::Armed);
+    (0..2).for_each(|member| notifier.get_mut().pause(member));
+    publisher.publish(1);
+    assert!(catch_unwind(AssertUnwindSafe(|| notifier.arm())).is_err());
+    let _ = notifier.get_mut().try_recv_member(0);
+    assert_eq!(notifier.arm(), annulus::Readiness::Ready);
+    assert_eq!(notifier.get_mut().try_recv(), Ok(1));
+    assert_eq!(notifier.arm(), annulus::Readiness::Armed);
+    publisher.publish(2);
+    assert_eq!(notifier.into_inner().try_recv(), Ok(2));
+}
+
+/// The closure of a verb panics while a pipeline is made: its input says that there is none.
+#[test]
+fn an_input_outlives_its_pipeline() {
+    let (mut input, stages) = Pipeline::builder().input::<u64>();
+    caught(|| stages.then(|x| x + 1).fork(|s| s, |_| -> topology::Stages<u64> { panic!("on purpose") }));
+    assert!(input.publish(1).is_err());
+    assert!(input.is_closed());
+}
+
+/// A closure panics in the middle of a verb: what borrows the handle gives it back as it was.
+#[test]
+fn what_borrows_gives_back() {
+    let (mut producer, mut consumer) = spsc::channel::<u64>(4);
+    let reservation = producer.try_reserve(3).unwrap();
+    caught(|| {
+        reservation.write_iter((0..2).map(|number| if number == 1 { panic!("on purpose") } else { 1 }))
+    });
+    producer.send_batch(&[1, 2, 3, 4]).unwrap();
+    let mut there = consumer.try_iter();
+    assert!(
+        catch_unwind(AssertUnwindSafe(|| there.by_ref().for_each(|number| assert_eq!(number, 1)))).is_err()
+    );
+    assert_eq!(there.next(), Some(3));
+    assert_eq!(consumer.try_recv(), Ok(4));
+}
+
+/// A handler panics, and so does what is called when nothing comes.
+#[test]
+fn an_event_loop_ends() {
+    let (mut producer, consumer) = spsc::channel::<u64>(4);
+    let event_loop = EventLoop::builder(consumer, ()).spawn(|(), number, _| panic!("{number}")).unwrap();
+    let stopper = event_loop.stopper();
+    let _ = producer.send(1);
+    caught(|| event_loop.join().unwrap());
+    stopper.stop();
+    assert!(producer.send(2).is_err());
+}
