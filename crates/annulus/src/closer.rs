@@ -102,6 +102,11 @@ impl Closer {
         self.ring.upgrade()?.waiting()
     }
 
+    /// Where the ring is, or was. No other ring is there as long as there is this closer.
+    pub(crate) fn address(&self) -> usize {
+        self.ring.as_ptr().addr()
+    }
+
     /// Whether the ring is gone, with all its handles.
     pub(crate) fn is_gone(&self) -> bool {
         self.ring.strong_count() == 0
