@@ -236,7 +236,9 @@ mod tests {
                 let threads: Vec<_> = (0..sleepers).map(|_| scope.spawn(sleep)).collect();
                 await_asleep(&parking, sleepers);
                 parking.return_spuriously();
-                threads.into_iter().for_each(|thread| thread.join().unwrap());
+                for thread in threads {
+                    thread.join().unwrap();
+                }
                 assert_eq!(parking.wake(&word, 1), 0, "nobody sleeps");
             }
         });
