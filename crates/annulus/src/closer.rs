@@ -34,11 +34,11 @@ pub(crate) trait Close: Send + Sync {
 /// `Ok`, its message is received. If it failed, nobody receives its message.
 ///
 /// On a broadcast ring with one publisher, a close from outside makes each core that runs a thread of this
-/// process execute a barrier. This costs a system call. The first time in a process it takes some
-/// milliseconds; `prepare` does this in advance. If a sandbox refuses the barrier, the close waits for a
-/// millisecond. It does not wait for the publisher. If that thread was stopped in the middle of a message,
-/// the message counts, and subscribers wait for it until the thread goes on. On a ring with many publishers
-/// the same holds for messages that are being written.
+/// process execute a barrier. This costs a system call. If nothing has registered the process for that yet,
+/// it takes some milliseconds; `prepare` does this in advance. If a sandbox refuses the barrier, the close
+/// waits for a millisecond. It does not wait for the publisher. If that thread was stopped in the middle of a
+/// message, the message counts, and subscribers wait for it until the thread goes on. On a ring with many
+/// publishers the same holds for messages that are being written.
 ///
 /// If two threads close the same ring at the same time, one of them may return before the other has finished.
 ///
@@ -100,6 +100,11 @@ impl Closer {
     #[cfg(all(feature = "std", not(annulus_loom)))]
     pub(crate) fn waiting(&self) -> Option<u64> {
         self.ring.upgrade()?.waiting()
+    }
+
+    /// Where the ring is, or was. No other ring is there as long as there is this closer.
+    pub(crate) fn address(&self) -> usize {
+        self.ring.as_ptr().addr()
     }
 
     /// Whether the ring is gone, with all its handles.

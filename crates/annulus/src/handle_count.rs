@@ -1,25 +1,24 @@
 //! One side of a ring: how many handles it has, and whether the last of them is gone.
 
 use crate::stats::Handles;
-use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence, mutated, ordering};
+use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering};
 
 /// In the count: nobody may join any more who has no handle.
 const SEALED: usize = 1 << (usize::BITS - 1);
 
-/// The handles of one side, and whether the last of them is gone. That never changes back: a handle is made
-/// only from another one of its side.
+/// The handles of one side. Once the last of them is gone, that never changes back: a handle is made only
+/// from another one of its side.
 pub(crate) struct HandleCount {
     /// How many handles; and [`SEALED`].
     count: AtomicUsize,
     /// How many handles there have been, without the first.
     added: AtomicU64,
-    is_gone: AtomicBool,
 }
 
 impl HandleCount {
     /// With one handle.
     pub(crate) fn new() -> Self {
-        Self { count: AtomicUsize::new(1), added: AtomicU64::new(0), is_gone: AtomicBool::new(false) }
+        Self { count: AtomicUsize::new(1), added: AtomicU64::new(0) }
     }
 
     /// One handle more; the caller has one.
@@ -35,19 +34,9 @@ impl HandleCount {
 
     /// One handle less. Says whether it was the last.
     pub(crate) fn remove(&self) -> bool {
-        // Release: pairs with the fence below, for what this handle did before.
-        if self.count.fetch_sub(1, ordering!(Release unless "handles_left_relaxed")) & !SEALED != 1
-            && !mutated!("handles_gone_with_the_first")
-        {
-            return false;
-        }
-        if !mutated!("handles_no_fence") {
-            // Acquire: what all the others did comes before the store.
-            fence(Ordering::Acquire);
-        }
-        // Release: pairs with the Acquire in `is_zero`; the last message comes before it.
-        self.is_gone.store(true, ordering!(Release unless "close_relaxed"));
-        true
+        // Release: pairs with the Acquire in `is_zero`. All changes of the count are read-modify-writes, so
+        // who sees that of the last handle also sees what the others did before theirs.
+        self.count.fetch_sub(1, ordering!(Release unless "handles_left_relaxed")) & !SEALED == 1
     }
 
     /// How many handles there are. Others may come and go meanwhile.
@@ -99,7 +88,8 @@ impl HandleCount {
     /// Whether the last handle is gone. A thread that sees true also sees what all of them did.
     #[inline]
     pub(crate) fn is_zero(&self) -> bool {
-        // Acquire: pairs with the Release in `remove`.
-        self.is_gone.load(Ordering::Acquire)
+        // Acquire: pairs with the Release in `remove`, of each handle.
+        let count = self.count.load(Ordering::Acquire) & !SEALED;
+        count == 0 || (count == 1 && mutated!("handles_gone_with_the_first"))
     }
 }

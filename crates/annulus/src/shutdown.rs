@@ -11,6 +11,7 @@
 //! ```
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use core::fmt;
 use core::{mem, ptr};
@@ -101,9 +102,10 @@ impl Shutdown {
     /// before, this closes the ring at once. Any number of rings can be attached, of any kinds, at any time
     /// and on any thread. To attach a ring does not keep it alive.
     ///
-    /// Allocates a node, and takes no lock. Now and then it gives back the nodes of rings that are gone, so
-    /// the number of nodes is at most twice the number of rings that were attached at one time, and a few
-    /// more. O(1) on average.
+    /// Allocates a node, and takes no lock. A ring may be attached again, which changes nothing. Now and then
+    /// it gives back the nodes of rings that are gone, and of those that are attached more than once. So the
+    /// number of nodes is at most twice the number of rings that were attached at one time, and a few more.
+    /// O(log n) on average, where n is that number.
     ///
     /// ```
     /// let (publisher, _subscribable) = annulus::broadcast::lossy::<u64>(64);
@@ -114,7 +116,7 @@ impl Shutdown {
     /// ```
     pub fn attach(&self, closer: Closer) {
         if self.state.count.fetch_add(1, Ordering::Relaxed) >= self.state.enough.load(Ordering::Relaxed) {
-            self.state.forget_what_is_gone();
+            self.state.give_nodes_back();
         }
         self.state.put(Box::new(Attached { closer, below: 0 }));
     }
@@ -171,8 +173,8 @@ impl State {
         Taken(self.top.swap(instead, Ordering::AcqRel))
     }
 
-    /// Gives back the nodes of rings that are gone.
-    fn forget_what_is_gone(&self) {
+    /// Gives back the nodes of rings that are gone, and all but one of each other ring.
+    fn give_nodes_back(&self) {
         // Acquire: pairs with shutdown.attach1, here and below.
         let top = self.top.load(Ordering::Acquire);
         if top == triggered_mark() {
@@ -182,15 +184,16 @@ impl State {
         // (A failure: somebody else is at work, and the next one does it. The pointer is the exchange's, not
         // the one that was read before: the node there may be another one by now.)
         let Ok(top) = self.top.compare_exchange(top, ptr::null_mut(), success, failure) else { return };
-        let mut left = 0;
+        let mut rings = BTreeSet::new();
         // Each is put back, or closed where the trigger came meanwhile.
-        for attached in Taken(top).filter(|attached| !attached.closer.is_gone()) {
-            self.put(attached);
-            left += 1;
+        for attached in Taken(top) {
+            if !attached.closer.is_gone() && rings.insert(attached.closer.address()) {
+                self.put(attached);
+            }
         }
         // Relaxed: hints.
         self.count.store(0, Ordering::Relaxed);
-        self.enough.store(left.max(FEW), Ordering::Relaxed);
+        self.enough.store(rings.len().max(FEW), Ordering::Relaxed);
     }
 }
 
@@ -315,6 +318,21 @@ mod tests {
         shutdown.attach(Closer::of(&late));
         shutdown.trigger();
         assert_eq!((late.closed(), rings[0].closed()), (1, 1));
+    }
+
+    /// A ring has one node that stays, however often it is attached.
+    #[test]
+    fn a_living_ring_that_is_attached_again_takes_no_memory() {
+        let shutdown = Shutdown::new();
+        let rings: Vec<_> = (0..3).map(|_| Ring::new(false)).collect();
+        let mut most = 0;
+        for turn in 0..1000 {
+            shutdown.attach(Closer::of(&rings[turn % rings.len()]));
+            most = most.max(nodes(&shutdown));
+        }
+        assert!((3..=2 * 3 + FEW).contains(&most), "{most} nodes");
+        shutdown.trigger();
+        assert!(rings.iter().all(|ring| ring.closed() >= 1));
     }
 
     #[test]

@@ -25,8 +25,8 @@ pub(crate) fn ends_of<E>(name: &str, ends: Result<E, CapacityError>) -> E {
 /// A message of 256 bytes or more begins on a cache line of its own: its slot takes 64 bytes and the message,
 /// rounded up to a multiple of 64.
 ///
-/// The ring belongs to this process: see the [front page](crate#what-does-not-hold) on `fork()`. The first
-/// sleep of a process takes longer than others; `prepare` does that work in advance.
+/// The ring belongs to this process: see the [front page](crate#what-does-not-hold) on `fork()`. If it is the
+/// first one, and the process has more threads, `prepare` says what the first sleeps cost.
 ///
 /// # Panics
 ///

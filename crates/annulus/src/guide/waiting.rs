@@ -46,8 +46,10 @@
 //! for the sender. No task is polled meanwhile. Each thread that waits for another process looks 20 times in
 //! a second whether that process is still there.
 //!
-//! If nobody waits, a message costs its sender one look in each case, and no system call. After a wake-up,
-//! nothing more is paid until somebody waits again, except a little after a [task](#tasks) was woken.
+//! If nobody waits, a message costs its sender one look in each case, and no system call. After the wake-up
+//! of a thread in a verb, that is so again until somebody waits. Whoever was woken by a waker (a task, a
+//! descriptor, a select) is expected back: up to 128 sends after its wake-up look for it, as long as they
+//! find nobody. Each of these looks takes several times as long as the plain one, and no system call.
 //!
 //! # Strategies
 //!
@@ -99,8 +101,11 @@
 //!   messages cost no further call. In a queue with many consumers, one message wakes one of the sleepers.
 //! - *If a writer waits for room*, the same holds in the other direction.
 //!
-//! The first sleep of a process takes some milliseconds more on Linux, because the process must register with
-//! the kernel first. `annulus::prepare` does this in advance. Call it at the start of `main`:
+//! On Linux, the process must register with the kernel for its sleeps. It does so with its first ring, which
+//! takes no time as long as there is one thread. If there are more, it would take milliseconds, so it is done
+//! beside the first sleeps. Until then, a sleeping thread wakes up now and then, a few times in all. Only the
+//! first wait of a task, a select or a descriptor waits for it. `annulus::prepare` does it in advance. Call
+//! it at the start of `main` if the first ring is made later:
 //!
 //! ```
 //! annulus::prepare();

@@ -160,7 +160,11 @@ fn sleep(arms: &mut dyn Arms, first: usize, deadline: Deadline) -> Option<usize>
         }
         if !is_again {
             let begun = Instant::now();
-            sleeper.sleep(if is_fenced { deadline } else { nap(deadline) });
+            if is_fenced {
+                sleeper.sleep(deadline);
+            } else {
+                nap(0, deadline, |soon| sleeper.sleep(soon));
+            }
             arms.at(0).arm.event().give_way_hint().slept(begun);
         }
         None

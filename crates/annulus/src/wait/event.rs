@@ -54,7 +54,8 @@
 //! fence in all.
 //!
 //! *Coalescing.* event.wake4 clears bit 0, so after one wake-up the waker pays one load again until somebody
-//! registers anew, however late the sleepers run. (After a wake-up of tasks, some slow paths come first.) A
+//! registers anew, however late the sleepers run. (After a wake-up of tasks, as many slow paths come first as
+//! find none of them: [`MANY_IN_VAIN`](super::waiters::MANY_IN_VAIN).) A
 //! sleeper that times out, or finds its message at event.sleep3, leaves the bit set: one wake-up is then made
 //! for nobody.
 //!
@@ -98,7 +99,7 @@ pub(crate) struct Event {
 pub(crate) struct Ticket {
     /// The word while nobody has been woken since.
     word: u32,
-    /// Whether the heavy fence was had. If not, a wake-up may be missed, and the sleep must be short.
+    /// Whether the heavy fence was had. If not, a wake-up may be missed, and the sleep must be a nap.
     fenced: bool,
 }
 
@@ -462,8 +463,8 @@ impl Event {
     }
 
     /// As [`register`](Self::register), of a task that is armed among [`tasks`](Self::tasks). It must poll
-    /// once more before it returns to its executor. False where the system refused the heavy fence: then a
-    /// wake-up may be missed.
+    /// once more before it returns to its executor. False where the heavy fence was not had: then a wake-up
+    /// may be missed.
     pub(super) fn register_task(&self) -> bool {
         let is_fenced = self.register_as(TASK, mutated!("task_no_heavy_fence")).fenced;
         // Those who wake may be of another process.
@@ -481,8 +482,9 @@ impl Event {
         if seen & SLEEPER != 0 && seen & others != 0 {
             return Ticket { word, fenced: true };
         }
-        // event.sleep2. Pairs with event.wake2.
-        let fenced = without_fence || fence::heavy(word & FENCE_BOTH_SIDES == 0);
+        // event.sleep2. Pairs with event.wake2. A thread can nap meanwhile.
+        let heavy = if kind == THREAD { fence::heavy_if_registered } else { fence::heavy };
+        let fenced = without_fence || heavy(word & FENCE_BOTH_SIDES == 0);
         // Decision 0071: one fence for many. Only if nothing has changed since event.sleep1: the bit means
         // the sleepers of this time.
         let is_noted = fenced && {
@@ -498,20 +500,37 @@ impl Event {
         self.remote.as_ref().and_then(Remote::tasks).unwrap_or(&self.tasks)
     }
 
-    /// Sleeps until a wake-up that came after `ticket`, or until `deadline`; it may also return earlier.
-    #[allow(clippy::needless_pass_by_value, reason = "a ticket is good for one sleep")]
-    pub(crate) fn sleep(&self, ticket: Ticket, deadline: Deadline) {
-        let deadline = if ticket.fenced { deadline } else { fence::nap(deadline) };
+    /// The caller is about to [`sleep`](Self::sleep), which it may do in several naps.
+    pub(super) fn count_sleep(&self) {
         if let Some(counters) = &self.counters {
             counters.slept();
         }
-        if let Some(remote) = &self.remote {
-            return remote.sleep(ticket.word, deadline);
+    }
+
+    /// Sleeps until a wake-up that came after `ticket`, or until `deadline`; it may also return earlier.
+    /// False where it was a nap, which ran out: then the wait, of which `naps` naps had run out before,
+    /// sleeps again, with a new ticket.
+    #[allow(clippy::needless_pass_by_value, reason = "a ticket is good for one sleep")]
+    pub(super) fn sleep_on(&self, ticket: Ticket, deadline: Deadline, naps: u32) -> bool {
+        let sleep = |deadline| {
+            if let Some(remote) = &self.remote {
+                return remote.sleep(ticket.word, deadline);
+            }
+            // event.sleep4.
+            self.asleep.fetch_add(1, Ordering::Relaxed);
+            self.parking.wait_while(&self.word, ticket.word, deadline);
+            self.asleep.fetch_sub(1, Ordering::Relaxed);
+        };
+        if ticket.fenced {
+            sleep(deadline);
+            return true;
         }
-        // event.sleep4.
-        self.asleep.fetch_add(1, Ordering::Relaxed);
-        self.parking.wait_while(&self.word, ticket.word, deadline);
-        self.asleep.fetch_sub(1, Ordering::Relaxed);
+        fence::nap(naps, deadline, sleep)
+    }
+
+    #[cfg(test)]
+    pub(super) fn sleep(&self, ticket: Ticket, deadline: Deadline) -> bool {
+        self.sleep_on(ticket, deadline, 0)
     }
 }
 
@@ -566,7 +585,7 @@ mod tests {
     fn who_registers_has_the_fence() {
         let [light, full] = both_kinds();
         assert!(full.register().fenced, "it asks nobody for this one");
-        assert_eq!(light.register().fenced, fence::heavy(true));
+        assert_eq!(light.register().fenced, fence::heavy_if_registered(true));
     }
 
     #[test]
@@ -695,6 +714,8 @@ mod tests {
 
     /// One for each kind of fence, whichever this system has.
     fn both_kinds() -> [Event; 2] {
+        // The process has registered, where it may.
+        fence::prepare();
         [0, FENCE_BOTH_SIDES].map(|word| Event::with(word, None))
     }
 
@@ -836,7 +857,8 @@ mod tests {
     fn a_sleep_without_the_fence_is_a_nap() {
         let event = Event::new();
         let Ticket { word, .. } = event.register();
-        event.sleep(Ticket { word, fenced: false }, None); // would hang
+        let ends_by_itself = !event.sleep(Ticket { word, fenced: false }, None); // would hang
+        assert!(ends_by_itself, "the sleep goes on");
     }
 
     #[test]

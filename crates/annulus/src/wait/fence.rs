@@ -6,10 +6,13 @@
 //! expedited), the waker's fence is for the compiler only and the sleeper pays for both. Elsewhere both are
 //! `fence(SeqCst)`.
 //!
-//! *Registration.* The kernel carries out such barriers for a process that has registered for them, and as
-//! soon as there is a second thread it takes milliseconds to register. So a ring only asks whether the kernel
-//! knows the command, which decides the kind of its fences for good; the first barrier that is refused
-//! registers, and asks again. Whoever can't wait there calls [`prepare`] earlier.
+//! *Registration.* The kernel carries out such barriers for a process that has registered for them. As long
+//! as a process has one thread, it registers in no time, so the first ring does it. As soon as there is a
+//! second thread it takes milliseconds. Then a ring only asks whether the kernel knows the command, which
+//! decides the kind of its fences for good, and a thread that would sleep without a barrier naps (below).
+//! Once some naps have run out, a thread that has nothing else to do registers. So no sleeper waits for that.
+//! Whoever waits with a waker, or needs a barrier to close a ring, registers at once. Whoever can't have that
+//! calls [`prepare`] earlier.
 //!
 //! *Why wakers may go before that.* What is light is right at any time, registered or not:
 //!
@@ -18,10 +21,11 @@
 //!   goes for threads that began before the registration, too: it returns only when all cores know of it. So
 //!   to each waker the barrier falls before event.wake1, and then event.wake3 sees the sleeper, or after
 //!   event.wake1, and then the sleeper sees the store: one of the two, however long ago that waker began.
-//! - The barrier is refused: the process may not register, or may not ask (a sandbox that came after its
-//!   rings). Then the sleeper is told so, and naps: it looks again a millisecond later, so a wake-up that was
-//!   missed comes late rather than never. Whoever would deactivate a lane leaves it active. Whoever ends a
-//!   queue waits a millisecond.
+//! - The barrier is refused: the process has not registered yet, or may not, or may not ask (a sandbox that
+//!   came after its rings). Then the sleeper is told so, and naps: it looks again some milliseconds later, so
+//!   a wake-up that was missed comes late rather than never. (One is missed only where the waker's store is
+//!   still on its way to the other cores during the sleeper's second look.) Whoever would deactivate a lane
+//!   leaves it active. Whoever ends a queue waits a millisecond.
 //! - Nobody asked for one. Then nobody sleeps, and a waker that looks has nothing to miss.
 //!
 //! *Between processes.* Where sleepers are of other processes, the same is done by another form of the
@@ -37,9 +41,7 @@
 use std::time::{Duration, Instant};
 
 use super::Deadline;
-#[cfg(all(feature = "shm", annulus_loom))]
-use crate::sync::mutated;
-use crate::sync::{Ordering, fence, light_fence};
+use crate::sync::{Ordering, fence, light_fence, mutated};
 
 /// Whether a sleeper can do the work of both sides: what this process is told at its first ring, whatever it
 /// is allowed later.
@@ -48,14 +50,19 @@ pub(super) fn is_asymmetric() -> bool {
     system::is_offered()
 }
 
-/// Does in advance what the first sleep of a process would do: it tells the operating system that sleepers
-/// will ask for barriers.
+/// Does in advance what the process needs for its sleeps: it tells the operating system that sleepers will
+/// ask for barriers.
 ///
 /// On Linux this takes some milliseconds, once in a process, if the process has a second thread. On other
-/// systems it takes no time. Without this call, the first thread that needs it pays for it:
+/// systems it takes no time. Without this call, it is done with the first ring if the process has one thread
+/// at that moment. If it has more, no thread that sleeps in a blocking call waits for it
+/// ([`WaitStrategy::Block`](crate::WaitStrategy::Block), the default). While the process has not registered,
+/// such a thread wakes up now and then to look at its ring: after 1, 2, 4, 8 and then each 16 milliseconds.
+/// In rare cases, a wake-up is missed, and it comes late by such a time. Once a thread has slept for about 30
+/// milliseconds, or many have for a shorter time, a thread of the library registers, and ends. But these
+/// threads pay for the registration:
 ///
-/// - the first thread that sleeps in a blocking call ([`WaitStrategy::Block`](crate::WaitStrategy::Block),
-///   the default); so it may return from a timeout that much later;
+/// - the first thread that sleeps in a `select!`, polls a task which has to wait, or arms a notifier;
 /// - the first thread that ends a [`queue`](crate::queue), by `close` or by the drop of its consumers, while
 ///   producers are there;
 /// - the first thread that closes a broadcast ring with one publisher from outside (a
@@ -63,9 +70,10 @@ pub(super) fn is_asymmetric() -> bool {
 /// - with several producers of one [`mpsc`](crate::mpsc) or [`mpmc`](crate::mpmc) queue, a receive that
 ///   stops looking at idle producers, after it has looked at them millions of times.
 ///
-/// A program that only publishes to and receives from broadcast rings, and spins, never needs it. Call it if
-/// your program cannot have a pause of a few milliseconds later: best at the start of `main`, before other
-/// threads start, when it takes no time.
+/// A program that makes its first ring before other threads start never needs this call, nor does one that
+/// only publishes to and receives from broadcast rings, and spins. Call it if your program makes its rings
+/// later, and cannot have a pause of a few milliseconds: best at the start of `main`, before other threads
+/// start, when it takes no time.
 ///
 /// It may be called from any thread, and any number of times. If the system refuses it, nothing changes.
 ///
@@ -74,8 +82,13 @@ pub(super) fn is_asymmetric() -> bool {
 /// ```
 #[cfg(feature = "std")]
 pub fn prepare() {
-    // Decision 0014: not before it is needed.
-    system::register();
+    register();
+}
+
+/// Tells the system that there will be barriers; false where it refuses that. Once is enough, more do no
+/// harm.
+pub(super) fn register() -> bool {
+    system::register()
 }
 
 /// The waker's fence where the pair is asymmetric: it keeps the compiler from moving the look before the
@@ -92,9 +105,20 @@ pub(super) fn full() {
     fence(Ordering::SeqCst);
 }
 
-/// The sleeper's fence; false where the system refused it, although it had promised it.
+/// The sleeper's fence; false where the system refused it, although it had promised it. Registers, where that
+/// is what was missing.
 pub(super) fn heavy(asymmetric: bool) -> bool {
+    // Mutants: `|| with &&`, `&& with ||`: see barrier in event.rs.
+    heavy_if_registered(asymmetric) || (register() && heavy_if_registered(asymmetric))
+}
+
+/// As [`heavy`], for who can [`nap`] instead: false also where the process has not registered.
+// Decision 0014: no first sleep registers.
+pub(super) fn heavy_if_registered(asymmetric: bool) -> bool {
     fence(Ordering::SeqCst);
+    if mutated!("sleep_registers") {
+        register();
+    }
     !asymmetric || system::barrier()
 }
 
@@ -131,12 +155,26 @@ pub(super) fn heavy_across(asymmetric: bool) -> bool {
     !asymmetric || system::barrier_across()
 }
 
-/// When to look again without the heavy fence: soon, so that a wake-up that is missed comes late by a nap.
+/// Sleeps without the heavy fence, in a wait of which `naps` naps have run out: `sleep` is to return soon, so
+/// that a wake-up that is missed comes late rather than never. Each nap is as long as those before it
+/// together, up to 16 milliseconds. False where it ran out before `deadline`: then the wait goes on, with a
+/// new registration.
 #[cfg(feature = "std")]
-#[allow(clippy::unnecessary_wraps, reason = "without `std` there is no such moment")]
-pub(super) fn nap(deadline: Deadline) -> Deadline {
-    let soon = Instant::now() + Duration::from_millis(1);
-    Some(deadline.map_or(soon, |deadline| deadline.min(soon)))
+pub(super) fn nap(naps: u32, deadline: Deadline, sleep: impl FnOnce(Deadline)) -> bool {
+    /// How often a nap is twice as long as the one before.
+    const DOUBLED: u32 = 4;
+
+    let soon = Instant::now() + Duration::from_millis(1 << naps.min(DOUBLED));
+    if deadline.is_some_and(|deadline| deadline <= soon) {
+        sleep(deadline);
+        return true;
+    }
+    sleep(Some(soon));
+    let has_run_out = Instant::now() >= soon;
+    if has_run_out {
+        system::nap_ran_out(naps >= DOUBLED);
+    }
+    !has_run_out
 }
 
 /// Waits for so long that each processor has carried out what it had begun.
@@ -147,8 +185,9 @@ pub(super) fn wait_out() {
 
 /// Nobody sleeps without `std`.
 #[cfg(not(feature = "std"))]
-pub(super) fn nap(deadline: Deadline) -> Deadline {
-    deadline
+pub(super) fn nap(_: u32, deadline: Deadline, sleep: impl FnOnce(Deadline)) -> bool {
+    sleep(deadline);
+    true
 }
 
 /// The fence is never refused without `std`.
@@ -157,11 +196,12 @@ pub(super) fn wait_out() {}
 
 #[cfg(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 mod system {
+    use std::os::unix::fs::MetadataExt;
     use std::sync::OnceLock;
 
     use rustix::thread::{MembarrierCommand, MembarrierQuery, membarrier, membarrier_query};
 
-    use crate::sync::mutated;
+    use crate::sync::{AtomicBool, AtomicU32, Ordering, mutated};
 
     /// Whether the kernel knows the command; the answer never changes within a process.
     // Mutants: `with true`: the same on this system.
@@ -169,21 +209,48 @@ mod system {
         static OFFERED: OnceLock<bool> = OnceLock::new();
         *OFFERED.get_or_init(|| {
             let offered = membarrier_query().contains(MembarrierQuery::PRIVATE_EXPEDITED);
-            // Mutants: `&& with ||`: only a seeded bug, or loom, comes here.
-            if mutated!("ring_registers") { offered && register() } else { offered }
+            if offered && (has_one_thread() || mutated!("ring_registers")) {
+                register();
+            }
+            offered
         })
     }
 
-    /// Tells the kernel that this process will ask for barriers. Once is enough, more do no harm.
+    /// Whether the process has no second thread, so that it registers in no time. Where that is not known,
+    /// there may be one.
+    fn has_one_thread() -> bool {
+        // The folder has one for each thread, and each of these is a link to it.
+        std::fs::metadata("/proc/self/task").is_ok_and(|tasks| tasks.nlink() == 3)
+    }
+
+    /// Tells the kernel that this process will ask for barriers.
     pub(super) fn register() -> bool {
         membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
     }
 
-    /// A barrier on every core that runs a thread of this process; false where it is refused to those who
-    /// registered, too. (The kernel keeps who did, so there is no flag that could differ from what it knows.)
+    /// A nap has run out, perhaps one of the longest. The process has spent so much on naps that it
+    /// registers, if that was one of the longest, or there have been many. A thread does so that has nothing
+    /// else to do: whoever sleeps here may be woken meanwhile.
+    pub(super) fn nap_ran_out(is_longest: bool) {
+        const MANY: u32 = 64;
+        static NAPS: AtomicU32 = AtomicU32::new(0);
+        static BEGUN: AtomicBool = AtomicBool::new(false);
+
+        // Relaxed, here and below: a number and a bit, on which no order depends.
+        let naps = NAPS.fetch_add(1, Ordering::Relaxed);
+        if (is_longest || naps >= MANY) && !BEGUN.swap(true, Ordering::Relaxed) {
+            let thread = std::thread::Builder::new().name("annulus-register".into());
+            if thread.spawn(register).is_err() {
+                register();
+            }
+        }
+    }
+
+    /// A barrier on every core that runs a thread of this process; false where the process has not
+    /// registered, and where it is refused to those who have, too. (The kernel keeps who did, so there is no
+    /// flag that could differ from what it knows.)
     pub(super) fn barrier() -> bool {
-        // Mutants: `&& with ||`: see barrier in event.rs.
-        barrier_if_registered() || (register() && barrier_if_registered())
+        membarrier(MembarrierCommand::PrivateExpedited).is_ok()
     }
 
     /// Tells the kernel that this process is to carry out the barriers of others. Once is enough.
@@ -202,16 +269,11 @@ mod system {
     /// stays.
     pub(super) fn is_registered() -> bool {
         static REGISTERED: OnceLock<()> = OnceLock::new();
-        let is_registered = REGISTERED.get().is_some() || barrier_if_registered();
+        let is_registered = REGISTERED.get().is_some() || barrier();
         if is_registered {
             _ = REGISTERED.set(());
         }
         is_registered
-    }
-
-    /// The same, and false where the process has not registered.
-    pub(super) fn barrier_if_registered() -> bool {
-        membarrier(MembarrierCommand::PrivateExpedited).is_ok()
     }
 }
 
@@ -228,8 +290,14 @@ mod system {
         return false;
     }
 
+    // Mutants: `with false`: not in this build: not on Linux.
+    pub(super) fn register() -> bool {
+        true
+    }
+
+    /// Without a barrier there is nothing to register for.
     #[cfg(feature = "std")]
-    pub(super) fn register() {}
+    pub(super) fn nap_ran_out(_: bool) {}
 
     // Mutants: `with false`: not in this build: not on Linux.
     pub(super) fn barrier() -> bool {
@@ -271,8 +339,16 @@ mod tests {
 
     #[test]
     fn a_nap_is_short_and_never_later_than_the_deadline() {
-        let now = Instant::now();
-        assert!(nap(None) < Some(now + Duration::from_secs(1)));
-        assert_eq!(nap(Some(now)), Some(now));
+        let sleep =
+            |end: Deadline| std::thread::sleep(end.unwrap().saturating_duration_since(Instant::now()));
+        assert!(!nap(0, None, sleep), "it ran out");
+        for (naps, ms) in [(0, 1), (1, 2), (3, 8), (4, 16), (5, 16), (u32::MAX, 16)] {
+            let (before, length) = (Instant::now(), Duration::from_millis(ms));
+            nap(naps, None, |end| {
+                let end = end.unwrap();
+                assert!((before + length..=Instant::now() + length).contains(&end), "{naps}");
+            });
+            assert!(nap(naps, Some(before), |end| assert_eq!(end, Some(before))), "it did not run out");
+        }
     }
 }

@@ -73,7 +73,9 @@ mod futex {
     }
 }
 
-#[cfg(all(feature = "std", not(all(target_os = "linux", not(annulus_loom), not(miri)))))]
+// (And in tests, so that it is tried on each system.)
+#[cfg(all(feature = "std", any(test, not(all(target_os = "linux", not(annulus_loom), not(miri))))))]
+#[cfg_attr(all(target_os = "linux", not(annulus_loom), not(miri)), allow(dead_code, reason = "for tests"))]
 mod portable {
     #[cfg(annulus_loom)]
     use loom::sync::{Condvar, Mutex, MutexGuard};
@@ -88,15 +90,39 @@ mod portable {
     /// A sleeper looks at the word while it holds the lock, and a waker takes the lock after it has changed
     /// the word. So the waker comes either before that look, or after the sleeper has gone to sleep.
     pub(in crate::wait) struct Parking {
-        /// The number of sleepers for whom no wake-up is on its way. (A sleeper that times out just as it is
-        /// woken may be counted off twice. Then the number is too low, and whoever wakes some wakes all.)
-        lock: Mutex<u32>,
+        lock: Mutex<Sleepers>,
         woken: Condvar,
+    }
+
+    /// Each sleeper is in one of the two numbers until it returns. Whoever returns takes a wake-up that is on
+    /// its way, whoever it was meant for: also a sleeper whose time is over, or that the condition variable
+    /// let go by itself. If there is none, nobody has woken it, and it takes itself off.
+    struct Sleepers {
+        /// Those for whom no wake-up is on its way.
+        asleep: u32,
+        /// Wake-ups that nobody has taken.
+        woken: u32,
+    }
+
+    impl Sleepers {
+        /// Wakes up to `count`, and says how many that were.
+        fn wake(&mut self, count: u32) -> u32 {
+            let woken = count.min(self.asleep);
+            self.asleep -= woken;
+            self.woken += woken;
+            woken
+        }
+
+        /// A sleeper returns.
+        fn leave(&mut self) {
+            let place = if self.woken > 0 { &mut self.woken } else { &mut self.asleep };
+            *place -= 1;
+        }
     }
 
     impl Parking {
         pub(in crate::wait) fn new() -> Self {
-            Self { lock: Mutex::new(0), woken: Condvar::new() }
+            Self { lock: Mutex::new(Sleepers { asleep: 0, woken: 0 }), woken: Condvar::new() }
         }
 
         /// In models, where all threads are of one process.
@@ -105,8 +131,8 @@ mod portable {
             Self::new()
         }
 
-        fn lock(&self) -> MutexGuard<'_, u32> {
-            // The lock guards a number, which a panic cannot leave half-written.
+        fn lock(&self) -> MutexGuard<'_, Sleepers> {
+            // The lock guards two numbers, and nothing panics while it is held.
             self.lock.lock().unwrap_or_else(PoisonError::into_inner)
         }
 
@@ -125,32 +151,38 @@ mod portable {
                     _ => return,
                 },
             };
-            *guard += 1;
+            guard.asleep += 1;
             match left {
-                None => drop(self.woken.wait(guard).unwrap_or_else(PoisonError::into_inner)),
+                None => guard = self.woken.wait(guard).unwrap_or_else(PoisonError::into_inner),
                 Some(left) => {
-                    let (mut guard, end) =
-                        self.woken.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner);
-                    if end.timed_out() {
-                        *guard = guard.saturating_sub(1);
-                    }
+                    guard = self.woken.wait_timeout(guard, left).unwrap_or_else(PoisonError::into_inner).0;
                 }
             }
+            guard.leave();
         }
 
         pub(in crate::wait) fn wake_all(&self, _word: &AtomicU32) {
-            *self.lock() = 0;
+            self.lock().wake(u32::MAX);
             self.woken.notify_all();
         }
 
         /// Wakes up to `count`, and returns how many that were.
         pub(in crate::wait) fn wake(&self, _word: &AtomicU32, count: u32) -> u32 {
-            let mut guard = self.lock();
-            let woken = count.min(*guard);
-            *guard -= woken;
-            drop(guard);
+            let woken = self.lock().wake(count);
             (0..woken).for_each(|_| self.woken.notify_one());
             woken
+        }
+
+        /// How many sleep.
+        #[cfg(all(test, not(annulus_loom)))]
+        pub(super) fn asleep(&self) -> u32 {
+            self.lock().asleep
+        }
+
+        /// As condition variables may return.
+        #[cfg(all(test, not(annulus_loom)))]
+        pub(super) fn return_spuriously(&self) {
+            self.woken.notify_all();
         }
     }
 }
@@ -175,5 +207,85 @@ mod nobody {
         pub(in crate::wait) fn wake(&self, _word: &AtomicU32, _count: u32) -> u32 {
             0
         }
+    }
+}
+
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod tests {
+    use alloc::vec::Vec;
+    use std::thread;
+
+    use super::portable::Parking;
+    use super::{AtomicU32, Ordering};
+
+    /// Until so many sleep.
+    fn await_asleep(parking: &Parking, count: u32) {
+        while parking.asleep() != count {
+            thread::yield_now();
+        }
+    }
+
+    /// A condition variable may return although nobody has notified it. Who was not woken is nobody's
+    /// sleeper any more: the next wake-up is for another.
+    #[test]
+    fn who_was_not_woken_takes_itself_off() {
+        let (word, parking) = (AtomicU32::new(7), Parking::new());
+        thread::scope(|scope| {
+            for sleepers in 1..=3 {
+                let sleep = || parking.wait_while(&word, 7, None);
+                let threads: Vec<_> = (0..sleepers).map(|_| scope.spawn(sleep)).collect();
+                await_asleep(&parking, sleepers);
+                parking.return_spuriously();
+                for thread in threads {
+                    thread.join().unwrap();
+                }
+                assert_eq!(parking.wake(&word, 1), 0, "nobody sleeps");
+            }
+        });
+    }
+
+    /// Each wake-up of some is for as many as it says, whoever has returned before by itself.
+    #[test]
+    fn a_wake_up_goes_to_who_sleeps() {
+        let (word, parking) = (AtomicU32::new(7), Parking::new());
+        let returned = AtomicU32::new(0);
+        thread::scope(|scope| {
+            let sleep = || {
+                parking.wait_while(&word, 7, None);
+                returned.fetch_add(1, Ordering::Relaxed);
+            };
+            let first = scope.spawn(sleep);
+            await_asleep(&parking, 1);
+            parking.return_spuriously();
+            first.join().unwrap();
+            (0..3).for_each(|_| drop(scope.spawn(sleep)));
+            await_asleep(&parking, 3);
+            for woken in 1..=2 {
+                assert_eq!(parking.wake(&word, 1), 1);
+                assert_eq!(parking.asleep(), 3 - woken);
+                while returned.load(Ordering::Relaxed) < 1 + woken {
+                    thread::yield_now();
+                }
+            }
+            assert_eq!(parking.wake(&word, 5), 1, "one is left");
+            assert_eq!(parking.wake(&word, 5), 0);
+        });
+    }
+
+    /// Nor is one whose time is over; and nobody is counted off twice.
+    #[test]
+    fn a_deadline_takes_the_sleeper_off() {
+        let (word, parking) = (AtomicU32::new(7), Parking::new());
+        let soon = std::time::Instant::now() + std::time::Duration::from_millis(1);
+        thread::scope(|scope| {
+            scope.spawn(|| parking.wait_while(&word, 7, None));
+            await_asleep(&parking, 1);
+            parking.wait_while(&word, 7, Some(soon));
+            assert_eq!(parking.asleep(), 1);
+            parking.wake_all(&word);
+            assert_eq!(parking.asleep(), 0);
+        });
+        parking.wait_while(&word, 8, None);
+        assert_eq!(parking.wake(&word, 1), 0);
     }
 }

@@ -63,26 +63,34 @@ pub(crate) fn wait_until<W: Wait>(
 }
 
 /// event.sleep1 to event.sleep4 of an [event](super::Event): sleeps until somebody notifies, or `deadline`
-/// passes. Returns what the second look found.
+/// passes. Returns what a second look found. A sleep may be many naps.
 fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
-    let event = core::ptr::from_ref(waiter.event());
-    let ticket = waiter.event().register();
-    // The second look: a notify that missed the registration came after a store that this poll sees.
-    if !mutated!("event_no_second_look") {
-        match waiter.poll() {
-            Look::Found(found) => return Some(found),
-            Look::Again if !mutated!("lapped_and_asleep") => return None,
-            Look::Nothing | Look::Again => {}
+    #[cfg(feature = "std")]
+    let begun = std::time::Instant::now();
+    for naps in 0.. {
+        let event = core::ptr::from_ref(waiter.event());
+        let ticket = waiter.event().register();
+        // The second look: a notify that missed the registration came after a store that this poll sees.
+        if !mutated!("event_no_second_look") {
+            match waiter.poll() {
+                Look::Found(found) => return Some(found),
+                Look::Again if !mutated!("lapped_and_asleep") => return None,
+                Look::Nothing | Look::Again => {}
+            }
+        }
+        // Where the second look changed what is waited for, it has to be registered for that.
+        if !core::ptr::eq(event, waiter.event()) {
+            return None;
+        }
+        if naps == 0 {
+            waiter.event().count_sleep();
+        }
+        if waiter.event().sleep_on(ticket, deadline, naps) {
+            break;
         }
     }
-    // Where the second look changed what is waited for, it has to be registered for that.
-    if core::ptr::eq(event, waiter.event()) {
-        #[cfg(feature = "std")]
-        let begun = std::time::Instant::now();
-        waiter.event().sleep(ticket, deadline);
-        #[cfg(feature = "std")]
-        waiter.event().give_way_hint().slept(begun);
-    }
+    #[cfg(feature = "std")]
+    waiter.event().give_way_hint().slept(begun);
     None
 }
 
