@@ -15,6 +15,7 @@ use std::time::Duration;
 use loom::thread;
 
 use super::feed::{ByRef, ByValue, Feed};
+use super::handle::Left;
 use super::run::{Idle, Run};
 use super::{EventLoop, Finished, Stopper};
 use crate::WaitStrategy;
@@ -295,7 +296,7 @@ impl<R, C> Builder<R, C> {
                     unreachable!("nobody else takes it meanwhile")
                 };
                 drop(place);
-                builder.run(feed)
+                Left::by(|| builder.run(feed))
             }
         };
         match spawn(thread::Builder::new().name(name), core, body) {

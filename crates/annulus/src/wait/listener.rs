@@ -10,6 +10,7 @@ use core::ptr::NonNull;
 use core::task::Waker;
 
 use super::Event;
+use super::contain::contain;
 use super::waiters::{Ended, OwnedNode};
 use crate::sync::mutated;
 
@@ -123,10 +124,13 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // The waker is dropped last: its destructor is an executor's code, which may panic.
-        let (ended, _waker) = self.leave();
+        let (ended, waker) = self.leave();
         if ended == Ended::WokenAlone {
             self.pass_on();
+        }
+        // Others' code. Whoever drops a listener may have found a message, or claimed a sequence.
+        if waker.is_some() {
+            contain(|| drop(waker));
         }
     }
 }

@@ -4,6 +4,8 @@
 mod any;
 #[cfg(feature = "std")]
 mod arms;
+#[cfg(any(feature = "std", feature = "async"))]
+mod contain;
 #[cfg(feature = "std")]
 mod control;
 mod deadline;
@@ -65,6 +67,8 @@ pub use arms::Choice;
 pub(crate) use arms::Finding;
 #[cfg(feature = "std")]
 pub(crate) use arms::Ready;
+#[cfg(feature = "std")]
+pub(crate) use contain::contain;
 #[cfg(feature = "std")]
 pub(crate) use control::{Control, Lending, NextOrStop, Stop, pass_on};
 pub(crate) use deadline::Deadline;

@@ -42,6 +42,7 @@ use core::task::Waker;
 
 use alloc::boxed::Box;
 
+use super::contain::contain;
 use crate::link::Link;
 use crate::sync::{AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 
@@ -222,43 +223,6 @@ impl Drop for Waiters {
     }
 }
 
-/// Calls the code of an executor, which may panic. The panic ends here: a thread that wakes is in the middle
-/// of a verb, and the other tasks are to be woken.
-#[cfg(all(feature = "std", not(annulus_loom)))]
-fn contain(others: impl FnOnce()) {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-
-    if mutated!("waker_panics_for_all") {
-        return others();
-    }
-    if let Err(panic) = catch_unwind(AssertUnwindSafe(others)) {
-        // What it says is dropped; where that panics, too, it is left alone.
-        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
-            core::mem::forget(again);
-        }
-    }
-}
-
-/// Without `std` a panic can't be caught. One that unwinds ends the process here, by a second one.
-#[cfg(all(not(feature = "std"), not(annulus_loom)))]
-fn contain(others: impl FnOnce()) {
-    struct Abort;
-    impl Drop for Abort {
-        fn drop(&mut self) {
-            panic!("a waker has panicked");
-        }
-    }
-    let abort = Abort;
-    others();
-    core::mem::forget(abort);
-}
-
-/// Under loom a panic is a model that fails.
-#[cfg(annulus_loom)]
-fn contain(others: impl FnOnce()) {
-    others();
-}
-
 /// The numbers of the bits that are set, from the lowest on.
 fn indexes(mut bits: u64) -> impl Iterator<Item = u32> {
     core::iter::from_fn(move || {
@@ -353,7 +317,8 @@ impl OwnedNode {
             // Cloned before, and dropped afterwards: both are others' code.
             let new = Some(waker.clone());
             // SAFETY: as above.
-            drop(node.waker.with_mut(|there| unsafe { core::ptr::replace(there, new) }));
+            let old = node.waker.with_mut(|there| unsafe { core::ptr::replace(there, new) });
+            contain(|| drop(old));
         }
         node.outcome.store(PENDING, Ordering::Relaxed);
         // task.wait2. Release: pairs with the Acquire of task.wake3.
