@@ -314,13 +314,19 @@ impl Event {
     }
 
     /// event.wake4 and event.wake5, or event.wake6 and event.wake7, for all who sleep.
-    fn wake_all(&self) {
-        self.wake_remote();
-        let sleepers = self.wake_threads();
-        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") {
-            let is_any = self.tasks().wake_all();
-            if self.tasks().are_away(is_any) {
-                self.take_down_tasks();
+    pub(super) fn wake_all(&self) {
+        let mut is_over = false;
+        while !is_over {
+            self.wake_remote();
+            let sleepers = self.wake_threads();
+            if sleepers & TASK == 0 || mutated!("event_wakes_no_task") {
+                return;
+            }
+            let woken = self.tasks().wake_all();
+            // Where others left a wish that fell short, this is its event.wake6.
+            is_over = !woken.is_short;
+            if self.tasks().are_away(woken.is_any) {
+                is_over &= !self.take_down_tasks();
             }
         }
     }
@@ -355,12 +361,12 @@ impl Event {
     }
 
     /// event.wake6 and event.wake7 for tasks, after wake-ups that found none.
+    /// True where a wish of others fell short.
     // Decision 0070: not at each wake-up.
-    fn take_down_tasks(&self) {
+    fn take_down_tasks(&self) -> bool {
         let sleepers = self.count_wake_up(TASK);
-        if sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen") {
-            self.tasks().wake_all();
-        }
+        let is_any = sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen");
+        is_any && self.tasks().wake_all().is_short
     }
 
     #[cold]
@@ -393,31 +399,37 @@ impl Event {
         }
         // event.wake5.
         // Decision 0060: the bit stays for the others.
-        if self.wake_up_to(count, sleepers) < count && !mutated!("event_keeps_its_sleepers") {
+        if !self.wake_up_to(count, sleepers) && !mutated!("event_keeps_its_sleepers") {
             // event.wake6 and event.wake7.
             self.wake_all();
         }
     }
 
-    /// event.wake5, for up to `count` of those of whom the word spoke before event.wake4; returns how many
-    /// were woken.
-    fn wake_up_to(&self, count: u32, word: u32) -> u32 {
+    /// event.wake5, for up to `count` of those of whom the word spoke before event.wake4. False where there
+    /// were not so many, or not so many as others left to this thread.
+    fn wake_up_to(&self, count: u32, word: u32) -> bool {
+        let mut is_short = false;
         let threads = |count| {
             let are_there = count > 0 && word & THREAD != 0;
             if are_there { self.parking.wake(&self.word, count) } else { 0 }
         };
-        let tasks = |count| {
-            let are_there = count > 0 && word & TASK != 0;
-            if are_there { self.tasks().wake_some(count) } else { 0 }
+        let mut tasks = |count| {
+            if count == 0 || word & TASK == 0 {
+                return 0;
+            }
+            let woken = self.tasks().wake_some(count);
+            is_short = woken.is_short;
+            woken.count
         };
         // The number of the wake-up decides who comes first, so that nobody waits for ever.
-        if word & WAKE_UP == 0 || mutated!("threads_first") {
+        let woken = if word & WAKE_UP == 0 || mutated!("threads_first") {
             let woken = threads(count);
             woken + tasks(count - woken)
         } else {
             let woken = tasks(count);
             woken + threads(count - woken)
-        }
+        };
+        woken >= count && !is_short
     }
 
     /// event.wake4, or event.wake6: counts a wake-up, and takes down the bits of those who are about to be
@@ -707,7 +719,7 @@ mod tests {
     impl Waiter {
         fn at(event: &Event) -> Self {
             // SAFETY: the tests drop their tasks before the event.
-            let node = unsafe { event.tasks().take_node() };
+            let (node, _) = unsafe { event.tasks().take_node() };
             let mut waiter = Self { node, count: std::sync::Arc::default() };
             waiter.wait(event);
             waiter
@@ -715,7 +727,7 @@ mod tests {
 
         fn wait(&mut self, event: &Event) {
             self.node.disarm();
-            self.node.arm(&self.count.waker());
+            let _ = self.node.arm(&self.count.waker());
             event.register_task();
         }
 

@@ -11,7 +11,7 @@ use core::task::Waker;
 
 use super::Event;
 use super::contain::contain;
-use super::waiters::{Ended, OwnedNode};
+use super::waiters::{Ended, OwnedNode, Woken};
 use crate::sync::mutated;
 
 /// A node among the tasks of an event, and its owner's right to be woken.
@@ -34,7 +34,18 @@ impl Listener {
     #[inline(always)]
     pub(crate) unsafe fn at(event: NonNull<Event>) -> Self {
         // SAFETY: the caller's promise, for both.
-        Self { event, node: Some(unsafe { event.as_ref().tasks().take_node() }) }
+        let (node, woken) = unsafe { event.as_ref().tasks().take_node() };
+        let listener = Self { event, node: Some(node) };
+        listener.settle(woken);
+        listener
+    }
+
+    /// What another thread left to this one falls short: others may sleep who do instead.
+    #[inline]
+    fn settle(&self, woken: Woken) {
+        if woken.is_short {
+            self.event().wake_all();
+        }
     }
 
     /// Whether it is at `event`.
@@ -92,7 +103,8 @@ impl Listener {
     /// wake-up may be missed all the same. The listener is [disarmed](Self::disarm), or new.
     pub(crate) fn register(&mut self, waker: &Waker) -> bool {
         let Some(node) = &mut self.node else { return false };
-        node.arm(waker);
+        let woken = node.arm(waker);
+        self.settle(woken);
         self.event().register_task()
     }
 
@@ -116,8 +128,10 @@ impl Listener {
         // In place: a node that is moved is read before its stores have come to an end.
         let Some(node) = &mut self.node else { return (Ended::Plainly, None) };
         let ended = node.disarm();
-        let waker = if ended == Ended::Abandoned { None } else { node.give_back() };
+        let (waker, woken) =
+            if ended == Ended::Abandoned { (None, Woken::default()) } else { node.give_back() };
         self.node = None;
+        self.settle(woken);
         (ended, waker)
     }
 }

@@ -147,7 +147,7 @@ impl Shared {
                 idle_naps = 0;
                 if !mutated!("remote_tasks_not_woken") {
                     // helper.wake3.
-                    self.tasks.wake_all();
+                    self.wake_all();
                 }
             }
             // helper.end6.
@@ -169,9 +169,14 @@ impl Shared {
             {
                 // (A task that is armed has set the bit, or is about to. If another process took it down and
                 // woke nobody, the tasks look for themselves.)
-                self.tasks.wake_all();
+                self.wake_all();
             }
         }
+    }
+
+    fn wake_all(&self) {
+        // Nobody leaves a wish for some of them: there, all are woken.
+        let _woken = self.tasks.wake_all();
     }
 
     /// helper.end5: whether the helper ends, because no task waits.
