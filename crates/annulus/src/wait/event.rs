@@ -44,7 +44,7 @@
 //! - Any other waker goes on to event.wake4. If that comes after their event.sleep1, they find the word
 //!   changed, or are woken. If it comes before, they see event.wake1, because event.sleep1 is an Acquire.
 //!
-//! *Tasks.* A task is armed (`waiters.rs`) before event.sleep1, and returns to its executor instead of
+//! *Tasks.* A task is armed (`waiters/`) before event.sleep1, and returns to its executor instead of
 //! event.sleep4. It needs no look at the word, because event.wake5 finds its waker: event.sleep1 is a Release
 //! and event.wake4 an Acquire. So each kind of waiter has its bit, and event.wake5 makes a system call only
 //! where a thread sleeps. Where some are woken, a thread comes first at one wake-up, and a task at the next.
@@ -474,12 +474,15 @@ impl Event {
     }
 
     /// As [`register`](Self::register), of a task that is armed among [`tasks`](Self::tasks). It must poll
-    /// once more before it returns to its executor. False where the system refused the heavy fence: then a
-    /// wake-up may be missed.
+    /// once more before it returns to its executor. False where nobody would wake it: those who do are of
+    /// another process, and the system has no thread that waits for them here.
+    ///
+    /// A task has no clock, so it can't nap. Where the system refuses the heavy fence, this waits a
+    /// millisecond in its place, as a close does, in which a processor carries out what it has begun.
     pub(super) fn register_task(&self) -> bool {
-        let is_fenced = self.register_as(TASK, mutated!("task_no_heavy_fence")).fenced;
+        self.register_as(TASK, mutated!("task_no_heavy_fence"));
         // Those who wake may be of another process.
-        is_fenced & self.remote.as_ref().is_none_or(Remote::register_task)
+        self.remote.as_ref().is_none_or(Remote::register_task)
     }
 
     /// event.sleep1, event.sleep2 and event.sleep5 of a thread or a task.
@@ -494,7 +497,11 @@ impl Event {
             return Ticket { word, fenced: true };
         }
         // event.sleep2. Pairs with event.wake2.
-        let fenced = without_fence || fence::heavy(word & FENCE_BOTH_SIDES == 0);
+        let mut fenced = without_fence || fence::heavy(word & FENCE_BOTH_SIDES == 0);
+        if !fenced && kind == TASK {
+            fence::wait_out();
+            fenced = true;
+        }
         // Decision 0071: one fence for many. Only if nothing has changed since event.sleep1: the bit means
         // the sleepers of this time.
         let is_noted = fenced && {

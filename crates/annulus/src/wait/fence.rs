@@ -21,7 +21,7 @@
 //! - The barrier is refused: the process may not register, or may not ask (a sandbox that came after its
 //!   rings). Then the sleeper is told so, and naps: it looks again a millisecond later, so a wake-up that was
 //!   missed comes late rather than never. Whoever would deactivate a lane leaves it active. Whoever ends a
-//!   queue waits a millisecond.
+//!   queue waits a millisecond, and so does a task that registers.
 //! - Nobody asked for one. Then nobody sleeps, and a waker that looks has nothing to miss.
 //!
 //! *Between processes.* Where sleepers are of other processes, the same is done by another form of the

@@ -5,7 +5,7 @@ use core::ops::ControlFlow;
 use super::EventSubscriber;
 use crate::batches::{Batches, Lend};
 use crate::broadcast::mode::Mode;
-use crate::error::{RecvError, TryRecvError};
+use crate::error::RecvError;
 use crate::receive::{Receive, ReceiveRef, Waitable};
 use crate::sequence::Sequence;
 use crate::sync::AtomicU64;
@@ -37,11 +37,7 @@ unsafe impl<T: Clone + Send + Sync, M: Mode> Take for EventSubscriber<T, M> {
 
     #[inline]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        match self.try_recv() {
-            Ok(event) => Look::Found(Ok(event)),
-            Err(TryRecvError::Empty) => Look::Nothing,
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
-        }
+        self.try_recv().into()
     }
 }
 
@@ -73,14 +69,7 @@ impl<T: Send + Sync, M: Mode> Lend for EventSubscriber<T, M> {
         most: usize,
         look: impl FnMut(&T, bool) -> ControlFlow<()>,
     ) -> Look<Result<(), RecvError>> {
-        match self.poll_next() {
-            Ok(()) => {
-                self.process_while(most, look);
-                Look::Found(Ok(()))
-            }
-            Err(TryRecvError::Empty) => Look::Nothing,
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
-        }
+        self.poll_next().map(|()| _ = self.process_while(most, look)).into()
     }
 }
 

@@ -79,9 +79,6 @@ pub(super) struct List {
     called: u64,
     free: *mut Node,
     free_count: usize,
-    /// How many nodes were looked at.
-    #[cfg(test)]
-    pub(super) steps: usize,
 }
 
 impl Node {
@@ -134,8 +131,6 @@ impl List {
             called: 0,
             free: ptr::null_mut(),
             free_count: 0,
-            #[cfg(test)]
-            steps: 0,
         }
     }
 
@@ -147,13 +142,6 @@ impl List {
     #[cfg(test)]
     pub(super) fn free_count(&self) -> usize {
         self.free_count
-    }
-
-    fn step(&mut self) {
-        #[cfg(test)]
-        {
-            self.steps += 1;
-        }
     }
 
     /// A node for one more task, if one is kept.
@@ -172,7 +160,7 @@ impl List {
     ///
     /// Nobody else has the node, and its waker is taken.
     pub(super) unsafe fn take_back(&mut self, node: NonNull<Node>, owned: usize) {
-        self.step();
+        step();
         // SAFETY: it is nobody else's, and lives until it is freed here.
         let there = unsafe { node.as_ref() };
         there.state.store(IDLE, Ordering::Relaxed);
@@ -190,11 +178,13 @@ impl List {
     }
 
     /// Links a node behind all others. Its state says so.
-    pub(super) fn link(&mut self, node: &Node) {
-        self.step();
+    pub(super) fn link(&mut self, node: NonNull<Node>) {
+        step();
         let (last, number) = (self.last, self.next_number);
-        node.set_links(|links| *links = Links { before: last, after: ptr::null_mut(), number });
-        let node = ptr::from_ref(node).cast_mut();
+        // SAFETY: its owner keeps it until it is unlinked.
+        let there = unsafe { node.as_ref() };
+        there.set_links(|links| *links = Links { before: last, after: ptr::null_mut(), number });
+        let node = node.as_ptr();
         // SAFETY: what is linked lives.
         match unsafe { last.as_ref() } {
             Some(last) => last.set_links(|links| links.after = node),
@@ -207,7 +197,7 @@ impl List {
 
     /// Takes a node out. Its state may still say that it is linked.
     pub(super) fn unlink(&mut self, node: &Node) {
-        self.step();
+        step();
         let Links { before, after, .. } = node.links();
         // SAFETY: what is linked lives.
         match unsafe { before.as_ref() } {
@@ -258,8 +248,8 @@ impl List {
 
     /// task.wake3: whether the node, which was unlinked, was to be woken.
     fn is_taken(node: &Node) -> bool {
-        // Acquire: pairs with the Release of task.wait2, so the waker is seen. Release: pairs with the Acquire
-        // of whoever finds that the node is not linked any more, and gives it back.
+        // Acquire: pairs with the Release of task.wait2, so the waker is seen. Release: pairs with the
+        // Acquire of whoever finds that the node is not linked any more, and gives it back.
         let success = ordering!(AcqRel unless "waker_taken_relaxed");
         let before = node.change(success, Ordering::Relaxed, |state| {
             let unlisted = state & !LISTED;
@@ -290,6 +280,16 @@ impl List {
         waker.map(|waker| (waker, mutated!("abandoned_counts_as_woken")))
     }
 }
+
+/// Called for each node that is looked at: the tests count.
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+fn step() {
+    super::tests::count_step();
+}
+
+/// Nobody counts.
+#[cfg(not(all(test, feature = "std", not(annulus_loom))))]
+fn step() {}
 
 /// Frees a node.
 ///

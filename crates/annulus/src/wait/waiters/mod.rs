@@ -14,7 +14,7 @@
 //! list.enter1  entry: nobody has it: have it  AcqRel   list.leave4  entry := nobody has it       AcqRel
 //!              somebody has it: note the wish                       something was noted: enter again,
 //! list.queue2  a node that is to be linked, or is                   with that as one's own wish
-//!              gone: push it, note ATTEND              list.take3   take all that is queued      Acquire
+//!              gone: push it, note TAKE_IN              list.take3   take all that is queued      Acquire
 //! ```
 //!
 //! What is noted comes before list.leave4, which takes it along, or after it, and then list.enter1 finds that
@@ -37,15 +37,15 @@
 
 mod list;
 mod node;
+mod shared;
 
 pub(super) use self::node::{Ended, OwnedNode};
+pub(super) use self::shared::Woken;
 
-use core::ptr::{self, NonNull};
-
-use self::list::{ARMED, GONE, LISTED, List, Node, QUEUED};
-use super::contain::contain;
+use self::list::{List, Node};
+use self::shared::{ALL, ONE, OWNER, Shared};
 use crate::link::Link;
-use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
+use crate::sync::{AtomicU32, Ordering, mutated};
 
 /// The tasks that wait at one event, for any number of threads.
 // Decision 0070: nobody waits for the list.
@@ -59,53 +59,6 @@ pub(super) struct Waiters {
 /// After so many wake-ups that found nobody, no task is expected to come back.
 // Decision 0070: a fence that is saved pays for them.
 pub(super) const MANY_IN_VAIN: u32 = if cfg!(any(annulus_loom, miri)) { 1 } else { 128 };
-
-struct Shared {
-    /// Who has the list, what is noted for it, and how many nodes have an owner.
-    entry: AtomicU64,
-    /// The node that was queued last.
-    queued: AtomicPtr<Node>,
-    /// How many nodes are in the list: written by who has it.
-    listed: AtomicU32,
-    /// Of whoever has it by `entry`.
-    list: UnsafeCell<List>,
-}
-
-/// In `entry`: a thread has the list.
-const HELD: u64 = 1;
-/// Noted: something is queued.
-const ATTEND: u64 = 2;
-/// Noted: all are to be woken that are in the list.
-const ALL: u64 = 4;
-/// Noted: those are to be woken that were in the list when that was noted last.
-const CALLED: u64 = 8;
-/// A node that has an owner.
-const OWNER: u64 = 16;
-/// Noted: one task is to be woken, in place of any other.
-const ONE: u64 = 1 << 32;
-/// All that may be noted.
-const NOTES: u64 = ATTEND | ALL | CALLED | !(ONE - 1);
-
-/// So many wakers are taken before the list is given up, and woken then.
-const BATCH: usize = if cfg!(annulus_loom) { 2 } else { 16 };
-
-// SAFETY: the list is of one thread at a time, by `entry`; the wakers in it are `Send` and `Sync`.
-unsafe impl Send for Shared {}
-// SAFETY: as above.
-unsafe impl Sync for Shared {}
-
-/// Whom a call has woken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[must_use]
-pub(super) struct Woken {
-    /// How many tasks, one by one, also if another thread is about to do so.
-    pub(super) count: u32,
-    /// Whether there was anybody, where all were to be woken.
-    pub(super) is_any: bool,
-    /// Another thread left a wish for more tasks than there were. The caller wakes all that sleep at the
-    /// event.
-    pub(super) is_short: bool,
-}
 
 impl Waiters {
     pub(super) fn new() -> Self {
@@ -135,11 +88,7 @@ impl Waiters {
     /// About how many tasks wait, or did so not long ago. Never 0 while one waits that was armed before this
     /// call.
     pub(super) fn count(&self) -> usize {
-        let Some(shared) = self.shared.get() else { return 0 };
-        // In this order, and Acquire: what was queued is in the list if it was taken, and the list was left.
-        let is_queued = !shared.queued.load(Ordering::Acquire).is_null();
-        let is_held = shared.entry.load(Ordering::Acquire) & HELD != 0;
-        shared.listed.load(Ordering::Relaxed) as usize + usize::from(is_queued || is_held)
+        self.shared.get().map_or(0, Shared::count)
     }
 
     /// Wakes all tasks that wait.
@@ -178,199 +127,387 @@ impl Waiters {
     }
 }
 
-impl Shared {
-    fn new() -> Self {
-        Self {
-            entry: AtomicU64::new(0),
-            queued: AtomicPtr::new(ptr::null_mut()),
-            listed: AtomicU32::new(0),
-            list: UnsafeCell::new(List::new()),
-        }
+#[cfg(all(test, feature = "std", not(annulus_loom)))]
+mod tests {
+    use std::cell::Cell;
+    use std::panic::resume_unwind;
+    use std::sync::Arc;
+    use std::sync::Mutex;
+    use std::task::{Wake, Waker};
+    use std::vec::Vec;
+
+    use alloc::boxed::Box;
+
+    use super::list::{TAKEN, WOKEN_WITH_ALL};
+
+    use super::*;
+
+    /// A task that keeps account of its wake-ups, and does something at each.
+    struct Noted {
+        number: usize,
+        notes: Arc<Mutex<Vec<usize>>>,
+        also: Option<Box<dyn Fn() + Send + Sync>>,
     }
 
-    /// list.enter1: whether the caller has the list now. If not, whoever has it does what is in `notes`.
-    /// `owners` is added in any case.
-    fn enter(&self, owners: u64, notes: u64) -> bool {
-        let mut seen = self.entry.load(Ordering::Relaxed);
-        loop {
-            let is_held = seen & HELD != 0;
-            let noted = if is_held { note(seen, notes) } else { seen | HELD };
-            let next = noted.wrapping_add(owners);
-            // Acquire: pairs with the Release of list.leave4. Release: pairs with its Acquire.
-            let success = ordering!(AcqRel unless "list_entered_relaxed");
-            match self.entry.compare_exchange_weak(seen, next, success, Ordering::Relaxed) {
-                Ok(_) => return !is_held,
-                Err(now) => seen = now,
+    impl Wake for Noted {
+        fn wake(self: Arc<Self>) {
+            self.notes.lock().unwrap().push(self.number);
+            if let Some(also) = &self.also {
+                also();
             }
         }
     }
 
-    /// The list, of a thread that has it.
-    fn with_list<R>(&self, change: impl FnOnce(&mut List) -> R) -> R {
-        self.list.with_mut(|list| {
-            // SAFETY: this thread has it, by list.enter1 until list.leave4.
-            let list = unsafe { &mut *list };
-            let result = change(list);
-            // Relaxed: list.leave4 comes after it.
-            self.listed.store(list.len(), Ordering::Relaxed);
-            result
-        })
-    }
+    /// Wakers with numbers, and what they note.
+    #[derive(Default)]
+    struct Notes(Arc<Mutex<Vec<usize>>>);
 
-    /// list.leave4, after which this thread does what is in `notes`, and what others have noted.
-    fn leave(&self, notes: u64) -> Woken {
-        // Release: pairs with the Acquire of list.enter1. Acquire: pairs with its Release.
-        let before = self.entry.fetch_and(!(HELD | NOTES), Ordering::AcqRel);
-        let notes = note(before & NOTES, notes);
-        if notes == 0 || !self.enter(0, notes) {
-            return Woken::default();
+    impl Notes {
+        fn waker(&self, number: usize) -> Waker {
+            self.waker_that(number, None)
         }
-        self.serve(0, notes)
+
+        fn waker_that(&self, number: usize, also: Option<Box<dyn Fn() + Send + Sync>>) -> Waker {
+            Arc::new(Noted { number, notes: Arc::clone(&self.0), also }).into()
+        }
+
+        fn take(&self) -> Vec<usize> {
+            std::mem::take(&mut *self.0.lock().unwrap())
+        }
+
+        /// How many wakers there are.
+        fn alive(&self) -> usize {
+            Arc::strong_count(&self.0) - 1
+        }
     }
 
-    /// Does what is in `notes`, and what others note meanwhile. Of the tasks that are to be woken one by one,
-    /// the first `mine` are the caller's wish. The caller has the list, and gives it up.
-    // Not inlined: a batch of wakers has its place on the stack here alone.
-    #[inline(never)]
-    fn serve(&self, mine: u32, mut notes: u64) -> Woken {
-        let (mut asked, mut woken, mut is_any) = (notes / ONE, 0, false);
-        loop {
-            let mut batch = [const { None }; BATCH];
-            let mut taken = 0;
-            self.attend();
-            notes &= !ATTEND;
-            self.with_list(|list| {
-                if notes & ALL != 0 {
-                    list.call_all();
-                    notes = notes & !ALL | CALLED;
+    fn node(waiters: &Waiters) -> OwnedNode {
+        // SAFETY: the tests drop their nodes before the waiters.
+        unsafe { waiters.take_node() }.0
+    }
+
+    fn arm(node: &mut OwnedNode, waker: &Waker) {
+        assert!(!node.arm(waker).is_short);
+    }
+
+    /// Nodes of tasks 0, 1, …, which are armed.
+    fn armed(waiters: &Waiters, notes: &Notes, count: usize) -> Vec<OwnedNode> {
+        let node = |number| {
+            let mut node = node(waiters);
+            arm(&mut node, &notes.waker(number));
+            node
+        };
+        (0..count).map(node).collect()
+    }
+
+    const MANY: usize = if cfg!(miri) { 30 } else { 1_000 };
+
+    fn ends(nodes: Vec<OwnedNode>) -> Vec<Ended> {
+        let end = |mut node: OwnedNode| {
+            let ended = node.disarm();
+            drop(node.give_back());
+            ended
+        };
+        nodes.into_iter().map(end).collect()
+    }
+
+    /// Woken one by one.
+    fn some(waiters: &Waiters, most: u32) -> u32 {
+        let woken = waiters.wake_some(most);
+        assert!(!woken.is_short && !woken.is_any);
+        woken.count
+    }
+
+    fn all(waiters: &Waiters) -> bool {
+        let woken = waiters.wake_all();
+        assert!(!woken.is_short && woken.count == 0);
+        woken.is_any
+    }
+
+    std::thread_local! {
+        static STEPS: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A node is looked at.
+    pub(super) fn count_step() {
+        STEPS.with(|steps| steps.set(steps.get() + 1));
+    }
+
+    /// How many nodes are looked at meanwhile.
+    fn steps(meanwhile: impl FnOnce()) -> usize {
+        let before = STEPS.with(Cell::get);
+        meanwhile();
+        STEPS.with(Cell::get) - before
+    }
+
+    /// Nodes that have an owner, and those that are kept.
+    fn nodes(waiters: &Waiters) -> (usize, usize) {
+        let shared = waiters.shared.get().unwrap();
+        (shared.owned(), shared.with_list(|list| list.free_count()))
+    }
+
+    #[test]
+    fn all_are_woken_once_and_leave_nothing() {
+        let (waiters, notes) = (Waiters::new(), Notes::default());
+        let nodes = armed(&waiters, &notes, MANY);
+        assert_eq!(waiters.count(), MANY);
+        assert!(all(&waiters));
+        assert!(!all(&waiters));
+        assert_eq!(notes.take(), (0..MANY).collect::<Vec<_>>());
+        assert_eq!((notes.alive(), waiters.count()), (0, 0));
+        assert!(ends(nodes).iter().all(|&ended| ended == Ended::Plainly));
+    }
+
+    #[test]
+    fn some_are_woken_in_turn() {
+        let (waiters, notes) = (Waiters::new(), Notes::default());
+        let mut nodes = armed(&waiters, &notes, 10);
+        assert_eq!(some(&waiters, 3), 3);
+        assert_eq!(notes.take(), [0, 1, 2]);
+        // The first one waits again at once, and is not preferred.
+        assert_eq!(nodes[0].disarm(), Ended::WokenAlone);
+        arm(&mut nodes[0], &notes.waker(0));
+        assert_eq!(some(&waiters, 7), 7);
+        assert_eq!(notes.take(), [3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(some(&waiters, 7), 1);
+        assert_eq!(notes.take(), [0]);
+        assert_eq!(some(&waiters, 7), 0);
+        assert!(ends(nodes).iter().all(|&ended| ended == Ended::WokenAlone));
+    }
+
+    /// However many wait, and whoever goes, in whichever order: each step looks at a node or two.
+    #[test]
+    fn a_step_is_as_long_with_many() {
+        const MOST: usize = if cfg!(miri) { 100 } else { 100_000 };
+        let (waiters, notes) = (Waiters::new(), Notes::default());
+        drop(node(&waiters).give_back());
+        let mut there = Vec::new();
+        for _ in 0..MOST {
+            assert!(steps(|| there.extend(armed(&waiters, &notes, 1))) <= 1);
+        }
+        // Every third is woken, and waits again; every other third goes.
+        for number in 0..MOST / 3 {
+            assert!(steps(|| assert_eq!(some(&waiters, 1), 1)) <= 1);
+            let mut of_woken = std::mem::replace(&mut there[number], node(&waiters));
+            assert_eq!(of_woken.disarm(), Ended::WokenAlone);
+            assert!(steps(|| arm(&mut of_woken, &notes.waker(0))) <= 1);
+            drop(std::mem::replace(&mut there[number], of_woken).give_back());
+            let mut goes = there.swap_remove(there.len() - 1 - number);
+            assert!(steps(|| assert_eq!(goes.disarm(), Ended::Plainly)) == 0);
+            assert!(steps(|| drop(goes.give_back())) <= 2);
+        }
+        let left = there.len();
+        assert_eq!((waiters.count(), nodes(&waiters).0), (left, left));
+        assert!(steps(|| assert!(all(&waiters))) <= left);
+        ends(there);
+    }
+
+    /// Nodes are used again, and there are as many as tasks wait now, and as many again at most.
+    #[test]
+    fn memory_goes_by_who_waits_now() {
+        let (waiters, notes) = (Waiters::new(), Notes::default());
+        let mut there = armed(&waiters, &notes, MANY);
+        assert_eq!(nodes(&waiters), (MANY, 0));
+        while let Some(mut goes) = there.pop() {
+            goes.disarm();
+            drop(goes.give_back());
+            let (owned, free) = nodes(&waiters);
+            assert!(owned == there.len() && free <= owned + 4, "{free} beside {owned}");
+        }
+        for _ in 0..10 {
+            let few = armed(&waiters, &notes, 4);
+            assert_eq!(nodes(&waiters), (4, 0));
+            ends(few);
+            assert_eq!(nodes(&waiters), (0, 4));
+        }
+        assert_eq!((waiters.count(), notes.alive()), (0, 0));
+    }
+
+    #[test]
+    fn the_last_waker_counts() {
+        let (waiters, notes) = (Waiters::new(), Notes::default());
+        let mut nodes = armed(&waiters, &notes, 1);
+        assert_eq!(nodes[0].disarm(), Ended::Plainly);
+        assert_eq!(some(&waiters, 1), 0, "it does not wait");
+        let second = notes.waker(1);
+        arm(&mut nodes[0], &second);
+        assert_eq!(notes.alive(), 1, "the first one is gone");
+        nodes[0].disarm();
+        arm(&mut nodes[0], &second.clone());
+        assert!(all(&waiters));
+        assert_eq!(notes.take(), [1]);
+        ends(nodes);
+    }
+
+    /// Whoever wakes finds that the owner has gone: the node is free, and another one is woken.
+    #[test]
+    fn an_abandoned_node_is_not_woken() {
+        let (waiters, notes) = (Waiters::new(), Notes::default());
+        let mut there = armed(&waiters, &notes, 2);
+        let mut first = there.remove(0);
+        // task.wake3 of another thread …
+        first.node().state.store(TAKEN, Ordering::Relaxed);
+        // … then the owner …
+        assert_eq!(first.disarm(), Ended::Abandoned);
+        // … then task.wake5.
+        let shared = waiters.shared.get().unwrap();
+        shared.with_list(|list| list.unlink(first.node()));
+        let left = shared.with_list(|list| list.end_taken(first.node, WOKEN_WITH_ALL));
+        assert!(left.is_some_and(|(_waker, is_woken)| !is_woken), "it is to be dropped");
+        assert_eq!(nodes(&waiters), (1, 1), "it is free");
+        assert_eq!(some(&waiters, 1), 1);
+        assert_eq!(notes.take(), [1], "the wake-up went to the other");
+        assert_eq!(notes.alive(), 0);
+        ends(there);
+    }
+
+    /// What comes while another thread has the list is done by that thread: nobody waits for it.
+    #[test]
+    fn what_is_left_to_who_has_the_list_is_done() {
+        let (waiters, notes) = (Waiters::new(), Notes::default());
+        let mut there = armed(&waiters, &notes, 3);
+        let shared = waiters.shared.get().unwrap();
+        // Another thread has the list.
+        assert!(shared.enter(0, 0));
+        there.extend(armed(&waiters, &notes, 5).drain(3..));
+        let mut goes = there.remove(1);
+        goes.disarm();
+        drop(goes.give_back());
+        let mut comes_and_goes = armed(&waiters, &notes, 1).remove(0);
+        comes_and_goes.disarm();
+        drop(comes_and_goes.give_back());
+        assert_eq!(some(&waiters, 1), 1);
+        assert_eq!(some(&waiters, 2), 2);
+        assert_ne!(waiters.count(), 0);
+        assert_eq!(notes.take(), [0; 0], "not yet");
+        assert_eq!(shared.leave(0), Woken::default());
+        assert_eq!(notes.take(), [0, 2, 0]);
+        assert!(shared.enter(0, 0));
+        assert!(all(&waiters));
+        assert_eq!(shared.leave(0), Woken { is_any: true, ..Woken::default() });
+        ends(there);
+    }
+
+    /// Where there are fewer tasks than others asked for, the caller is told, and wakes whoever else sleeps.
+    #[test]
+    fn a_wish_that_was_left_may_fall_short() {
+        for (tasks, mine, of_others, expected, is_short) in [
+            (3, 1, 2, 1, false),
+            (2, 1, 2, 1, true),
+            (1, 1, 1, 1, true),
+            (0, 1, 1, 0, true),
+            (1, 0, 1, 0, false),
+        ] {
+            let (waiters, notes) = (Waiters::new(), Notes::default());
+            let there = armed(&waiters, &notes, tasks);
+            drop(node(&waiters).give_back());
+            let shared = waiters.shared.get().unwrap();
+            assert!(shared.enter(0, 0));
+            assert_eq!(some(&waiters, of_others), of_others);
+            let woken = shared.serve(mine, u64::from(mine) * ONE);
+            assert_eq!(woken, Woken { count: expected, is_any: false, is_short });
+            ends(there);
+        }
+    }
+
+    /// What a panic says, which panics where it is dropped.
+    struct PanicsInTurn;
+
+    impl Drop for PanicsInTurn {
+        fn drop(&mut self) {
+            // Without an allocation: nobody can drop it.
+            resume_unwind(Box::new(()));
+        }
+    }
+
+    #[test]
+    fn a_waker_that_panics_harms_nobody() {
+        let wake_all = |waiters: &Waiters| assert!(all(waiters));
+        let wake_some = |waiters: &Waiters| assert_eq!(some(waiters, 9), 9);
+        for wake in [&wake_all as &dyn Fn(&Waiters), &wake_some] {
+            let (waiters, notes) = (Waiters::new(), Notes::default());
+            let mut nodes = armed(&waiters, &notes, 9);
+            nodes[1].disarm();
+            arm(
+                &mut nodes[1],
+                &notes.waker_that(1, Some(Box::new(|| resume_unwind(Box::new("on purpose"))))),
+            );
+            nodes[3].disarm();
+            arm(
+                &mut nodes[3],
+                &notes.waker_that(3, Some(Box::new(|| resume_unwind(Box::new(PanicsInTurn))))),
+            );
+            wake(&waiters);
+            assert_eq!(notes.take(), (0..9).collect::<Vec<_>>());
+            ends(nodes);
+        }
+    }
+
+    /// A waiter that waits again inside its `wake` is not woken without end.
+    #[test]
+    fn a_wake_up_ends() {
+        let notes = Notes::default();
+        let waiters = Arc::new(Waiters::new());
+        let others = Arc::new(Mutex::new(Vec::new()));
+        let mut there = armed(&waiters, &notes, 40);
+        let again = {
+            let (waiters, others, waker) = (Arc::clone(&waiters), Arc::clone(&others), notes.waker(70));
+            move || {
+                for _ in 0..3 {
+                    let mut node = node(&waiters);
+                    arm(&mut node, &waker);
+                    others.lock().unwrap().push(node);
                 }
-                while taken < BATCH && notes & CALLED != 0 {
-                    batch[taken] = list.pop_called();
-                    match &batch[taken] {
-                        Some((_, is_woken)) => (taken, is_any) = (taken + 1, is_any | is_woken),
-                        None => notes &= !CALLED,
-                    }
-                }
-                while taken < BATCH && notes >= ONE {
-                    batch[taken] = list.pop_one();
-                    match &batch[taken] {
-                        Some((_, is_woken)) => {
-                            taken += 1;
-                            if *is_woken {
-                                (notes, woken) = (notes - ONE, woken + 1);
+            }
+        };
+        there[0].disarm();
+        arm(&mut there[0], &notes.waker_that(0, Some(Box::new(again))));
+        assert!(all(&waiters));
+        assert_eq!(notes.take(), (0..40).collect::<Vec<_>>());
+        assert_eq!(waiters.count(), 3);
+        ends(there);
+        ends(std::mem::take(&mut *others.lock().unwrap()));
+    }
+
+    /// Threads wake while others arm and disarm: nobody is woken twice for one arming, no wake-up is lost,
+    /// and no waker is left.
+    #[test]
+    fn threads_beside_each_other() {
+        const ROUNDS: usize = if cfg!(miri) { 50 } else { 20_000 };
+        let (waiters, notes) = (Waiters::new(), Notes::default());
+        let ended = std::thread::scope(|scope| {
+            let owners: Vec<_> = (0..2)
+                .map(|number| {
+                    let (waiters, waker) = (&waiters, notes.waker(number));
+                    scope.spawn(move || {
+                        let mut woken_alone = 0;
+                        let mut there = node(waiters);
+                        for round in 0..ROUNDS {
+                            let _ = there.arm(&waker);
+                            std::hint::spin_loop();
+                            match there.disarm() {
+                                Ended::Plainly => {}
+                                Ended::WokenAlone => woken_alone += 1,
+                                Ended::Abandoned => there = node(waiters),
+                            }
+                            if round % 4 == 0 {
+                                drop(std::mem::replace(&mut there, node(waiters)).give_back());
                             }
                         }
-                        None => notes %= ONE,
-                    }
-                }
-            });
-            // list.leave4, as in `leave`.
-            let noted = self.entry.fetch_and(!(HELD | NOTES), Ordering::AcqRel) & NOTES;
-            asked += noted / ONE;
-            notes = note(notes, noted);
-            for (waker, is_woken) in batch.into_iter().flatten() {
-                // Others' code.
-                contain(|| if is_woken { waker.wake() } else { drop(waker) });
+                        drop(there.give_back());
+                        woken_alone
+                    })
+                })
+                .collect();
+            let wakers: Vec<_> =
+                (0..2).map(|_| scope.spawn(|| (0..ROUNDS).for_each(|_| _ = waiters.wake_some(1)))).collect();
+            for waker in wakers {
+                waker.join().unwrap();
             }
-            if notes == 0 {
-                break;
-            }
-            if !self.enter(0, notes) {
-                // It is another thread's now.
-                woken += notes / ONE;
-                break;
-            }
-        }
-        let count = woken.min(u64::from(mine)) as u32;
-        let is_short = asked.saturating_sub(woken) > u64::from(mine - count);
-        Woken { count, is_any, is_short: is_short && !mutated!("wishes_of_others_unheard") }
-    }
-
-    /// How many nodes have an owner.
-    fn owned(&self) -> usize {
-        // Relaxed: a hint.
-        (self.entry.load(Ordering::Relaxed) % ONE / OWNER) as usize
-    }
-
-    /// list.queue2, without the note.
-    fn queue(&self, node: NonNull<Node>) {
-        let mut before = self.queued.load(Ordering::Relaxed);
-        loop {
-            // SAFETY: the node lives until it was taken from the queue, and nobody else queues it.
-            unsafe { node.as_ref() }.queued_before.with_mut(|there| unsafe { *there = before });
-            // Release: pairs with the Acquire of list.take3.
-            let (success, failure) = (ordering!(Release unless "node_queued_relaxed"), Ordering::Relaxed);
-            match self.queued.compare_exchange_weak(before, node.as_ptr(), success, failure) {
-                Ok(_) => return,
-                Err(now) => before = now,
-            }
-        }
-    }
-
-    /// list.take3: links the nodes that are queued, in turn, and takes back those that are gone. The caller
-    /// has the list.
-    fn attend(&self) {
-        if self.queued.load(Ordering::Relaxed).is_null() {
-            return;
-        }
-        // Acquire: pairs with the Release of list.queue2.
-        let mut newest = self.queued.swap(ptr::null_mut(), Ordering::Acquire);
-        // The oldest first.
-        let mut oldest: *mut Node = ptr::null_mut();
-        // SAFETY: what is queued lives until it is attended to, by this thread.
-        while let Some(node) = unsafe { newest.as_ref() } {
-            let here = newest;
-            node.queued_before.with_mut(|before| {
-                // SAFETY: as above; nobody else has the field.
-                newest = unsafe { core::mem::replace(&mut *before, oldest) };
-            });
-            oldest = here;
-        }
-        let owned = self.owned();
-        self.with_list(|list| {
-            while let Some(node) = NonNull::new(oldest) {
-                // SAFETY: as above.
-                let there = unsafe { node.as_ref() };
-                // SAFETY: as above. It is read before the node may be queued again.
-                oldest = there.queued_before.with(|before| unsafe { *before });
-                // Acquire: pairs with the Release of the owner's last step. Release: pairs with the Acquire
-                // of the next.
-                let before =
-                    there.change(Ordering::AcqRel, Ordering::Relaxed, |state| match state & !QUEUED {
-                        ARMED => Some(ARMED | LISTED),
-                        others => Some(others & !LISTED),
-                    });
-                match before {
-                    Ok(state) if state & !(QUEUED | LISTED) == GONE => {
-                        if state & LISTED != 0 {
-                            list.unlink(there);
-                        }
-                        // SAFETY: its owner has left it, with its waker taken, and it is in neither place.
-                        unsafe { list.take_back(node, owned) };
-                    }
-                    Ok(state) if state & !QUEUED == ARMED => list.link(there),
-                    _ => {}
-                }
-            }
+            owners.into_iter().map(|owner| owner.join().unwrap()).sum::<usize>()
         });
+        assert_eq!(notes.take().len(), ended, "each wake-up is one of an owner");
+        assert_eq!((notes.alive(), waiters.count()), (0, 0));
+        assert_eq!(nodes(&waiters).0, 0, "all nodes are free again");
     }
 }
-
-/// `notes`, and `more` of them.
-fn note(notes: u64, more: u64) -> u64 {
-    // More than fit are all.
-    match (notes | more & (ONE - 1)).checked_add(more & !(ONE - 1)) {
-        Some(sum) => sum,
-        None => notes | more | !(ONE - 1),
-    }
-}
-
-impl Drop for Shared {
-    /// Nodes that are queued are kept by the list, which frees them.
-    fn drop(&mut self) {
-        self.attend();
-    }
-}
-
-#[cfg(all(test, feature = "std", not(annulus_loom)))]
-mod tests;

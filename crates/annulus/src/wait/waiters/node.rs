@@ -4,11 +4,12 @@ use core::ptr::{self, NonNull};
 use core::task::Waker;
 
 use super::list::{ABANDONED, ARMED, GONE, IDLE, LISTED, Node, QUEUED, TAKEN, WOKEN_ALONE};
-use super::{ATTEND, OWNER, Shared, Woken};
+use super::shared::{OWNER, Shared, TAKE_IN, Woken};
 use crate::sync::{Ordering, ordering};
 use crate::wait::contain::contain;
 
-/// A node and its owner. It does not keep the event alive: see [`Waiters::take_node`](super::Waiters::take_node).
+/// A node and its owner. It does not keep the event alive: see
+/// [`Waiters::take_node`](super::Waiters::take_node).
 pub(in crate::wait) struct OwnedNode {
     shared: NonNull<Shared>,
     pub(super) node: NonNull<Node>,
@@ -79,14 +80,14 @@ impl OwnedNode {
         }
         // From here on the node is the owner's alone.
         if shared.enter(0, 0) {
-            shared.attend();
+            shared.take_in();
             node.state.store(ARMED | LISTED, Ordering::Relaxed);
-            shared.with_list(|list| list.link(node));
+            shared.with_list(|list| list.link(self.node));
             return shared.leave(0);
         }
         node.state.store(ARMED | QUEUED, Ordering::Relaxed);
         shared.queue(self.node);
-        if shared.enter(0, ATTEND) { shared.serve(0, ATTEND) } else { Woken::default() }
+        if shared.enter(0, TAKE_IN) { shared.serve(0, TAKE_IN) } else { Woken::default() }
     }
 
     /// Whether it is armed, and nobody has begun to wake the task.
@@ -131,7 +132,7 @@ impl OwnedNode {
         let waker = node.waker.with_mut(|waker| unsafe { (*waker).take() });
         if shared.enter(OWNER.wrapping_neg(), 0) {
             // It is not queued any more then.
-            shared.attend();
+            shared.take_in();
             // Acquire: pairs with the Release of who took it out of the list.
             let is_listed = node.state.load(Ordering::Acquire) & LISTED != 0;
             shared.with_list(|list| {
@@ -143,14 +144,14 @@ impl OwnedNode {
             });
             return (waker, shared.leave(0));
         }
-        // Release: pairs with the Acquire of `attend`. Acquire: pairs with the Release of who took the node
+        // Release: pairs with the Acquire of `take_in`. Acquire: pairs with the Release of who took the node
         // out of the list.
         let before =
             node.change(Ordering::AcqRel, Ordering::Relaxed, |state| Some(GONE | state & LISTED | QUEUED));
         if before.is_ok_and(|state| state & QUEUED == 0) {
             shared.queue(self.node);
         }
-        let woken = if shared.enter(0, ATTEND) { shared.serve(0, ATTEND) } else { Woken::default() };
+        let woken = if shared.enter(0, TAKE_IN) { shared.serve(0, TAKE_IN) } else { Woken::default() };
         (waker, woken)
     }
 }
