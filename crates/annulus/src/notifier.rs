@@ -11,7 +11,6 @@
 //! one in its place, so the listener is given up before that.
 
 use core::fmt;
-use core::ptr::NonNull;
 use core::task::Waker;
 use std::io;
 #[cfg(not(annulus_loom))]
@@ -22,7 +21,7 @@ use std::task::Wake;
 use crate::os::event_fd::EventFd;
 use crate::receive::Waitable;
 use crate::sync::mutated;
-use crate::wait::Listener;
+use crate::wait::{Listener, Look, There};
 
 /// How often [`EventNotifier::arm`] registers anew where its receiver waits at another event each time.
 const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
@@ -118,9 +117,8 @@ pub enum Readiness {
 /// - *While idle* it costs nothing: no thread, no timer, no look. (If other processes send, a
 ///   thread of the library waits for them, with the feature `shm`.)
 ///
-/// If the system refuses the `membarrier` (a sandbox that came after the ring), a wake-up could be missed. So
-/// `arm` then makes the descriptor readable itself, and the loop looks in each turn. That costs processor
-/// time, and nothing is lost.
+/// If the system refuses the `membarrier` (a sandbox that came after the ring), `arm` waits a millisecond in
+/// its place, and nothing is lost.
 ///
 /// # With tokio
 ///
@@ -166,8 +164,8 @@ impl<R: Waitable> EventNotifier<R> {
         Ok(Self { listener: None, has_wake_up: false, receiver: Some(receiver), signal })
     }
 
-    /// Clears the descriptor, and asks for the next wake-up, unless something is there already. It never
-    /// waits. It takes no message.
+    /// Clears the descriptor, and asks for the next wake-up, unless something is there already. It waits for
+    /// nobody. It takes no message.
     ///
     /// If it was armed before, it is armed anew. A [stage](crate::broadcast::Subscriber::after) takes this as
     /// the beginning of a receive: what it received before counts as processed.
@@ -187,29 +185,26 @@ impl<R: Waitable> EventNotifier<R> {
             }
             // Nothing is there that a wake-up could have been for.
             self.has_wake_up = false;
-            let event = NonNull::from(self.receiver().event());
-            // SAFETY: the event lives as long as the receiver, which is in its place until the listener is
+            let waker = Waker::from(Arc::clone(&self.signal));
+            let receiver = self.receiver.as_mut().expect(THERE);
+            // SAFETY: the events live as long as the receiver, which is in its place until the listener is
             // gone: `get_mut`, `into_inner` and the drop give up the listener first.
-            let listener = self.listener.insert(unsafe { Listener::at(event) });
-            let is_fenced = listener.register(&Waker::from(Arc::clone(&self.signal)));
-            // The second look: a notify that missed the registration came after a store that this look sees.
-            if !mutated!("notifier_no_second_look") && self.receiver_mut().is_ready() {
-                self.drop_listener();
-                return Readiness::Ready;
-            }
-            if NonNull::from(self.receiver().event()) == event {
-                if mutated!("notifier_clears_late") {
-                    self.clear();
+            let (look, is_owed) =
+                unsafe { Listener::register_and_look(&mut self.listener, &mut There(receiver), &waker) };
+            match look {
+                Look::Found(()) => {
+                    self.has_wake_up |= is_owed;
+                    self.listener = None;
+                    return Readiness::Ready;
                 }
-                if !is_fenced {
-                    // A wake-up may be missed, so the loop looks again.
-                    self.signal.0.raise();
+                Look::Nothing => {
+                    if mutated!("notifier_clears_late") {
+                        self.clear();
+                    }
+                    return Readiness::Armed;
                 }
-                return Readiness::Armed;
+                Look::Again => {}
             }
-            // The second look changed where the receiver waits: it registers there. A wake-up that came here
-            // is another's.
-            self.listener = None;
         }
         // What it waits for moves on faster than it looks: the loop looks again.
         self.signal.0.raise();

@@ -8,8 +8,8 @@
 //!   is free as before.
 //! - A closure that gets a message runs after the message was moved out, or while the cursor holds it in
 //!   place; if it panics, the cursor moves on.
-//! - A waker runs in the middle of a verb. If it panics, the panic ends where it was called
-//!   (`wait/waiters.rs`).
+//! - A waker is called and dropped in the middle of a verb. If it panics, the panic ends there
+//!   (`wait/contain.rs`). It is cloned after a look that took nothing, and before the task is registered.
 //! - What a batch has claimed is dropped, and its places are given back, also while a destructor panics.
 //!
 //! - The handler of an event loop and the functions of a pipeline run on threads of their own. A panic ends

@@ -225,6 +225,36 @@ fn a_node_is_used_again() {
     });
 }
 
+/// A task is polled anew, with another waker, beside the message: the last waker is woken.
+#[test]
+fn a_task_is_polled_anew_beside_its_wake_up() {
+    check(|| {
+        let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(2);
+        let mut subscriber = subscribable.subscribe();
+        let mut future = Box::pin(subscriber.recv_async());
+        let signals = [(); 2].map(|()| Arc::<Signal>::default());
+        let first = poll(&mut future, &signals[0]);
+        assert!(first.is_pending());
+        let writer = thread::spawn(move || {
+            publisher.publish(Checked::of(0));
+            publisher
+        });
+        let received = match poll(&mut future, &signals[1]) {
+            Poll::Ready(received) => received,
+            Poll::Pending => {
+                signals[1].wait();
+                let Poll::Ready(received) = poll(&mut future, &signals[1]) else {
+                    panic!("woken for nothing")
+                };
+                received
+            }
+        };
+        assert_eq!(received, Ok(u64::of(0)));
+        drop(future);
+        drop(writer.join().unwrap());
+    });
+}
+
 /// A thread and a task wait, and there is a message for each.
 #[test]
 fn a_message_for_a_thread_and_one_for_a_task() {

@@ -2,13 +2,14 @@
 
 use alloc::sync::Arc;
 use core::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 #[cfg(not(annulus_loom))]
 use std::thread::JoinHandle;
 
 #[cfg(annulus_loom)]
 use loom::thread::JoinHandle;
 
-use crate::wait::{Control, Stop};
+use crate::wait::{Control, Stop, contain};
 
 /// A thread that receives from a ring, and calls a handler for each message. The [module](super) describes
 /// it.
@@ -22,7 +23,26 @@ use crate::wait::{Control, Stop};
 pub struct EventLoop<C> {
     stopper: Stopper,
     /// `None` once it is joined or detached. The thread returns `None` if it did not begin.
-    thread: Option<JoinHandle<Option<Finished<C>>>>,
+    thread: Option<JoinHandle<Option<Left<C>>>>,
+}
+
+/// What the thread of a loop leaves to whoever joins it. Where nobody does, the thread drops it, or whoever
+/// has the handle: a destructor that panics there would end the process.
+pub(super) struct Left<C>(Option<std::thread::Result<Finished<C>>>);
+
+impl<C> Left<C> {
+    /// What `run` returns, or why it panicked.
+    pub(super) fn by(run: impl FnOnce() -> Finished<C>) -> Self {
+        // Under loom a panic is a model that fails.
+        let ended = if cfg!(annulus_loom) { Ok(run()) } else { catch_unwind(AssertUnwindSafe(run)) };
+        Self(Some(ended))
+    }
+}
+
+impl<C> Drop for Left<C> {
+    fn drop(&mut self) {
+        contain(|| drop(self.0.take()));
+    }
 }
 
 /// What an event loop leaves behind: [`EventLoop::join`] returns it.
@@ -53,7 +73,7 @@ pub struct Finished<C> {
 }
 
 impl<C> EventLoop<C> {
-    pub(super) fn new(stopper: Stopper, thread: JoinHandle<Option<Finished<C>>>) -> Self {
+    pub(super) fn new(stopper: Stopper, thread: JoinHandle<Option<Left<C>>>) -> Self {
         Self { stopper, thread: Some(thread) }
     }
 
@@ -175,14 +195,15 @@ impl<C> EventLoop<C> {
     /// ```
     pub fn join(mut self) -> std::thread::Result<Finished<C>> {
         let Some(thread) = self.thread.take() else { unreachable!("it was joined") };
-        thread.join().map(|finished| match finished {
-            Some(finished) => finished,
+        match thread.join()?.and_then(|mut left| left.0.take()) {
+            Some(ended) => ended,
             None => unreachable!("it began"),
-        })
+        }
     }
 
     /// Lets the thread go on without this handle. It ends when its ring is closed, or when a
-    /// [`Stopper`] stops it. Nobody learns of a panic, or gets the context.
+    /// [`Stopper`] stops it. Nobody learns of a panic, or gets the context, which is dropped. A panic of its
+    /// destructor ends there.
     ///
     /// ```
     /// use annulus::EventLoop;

@@ -14,6 +14,7 @@ use std::thread;
 use loom::thread;
 
 use super::feed::{ByRef, ByValue, Feed};
+use super::handle::Left;
 use super::run::Run;
 use super::{Builder, Delivery, EventLoop, Finished};
 use crate::affinity::thread::{NoThread, spawn, write_no_cpu};
@@ -182,7 +183,7 @@ impl<R, C> Builder<R, C> {
                     unreachable!("nobody else takes it meanwhile")
                 };
                 drop(place);
-                builder.run(feed)
+                Left::by(|| builder.run(feed))
             }
         };
         match spawn(thread::Builder::new().name(name), core, body) {

@@ -705,14 +705,11 @@ impl<T: Send, K: AnyKind, F, Find: FnMut(&mut K::Read<T>) -> Option<F>> Wait for
         if self.eager {
             self.consumer.end.expect();
         }
-        match self.consumer.look_for(&mut self.find) {
-            Ok(found) => Look::Found(Ok(found)),
-            Err(TryRecvError::Empty) => {
-                self.consumer.end.ask();
-                Look::Nothing
-            }
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
+        let look = Look::from(self.consumer.look_for(&mut self.find));
+        if matches!(look, Look::Nothing) {
+            self.consumer.end.ask();
         }
+        look
     }
 }
 

@@ -51,14 +51,11 @@ unsafe impl<T: Send, K: AnyKind> Take for Consumer<T, K> {
             return Look::Nothing;
         }
         // Not outlined: a consumer that a future borrows lies in memory anyway.
-        match look::<T, _>(&mut self.end) {
-            Ok(value) => Look::Found(Ok(value)),
-            Err(TryRecvError::Empty) => {
-                self.end.ask();
-                Look::Nothing
-            }
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
+        let look = Look::from(look::<T, _>(&mut self.end));
+        if matches!(look, Look::Nothing) {
+            self.end.ask();
         }
+        look
     }
 }
 

@@ -9,7 +9,9 @@ use super::chosen::{took, turn};
 use crate::queue::{InPlace, bytes};
 use crate::receive::Waitable;
 use crate::room::WaitsForRoom;
-use crate::wait::{Arm, Arms, Deadline, Event, Listening, Look, Ready, Source, WaitStrategy, wait_for_any};
+use crate::wait::{
+    Arm, Arms, Deadline, Event, Finding, Listening, Look, Source, There, WaitStrategy, wait_for_any,
+};
 
 /// Waits until one of several handles is ready: for any number of handles, where
 /// [`select!`](crate::select!) needs to know them in advance.
@@ -20,8 +22,11 @@ use crate::wait::{Arm, Arms, Deadline, Event, Listening, Look, Ready, Source, Wa
 /// share a queue, or several handles send, another one may be faster. So use the verbs that do not wait, and
 /// select again if they find nothing.
 ///
-/// A select borrows its handles until it is dropped: drop it before you use them. (A new select allocates a
-/// list of its handles, and something for each handle that sends. Waiting allocates nothing.)
+/// A select borrows its handles until it is dropped: drop it before you use them.
+///
+/// *Memory.* A new select allocates a list of its handles, and something for each handle that sends. The
+/// first wait in which a thread sleeps allocates what it sleeps on, and the first one at a ring allocates for
+/// those who wait there, as tasks do. Waits that follow allocate nothing, by this select or another one.
 ///
 /// *Order.* With [`new`](Self::new), a look mostly begins with the handle that was returned last, and now and
 /// then with another one. As long as a thread calls nothing but this select, each of `n` handles comes first
@@ -100,7 +105,7 @@ struct HasSequence<'a> {
 
 /// A handle that receives, or a look for room for one that sends.
 enum Handle<'a> {
-    Receives(Ready<&'a mut (dyn Source + 'a)>),
+    Receives(Finding<There<&'a mut (dyn Source + 'a)>, ()>),
     Sends(Box<dyn Arm + 'a>),
 }
 
@@ -172,7 +177,7 @@ impl<'a> Select<'a> {
     /// Adds a handle that receives, and returns its index: 0 for the first handle, and one more for each that
     /// follows, whether it receives or sends.
     pub fn recv<S: Waitable>(&mut self, handle: &'a mut S) -> usize {
-        self.add(Handle::Receives(Ready::of(handle)))
+        self.add(Handle::Receives(Finding::ready(handle)))
     }
 
     /// Adds a handle that sends, and returns its index, like [`recv`](Self::recv).

@@ -1,8 +1,8 @@
 //! [`wait_for_any`]: one thread waits at several events, for what comes first at any of them.
 //!
 //! It does what `wait_until` does at one event. It looks at all arms, in turn, and spins. Then it takes a
-//! [listener](Listener) at the event of each arm, registers the waker of its thread at all of them, looks at
-//! all once more, and sleeps once.
+//! [listener](Listener) at the event of each arm, registers the waker of its thread there, looks there once
+//! more, and sleeps once for all.
 //!
 //! *Why no wake-up is lost.* At each arm it is the argument of `event.rs`: whoever brings something there
 //! comes after the registration, and wakes the thread, or before it, and then the second look sees what it
@@ -13,18 +13,16 @@
 //! chosen, the listeners of the others are dropped, and pass on what they have. An arm that [takes
 //! nothing](Arm::takes) passes on its own wake-up, too.
 
-use core::ptr::NonNull;
 use core::task::Waker;
 use std::time::Instant;
 
 use super::deadline::{Deadline, has_passed};
-use super::fence::nap;
 use super::listener::Listener;
 use super::look::Look;
 use super::parker::Sleeper;
 use super::spin::{Spin, Turn};
 use super::until::LAST_LOOKS;
-use super::{Event, WaitStrategy};
+use super::{Event, Wait, WaitStrategy};
 use crate::processor;
 use crate::sync::mutated;
 
@@ -139,32 +137,22 @@ impl dyn Arms + '_ {
     }
 }
 
-/// Registers at all arms, looks at all of them once more, and sleeps until somebody wakes the thread, or
-/// `deadline` passes. Returns what the second look found.
+/// Registers at each arm, and looks there once more; then it sleeps until somebody wakes the thread, or
+/// `deadline` passes. Returns what a second look found.
 fn sleep(arms: &mut dyn Arms, first: usize, deadline: Deadline) -> Option<usize> {
     Sleeper::with(|sleeper| {
-        let mut is_fenced = true;
-        let count = if mutated!("any_registers_one_only") { 1 } else { arms.count() };
-        for index in 0..count {
-            is_fenced &= arms.at(index).register(sleeper.waker());
-        }
         let mut is_again = false;
-        if !mutated!("any_no_second_look") {
-            for index in arms.order(first) {
-                match arms.at(index).second_look() {
-                    Look::Found(()) => return Some(index),
-                    Look::Nothing => {}
-                    Look::Again => is_again = true,
-                }
+        let count = if mutated!("any_registers_one_only") { 1 } else { arms.count() };
+        for index in arms.order(first).take(count) {
+            match arms.at(index).register_and_look(sleeper.waker()) {
+                Look::Found(()) => return Some(index),
+                Look::Nothing => {}
+                Look::Again => is_again = true,
             }
         }
         if !is_again {
             let begun = Instant::now();
-            if is_fenced {
-                sleeper.sleep(deadline);
-            } else {
-                nap(0, deadline, |soon| sleeper.sleep(soon));
-            }
+            sleeper.sleep(deadline);
             arms.at(0).arm.event().give_way_hint().slept(begun);
         }
         None
@@ -196,50 +184,48 @@ impl<A> Listening<A> {
     }
 }
 
+impl Wait for dyn Arm + '_ {
+    type Found = ();
+
+    fn event(&self) -> &Event {
+        Arm::event(self)
+    }
+
+    fn poll(&mut self) -> Look<()> {
+        self.look()
+    }
+}
+
 impl Listening<dyn Arm + '_> {
     /// One look, which uses a wake-up that came.
     fn look(&mut self) -> Look<()> {
-        let is_owed = Listener::disarm(&mut self.listener);
-        let look = self.arm.look();
-        self.end_look(&look, is_owed);
-        look
+        let look = Listener::look(&mut self.listener, &mut self.arm);
+        self.end_look(look)
     }
 
-    /// From now on `waker` is woken. False where a wake-up may be missed all the same.
-    fn register(&mut self, waker: &Waker) -> bool {
-        let event = NonNull::from(self.arm.event());
-        // SAFETY: the event lives as long as the arm (`Arm`), and the listener is dropped before the arm.
-        unsafe { Listener::register_at(&mut self.listener, event, waker) }
-    }
-
-    /// The look after [`register`](Self::register), which must not disarm the listener.
-    fn second_look(&mut self) -> Look<()> {
-        let look = self.arm.look();
-        if matches!(look, Look::Found(())) {
-            // If a wake-up came meanwhile, this is what it was for.
-            let is_owed = Listener::disarm(&mut self.listener);
-            self.end_look(&look, is_owed);
-            return look;
-        }
-        let event = NonNull::from(self.arm.event());
-        // Where the look changed what is waited for, it has to be registered for that.
-        if self.listener.as_ref().is_some_and(|listener| !listener.is_at(event)) { Look::Again } else { look }
+    /// From now on `waker` is woken, where one more look finds nothing, either.
+    fn register_and_look(&mut self, waker: &Waker) -> Look<()> {
+        // SAFETY: the events live as long as the arm (`Arm`), and the listener is dropped before the arm.
+        let look = unsafe { Listener::register_and_look(&mut self.listener, &mut self.arm, waker) };
+        self.end_look(look)
     }
 
     /// After a look for which a wake-up came, if one is owed.
-    fn end_look(&mut self, look: &Look<()>, is_owed: bool) {
+    fn end_look(&mut self, (look, is_owed): (Look<()>, bool)) -> Look<()> {
         let is_used = self.arm.takes() || mutated!("arm_wake_up_kept");
         if is_owed && matches!(look, Look::Found(())) && !is_used {
             if let Some(listener) = &self.listener {
                 listener.pass_on();
             }
         }
+        look
     }
 }
 
 #[cfg(all(test, not(annulus_loom)))]
 mod tests {
     use alloc::sync::Arc;
+    use core::ptr::NonNull;
     use std::time::Duration;
 
     use super::super::woken::Woken;
@@ -338,13 +324,15 @@ mod tests {
         let events = [Event::new(), Event::new()];
         let [first, second] = &events;
         let woken = Arc::new(Woken::default());
-        let mut scripted = Scripted::at(first, |_, event| {
-            *event = second;
+        let mut scripted = Scripted::at(first, |looks, event| {
+            if looks == 1 {
+                *event = second;
+            }
             Look::Nothing
         });
         let scripted: &mut Listening<dyn Arm + '_> = &mut scripted;
         for expected in [[1, 0], [0, 1]] {
-            scripted.register(&woken.waker());
+            assert!(matches!(scripted.register_and_look(&woken.waker()), Look::Nothing));
             assert_eq!([first, second].map(|event| event.tasks().count()), expected);
             assert!(matches!(scripted.look(), Look::Nothing));
         }
@@ -356,10 +344,11 @@ mod tests {
         for (takes, others) in [(false, 1), (true, 0)] {
             let event = Event::new();
             let [one, other] = [(); 2].map(|()| Arc::new(Woken::default()));
-            let mut scripted = Scripted::at(&event, |_, _: &mut &Event| Look::Found(()));
+            let second = |looks, _: &mut &Event| if looks == 0 { Look::Nothing } else { Look::Found(()) };
+            let mut scripted = Scripted::at(&event, second);
             scripted.arm.takes = takes;
             let scripted: &mut Listening<dyn Arm + '_> = &mut scripted;
-            scripted.register(&one.waker());
+            assert!(matches!(scripted.register_and_look(&one.waker()), Look::Nothing));
             // SAFETY: the event is dropped later.
             let mut listener = unsafe { Listener::at(NonNull::from(&event)) };
             listener.register(&other.waker());

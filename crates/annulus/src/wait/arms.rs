@@ -3,6 +3,7 @@
 
 use super::any::{Arm, Arms, Listening};
 use super::look::Look;
+use super::source::There;
 use super::{Event, Source, Wait, WaitStrategy};
 
 /// The end of a list.
@@ -28,37 +29,6 @@ impl<A: Arm, Rest: Arms> Arms for (Listening<A>, Rest) {
             None => &mut self.0,
             Some(index) => self.1.at(index),
         }
-    }
-}
-
-/// Something to receive is there. Nothing is taken.
-pub(crate) struct Ready<S> {
-    source: S,
-}
-
-impl<S: Source> Ready<S> {
-    /// For whoever may receive nothing after all: a wake-up that came is passed on.
-    pub(crate) fn of(source: S) -> Self {
-        Self { source }
-    }
-}
-
-// SAFETY: that is what a `Source` promises.
-unsafe impl<S: Source> Arm for Ready<S> {
-    fn event(&self) -> &Event {
-        self.source.event()
-    }
-
-    fn look(&mut self) -> Look<()> {
-        if self.source.is_ready() { Look::Found(()) } else { Look::Nothing }
-    }
-
-    fn takes(&self) -> bool {
-        false
-    }
-
-    fn strategy(&self) -> WaitStrategy {
-        self.source.strategy()
     }
 }
 
@@ -113,6 +83,14 @@ impl<W: Wait<Found = F>, F> Finding<W, F> {
     }
 }
 
+impl<S: Source> Finding<There<S>, ()> {
+    /// Something to receive, for whoever may receive nothing after all: a wake-up that came is passed on.
+    pub(crate) fn ready(source: S) -> Self {
+        // SAFETY: that is what a `Source` promises.
+        unsafe { Self::that_takes_nothing(There(source), |there| there.0.strategy()) }
+    }
+}
+
 // SAFETY: the promise of `new`.
 unsafe impl<W: Wait<Found = F>, F> Arm for Finding<W, F> {
     fn event(&self) -> &Event {
@@ -121,14 +99,7 @@ unsafe impl<W: Wait<Found = F>, F> Arm for Finding<W, F> {
 
     #[inline(always)]
     fn look(&mut self) -> Look<()> {
-        match self.waiter.poll() {
-            Look::Found(found) => {
-                self.found = Some(found);
-                Look::Found(())
-            }
-            Look::Nothing => Look::Nothing,
-            Look::Again => Look::Again,
-        }
+        self.waiter.poll().map(|found| self.found = Some(found))
     }
 
     fn takes(&self) -> bool {
@@ -168,8 +139,8 @@ mod tests {
         first: usize,
         deadline: Option<Instant>,
     ) -> Option<usize> {
-        let arms = (Listening::new(Ready::of(right)), ());
-        wait_for_any(&mut (Listening::new(Ready::of(left)), arms), first, deadline)
+        let arms = (Listening::new(Finding::ready(right)), ());
+        wait_for_any(&mut (Listening::new(Finding::ready(left)), arms), first, deadline)
     }
 
     #[test]

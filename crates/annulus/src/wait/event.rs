@@ -44,7 +44,7 @@
 //! - Any other waker goes on to event.wake4. If that comes after their event.sleep1, they find the word
 //!   changed, or are woken. If it comes before, they see event.wake1, because event.sleep1 is an Acquire.
 //!
-//! *Tasks.* A task is armed (`waiters.rs`) before event.sleep1, and returns to its executor instead of
+//! *Tasks.* A task is armed (`waiters/`) before event.sleep1, and returns to its executor instead of
 //! event.sleep4. It needs no look at the word, because event.wake5 finds its waker: event.sleep1 is a Release
 //! and event.wake4 an Acquire. So each kind of waiter has its bit, and event.wake5 makes a system call only
 //! where a thread sleeps. Where some are woken, a thread comes first at one wake-up, and a task at the next.
@@ -315,13 +315,19 @@ impl Event {
     }
 
     /// event.wake4 and event.wake5, or event.wake6 and event.wake7, for all who sleep.
-    fn wake_all(&self) {
-        self.wake_remote();
-        let sleepers = self.wake_threads();
-        if sleepers & TASK != 0 && !mutated!("event_wakes_no_task") {
-            let is_any = self.tasks().wake_all();
-            if self.tasks().are_away(is_any) {
-                self.take_down_tasks();
+    pub(super) fn wake_all(&self) {
+        let mut is_over = false;
+        while !is_over {
+            self.wake_remote();
+            let sleepers = self.wake_threads();
+            if sleepers & TASK == 0 || mutated!("event_wakes_no_task") {
+                return;
+            }
+            let woken = self.tasks().wake_all();
+            // Where others left a wish that fell short, this is its event.wake6.
+            is_over = !woken.is_short;
+            if self.tasks().are_away(woken.is_any) {
+                is_over &= !self.take_down_tasks();
             }
         }
     }
@@ -356,12 +362,12 @@ impl Event {
     }
 
     /// event.wake6 and event.wake7 for tasks, after wake-ups that found none.
+    /// True where a wish of others fell short.
     // Decision 0070: not at each wake-up.
-    fn take_down_tasks(&self) {
+    fn take_down_tasks(&self) -> bool {
         let sleepers = self.count_wake_up(TASK);
-        if sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen") {
-            self.tasks().wake_all();
-        }
+        let is_any = sleepers & TASK != 0 && !mutated!("tasks_taken_down_unseen");
+        is_any && self.tasks().wake_all().is_short
     }
 
     #[cold]
@@ -394,31 +400,37 @@ impl Event {
         }
         // event.wake5.
         // Decision 0060: the bit stays for the others.
-        if self.wake_up_to(count, sleepers) < count && !mutated!("event_keeps_its_sleepers") {
+        if !self.wake_up_to(count, sleepers) && !mutated!("event_keeps_its_sleepers") {
             // event.wake6 and event.wake7.
             self.wake_all();
         }
     }
 
-    /// event.wake5, for up to `count` of those of whom the word spoke before event.wake4; returns how many
-    /// were woken.
-    fn wake_up_to(&self, count: u32, word: u32) -> u32 {
+    /// event.wake5, for up to `count` of those of whom the word spoke before event.wake4. False where there
+    /// were not so many, or not so many as others left to this thread.
+    fn wake_up_to(&self, count: u32, word: u32) -> bool {
+        let mut is_short = false;
         let threads = |count| {
             let are_there = count > 0 && word & THREAD != 0;
             if are_there { self.parking.wake(&self.word, count) } else { 0 }
         };
-        let tasks = |count| {
-            let are_there = count > 0 && word & TASK != 0;
-            if are_there { self.tasks().wake_some(count) } else { 0 }
+        let mut tasks = |count| {
+            if count == 0 || word & TASK == 0 {
+                return 0;
+            }
+            let woken = self.tasks().wake_some(count);
+            is_short = woken.is_short;
+            woken.count
         };
         // The number of the wake-up decides who comes first, so that nobody waits for ever.
-        if word & WAKE_UP == 0 || mutated!("threads_first") {
+        let woken = if word & WAKE_UP == 0 || mutated!("threads_first") {
             let woken = threads(count);
             woken + tasks(count - woken)
         } else {
             let woken = tasks(count);
             woken + threads(count - woken)
-        }
+        };
+        woken >= count && !is_short
     }
 
     /// event.wake4, or event.wake6: counts a wake-up, and takes down the bits of those who are about to be
@@ -463,12 +475,15 @@ impl Event {
     }
 
     /// As [`register`](Self::register), of a task that is armed among [`tasks`](Self::tasks). It must poll
-    /// once more before it returns to its executor. False where the heavy fence was not had: then a wake-up
-    /// may be missed.
+    /// once more before it returns to its executor. False where nobody would wake it: those who do are of
+    /// another process, and the system has no thread that waits for them here.
+    ///
+    /// A task has no clock, so it can't nap. Where the system refuses the heavy fence, this waits a
+    /// millisecond in its place, as a close does, in which a processor carries out what it has begun.
     pub(super) fn register_task(&self) -> bool {
-        let is_fenced = self.register_as(TASK, mutated!("task_no_heavy_fence")).fenced;
+        self.register_as(TASK, mutated!("task_no_heavy_fence"));
         // Those who wake may be of another process.
-        is_fenced & self.remote.as_ref().is_none_or(Remote::register_task)
+        self.remote.as_ref().is_none_or(Remote::register_task)
     }
 
     /// event.sleep1, event.sleep2 and event.sleep5 of a thread or a task.
@@ -484,7 +499,11 @@ impl Event {
         }
         // event.sleep2. Pairs with event.wake2. A thread can nap meanwhile.
         let heavy = if kind == THREAD { fence::heavy_if_registered } else { fence::heavy };
-        let fenced = without_fence || heavy(word & FENCE_BOTH_SIDES == 0);
+        let mut fenced = without_fence || heavy(word & FENCE_BOTH_SIDES == 0);
+        if !fenced && kind == TASK {
+            fence::wait_out();
+            fenced = true;
+        }
         // Decision 0071: one fence for many. Only if nothing has changed since event.sleep1: the bit means
         // the sleepers of this time.
         let is_noted = fenced && {
@@ -728,7 +747,7 @@ mod tests {
     impl Waiter {
         fn at(event: &Event) -> Self {
             // SAFETY: the tests drop their tasks before the event.
-            let node = unsafe { event.tasks().take_node() };
+            let (node, _) = unsafe { event.tasks().take_node() };
             let mut waiter = Self { node, count: std::sync::Arc::default() };
             waiter.wait(event);
             waiter
@@ -736,7 +755,7 @@ mod tests {
 
         fn wait(&mut self, event: &Event) {
             self.node.disarm();
-            self.node.arm(&self.count.waker());
+            let _ = self.node.arm(&self.count.waker());
             event.register_task();
         }
 

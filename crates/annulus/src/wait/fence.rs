@@ -25,7 +25,7 @@
 //!   came after its rings). Then the sleeper is told so, and naps: it looks again some milliseconds later, so
 //!   a wake-up that was missed comes late rather than never. (One is missed only where the waker's store is
 //!   still on its way to the other cores during the sleeper's second look.) Whoever would deactivate a lane
-//!   leaves it active. Whoever ends a queue waits a millisecond.
+//!   leaves it active. Whoever ends a queue waits a millisecond, and so does a task that registers.
 //! - Nobody asked for one. Then nobody sleeps, and a waker that looks has nothing to miss.
 //!
 //! *Between processes.* Where sleepers are of other processes, the same is done by another form of the

@@ -1,16 +1,17 @@
 //! [`Listener`]: with it, a task, a `select` or a file descriptor waits at an event for its `Waker`.
 //!
-//! Whoever waits this way takes a listener, [registers](Listener::register) a waker there, looks once more,
-//! and then waits for the waker in its own manner. A wake-up that the listener had for itself, in place of
-//! any other waiter, belongs to a message (or a free slot). Before each look its owner
-//! [disarms](Listener::disarm) the listener: the look then uses such a wake-up. A listener that is dropped
+//! Whoever waits this way [looks](Listener::look); registers a waker and
+//! [looks once more](Listener::register_and_look); and then waits for the waker in its own manner. A wake-up
+//! that the listener had for itself, in place of any other waiter, belongs to a message (or a free slot).
+//! Before each look the listener is disarmed: the look then uses such a wake-up. A listener that is dropped
 //! instead passes it on to another waiter.
 
 use core::ptr::NonNull;
 use core::task::Waker;
 
-use super::Event;
-use super::waiters::{Ended, OwnedNode};
+use super::contain::contain;
+use super::waiters::{Ended, OwnedNode, Woken};
+use super::{Event, Look, Wait};
 use crate::sync::mutated;
 
 /// A node among the tasks of an event, and its owner's right to be woken.
@@ -33,7 +34,18 @@ impl Listener {
     #[inline(always)]
     pub(crate) unsafe fn at(event: NonNull<Event>) -> Self {
         // SAFETY: the caller's promise, for both.
-        Self { event, node: Some(unsafe { event.as_ref().tasks().take_node() }) }
+        let (node, woken) = unsafe { event.as_ref().tasks().take_node() };
+        let listener = Self { event, node: Some(node) };
+        listener.settle(woken);
+        listener
+    }
+
+    /// What another thread left to this one falls short: others may sleep who do instead.
+    #[inline]
+    fn settle(&self, woken: Woken) {
+        if woken.is_short {
+            self.event().wake_all();
+        }
     }
 
     /// Whether it is at `event`.
@@ -51,6 +63,49 @@ impl Listener {
         unsafe { self.event.as_ref() }
     }
 
+    /// One look. A wake-up that came is used by that: true where it was one in place of any other.
+    #[inline]
+    pub(crate) fn look<W: Wait + ?Sized>(
+        listener: &mut Option<Self>,
+        waiter: &mut W,
+    ) -> (Look<W::Found>, bool) {
+        let is_owed = Self::disarm(listener);
+        (waiter.poll(), is_owed)
+    }
+
+    /// After a look that found nothing: registers `waker` where `waiter` waits, and looks once more. Where
+    /// this finds nothing, either, the waker is woken. Otherwise the listener is disarmed: true where a
+    /// wake-up came meanwhile, in place of any other, which belongs to what was found.
+    ///
+    /// *Why no wake-up is lost.* Whoever brings something comes after the registration, and wakes; or before
+    /// it, and then the second look sees what it brought (`event.rs`).
+    ///
+    /// # Safety
+    ///
+    /// Each event that the waiter returns lives, and stays where it is, as long as the listener.
+    #[inline]
+    pub(crate) unsafe fn register_and_look<W: Wait + ?Sized>(
+        listener: &mut Option<Self>,
+        waiter: &mut W,
+        waker: &Waker,
+    ) -> (Look<W::Found>, bool) {
+        let event = NonNull::from(waiter.event());
+        // SAFETY: the caller's promise.
+        unsafe { Self::register_at(listener, event, waker) };
+        // (It must not disarm the listener.)
+        let look = if mutated!("listener_no_second_look") { Look::Nothing } else { waiter.poll() };
+        if !matches!(look, Look::Nothing) {
+            return (look, Self::disarm(listener));
+        }
+        if NonNull::from(waiter.event()) == event {
+            return (Look::Nothing, false);
+        }
+        // The second look changed where it waits: it has to register there. A wake-up that came here is
+        // another's.
+        *listener = None;
+        (Look::Again, false)
+    }
+
     /// Registers `waker` at `event`: in the listener that is there, or in a new one if that is elsewhere.
     /// Otherwise as [`register`](Self::register).
     ///
@@ -58,16 +113,12 @@ impl Listener {
     ///
     /// The event lives, and stays where it is, as long as the listener.
     #[inline]
-    pub(super) unsafe fn register_at(
-        listener: &mut Option<Self>,
-        event: NonNull<Event>,
-        waker: &Waker,
-    ) -> bool {
+    pub(super) unsafe fn register_at(listener: &mut Option<Self>, event: NonNull<Event>, waker: &Waker) {
         if listener.as_ref().is_some_and(|listener| !listener.is_at(event)) {
             *listener = None;
         }
         // SAFETY: the caller's promise.
-        listener.get_or_insert_with(|| unsafe { Self::at(event) }).register(waker)
+        listener.get_or_insert_with(|| unsafe { Self::at(event) }).register(waker);
     }
 
     /// From now on nobody wakes the owner of the listener, if there is one. The owner looks for what it waits
@@ -87,12 +138,17 @@ impl Listener {
         ended == Ended::WokenAlone
     }
 
-    /// From now on `waker` is woken. The caller looks once more before it waits for that. False where a
-    /// wake-up may be missed all the same. The listener is [disarmed](Self::disarm), or new.
-    pub(crate) fn register(&mut self, waker: &Waker) -> bool {
-        let Some(node) = &mut self.node else { return false };
-        node.arm(waker);
-        self.event().register_task()
+    /// From now on `waker` is woken. The caller looks once more before it waits for that. The listener is
+    /// [disarmed](Self::disarm), or new.
+    pub(crate) fn register(&mut self, waker: &Waker) {
+        let Some(node) = &mut self.node else { return };
+        let woken = node.arm(waker);
+        self.settle(woken);
+        if !self.event().register_task() {
+            // Unreached: where the system has no thread for those whom other processes wake
+            // Nobody would: it looks again, after a nap.
+            waker.wake_by_ref();
+        }
     }
 
     /// Wakes another waiter in place of this one, which was woken alone and does not use that.
@@ -115,18 +171,23 @@ impl Listener {
         // In place: a node that is moved is read before its stores have come to an end.
         let Some(node) = &mut self.node else { return (Ended::Plainly, None) };
         let ended = node.disarm();
-        let waker = if ended == Ended::Abandoned { None } else { node.give_back() };
+        let (waker, woken) =
+            if ended == Ended::Abandoned { (None, Woken::default()) } else { node.give_back() };
         self.node = None;
+        self.settle(woken);
         (ended, waker)
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        // The waker is dropped last: its destructor is an executor's code, which may panic.
-        let (ended, _waker) = self.leave();
+        let (ended, waker) = self.leave();
         if ended == Ended::WokenAlone {
             self.pass_on();
+        }
+        // Others' code. Whoever drops a listener may have found a message, or claimed a sequence.
+        if waker.is_some() {
+            contain(|| drop(waker));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! [`Look`]: what a poll found.
 
+use crate::error::{RecvError, TryRecvError};
+
 /// What a poll found.
 #[cfg_attr(test, derive(Debug, PartialEq))]
 pub(crate) enum Look<F> {
@@ -9,6 +11,18 @@ pub(crate) enum Look<F> {
     Nothing,
     /// Something may be there, and its notify may be long over: look again, and do not sleep.
     Again,
+}
+
+impl<T> From<Result<T, TryRecvError>> for Look<Result<T, RecvError>> {
+    /// What a receive that does not wait has found.
+    #[inline(always)]
+    fn from(received: Result<T, TryRecvError>) -> Self {
+        match received {
+            Ok(value) => Self::Found(Ok(value)),
+            Err(TryRecvError::Empty) => Self::Nothing,
+            Err(TryRecvError::Closed) => Self::Found(Err(RecvError)),
+        }
+    }
 }
 
 #[cfg(any(feature = "std", feature = "async"))]

@@ -4,6 +4,8 @@
 mod any;
 #[cfg(feature = "std")]
 mod arms;
+#[cfg(any(feature = "std", feature = "async"))]
+mod contain;
 #[cfg(feature = "std")]
 mod control;
 mod deadline;
@@ -64,7 +66,7 @@ pub use arms::Choice;
 #[cfg(feature = "std")]
 pub(crate) use arms::Finding;
 #[cfg(feature = "std")]
-pub(crate) use arms::Ready;
+pub(crate) use contain::contain;
 #[cfg(feature = "std")]
 pub(crate) use control::{Control, Lending, NextOrStop, Stop, pass_on};
 pub(crate) use deadline::Deadline;
@@ -87,6 +89,8 @@ pub(crate) use remote_word::carries_out_barriers;
 pub use sending::SendChoice;
 #[cfg(feature = "std")]
 pub(crate) use sending::Sending;
+#[cfg(feature = "std")]
+pub(crate) use source::There;
 #[cfg(any(feature = "std", feature = "async"))]
 pub(crate) use source::{Next, Source, Take};
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};

@@ -52,13 +52,7 @@ impl Relay {
         // handles can receive from wakes all of them.
         Listener::disarm(&mut self.listener);
         // SAFETY: the caller's promise.
-        if !unsafe { Listener::register_at(&mut self.listener, event, waker) } {
-            // Unreached: where the system refuses membarrier after it allowed it
-            // The fence was refused. The look that follows has to see what senders did before they could see
-            // the listener.
-            // SAFETY: the caller's promise.
-            unsafe { event.as_ref() }.barrier_at_any_price();
-        }
+        unsafe { Listener::register_at(&mut self.listener, event, waker) };
         !mutated!("relay_no_second_look")
     }
 }

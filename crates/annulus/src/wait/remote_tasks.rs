@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! task                                               helper
-//! task.wait2     armed (waiters.rs)                  helper.look2   look at the word
+//! task.wait2     armed (waiters/)                    helper.look2   look at the word
 //! helper.begin1  no helper? begin one, which has     helper.wake3   its number is another than the one seen:
 //!                seen the word as it is now                         wake all tasks that are armed
 //! remote.sleep1  register there (remote_word.rs)     helper.sleep4  sleep while the word is the same, for a while
@@ -53,6 +53,7 @@ use loom::sync::{Mutex, MutexGuard};
 #[cfg(annulus_loom)]
 use loom::thread;
 
+use super::fence;
 use super::remote_word::RemoteWord;
 use super::waiters::Waiters;
 use crate::sync::mutated;
@@ -92,9 +93,15 @@ impl RemoteTasks {
     }
 
     /// helper.begin1, remote.sleep1 and remote.sleep2, of a task that is armed. It looks once more
-    /// afterwards. False if a wake-up may be missed: the system refused the fence, or the thread.
+    /// afterwards. If the system refuses the fence, this waits a millisecond in its place. So it does if the
+    /// system has no thread, and then it is false: nobody will wake the task.
     pub(super) fn register(&self) -> bool {
-        self.0.has_helper() && (mutated!("remote_tasks_unregistered") || self.0.word.register().1)
+        let has_helper = self.0.has_helper();
+        let is_fenced = mutated!("remote_tasks_unregistered") || self.0.word.register().1;
+        if !(is_fenced && has_helper) {
+            fence::wait_out();
+        }
+        has_helper
     }
 }
 
@@ -147,7 +154,7 @@ impl Shared {
                 idle_naps = 0;
                 if !mutated!("remote_tasks_not_woken") {
                     // helper.wake3.
-                    self.tasks.wake_all();
+                    self.wake_all();
                 }
             }
             // helper.end6.
@@ -169,9 +176,14 @@ impl Shared {
             {
                 // (A task that is armed has set the bit, or is about to. If another process took it down and
                 // woke nobody, the tasks look for themselves.)
-                self.tasks.wake_all();
+                self.wake_all();
             }
         }
+    }
+
+    fn wake_all(&self) {
+        // Nobody leaves a wish for some of them: there, all are woken.
+        let _woken = self.tasks.wake_all();
     }
 
     /// helper.end5: whether the helper ends, because no task waits.

@@ -92,6 +92,28 @@ unsafe impl<S: Take> Take for &mut S {
     }
 }
 
+/// Something to receive, at a handle which is borrowed or owned. Nothing is taken.
+#[cfg(feature = "std")]
+pub(crate) struct There<S>(pub(crate) S);
+
+#[cfg(feature = "std")]
+impl<S: Source> Wait for There<S> {
+    type Found = ();
+
+    fn event(&self) -> &Event {
+        self.0.event()
+    }
+
+    // Unreached: where the processor waits by the word (the strategy Monitor)
+    fn watched(&self) -> Option<&AtomicU64> {
+        self.0.watched()
+    }
+
+    fn poll(&mut self) -> Look<()> {
+        if self.0.is_ready() { Look::Found(()) } else { Look::Nothing }
+    }
+}
+
 /// The next message of a handle, which is borrowed or owned.
 pub(crate) struct Next<S>(pub(crate) S);
 

@@ -12,7 +12,6 @@
 
 use core::future::Future;
 use core::pin::Pin;
-use core::ptr::NonNull;
 use core::task::{Context, Poll};
 
 use futures_core::{FusedStream, Stream};
@@ -54,8 +53,7 @@ impl<W: Wait> Waiting<W> {
     /// Looks. A wake-up that came is used by that. If something is found, the listener is dropped.
     #[inline]
     fn look(&mut self) -> Look<W::Found> {
-        Listener::disarm(&mut self.listener);
-        let look = self.waiter.poll();
+        let (look, _is_owed) = Listener::look(&mut self.listener, &mut self.waiter);
         if matches!(look, Look::Found(_)) {
             self.listener = None;
         }
@@ -72,19 +70,13 @@ impl<W: Wait> Waiting<W> {
                 Look::Found(found) => return Poll::Ready(found),
                 Look::Again => self.look(),
                 Look::Nothing => {
-                    let event = NonNull::from(self.waiter.event());
-                    // SAFETY: the event lives as long as the waiter (`new`), which lives longer than the
-                    // listener.
-                    let is_fenced =
-                        unsafe { Listener::register_at(&mut self.listener, event, context.waker()) };
-                    // The second look: a notify that missed the registration came after a store that this
-                    // poll sees.
-                    let look =
-                        if mutated!("task_no_second_look") { Look::Nothing } else { self.waiter.poll() };
+                    let (listener, waiter) = (&mut self.listener, &mut self.waiter);
+                    // SAFETY: the events live as long as the waiter (`new`), which lives longer than the
+                    // listener. A wake-up that came meanwhile is what the second look was for.
+                    let (look, _is_owed) =
+                        unsafe { Listener::register_and_look(listener, waiter, context.waker()) };
                     match look {
                         Look::Found(found) => {
-                            // If a wake-up came meanwhile, this is what it was for.
-                            Listener::disarm(&mut self.listener);
                             self.listener = None;
                             if mutated!("task_drops_its_find") {
                                 context.waker().wake_by_ref();
@@ -92,20 +84,7 @@ impl<W: Wait> Waiting<W> {
                             }
                             return Poll::Ready(found);
                         }
-                        Look::Nothing if NonNull::from(self.waiter.event()) == event => {
-                            if !is_fenced {
-                                // A wake-up may be missed, so the task looks again.
-                                // Unreached: where the system refuses membarrier after it allowed it
-                                context.waker().wake_by_ref();
-                            }
-                            return Poll::Pending;
-                        }
-                        // The second look changed where it waits: it registers there. A wake-up that came
-                        // here is another's.
-                        Look::Nothing => {
-                            self.listener = None;
-                            self.look()
-                        }
+                        Look::Nothing => return Poll::Pending,
                         Look::Again => self.look(),
                     }
                 }

@@ -208,6 +208,7 @@ macro_rules! conformance {
             tasks::the_last_waker_is_woken,
             tasks::a_stream_stays_at_its_end,
             tasks::a_task_may_receive_inside_its_wake,
+            tasks::a_waker_that_panics_when_it_goes_loses_nothing,
             tasks::a_close_wakes_tasks_of_both_sides,
             $($more)*
         }

@@ -12,11 +12,11 @@ mod hang;
 mod idle;
 mod memory;
 mod memory_limit;
-mod notifier_sandbox;
 mod pipeline_memory;
 mod prepare;
 mod quiet_rings;
 mod registration;
+mod sandbox;
 #[path = "../support/mod.rs"]
 mod support;
 mod unwind;

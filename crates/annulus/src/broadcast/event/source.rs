@@ -5,7 +5,7 @@ use core::ops::ControlFlow;
 use super::EventSubscriber;
 use crate::batches::{Batches, HasSequence, Lend};
 use crate::broadcast::mode::Mode;
-use crate::error::{RecvError, TryRecvError};
+use crate::error::RecvError;
 use crate::receive::{Numbered, Receive, ReceiveRef, Waitable};
 use crate::sequence::Sequence;
 use crate::sync::AtomicU64;
@@ -37,22 +37,12 @@ unsafe impl<T: Clone + Send + Sync, M: Mode> Take for EventSubscriber<T, M> {
 
     #[inline]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        found(self.try_recv())
+        self.try_recv().into()
     }
 
     #[inline]
     fn poll_in_hand(&mut self) -> Look<Result<T, RecvError>> {
-        found(self.poll_next().map(|()| self.take_in_hand()))
-    }
-}
-
-/// What a verb that does not wait has found.
-#[inline(always)]
-fn found<R>(found: Result<R, TryRecvError>) -> Look<Result<R, RecvError>> {
-    match found {
-        Ok(found) => Look::Found(Ok(found)),
-        Err(TryRecvError::Empty) => Look::Nothing,
-        Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
+        self.poll_next().map(|()| self.take_in_hand()).into()
     }
 }
 
@@ -92,7 +82,7 @@ impl<T: Send + Sync, M: Mode> Lend for EventSubscriber<T, M> {
             sequences.start += 1;
             look(event, sequence, end_of_batch)
         };
-        found(self.poll_next().map(|()| _ = self.process_while::<true>(most, look)))
+        self.poll_next().map(|()| _ = self.process_while::<true>(most, look)).into()
     }
 }
 

@@ -517,11 +517,7 @@ impl<T: Send + Sync, M: Mode> Wait for EventSubscriber<T, M> {
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
-        match self.poll_next() {
-            Ok(()) => Look::Found(Ok(())),
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
-            Err(TryRecvError::Empty) => Look::Nothing,
-        }
+        self.poll_next().into()
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::Consumer;
 use crate::batches::Batches;
-use crate::error::{RecvError, TryRecvError};
+use crate::error::RecvError;
 use crate::queue::{self, InPlace};
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
@@ -36,11 +36,7 @@ unsafe impl<K: InPlace> Take for Consumer<K> {
     type Taken = Box<[u8]>;
 
     fn poll_recv(&mut self) -> Look<Result<Box<[u8]>, RecvError>> {
-        match self.try_read() {
-            Ok(record) => Look::Found(Ok(record.into())),
-            Err(TryRecvError::Empty) => Look::Nothing,
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
-        }
+        self.try_read().map(Into::into).into()
     }
 }
 

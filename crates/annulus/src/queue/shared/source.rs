@@ -2,7 +2,7 @@
 
 use super::Receiver;
 use crate::batches::Batches;
-use crate::error::{RecvError, TryRecvError};
+use crate::error::RecvError;
 use crate::lane::Number;
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
@@ -36,11 +36,7 @@ macro_rules! receivers {
 
             #[inline]
             fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-                match self.state.poll() {
-                    Ok(value) => Look::Found(Ok(value)),
-                    Err(TryRecvError::Empty) => Look::Nothing,
-                    Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
-                }
+                self.state.poll().into()
             }
         }
 

@@ -450,10 +450,6 @@ impl<T> Wait for Next<'_, T> {
     }
 
     fn poll(&mut self) -> Look<Self::Found> {
-        match self.state.poll() {
-            Ok(value) => Look::Found(Ok(value)),
-            Err(TryRecvError::Empty) => Look::Nothing,
-            Err(TryRecvError::Closed) => Look::Found(Err(RecvError)),
-        }
+        self.state.poll().into()
     }
 }

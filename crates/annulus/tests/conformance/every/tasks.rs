@@ -1,9 +1,10 @@
 //! Tasks that wait: each is polled when it is woken, and otherwise not; a future that is dropped loses
 //! nothing; and wakers may do what they like.
 
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
@@ -232,6 +233,94 @@ pub(crate) fn a_waker_that_panics_harms_nobody_else<R: Ring>() {
     for subscriber in &mut subscribers {
         assert_eq!(block_on(subscriber.recv_async()), Ok(8));
     }
+}
+
+/// A waker whose destructor panics, or whose clone does, takes nothing with it: neither the message that a
+/// task has received, nor what a publisher has claimed.
+pub(crate) fn a_waker_that_panics_when_it_goes_loses_nothing<R: Ring>() {
+    struct Mine;
+    impl Wake for Mine {
+        fn wake(self: Arc<Self>) {}
+    }
+    impl Drop for Mine {
+        fn drop(&mut self) {
+            resume_unwind(Box::new("on purpose"));
+        }
+    }
+    /// Polls with a waker that is the library's alone afterwards.
+    fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+        let mine = Waker::from(Arc::new(Mine));
+        let polled = Pin::new(&mut *future).poll(&mut Context::from_waker(&mine));
+        // (The panic of who has the last one.)
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(mine)));
+        polled
+    }
+    /// A clone that panics ends the future, which has taken nothing.
+    fn end<F: Future + Unpin>(mut future: F) {
+        assert!(poll(&mut future).is_pending());
+        let waker = not_to_be_cloned();
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            Pin::new(&mut future).poll(&mut Context::from_waker(&waker)).is_pending()
+        }));
+        assert!(polled.is_err());
+    }
+    let count = Counting::new();
+    let (mut publisher, source) = R::new(2);
+    let mut subscriber = R::subscribe(&source);
+    let mut next = 0;
+    for _ in 0..3 {
+        end(subscriber.recv_async());
+        let mut future = subscriber.recv_async();
+        assert_eq!(poll(&mut future), Poll::Pending);
+        // Not woken: the message is found by a poll.
+        publisher.publish(next).unwrap();
+        assert_eq!(count.poll(&mut future), Poll::Ready(Ok(next)));
+        drop(future);
+        let mut future = subscriber.recv_async();
+        assert_eq!(poll(&mut future), Poll::Pending);
+        // With another waker in its place.
+        assert_eq!(count.poll(&mut future), Poll::Pending);
+        assert_eq!(poll(&mut future), Poll::Pending);
+        drop(future);
+        next += 1;
+    }
+    if R::LOSSLESS {
+        let mut sent = next;
+        while publisher.try_publish(sent).is_ok() {
+            sent += 1;
+        }
+        for _ in 0..5 {
+            end(publisher.publish_async(sent));
+            let mut future = publisher.publish_async(sent);
+            assert_eq!(poll(&mut future), Poll::Pending);
+            let published = loop {
+                assert_eq!(subscriber.try_recv(), Ok(next));
+                next += 1;
+                if let Poll::Ready(published) = count.poll(&mut future) {
+                    break published;
+                }
+            };
+            assert_eq!(published, Ok(()));
+            sent += 1;
+            drop(future);
+            while publisher.try_publish(sent).is_ok() {
+                sent += 1;
+            }
+        }
+        (next..sent).for_each(|number| assert_eq!(subscriber.try_recv(), Ok(number)));
+        next = sent;
+    }
+    publisher.publish(next).unwrap();
+    assert_eq!(subscriber.try_recv(), Ok(next));
+    assert_eq!(count.alive(), 0);
+}
+
+/// A waker that panics where it is cloned.
+fn not_to_be_cloned() -> Waker {
+    const TABLE: RawWakerVTable =
+        RawWakerVTable::new(|_| resume_unwind(Box::new("on purpose")), |_| (), |_| (), |_| ());
+    // SAFETY: none of the functions uses the pointer.
+    unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &TABLE)) }
 }
 
 /// A close wakes those who wait for a message, and those who wait for room; both are told.

@@ -7,3 +7,5 @@ mod events;
 mod joins;
 mod memory;
 mod queues;
+#[cfg(feature = "std")]
+mod waits;

@@ -1,6 +1,6 @@
 //! How loops end.
 
-use std::panic::panic_any;
+use std::panic::{panic_any, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc as std_mpsc};
 use std::thread;
@@ -295,4 +295,51 @@ fn a_loop_that_is_dropped_stops_and_one_that_is_detached_goes_on() {
     thread::sleep(Duration::from_millis(2));
     (0..10).for_each(|number| producer.send(number).unwrap());
     until(&|| handled.load(Ordering::Relaxed) == 20);
+}
+
+/// What panics when it is dropped, and says so before.
+struct Panics(std_mpsc::Sender<()>);
+
+impl Drop for Panics {
+    fn drop(&mut self) {
+        self.0.send(()).unwrap();
+        resume_unwind(Box::new("on purpose"));
+    }
+}
+
+/// Nobody joins the thread, so nobody takes its context, or what its panic says: a destructor of either that
+/// panics ends neither the process nor whoever has the handle.
+#[test]
+fn a_destructor_that_panics_behind_a_loop_ends_nobody_else() {
+    for (is_context, is_over, is_detached) in (0..8).map(|bits| (bits & 1 == 0, bits & 2 == 0, bits & 4 == 0))
+    {
+        let (tell, told) = std_mpsc::channel();
+        let (mut producer, consumer) = spsc::channel(4);
+        let mut panics = Some(Panics(tell));
+        let context = panics.take_if(|_| is_context);
+        let handler = move |_: &mut Option<Panics>, (), _| {
+            if let Some(panics) = panics.take() {
+                resume_unwind(Box::new(panics));
+            }
+        };
+        let event_loop = EventLoop::builder(consumer, context).spawn(handler).unwrap();
+        producer.send(()).unwrap();
+        let mut producer = Some(producer);
+        if is_over {
+            producer = None;
+            let begun = Instant::now();
+            while !event_loop.is_finished() {
+                assert!(begun.elapsed() < STUCK);
+                thread::yield_now();
+            }
+        }
+        if is_detached {
+            event_loop.detach();
+        } else {
+            drop(event_loop);
+        }
+        drop(producer);
+        told.recv().unwrap();
+        assert!(told.recv().is_err(), "once");
+    }
 }

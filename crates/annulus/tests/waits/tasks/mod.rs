@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
 
 mod broadcast;
+mod many;
 mod queues;
 
 use std::pin::pin;

@@ -1,0 +1,75 @@
+//! Who waits: the first wait that sleeps needs memory, and those that follow do not.
+
+use std::time::Duration;
+
+use annulus::{Select, WaitStrategy, select, spsc};
+
+use crate::counting::steady;
+
+/// So short a time that nothing comes in it, and long enough to sleep.
+const SHORT: Duration = Duration::from_micros(100);
+
+/// Sleeps at once.
+const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };
+
+#[test]
+fn a_select_that_waits_again_allocates_nothing() {
+    let (_producers, mut consumers): (Vec<_>, Vec<_>) = (0..4).map(|_| spsc::channel::<u64>(4)).unzip();
+    for consumer in &mut consumers {
+        consumer.set_wait_strategy(BLOCK);
+    }
+    {
+        let mut select = Select::new();
+        for consumer in &mut consumers {
+            select.recv(consumer);
+        }
+        steady(|_| assert_eq!(select.ready_timeout(SHORT), None));
+    }
+    let [first, second, ..] = &mut consumers[..] else { unreachable!() };
+    steady(|_| {
+        select! {
+            recv(first) -> _ => unreachable!(),
+            recv(second) -> _ => unreachable!(),
+            default(SHORT) => {}
+        }
+    });
+}
+
+#[cfg(feature = "async")]
+mod tasks {
+    use std::task::Poll;
+
+    use annulus::queue::shared;
+
+    use crate::counting::{bytes, steady};
+    use crate::support::tasks::Counting;
+
+    #[test]
+    fn a_task_that_waits_again_allocates_nothing() {
+        let (sender, receiver) = shared::channel(4);
+        let count = Counting::new();
+        steady(|round| {
+            let mut futures = [(); 4].map(|()| receiver.recv_async());
+            assert!(futures.each_mut().iter_mut().all(|future| count.poll(*future).is_pending()));
+            sender.send(round).unwrap();
+            assert_eq!(count.poll(&mut futures[0]), Poll::Ready(Ok(round)));
+        });
+    }
+
+    /// After a peak, what nobody needs is given back.
+    #[test]
+    fn memory_goes_by_who_waits_now() {
+        const MANY: usize = if cfg!(miri) { 100 } else { 20_000 };
+        let (_sender, receiver) = shared::channel::<u64>(4);
+        let count = Counting::new();
+        let wait = |tasks: usize| {
+            let mut futures: Vec<_> = (0..tasks).map(|_| receiver.recv_async()).collect();
+            assert!(futures.iter_mut().all(|future| count.poll(future).is_pending()));
+        };
+        wait(1);
+        let before = bytes();
+        wait(MANY);
+        let left = bytes().saturating_sub(before);
+        assert!(left < 1_000, "{left} bytes are left of {MANY} tasks");
+    }
+}
