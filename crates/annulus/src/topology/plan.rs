@@ -14,7 +14,7 @@ use super::counters::{Received, Sent};
 use super::error::BuildError;
 use super::graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
 use super::link::Link;
-use super::port::{BoxInlet, BoxOutlet, Counted, Publishing};
+use super::port::{BoxInlet, BoxOutlet, Counted};
 use super::runner::{Context, Shared};
 use crate::Closer;
 use crate::broadcast;
@@ -313,7 +313,7 @@ impl Plan {
                 ($ends:expr) => {{
                     let (publisher, subscribable) = $ends;
                     let closer = publisher.closer();
-                    let outlet = Box::new(Publishing { publisher, counters: Arc::clone(&sent) });
+                    let outlet = Box::new(Counted { handle: publisher, counters: Arc::clone(&sent) });
                     let inlet = |(_, counters): &(Node, Arc<Received>)| {
                         let (handle, counters) = (subscribable.subscribe(), Arc::clone(counters));
                         Box::new(Counted { handle, counters }) as BoxInlet<T>

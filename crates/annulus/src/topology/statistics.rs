@@ -30,11 +30,11 @@ pub struct StageStatistics {
     pub received: u64,
     /// How many messages it has sent. A message that goes to several branches through one ring counts once.
     pub sent: u64,
-    /// How many batches it has received.
+    /// How many batches it has received: messages that were there together, so that its thread did not wait
+    /// between them. A batch has at most 256 messages, and fewer while the stage is slow.
     pub batches: u64,
     /// How long its threads worked on messages, all together. While batches have less than 8 messages and
-    /// take less than a microsecond, one in 8 is measured and counts for all, so this is an estimate. It
-    /// includes waiting for room where a stage makes more than 256 results of one batch.
+    /// take less than a microsecond, one in 8 is measured and counts for all, so this is an estimate.
     pub busy: Duration,
     /// How long its threads waited, for messages or for room, all together: the rest of the time from the
     /// build to their end.

@@ -235,6 +235,50 @@ fn a_slow_stage_sends_its_results_one_by_one() {
     pipeline.join().unwrap();
 }
 
+/// A slow stage of batches gets short ones, so that it does not keep its results back.
+#[test]
+fn a_slow_stage_gets_short_batches() {
+    // It works on so many before one of their results is received, and waits then: in vain if it got more.
+    const AHEAD: u64 = 50;
+    let slow = Duration::from_millis(if cfg!(miri) { 1 } else { 4 });
+    let (go_on, gate) = channel::<()>();
+    let (mut input, stages) = Pipeline::builder().capacity(1024).input::<u64>();
+    let (mut output, pipeline) = stages
+        .then_batch(move |batch, results: &mut Vec<u64>| {
+            for x in batch {
+                if *x >= AHEAD {
+                    gate.recv().unwrap();
+                }
+                thread::sleep(slow);
+                results.push(*x);
+            }
+        })
+        .build();
+    let count = if cfg!(miri) { 10 } else { 100 };
+    (0..count).for_each(|x| input.publish(x).unwrap());
+    drop(input);
+    for x in 0..count {
+        assert_eq!(output.recv(), Ok(x));
+        _ = go_on.send(());
+    }
+    pipeline.join().unwrap();
+}
+
+/// Also those of a batch in which it panics.
+#[test]
+fn the_results_of_a_batch_before_a_panic_go_on() {
+    let (mut input, stages) = Pipeline::builder().input::<u64>();
+    let (output, pipeline) = stages
+        .then_batch(|_, results: &mut Vec<u64>| {
+            results.extend([1, 2]);
+            quiet_panic("three")
+        })
+        .build();
+    input.publish(0).unwrap();
+    assert_eq!(output.into_iter().collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(pipeline.join().unwrap_err().panics().len(), 1);
+}
+
 /// An endless stage ends when nobody receives what it makes.
 #[test]
 fn an_endless_stage_ends() {

@@ -8,5 +8,6 @@ mod graphs;
 mod inputs;
 mod numbers;
 mod outputs;
+mod running;
 mod sources;
 mod verbs;
