@@ -265,14 +265,23 @@ impl Pipeline {
     /// ```
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        let numbers = numbers(&self.counters);
+        let has_ended = |node| match node {
+            Node::Stage(stage) => self.of_stage(stage).all(|thread| thread.work.ended_ns.get() > 0),
+            _ => false,
+        };
+        let over: Vec<bool> = self.graph.edges.iter().map(|edge| has_ended(edge.to)).collect();
+        let numbers = numbers(&self.counters, &over);
         let edges = (0..numbers.len()).map(|index| edge(&self.graph, index, &numbers)).collect();
         let stages = (0..self.graph.stages.len()).map(|stage| self.stage(stage)).collect();
         Statistics { stages, edges }
     }
 
+    fn of_stage(&self, stage: usize) -> impl Iterator<Item = &Thread> {
+        self.threads.iter().filter(move |thread| thread.stage == stage)
+    }
+
     fn stage(&self, stage: usize) -> StageStatistics {
-        let threads = || self.threads.iter().filter(move |thread| thread.stage == stage);
+        let threads = || self.of_stage(stage);
         let (mut busy_ns, mut waiting_ns) = (0, 0);
         for thread in threads() {
             let busy = thread.work.busy_ns.get();
@@ -300,7 +309,7 @@ impl Pipeline {
             name: self.graph.name(Node::Stage(stage)),
             received: received.iter().map(|counters| counters.received.get()).sum(),
             sent: sent.iter().map(|counters| counters.0.get()).sum(),
-            batches: threads().map(|thread| thread.work.batches.get()).sum(),
+            batches: threads().map(|thread| thread.work.calls.get()).sum(),
             busy: Duration::from_nanos(busy_ns),
             waiting: Duration::from_nanos(waiting_ns),
         }
@@ -311,10 +320,13 @@ fn lock(gate: &Mutex<bool>) -> MutexGuard<'_, bool> {
     gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn numbers(edges: &[EdgeCounters]) -> Vec<EdgeNumbers> {
+/// The numbers of all edges, of which those that are `over` have no reader any more.
+fn numbers(edges: &[EdgeCounters], over: &[bool]) -> Vec<EdgeNumbers> {
     let mut numbers: Vec<_> = edges
         .iter()
-        .map(|edge| EdgeNumbers {
+        .zip(over)
+        .map(|(edge, is_over)| EdgeNumbers {
+            is_over: *is_over,
             received: edge.received.received.get(),
             lost: edge.received.lost.get(),
             ..EdgeNumbers::default()
@@ -330,6 +342,10 @@ fn numbers(edges: &[EdgeCounters]) -> Vec<EdgeNumbers> {
             Some(ring) => ring.waiting(),
             None => Some(edge.received.left.get()),
         };
+        // Acquire: pairs with the Release by which the last handle of the ring gave up its share, where the
+        // ring is gone. What its consumer has taken was told before.
+        fence(Ordering::Acquire);
+        numbers.taken = edge.taken.as_ref().and_then(|taken| taken.get().copied());
         if mutated!("sent_read_last") {
             (0..100).for_each(|_| pause());
             numbers.sent = edge.sent.0.get();

@@ -18,6 +18,7 @@ use super::port::{BoxInlet, BoxOutlet, Counted};
 use super::runner::{Context, Shared};
 use crate::Closer;
 use crate::broadcast;
+use crate::closer::Taken;
 use crate::error::CapacityError;
 use crate::message::Message;
 use crate::queue::{Consumer, shared};
@@ -35,6 +36,8 @@ pub(super) struct EdgeCounters {
     pub(super) received: Arc<Received>,
     /// The ring, for who asks how many messages are in it. A source has none of the pipeline's.
     pub(super) ring: Option<Closer>,
+    /// Of an output: how many messages it has received, once it is dropped.
+    pub(super) taken: Option<Taken>,
 }
 
 /// What is wrong.
@@ -161,7 +164,7 @@ impl Plan {
                 edges.push(self.graph.edges.len());
                 self.graph.edges.push(EdgeInfo { from: *from, to: *to, ring, ring_id, capacity });
                 let (sent, received, ring) = (Arc::clone(sent), Arc::clone(received), Some(closer.clone()));
-                self.counters.push(EdgeCounters { sent, received, ring });
+                self.counters.push(EdgeCounters { sent, received, ring, taken: None });
             }
             all.push(edges);
         }
@@ -177,7 +180,7 @@ impl Plan {
         self.graph.edges.push(EdgeInfo { from: Node::Input, to: NOWHERE, ring, ring_id, capacity: 0 });
         let received = Arc::new(Received::default());
         let sent = Arc::new(Sent::default());
-        self.counters.push(EdgeCounters { sent, received: Arc::clone(&received), ring: None });
+        self.counters.push(EdgeCounters { sent, received: Arc::clone(&received), ring: None, taken: None });
         (edge, received)
     }
 
@@ -271,6 +274,22 @@ impl Plan {
             (writer.give)(self, outlet);
         }
         (queue.inlet, queue.edges)
+    }
+
+    /// The queue of an output, from all who wait for it.
+    pub(super) fn output<T: Send + 'static, K: Link>(
+        &mut self,
+        writers: Vec<Pending<T>>,
+        settings: Settings,
+    ) -> Consumer<T, K> {
+        let node = Node::Output(self.outputs);
+        self.outputs += 1;
+        let (Counted { handle, .. }, edges) = self.queue(writers, node, settings);
+        let taken = handle.closer().taken();
+        for edge in edges {
+            self.counters[edge].taken = Some(Arc::clone(&taken));
+        }
+        handle
     }
 
     /// A queue from which each message goes to one of `threads` readers, the threads of the stage `to`.

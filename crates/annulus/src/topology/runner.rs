@@ -93,6 +93,12 @@ impl<'c, O: ?Sized> Results<'c, O> {
         Self { context, outlet, timing: Timing::new(&context.work, context.strategy) }
     }
 
+    /// Counts a call of the stage's function.
+    #[inline]
+    pub(super) fn count_call(&self) {
+        self.context.work.calls.add(1);
+    }
+
     /// Whether the pipeline was aborted.
     #[inline]
     pub(super) fn is_aborted(&self) -> bool {

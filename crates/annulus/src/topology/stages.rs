@@ -432,10 +432,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     pub(super) fn output(self) -> Consumer<T, K::Queue> {
         let (plan, settings) = (self.plan.clone(), self.settings);
         let writers = self.into_writers();
-        let mut locked = plan.lock();
-        let node = Node::Output(locked.outputs);
-        locked.outputs += 1;
-        locked.queue(writers, node, settings).0.handle
+        plan.lock().output(writers, settings)
     }
 
     /// Adds a stage that does `what`.

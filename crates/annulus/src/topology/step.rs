@@ -24,6 +24,7 @@ impl<T, U, I: IntoIterator<Item = U>, F: FnMut(T) -> I> Step<T, U> for Mapping<F
         let Self(f) = self;
         let (mut message, mut count) = (first, 1);
         loop {
+            out.count_call();
             let mut is_silent = true;
             for result in f(message) {
                 is_silent = false;
@@ -76,6 +77,7 @@ impl<T, U, F: FnMut(&mut [T], &mut Vec<U>)> Step<T, U> for Batch<T, U, F> {
         self.messages.push(first);
         inlet.receive_more(&mut self.messages, most);
         let count = self.messages.len();
+        out.count_call();
         (self.f)(&mut self.messages, &mut self.results);
         self.messages.clear();
         if self.results.is_empty() && out.is_closed() {
