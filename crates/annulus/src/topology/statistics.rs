@@ -33,8 +33,9 @@ pub struct StageStatistics {
     /// How many batches it has received: how often its function was called. A [stage of
     /// batches](super::Stages::then_batch) gets several messages at once, and any other stage one.
     pub batches: u64,
-    /// How long its threads worked on messages, all together. Where less than 8 messages are there at a time,
-    /// and take less than a microsecond, one time in 8 is measured and counts for all, so this is an estimate.
+    /// How long its threads worked on messages, all together. Where less than 8 messages are there at a time
+    /// and take less than a microsecond, one time in 8 is measured and counts for all, so this is an
+    /// estimate.
     pub busy: Duration,
     /// How long its threads waited, for messages or for room, all together: the rest of the time from the
     /// build to their end.
