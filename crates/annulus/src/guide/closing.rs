@@ -42,7 +42,9 @@
 //! ```
 //!
 //! A `topology::Pipeline` is such a chain, with branches and joins, and makes the threads
-//! and the rings.
+//! and the rings. Its output is the last queue of the chain. If you drop that, each stage ends with its next
+//! message, and `let (_, pipeline) = stages.build()` drops it at once. Keep it in a variable and receive from
+//! it, or end the pipeline with a `sink`, which has no output.
 //!
 //! # Closing a ring early
 //!

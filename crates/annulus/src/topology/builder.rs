@@ -3,8 +3,9 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::early::Early;
 use super::graph::Node;
-use super::input::{Input, Slot};
+use super::input::Input;
 use super::pipeline::Pipeline;
 use super::plan::{Pending, Plan, Settings, SharedPlan};
 use super::port::BoxOutlet;
@@ -14,6 +15,7 @@ use crate::Receive;
 use crate::wait::WaitStrategy;
 
 /// Settings of a pipeline, and the verbs that begin it; made by [`Pipeline::builder`].
+#[doc(alias = "PipelineBuilder")]
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a pipeline begins with `input` or `source`"]
 pub struct Builder {
@@ -25,7 +27,14 @@ pub struct Builder {
 impl Pipeline {
     /// Settings for a new pipeline.
     pub fn builder() -> Builder {
-        Builder { capacity: 1024, strategy: WaitStrategy::default(), stack_bytes: None }
+        Builder::default()
+    }
+}
+
+/// As [`Pipeline::builder`].
+impl Default for Builder {
+    fn default() -> Self {
+        Self { capacity: 1024, strategy: WaitStrategy::default(), stack_bytes: None }
     }
 }
 
@@ -50,16 +59,15 @@ impl Builder {
 
     /// Begins a pipeline with an [`Input`].
     pub fn input<T: Send + 'static>(self) -> (Input<T>, Stages<T>) {
-        let slot = Slot::new();
-        let there = slot.clone();
+        let (early, promise) = Early::new(self.capacity);
         let give = move |plan: &mut Plan, outlet: BoxOutlet<T>| {
             // Decision 0076.
             let Some(entry) = outlet.into_entry() else { unreachable!("one ring is behind an input") };
-            plan.connect.push(Box::new(move || there.put(entry)));
+            promise.keep(plan, entry);
         };
         let (plan, settings) = self.begin();
         let writers: Vec<_> = alloc::vec![Pending { from: Node::Input, give: Box::new(give) }];
-        (Input::new(slot), Stages::of_writers(plan, settings, writers))
+        (Input::new(early), Stages::of_writers(plan, settings, writers))
     }
 
     /// Begins a pipeline with a receiving handle that is there already: a subscriber, a consumer, or any
@@ -100,6 +108,6 @@ impl Builder {
 
     fn begin(self) -> (SharedPlan, Settings) {
         let Self { capacity, strategy, stack_bytes } = self;
-        (SharedPlan::new(), Settings { capacity, strategy, stack_bytes })
+        (SharedPlan::new(), Settings { fork: 0, capacity, strategy, stack_bytes })
     }
 }

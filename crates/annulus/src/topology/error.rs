@@ -28,13 +28,18 @@ pub enum BuildError {
         /// What the system says.
         error: io::Error,
     },
-    /// Nothing receives what a stage sends: the end that it had was dropped.
+    /// Nothing receives what a stage sends: an end behind it was dropped, or is not a part of what is built.
     Unconnected {
-        /// The name of the stage.
+        /// The name of the stage, or `input`.
         stage: String,
     },
-    /// A branch was closed with an end of another pipeline.
+    /// A branch was closed with an end of another pipeline. Neither of the two can be built.
     AnotherPipeline,
+    /// An end of another fork was to be zipped. The two do not get the same messages, so one could wait for
+    /// the other for ever.
+    AnotherFork,
+    /// An end was used after a build of its pipeline, which may have failed.
+    AlreadyBuilt,
     /// There are no branches, or a parallel stage has no thread.
     NoBranches {
         /// What there are none of.
@@ -79,9 +84,19 @@ impl fmt::Display for BuildError {
             Self::Capacity { edge, error } => write!(f, "no ring for the edge {edge}: {error}"),
             Self::Thread { stage, error } => write!(f, "no thread for the stage {stage:?}: {error}"),
             Self::Unconnected { stage } => {
-                write!(f, "nothing receives what the stage {stage:?} sends: its end was dropped")
+                write!(
+                    f,
+                    "nothing receives what {stage:?} sends: \
+                     an end behind it was dropped, or is not a part of what is built"
+                )
             }
             Self::AnotherPipeline => f.write_str("a branch ended with an end of another pipeline"),
+            Self::AnotherFork => {
+                f.write_str("a zip is for the branches of one fork, and got an end of another")
+            }
+            Self::AlreadyBuilt => {
+                f.write_str("the pipeline of this end was built before, or its build failed")
+            }
             Self::NoBranches { of } => write!(f, "there must be at least one {of}"),
             Self::Core { stage, error } => write_no_cpu(f, format_args!("the stage {stage:?}"), error),
             Self::CoreCount { stage, threads, cores } => write!(
@@ -110,7 +125,9 @@ impl Error for BuildError {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct StagePanic {
-    /// The name of the stage.
+    /// The number of the stage, from 0: its place in [`Graph::stages`](super::Graph::stages).
+    pub index: usize,
+    /// The name of the stage. Two stages may have one name.
     pub stage: String,
     /// The message of the panic, or a note that it had none.
     pub message: String,

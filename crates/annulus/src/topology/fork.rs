@@ -4,18 +4,20 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
+use core::mem;
 
 use super::error::BuildError;
 use super::graph::RingKind;
 use super::join::{Copies, Rows, Side, Zip};
 use super::link::{EndKind, Free, InStep, Merged, OneForOne};
 use super::pipeline::Pipeline;
-use super::plan::{Mistake, NOWHERE, Pending, SharedPlan};
+use super::plan::{Mistake, NOWHERE, Pending, Settings, SharedPlan};
 use super::sink::Sunk;
 use super::stages::Stages;
 use crate::message::Message;
 use crate::queue::Consumer;
 use crate::spsc::Spsc;
+use crate::sync::mutated;
 
 impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// Branches in two: each branch gets every message. `left` and `right` add to their branch, and end it or
@@ -41,19 +43,19 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// pipeline.join().unwrap();
     /// ```
     pub fn fork<A: End, B: End>(
-        self,
+        mut self,
         left: impl FnOnce(Stages<T>) -> A,
         right: impl FnOnce(Stages<T>) -> B,
     ) -> Fork<(A, B), K::Behind>
     where
         T: Copied,
     {
-        let plan = self.plan.clone();
+        let place = self.begin_fork();
         let mut branches = self.copies(2, false).into_iter();
         let (Some(first), Some(second)) = (branches.next(), branches.next()) else {
             unreachable!("there are two");
         };
-        Fork::new(plan, (left(first), right(second)))
+        Fork::new(place, (left(first), right(second)))
     }
 
     /// Two branches of one stage each, for the shape of a diamond: short for [`fork`](Self::fork) and
@@ -159,13 +161,14 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// pipeline.join().unwrap();
     /// ```
     pub fn fork_cloned<E: End>(
-        self,
+        mut self,
         count: usize,
         mut add: impl FnMut(usize, Stages<T>) -> E,
     ) -> Fork<Vec<E>, K::Behind>
     where
         T: Clone,
     {
+        let place = self.begin_fork();
         let (plan, settings) = (self.plan.clone(), self.settings);
         let writer = self.into_single(true);
         let mut locked = plan.lock();
@@ -182,12 +185,12 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         (writer.give)(&mut locked, Box::new(Copies::new(outlets)));
         drop(locked);
         let branches = branches.into_iter().enumerate();
-        Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
+        Fork::new(place, branches.map(|(index, stages)| add(index, stages)).collect())
     }
 
     /// `count` branches over one broadcast ring.
     fn branches_of<Q: EndKind, E: End, P: EndKind>(
-        self,
+        mut self,
         count: usize,
         is_lossy: bool,
         mut add: impl FnMut(usize, Stages<T, Q>) -> E,
@@ -195,10 +198,17 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     where
         T: Copied,
     {
-        let plan = self.plan.clone();
-        let count = plan.lock().at_least_one(count, "branch");
+        let place = self.begin_fork();
+        let count = place.plan.lock().at_least_one(count, "branch");
         let branches = self.copies(count, is_lossy).into_iter().enumerate();
-        Fork::new(plan, branches.map(|(index, stages)| add(index, stages)).collect())
+        Fork::new(place, branches.map(|(index, stages)| add(index, stages)).collect())
+    }
+
+    /// What comes behind is in branches of a new fork.
+    fn begin_fork(&mut self) -> Place {
+        let fork = self.plan.lock().add_fork();
+        let outer = mem::replace(&mut self.settings.fork, fork);
+        Place { plan: self.plan.clone(), fork, outer }
     }
 }
 
@@ -256,8 +266,8 @@ pub(super) trait Finish: Sized {
     /// What is its [`End::Outputs`].
     type Out;
 
-    /// Whether it is an end of `plan`.
-    fn is_of(&self, plan: &SharedPlan) -> bool;
+    /// Notes a mistake if it is no end of `plan`.
+    fn check_is_of(&self, plan: &SharedPlan);
 
     /// Makes the outputs.
     fn finish(self) -> Self::Out;
@@ -266,8 +276,8 @@ pub(super) trait Finish: Sized {
 impl<T: Send + 'static, K: EndKind> Finish for Stages<T, K> {
     type Out = Consumer<T, K::Queue>;
 
-    fn is_of(&self, plan: &SharedPlan) -> bool {
-        self.plan.is(plan)
+    fn check_is_of(&self, plan: &SharedPlan) {
+        self.plan.check_is(plan);
     }
 
     fn finish(self) -> Consumer<T, K::Queue> {
@@ -282,8 +292,8 @@ impl<T: Send + 'static, K: EndKind> End for Stages<T, K> {
 impl Finish for Sunk {
     type Out = ();
 
-    fn is_of(&self, plan: &SharedPlan) -> bool {
-        self.plan.is(plan)
+    fn check_is_of(&self, plan: &SharedPlan) {
+        self.plan.check_is(plan);
     }
 
     fn finish(self) {}
@@ -296,8 +306,9 @@ impl End for Sunk {
 impl<A: End, B: End> Finish for (A, B) {
     type Out = (A::Outputs, B::Outputs);
 
-    fn is_of(&self, plan: &SharedPlan) -> bool {
-        self.0.is_of(plan) && self.1.is_of(plan)
+    fn check_is_of(&self, plan: &SharedPlan) {
+        self.0.check_is_of(plan);
+        self.1.check_is_of(plan);
     }
 
     fn finish(self) -> Self::Out {
@@ -312,8 +323,10 @@ impl<A: End, B: End> End for (A, B) {
 impl<E: End> Finish for Vec<E> {
     type Out = Vec<E::Outputs>;
 
-    fn is_of(&self, plan: &SharedPlan) -> bool {
-        self.iter().all(|end| end.is_of(plan))
+    fn check_is_of(&self, plan: &SharedPlan) {
+        for end in self {
+            end.check_is_of(plan);
+        }
     }
 
     fn finish(self) -> Self::Out {
@@ -328,8 +341,9 @@ impl<E: End> End for Vec<E> {
 impl<E: End, P: EndKind> Finish for Fork<E, P> {
     type Out = E::Outputs;
 
-    fn is_of(&self, plan: &SharedPlan) -> bool {
-        self.plan.is(plan) && self.ends.is_of(plan)
+    fn check_is_of(&self, plan: &SharedPlan) {
+        self.place.plan.check_is(plan);
+        self.ends.check_is_of(plan);
     }
 
     fn finish(self) -> E::Outputs {
@@ -352,23 +366,44 @@ impl<E: End, P: EndKind> End for Fork<E, P> {
 ///   `fork_cloned` it is a vector.
 ///
 /// A branch may branch again: a `Fork` is an end, too. `P` is what is known of the place where it branched.
+#[doc(alias = "FanOutBuilder")]
 #[must_use = "a pipeline is built by `build`"]
 pub struct Fork<E, P = InStep> {
-    plan: SharedPlan,
+    place: Place,
     ends: E,
     before: PhantomData<fn() -> P>,
 }
 
-impl<E: End, P: EndKind> Fork<E, P> {
-    pub(super) fn new(plan: SharedPlan, ends: E) -> Self {
-        if !ends.is_of(&plan) {
-            plan.lock().note(Mistake::Other(BuildError::AnotherPipeline));
+/// Where a pipeline branches.
+struct Place {
+    plan: SharedPlan,
+    /// The number of the fork, and of the fork that it is in a branch of.
+    fork: usize,
+    outer: usize,
+}
+
+impl Place {
+    // Decision 0076: a zip takes branches of one fork.
+    /// The settings behind a zip of ends with these settings. There are at least one.
+    fn zipped(&self, ends: &[Settings]) -> Settings {
+        if ends.iter().any(|end| end.fork != self.fork) && !mutated!("zip_of_any_ends") {
+            self.plan.lock().note(Mistake::Other(BuildError::AnotherFork));
         }
-        Self { plan, ends, before: PhantomData }
+        Settings { fork: self.outer, ..ends[0] }
+    }
+}
+
+impl<E: End, P: EndKind> Fork<E, P> {
+    fn new(place: Place, ends: E) -> Self {
+        ends.check_is_of(&place.plan);
+        Self { place, ends, before: PhantomData }
     }
 
     /// Builds the pipeline: starts the thread of each stage. Returns the outputs of the branches, in the
     /// shape of the branches, and the [`Pipeline`].
+    ///
+    /// Keep each output, and receive from it: see [`Stages::build`]. When one is dropped, its branch ends.
+    /// When all are, the pipeline does.
     ///
     /// # Panics
     ///
@@ -382,10 +417,10 @@ impl<E: End, P: EndKind> Fork<E, P> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`]. No thread is left, and the input gives back what is published.
+    /// [`BuildError`]. No thread is left. The input is closed: it gives back what is published from now on.
     pub fn try_build(self) -> Result<(E::Outputs, Pipeline), BuildError> {
         let outputs = self.ends.finish();
-        Ok((outputs, Pipeline::start(&self.plan)?))
+        Ok((outputs, Pipeline::start(&self.place.plan)?))
     }
 }
 
@@ -397,22 +432,23 @@ where
     L: EndKind,
     P: EndKind,
 {
-    /// Adds a stage to the first branch: see [`Stages::then`].
+    /// Adds a stage to the first branch: see [`Stages::then`]. Other verbs, such as [`Stages::then_with`],
+    /// are for the closures of a [`fork`](Stages::fork).
     #[allow(clippy::type_complexity, reason = "both branches")]
     pub fn then_a<U: Send + 'static>(
         self,
         f: impl FnMut(A) -> U + Send + 'static,
     ) -> Fork<(Stages<U, K::Behind>, Stages<B, L>), P> {
-        Fork::new(self.plan, (self.ends.0.then(f), self.ends.1))
+        Fork::new(self.place, (self.ends.0.then(f), self.ends.1))
     }
 
-    /// Adds a stage to the second branch: see [`Stages::then`].
+    /// Adds a stage to the second branch, as [`then_a`](Self::then_a) to the first.
     #[allow(clippy::type_complexity, reason = "both branches")]
     pub fn then_b<U: Send + 'static>(
         self,
         f: impl FnMut(B) -> U + Send + 'static,
     ) -> Fork<(Stages<A, K>, Stages<U, L::Behind>), P> {
-        Fork::new(self.plan, (self.ends.0, self.ends.1.then(f)))
+        Fork::new(self.place, (self.ends.0, self.ends.1.then(f)))
     }
 
     /// Joins the two branches by pairs: what each branch has made of the same message.
@@ -426,6 +462,9 @@ where
     /// let (input, stages) = annulus::topology::Pipeline::builder().input::<u64>();
     /// stages.fork(|s| s.filter_map(|x| (x > 1).then_some(x)), |s| s.then(|x| x)).zip();
     /// ```
+    ///
+    /// For the same reason the build fails with [`AnotherFork`](BuildError::AnotherFork) where a closure has
+    /// returned an end of another fork.
     ///
     /// # Examples
     ///
@@ -444,12 +483,12 @@ where
         K: OneForOne,
         L: OneForOne,
     {
-        let settings = self.ends.0.settings;
+        let settings = self.place.zipped(&[self.ends.0.settings, self.ends.1.settings]);
         let (left, mut edges) = self.ends.0.into_inlet();
         let (right, others) = self.ends.1.into_inlet();
         edges.extend(others);
         let inlet = Box::new(Zip { left: Side::new(left), right: Side::new(right) });
-        Stages::of_inlet(self.plan, settings, inlet, edges, None)
+        Stages::of_inlet(self.place.plan, settings, inlet, edges, None)
     }
 }
 
@@ -478,7 +517,7 @@ impl<T: Send + 'static, K: EndKind, B, P> Fork<(Stages<T, K>, B), P> {
         let settings = self.ends.0.settings;
         let mut writers = self.ends.0.into_writers();
         writers.extend(self.ends.1.writers());
-        Stages::of_writers(self.plan, settings, writers)
+        Stages::of_writers(self.place.plan, settings, writers)
     }
 }
 
@@ -503,7 +542,7 @@ impl<T: Send + 'static, K: EndKind, P> Fork<Vec<Stages<T, K>>, P> {
     pub fn merge(self) -> Stages<T, Merged> {
         let settings = self.ends[0].settings;
         let writers = self.ends.into_iter().flat_map(Stages::into_writers).collect();
-        Stages::of_writers(self.plan, settings, writers)
+        Stages::of_writers(self.place.plan, settings, writers)
     }
 }
 
@@ -532,19 +571,20 @@ impl<T: Send + 'static, K: EndKind, P: EndKind> Fork<Vec<Stages<T, K>>, P> {
     where
         K: OneForOne,
     {
-        let settings = self.ends[0].settings;
+        let settings: Vec<_> = self.ends.iter().map(|end| end.settings).collect();
+        let settings = self.place.zipped(&settings);
         let (mut sides, mut edges) = (Vec::new(), Vec::new());
         for end in self.ends {
             let (inlet, of_inlet) = end.into_inlet();
             sides.push(Side::new(inlet));
             edges.extend(of_inlet);
         }
-        Stages::of_inlet(self.plan, settings, Box::new(Rows::new(sides)), edges, None)
+        Stages::of_inlet(self.place.plan, settings, Box::new(Rows::new(sides)), edges, None)
     }
 }
 
 impl<E, P> fmt::Debug for Fork<E, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fork").field("graph", &self.plan.lock().graph).finish_non_exhaustive()
+        f.debug_struct("Fork").field("graph", &self.place.plan.graph()).finish_non_exhaustive()
     }
 }

@@ -178,7 +178,7 @@ impl Graph {
     fn label(&self, node: Node) -> String {
         let name = self.name(node);
         let Node::Stage(index) = node else { return name };
-        let StageInfo { threads, cores, .. } = &self.stages[index];
+        let Some(StageInfo { threads, cores, .. }) = self.stages.get(index) else { return name };
         match (threads, cores.as_slice()) {
             (1, []) => name,
             (1, [core]) => alloc::format!("{name} (core {core})"),

@@ -1,11 +1,10 @@
 //! [`Input`]: where messages go into a pipeline.
 
 use alloc::boxed::Box;
-use alloc::sync::Arc;
 use core::fmt;
-use std::sync::{Mutex, PoisonError};
 
-use super::port::{BoxEntry, CountedProducer, Entry, Outlet};
+use super::early::{Early, Ring};
+use super::port::{Counted, CountedProducer, Entry, Outlet};
 use crate::await_room::{Alone, AwaitRoom};
 use crate::error::{PublishError, Refusal, TryPublishError};
 use crate::room::{HasRoom, WaitsForRoom};
@@ -15,8 +14,12 @@ use crate::wait::{Arm, Choice, Event, Finding, SendChoice, Sending, WaitStrategy
 
 /// Where messages go into a pipeline; made by [`Builder::input`](super::Builder::input).
 ///
-/// Until the pipeline is built, each message is given back. When the input is dropped, the pipeline works on
-/// what it has, and ends. An input may move to another thread.
+/// What is published before the pipeline is built waits for it, as many messages as the ring holds. Nothing
+/// takes messages out before, so no verb waits for room then: without room, each gives the message back. If
+/// the pipeline is never built, what waits is dropped with the builder.
+///
+/// When the input is dropped, the pipeline works on what it has, and ends. An input may move to another
+/// thread.
 ///
 /// It [waits for room](WaitsForRoom), so [`select!`](crate::select!) and [`Select`](crate::Select) take it.
 pub struct Input<T: Send> {
@@ -26,16 +29,16 @@ pub struct Input<T: Send> {
 /// Where an input's messages go.
 enum Way<T: Send> {
     /// Not built yet, as far as the input knows.
-    Unbuilt(Slot<T>),
+    Unbuilt(Early<T>),
     /// The most frequent one is here itself, so that a loop that publishes has no indirect call, and keeps
     /// the producer in registers (decision 0002).
     Queue(CountedProducer<T>),
-    Other(BoxEntry<T>),
+    Other(Ring<T>),
 }
 
 impl<T: Send + 'static> Input<T> {
-    pub(super) fn new(slot: Slot<T>) -> Self {
-        Self { way: Way::Unbuilt(slot) }
+    pub(super) fn new(early: Early<T>) -> Self {
+        Self { way: Way::Unbuilt(early) }
     }
 
     /// Sends `message` into the pipeline. Waits for room, as the pipeline's
@@ -43,8 +46,9 @@ impl<T: Send + 'static> Input<T> {
     ///
     /// # Errors
     ///
-    /// [`PublishError`] gives the message back: the pipeline is not built yet, or was shut down or aborted,
-    /// or the stages at its input are gone (they panicked, or nobody receives what they send).
+    /// [`PublishError`] gives the message back: the pipeline was shut down or aborted, or the stages at its
+    /// input are gone (they panicked, or nobody receives what they send). Or the builder was dropped, the
+    /// build failed, or the pipeline is not built yet and its ring is full: then build it first.
     ///
     /// # Examples
     ///
@@ -52,10 +56,10 @@ impl<T: Send + 'static> Input<T> {
     /// use annulus::topology::Pipeline;
     ///
     /// let (mut input, stages) = Pipeline::builder().input::<u64>();
-    /// assert_eq!(input.publish(1).unwrap_err().into_inner(), 1); // not built yet
+    /// input.publish(1).unwrap(); // waits for the build
     /// let (mut output, pipeline) = stages.then(|x| x + 1).build();
-    /// input.publish(1).unwrap();
-    /// assert_eq!(output.recv(), Ok(2));
+    /// input.publish(2).unwrap();
+    /// assert_eq!((output.recv(), output.recv()), (Ok(2), Ok(3)));
     /// pipeline.shutdown();
     /// assert_eq!(input.publish(3).unwrap_err().into_inner(), 3);
     /// ```
@@ -72,10 +76,80 @@ impl<T: Send + 'static> Input<T> {
     fn publish_otherwise(&mut self, message: T) -> Result<(), PublishError<T>> {
         self.connect();
         match &mut self.way {
-            Way::Unbuilt(_) => Err(PublishError(message)),
+            Way::Unbuilt(early) => {
+                early.try_publish(message).map_err(|error| PublishError(error.into_inner()))
+            }
             Way::Queue(producer) => producer.send(message, None).map_err(PublishError),
-            Way::Other(entry) => entry.send(message, None).map_err(PublishError),
+            Way::Other(ring) => ring.entry.send(message, None).map_err(PublishError),
         }
+    }
+
+    /// Sends the message that `make` returns, like [`publish`](Self::publish). `make` runs before anything is
+    /// sent. If it panics, nothing is.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`publish`](Self::publish).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (mut output, pipeline) = stages.then(|x| x + 1).build();
+    /// input.publish_with(|| 6 * 7).unwrap();
+    /// assert_eq!(output.recv(), Ok(43));
+    /// # drop(input);
+    /// # pipeline.join().unwrap();
+    /// ```
+    #[inline]
+    pub fn publish_with(&mut self, make: impl FnOnce() -> T) -> Result<(), PublishError<T>> {
+        self.publish(make())
+    }
+
+    /// Sends all of `messages` into the pipeline, in order. Waits for room as often as necessary. There may
+    /// be more messages than the ring holds.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] gives back the messages that were not sent, for the reasons of
+    /// [`publish`](Self::publish).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().capacity(2).input::<u64>();
+    /// assert_eq!(input.publish_batch(&[1, 2, 3]).unwrap_err().into_inner(), [3]); // not built yet
+    /// let (output, pipeline) = stages.then(|x| x * 2).build();
+    /// let reader = std::thread::spawn(move || output.into_iter().sum::<u64>());
+    /// input.publish_batch(&[3, 4, 5]).unwrap();
+    /// drop(input);
+    /// assert_eq!(reader.join().unwrap(), 30);
+    /// # pipeline.join().unwrap();
+    /// ```
+    #[doc(alias = "send_batch")]
+    #[inline]
+    pub fn publish_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), PublishError<&'m [T]>>
+    where
+        T: Copy,
+    {
+        let mut rest = messages;
+        while let Some((first, others)) = rest.split_first() {
+            if let Way::Queue(Counted { handle, counters }) = &mut self.way {
+                let sent = handle.try_send_batch(rest);
+                counters.0.add(sent as u64);
+                if sent > 0 {
+                    rest = &rest[sent..];
+                    continue;
+                }
+            }
+            self.publish(*first).map_err(|_| PublishError(rest))?;
+            rest = others;
+        }
+        Ok(())
     }
 
     /// Sends `message` into the pipeline like [`publish`](Self::publish), in a task: while there is no room,
@@ -113,13 +187,16 @@ impl<T: Send + 'static> Input<T> {
             match self.try_publish(message) {
                 Ok(()) => return Ok(()),
                 Err(TryPublishError::Closed(message)) => return Err(PublishError(message)),
-                Err(TryPublishError::Full(message)) if crate::sync::mutated!("input_gives_up") => {
+                Err(TryPublishError::Full(message))
+                    if matches!(self.way, Way::Unbuilt(_)) || crate::sync::mutated!("input_gives_up") =>
+                {
                     return Err(PublishError(message));
                 }
                 Err(TryPublishError::Full(back)) => message = back,
             }
-            // SAFETY: the events are in the ring, which the input keeps alive. Nobody waits before there is
-            // one: an input without a ring is found closed at once, and one that has a ring keeps it.
+            // SAFETY: the events are in the ring, which the input keeps alive. Nobody waits before it has
+            // one: a look at an input without a ring never says that it is full, and one that has a ring
+            // keeps it.
             let _room_or_end = unsafe { Waiting::new(AwaitRoom(self)) }.await;
         }
     }
@@ -141,8 +218,8 @@ impl<T: Send + 'static> Input<T> {
     ///
     /// # Errors
     ///
-    /// [`Full`](TryPublishError::Full): there is no room. [`Closed`](TryPublishError::Closed): as
-    /// [`publish`](Self::publish). Both give the message back.
+    /// [`Full`](TryPublishError::Full): there is no room. [`Closed`](TryPublishError::Closed): the pipeline,
+    /// or its builder, is gone; see [`publish`](Self::publish). Both give the message back.
     ///
     /// # Examples
     ///
@@ -150,39 +227,74 @@ impl<T: Send + 'static> Input<T> {
     /// use annulus::{TryPublishError, topology::Pipeline};
     ///
     /// let (mut input, stages) = Pipeline::builder().capacity(2).input::<u64>();
-    /// assert!(matches!(input.try_publish(1), Err(TryPublishError::Closed(1)))); // not built yet
+    /// assert!((0..2).all(|x| input.try_publish(x).is_ok()));
+    /// assert_eq!(input.try_publish(2), Err(TryPublishError::Full(2))); // not built yet
     /// let (mut output, pipeline) = stages.then(|x| x + 1).build();
-    /// input.try_publish(1).unwrap();
-    /// assert_eq!(output.recv(), Ok(2));
-    /// # pipeline.shutdown();
+    /// assert_eq!((output.recv(), output.recv()), (Ok(1), Ok(2)));
+    /// pipeline.shutdown();
+    /// assert_eq!(input.try_publish(3), Err(TryPublishError::Closed(3)));
     /// ```
     #[doc(alias = "try_send")]
     pub fn try_publish(&mut self, message: T) -> Result<(), TryPublishError<T>> {
         self.connect();
         match &mut self.way {
-            Way::Unbuilt(_) => Err(TryPublishError::Closed(message)),
+            Way::Unbuilt(early) => early.try_publish(message),
             Way::Queue(producer) => producer.try_send(message),
-            Way::Other(entry) => entry.try_send(message),
+            Way::Other(ring) => ring.entry.try_send(message),
         }
     }
 
-    /// Whether a [`publish`](Self::publish) would fail now. Until the pipeline is built it would.
+    /// How many messages have been published, those before the build included.
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
+    /// input.publish(1).unwrap();
+    /// let (output, pipeline) = stages.then(|x| x + 1).build();
+    /// input.publish_batch(&[2, 3]).unwrap();
+    /// assert_eq!((input.published(), input.capacity()), (3, 64));
+    /// # drop((input, output));
+    /// # pipeline.join().unwrap();
+    /// ```
+    #[must_use]
+    pub fn published(&self) -> u64 {
+        match &self.way {
+            Way::Unbuilt(early) => early.published(),
+            Way::Queue(producer) => producer.counters.0.get(),
+            Way::Other(ring) => ring.sent.0.get(),
+        }
+    }
+
+    /// How many messages the ring behind the input holds. Before its stage is added, this is the capacity
+    /// that the [builder](super::Builder::capacity) was given.
+    #[must_use]
+    pub fn capacity(&self) -> usize {
+        match &self.way {
+            Way::Unbuilt(early) => early.capacity(),
+            Way::Queue(producer) => producer.handle.capacity(),
+            Way::Other(ring) => ring.capacity,
+        }
+    }
+
+    /// Whether the pipeline takes no more messages, so that a [`publish`](Self::publish) would fail: it, or
+    /// its builder, has come to its end.
     #[must_use]
     pub fn is_closed(&mut self) -> bool {
         self.connect();
         match &self.way {
-            Way::Unbuilt(_) => true,
+            Way::Unbuilt(early) => early.is_closed(),
             Way::Queue(producer) => producer.is_closed(),
-            Way::Other(entry) => entry.is_closed(),
+            Way::Other(ring) => ring.entry.is_closed(),
         }
     }
 
     /// Takes what the build has left.
     fn connect(&mut self) {
-        if let Way::Unbuilt(slot) = &self.way {
-            if let Some(entry) = slot.take() {
-                self.way = entry.into_producer().map_or_else(Way::Other, Way::Queue);
-            }
+        let Way::Unbuilt(early) = &self.way else { return };
+        if let Some(Ring { entry, sent, capacity }) = early.take() {
+            let other = |entry| Way::Other(Ring { entry, sent, capacity });
+            self.way = entry.into_producer().map_or_else(other, Way::Queue);
         }
     }
 }
@@ -199,18 +311,19 @@ impl<T: Send + 'static> HasRoom for Input<T> {
 impl<T: Send + 'static> Alone for Input<T> {
     fn released(&self) -> &Event {
         match &self.way {
-            Way::Unbuilt(slot) => &slot.0.event,
+            Way::Unbuilt(early) => early.event(),
             Way::Queue(producer) => producer.released(),
-            Way::Other(entry) => entry.released(),
+            Way::Other(ring) => ring.entry.released(),
         }
     }
 
     fn look_for_room(&mut self) -> Result<(), Refusal> {
         self.connect();
         match &mut self.way {
-            Way::Unbuilt(_) => Err(Refusal::Closed),
+            // Nobody waits here: a publish gives the message back.
+            Way::Unbuilt(early) => early.look_for_room().map_err(|_| Refusal::Closed),
             Way::Queue(producer) => producer.look_for_room(),
-            Way::Other(entry) => entry.look_for_room(),
+            Way::Other(ring) => ring.entry.look_for_room(),
         }
     }
 
@@ -218,7 +331,7 @@ impl<T: Send + 'static> Alone for Input<T> {
         match &self.way {
             Way::Unbuilt(_) => WaitStrategy::default(),
             Way::Queue(producer) => producer.strategy(),
-            Way::Other(entry) => entry.strategy(),
+            Way::Other(ring) => ring.entry.strategy(),
         }
     }
 }
@@ -226,34 +339,5 @@ impl<T: Send + 'static> Alone for Input<T> {
 impl<T: Send> fmt::Debug for Input<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Input").finish_non_exhaustive()
-    }
-}
-
-/// Where the build leaves the ring for the input.
-pub(super) struct Slot<T>(Arc<Left<T>>);
-
-struct Left<T> {
-    ring: Mutex<Option<BoxEntry<T>>>,
-    /// For whoever asks where an input without a ring waits. Nobody waits there.
-    event: Event,
-}
-
-impl<T> Slot<T> {
-    pub(super) fn new() -> Self {
-        Self(Arc::new(Left { ring: Mutex::new(None), event: Event::new() }))
-    }
-
-    pub(super) fn put(&self, ring: BoxEntry<T>) {
-        *self.0.ring.lock().unwrap_or_else(PoisonError::into_inner) = Some(ring);
-    }
-
-    fn take(&self) -> Option<BoxEntry<T>> {
-        self.0.ring.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-}
-
-impl<T> Clone for Slot<T> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
     }
 }

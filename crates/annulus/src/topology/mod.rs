@@ -62,6 +62,7 @@
 
 mod builder;
 mod counters;
+mod early;
 mod error;
 mod fork;
 mod graph;

@@ -13,7 +13,7 @@ use std::time::Instant;
 use super::counters::Work;
 use super::error::{BuildError, JoinError, StagePanic};
 use super::graph::{Graph, Node};
-use super::plan::{EdgeCounters, Job, Mistake, Plan, SharedPlan};
+use super::plan::{EdgeCounters, Job, Plan, SharedPlan};
 use super::runner::{Context, Shared};
 use super::statistics::{EdgeNumbers, StageStatistics, Statistics, edge};
 use super::timing::nanoseconds;
@@ -59,18 +59,9 @@ struct Thread {
 impl Pipeline {
     /// Starts the threads of `plan`, or none.
     pub(super) fn start(plan: &SharedPlan) -> Result<Self, BuildError> {
-        let plan = mem::replace(&mut *plan.lock(), Plan::new());
-        if let Some(mistake) = plan.mistake {
-            return Err(match mistake {
-                Mistake::Capacity { edge, error } => {
-                    BuildError::Capacity { edge: plan.graph.edge_name(edge), error }
-                }
-                Mistake::Other(error) => error,
-            });
-        }
-        let is_there = |stage: &usize| plan.jobs.iter().any(|job| job.stage == *stage);
-        if let Some(stage) = (0..plan.graph.stages.len()).find(|stage| !is_there(stage)) {
-            return Err(BuildError::Unconnected { stage: plan.graph.name(Node::Stage(stage)) });
+        let mut plan = plan.take();
+        if let Some(error) = plan.take_error() {
+            return Err(error);
         }
         let Plan { graph, counters, jobs, connect, shared, stack_bytes, .. } = plan;
         let mut pipeline = Self { graph, counters, threads: Vec::new(), shared, begun: Instant::now() };
@@ -110,6 +101,7 @@ impl Pipeline {
         let info = &self.graph.stages[job.stage];
         let work = Arc::new(Work::default());
         let context = Context {
+            stage: job.stage,
             name: info.name.clone(),
             strategy: info.strategy,
             shared: Arc::clone(&self.shared),
@@ -154,6 +146,7 @@ impl Pipeline {
     /// pipeline.join().unwrap();
     /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [0, 2, 4]);
     /// ```
+    #[doc(alias = "DrainPolicy")]
     pub fn shutdown(&self) {
         if mutated!("shutdown_aborts") {
             self.abort();
@@ -164,6 +157,7 @@ impl Pipeline {
     /// Ends the pipeline as soon as each stage has done what it is doing, and drops the messages in it. No
     /// stage works on another message. What has reached an output can still be received. Does not wait;
     /// [`join`](Self::join) does.
+    #[doc(alias = "DrainPolicy")]
     pub fn abort(&self) {
         self.shared.abort.trigger();
         self.stop();
@@ -200,7 +194,8 @@ impl Pipeline {
         for thread in self.threads {
             if let Err(payload) = thread.handle.join() {
                 // Unreached: a stage catches its panics; this one would come from outside of it
-                self.shared.panicked(&self.graph.name(Node::Stage(thread.stage)), &*payload);
+                let stage = thread.stage;
+                self.shared.panicked(stage, &self.graph.name(Node::Stage(stage)), &*payload);
             }
         }
         let panics = self.shared.panics();
@@ -213,8 +208,20 @@ impl Pipeline {
         self.shared.panics().is_empty()
     }
 
-    /// The stages that have panicked so far, with their messages. A stage is in this list before its rings
-    /// close.
+    /// The stages that have panicked so far, with their numbers, names and messages, in the order of the
+    /// panics. A stage is in this list before its rings close.
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (mut output, pipeline) =
+    ///     stages.then(|x| x).named("same").then(|x| 10 / x).named("same").build();
+    /// input.publish(0).unwrap();
+    /// assert!(output.recv().is_err());
+    /// let indices: Vec<usize> = pipeline.panicked_stages().iter().map(|panic| panic.index).collect();
+    /// assert_eq!(indices, [1]);
+    /// ```
     #[must_use]
     pub fn panicked_stages(&self) -> Vec<StagePanic> {
         self.shared.panics()

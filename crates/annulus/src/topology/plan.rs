@@ -8,6 +8,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::counters::{Received, Sent};
@@ -64,10 +65,11 @@ pub(super) struct Plan {
     /// How much stack the threads of each stage have.
     pub(super) stack_bytes: Vec<Option<usize>>,
     rings: usize,
+    forks: usize,
 }
 
 impl Plan {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self {
             graph: Graph { stages: Vec::new(), edges: Vec::new() },
             counters: Vec::new(),
@@ -78,6 +80,7 @@ impl Plan {
             outputs: 0,
             stack_bytes: Vec::new(),
             rings: 0,
+            forks: 0,
         }
     }
 
@@ -130,8 +133,36 @@ impl Plan {
     /// The readers of `edges` are at `node`.
     pub(super) fn lead(&mut self, edges: &[usize], node: Node) {
         for edge in edges {
-            self.graph.edges[*edge].to = node;
+            // An end of another plan has the numbers of that one. This is a mistake, and was noted.
+            if let Some(edge) = self.graph.edges.get_mut(*edge) {
+                edge.to = node;
+            }
         }
+    }
+
+    /// The number of a new fork, from 1.
+    pub(super) fn add_fork(&mut self) -> usize {
+        self.forks += 1;
+        self.forks
+    }
+
+    /// Why this can't be built, if so.
+    pub(super) fn take_error(&mut self) -> Option<BuildError> {
+        match self.mistake.take() {
+            Some(Mistake::Capacity { edge, error }) => {
+                Some(BuildError::Capacity { edge: self.graph.edge_name(edge), error })
+            }
+            Some(Mistake::Other(error)) => Some(error),
+            None => self.unconnected().map(|node| BuildError::Unconnected { stage: self.graph.name(node) }),
+        }
+    }
+
+    /// Who has an end that is not a part of what is built: it has no thread, or nobody receives from it.
+    fn unconnected(&self) -> Option<Node> {
+        let has_thread = |stage: &usize| self.jobs.iter().any(|job| job.stage == *stage);
+        let mut stages = (0..self.graph.stages.len()).filter(|stage| !has_thread(stage)).map(Node::Stage);
+        let mut senders = self.graph.edges.iter().filter(|edge| edge.to == NOWHERE).map(|edge| edge.from);
+        stages.next().or_else(|| senders.next())
     }
 
     /// `count`, or 1 and a mistake where it is 0.
@@ -206,12 +237,32 @@ impl SharedPlan {
         Self(Arc::new(Mutex::new(Plan::new())))
     }
 
+    /// No function of the user's may run under this lock, not even a `Clone` or a `Drop`: it could use an end
+    /// of the same pipeline, and wait here for itself.
     pub(super) fn lock(&self) -> MutexGuard<'_, Plan> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+    /// The plan so far, to be built. Ends that are used later find another one, which can't be.
+    pub(super) fn take(&self) -> Plan {
+        let mut late = Plan::new();
+        late.note(Mistake::Other(BuildError::AlreadyBuilt));
+        mem::replace(&mut *self.lock(), late)
+    }
+
+    /// The graph so far.
+    pub(super) fn graph(&self) -> Graph {
+        self.lock().graph.clone()
+    }
+
+    /// An end of this plan and one of `other` are to be built together. If these are two pipelines, neither
+    /// can be built: each lacks an end that the other one has got.
+    pub(super) fn check_is(&self, other: &Self) {
+        if !Arc::ptr_eq(&self.0, &other.0) {
+            for plan in [self, other] {
+                plan.lock().note(Mistake::Other(BuildError::AnotherPipeline));
+            }
+        }
     }
 }
 
@@ -232,9 +283,11 @@ pub(super) struct NewQueue<T: Send, K: Link> {
     pub(super) edges: Vec<usize>,
 }
 
-/// How the rings of a part of the pipeline are made.
+/// How the rings of a part of the pipeline are made, and where that part is.
 #[derive(Clone, Copy)]
 pub(super) struct Settings {
+    /// The number of the innermost fork that this is in a branch of; 0 outside of any.
+    pub(super) fork: usize,
     pub(super) capacity: usize,
     pub(super) strategy: WaitStrategy,
     pub(super) stack_bytes: Option<usize>,

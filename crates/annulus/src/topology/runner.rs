@@ -35,9 +35,9 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Notes that `stage` panicked.
-    pub(super) fn panicked(&self, stage: &str, payload: &(dyn Any + Send)) {
-        let panic = StagePanic { stage: stage.to_string(), message: message_of(payload) };
+    /// Notes that the stage with this number and name panicked.
+    pub(super) fn panicked(&self, index: usize, stage: &str, payload: &(dyn Any + Send)) {
+        let panic = StagePanic { index, stage: stage.to_string(), message: message_of(payload) };
         self.panics.lock().unwrap_or_else(PoisonError::into_inner).push(panic);
     }
 
@@ -56,6 +56,7 @@ fn message_of(payload: &(dyn Any + Send)) -> String {
 
 /// What the thread of a stage needs besides its rings.
 pub(super) struct Context {
+    pub(super) stage: usize,
     pub(super) name: String,
     pub(super) strategy: WaitStrategy,
     pub(super) shared: Arc<Shared>,
@@ -67,14 +68,14 @@ impl Context {
     fn panics(&self, what: impl FnOnce()) -> bool {
         let Err(payload) = catch_unwind(AssertUnwindSafe(what)) else { return false };
         if mutated!("stage_closes_first") {
-            let (shared, name) = (Arc::clone(&self.shared), self.name.clone());
+            let (shared, stage, name) = (Arc::clone(&self.shared), self.stage, self.name.clone());
             std::thread::spawn(move || {
                 std::thread::sleep(core::time::Duration::from_millis(50));
-                shared.panicked(&name, &*payload);
+                shared.panicked(stage, &name, &*payload);
             });
             return true;
         }
-        self.shared.panicked(&self.name, &*payload);
+        self.shared.panicked(self.stage, &self.name, &*payload);
         // Its destructor may panic, too: one panic is enough to tell.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
         true

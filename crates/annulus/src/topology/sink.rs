@@ -28,7 +28,8 @@ impl Sunk {
 
     /// The sink's thread runs on this core only: see [`Stages::core`](super::Stages::core).
     pub fn core(self, core: impl Into<Option<usize>>) -> Self {
-        self.plan.lock().pin(Some(self.stage), core.into().into_iter().collect());
+        let cores = core.into().into_iter().collect();
+        self.plan.lock().pin(Some(self.stage), cores);
         self
     }
 
@@ -54,7 +55,7 @@ impl Sunk {
 
 impl fmt::Debug for Sunk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sunk").field("graph", &self.plan.lock().graph).finish_non_exhaustive()
+        f.debug_struct("Sunk").field("graph", &self.plan.graph()).finish_non_exhaustive()
     }
 }
 

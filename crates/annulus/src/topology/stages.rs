@@ -31,6 +31,7 @@ use crate::wait::WaitStrategy;
 ///
 /// If it is dropped, the build of what it belongs to fails. If all ends are dropped, there is nothing left:
 /// no thread was started.
+#[doc(alias = "StageBuilder")]
 #[must_use = "a pipeline is built by `build`"]
 pub struct Stages<T, K = InStep> {
     pub(super) plan: SharedPlan,
@@ -86,6 +87,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// # drop(input);
     /// # pipeline.join().unwrap();
     /// ```
+    #[doc(alias = "then_a_with")]
+    #[doc(alias = "then_b_with")]
     pub fn then_with<U: Send + 'static>(
         self,
         f: impl FnMut(T) -> U + Send + 'static,
@@ -169,7 +172,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         self.stage("batch", strategy, Batch::new(f))
     }
 
-    /// Ends this end of the pipeline: `f` gets each message.
+    /// Ends this end of the pipeline: `f` gets each message. There is no output, so there is none to keep.
     ///
     /// # Examples
     ///
@@ -184,6 +187,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// pipeline.join().unwrap();
     /// assert_eq!(receiver.try_recv(), Ok(7));
     /// ```
+    #[doc(alias = "Consumer")]
     pub fn sink(self, mut f: impl FnMut(T) + Send + 'static) -> Sunk {
         let strategy = self.settings.strategy;
         let (plan, stage, inlet) = self.reader("sink", strategy);
@@ -224,17 +228,20 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ) -> Stages<U, K::Behind> {
         let (plan, settings) = (self.plan.clone(), self.settings);
         let writer = self.into_single(true);
+        let threads = plan.lock().at_least_one(threads, "thread of a parallel stage");
+        // The clones come first: not one is made under the lock.
+        let mut functions: Vec<_> = (1..threads).map(|_| f.clone()).collect();
+        functions.push(f);
         let mut locked = plan.lock();
-        let threads = locked.at_least_one(threads, "thread of a parallel stage");
         let stage = locked.add_stage("parallel", threads, settings);
         let node = Node::Stage(stage);
         let (mut outlets, mut inlets, mut edges) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..threads {
+        for f in functions {
             let before = locked.new_queue::<T, Spsc>(&[writer.from], node, RingKind::InTurn, settings);
             let behind = locked.new_queue::<U, Spsc>(&[node], NOWHERE, RingKind::InTurn, settings);
-            let work = behind.outlets.into_iter().map(|outlet| (outlet, f.clone()));
             let inlet: BoxInlet<T> = Box::new(before.inlet);
-            locked.jobs.extend(work.zip([inlet]).map(|((to, f), from)| job(stage, from, to, mapping(f))));
+            let ends = behind.outlets.into_iter().zip([inlet]).zip([mapping(f)]);
+            locked.jobs.extend(ends.map(|((to, from), step)| job(stage, from, to, step)));
             outlets.extend(before.outlets);
             inlets.push(behind.inlet);
             edges.extend(behind.edges);
@@ -369,7 +376,8 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// # Ok::<(), BuildError>(())
     /// ```
     pub fn core(self, core: impl Into<Option<usize>>) -> Self {
-        self.plan.lock().pin(self.last, core.into().into_iter().collect());
+        let cores = core.into().into_iter().collect();
+        self.plan.lock().pin(self.last, cores);
         self
     }
 
@@ -388,12 +396,27 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// # drop(input);
     /// ```
     pub fn cores(self, cores: impl IntoIterator<Item = usize>) -> Self {
-        self.plan.lock().pin(self.last, cores.into_iter().collect());
+        let cores = cores.into_iter().collect();
+        self.plan.lock().pin(self.last, cores);
         self
     }
 
     /// Builds the pipeline: starts the thread of each stage. Returns the queue that the results come out of,
     /// and the [`Pipeline`].
+    ///
+    /// Keep the queue, and receive from it. When it is dropped, nobody receives the results, and the stages
+    /// end with their next message. `let (_, pipeline) = stages.build()` drops it at once. Where nobody needs
+    /// the results, end the pipeline with a [`sink`](Self::sink), which has no output:
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let pipeline = stages.then(|x| x * 2).sink(|x| println!("{x}")).build();
+    /// input.publish(1).unwrap();
+    /// # drop(input);
+    /// # pipeline.join().unwrap();
+    /// ```
     ///
     /// # Panics
     ///
@@ -407,7 +430,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     ///
     /// # Errors
     ///
-    /// [`BuildError`]. No thread is left, and the input gives back what is published.
+    /// [`BuildError`]. No thread is left. The input is closed: it gives back what is published from now on.
     ///
     /// # Examples
     ///
@@ -552,6 +575,6 @@ fn waiting<T: Send + 'static, U: Send + 'static>(
 
 impl<T, K> fmt::Debug for Stages<T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stages").field("graph", &self.plan.lock().graph).finish_non_exhaustive()
+        f.debug_struct("Stages").field("graph", &self.plan.graph()).finish_non_exhaustive()
     }
 }

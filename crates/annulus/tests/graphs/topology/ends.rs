@@ -35,6 +35,7 @@ fn the_results_before_a_panic_go_on() {
         let out: Vec<_> = output.into_iter().collect();
         assert_eq!(out, (0..100).collect::<Vec<_>>());
         let panics = pipeline.panicked_stages();
+        assert_eq!(panics[0].index, 1);
         assert_eq!((panics[0].stage.as_str(), panics[0].message.as_str()), ("counts", "one hundred"));
         assert!(!pipeline.is_healthy());
         while input.publish(7).is_ok() {} // the stages in front of it end
@@ -125,19 +126,23 @@ fn each_panic_is_told() {
     }
     let (mut input, stages) = Pipeline::builder().input::<u64>();
     let bomb = Bomb;
-    let (_, pipeline) = stages
+    // All have one name, and are told apart by their numbers.
+    let (_output, pipeline) = stages
+        .then(|x| x)
+        .named("any")
         .fork(
-            |s| s.then(|_| -> u64 { panic_any(7) }).named("any"),
-            |s| s.sink(move |_| quiet_panic((&bomb, "text").1)).named("bomb"),
+            |s| s.then(|x| x).named("any").then(|_| -> u64 { panic_any(7) }).named("any"),
+            |s| s.sink(move |_| quiet_panic((&bomb, "text").1)).named("any"),
         )
         .build();
     input.publish(1).unwrap();
     drop(input);
     let error = pipeline.join().unwrap_err();
-    let mut all: Vec<_> = error.panics().iter().map(|p| (p.stage.as_str(), p.message.as_str())).collect();
+    let mut all: Vec<_> = error.panics().iter().map(|p| (p.index, p.message.as_str())).collect();
     all.sort_unstable();
-    assert_eq!(all, [("any", "(no message)"), ("bomb", "in a destructor"), ("bomb", "text")]);
-    assert!(error.to_string().contains("the stage \"bomb\" panicked: text; "), "{error}");
+    assert_eq!(all, [(2, "(no message)"), (3, "in a destructor"), (3, "text")]);
+    assert!(error.panics().iter().all(|panic| panic.stage == "any"));
+    assert!(error.to_string().contains("the stage \"any\" panicked: text; "), "{error}");
 }
 
 /// The other branch of a merge goes on; the other branch of a zip ends.

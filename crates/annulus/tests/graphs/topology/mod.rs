@@ -3,9 +3,11 @@
 
 mod building;
 mod cores;
+mod early;
 mod ends;
 mod graphs;
 mod inputs;
+mod mistakes;
 mod numbers;
 mod outputs;
 mod running;

@@ -1,0 +1,171 @@
+//! [`Early`]: what is published before the pipeline is built.
+//!
+//! The ring behind an input is made when it is known what is behind it, so at first there is none. What is
+//! published then waits in a vector, and goes into the ring when it is made. What is published later waits
+//! in the ring. Nobody takes messages out before the build, so nobody waits for room there: a message that
+//! finds none is given back.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::counters::Sent;
+use super::plan::{Mistake, Plan};
+use super::port::BoxEntry;
+use crate::error::{CapacityError, Refusal, TryPublishError};
+use crate::wait::Event;
+
+/// The ring behind an input.
+pub(super) struct Ring<T> {
+    pub(super) entry: BoxEntry<T>,
+    /// How many messages went in.
+    pub(super) sent: Arc<Sent>,
+    pub(super) capacity: usize,
+}
+
+/// What an input has before the pipeline is built.
+pub(super) struct Early<T>(Arc<Shared<T>>);
+
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    /// That of the builder, for the time before there is a ring.
+    capacity: usize,
+    /// For whoever asks where an input without a ring waits. Nobody waits there.
+    event: Event,
+}
+
+enum State<T> {
+    /// There is no ring yet.
+    Waiting(Vec<T>),
+    Ring {
+        ring: Ring<T>,
+        is_built: bool,
+        /// What did not fit. The build fails then.
+        _left: Vec<T>,
+    },
+    /// The builder is gone, or the input has taken the ring. So many messages were published before.
+    Gone(u64),
+}
+
+impl<T> Early<T> {
+    /// Of an input, and what becomes its ring.
+    pub(super) fn new(capacity: usize) -> (Self, Promise<T>) {
+        let (state, event) = (Mutex::new(State::Waiting(Vec::new())), Event::new());
+        let early = Self(Arc::new(Shared { state, capacity, event }));
+        (Self(Arc::clone(&early.0)), Promise(early))
+    }
+
+    pub(super) fn event(&self) -> &Event {
+        &self.0.event
+    }
+
+    /// Takes the ring, once the pipeline is built.
+    pub(super) fn take(&self) -> Option<Ring<T>> {
+        let mut state = self.lock();
+        if !matches!(*state, State::Ring { is_built: true, .. }) {
+            return None;
+        }
+        match mem::replace(&mut *state, State::Gone(0)) {
+            State::Ring { ring, .. } => Some(ring),
+            // Unreached: it is one
+            _ => None,
+        }
+    }
+
+    /// Leaves `message` for the pipeline, if there is room.
+    pub(super) fn try_publish(&self, message: T) -> Result<(), TryPublishError<T>> {
+        match &mut *self.lock() {
+            State::Waiting(messages) if messages.len() < self.0.capacity => {
+                messages.push(message);
+                Ok(())
+            }
+            State::Waiting(_) => Err(TryPublishError::Full(message)),
+            State::Ring { ring, .. } => ring.entry.try_send(message),
+            State::Gone(_) => Err(TryPublishError::Closed(message)),
+        }
+    }
+
+    /// Whether [`try_publish`](Self::try_publish) would succeed.
+    pub(super) fn look_for_room(&self) -> Result<(), Refusal> {
+        match &mut *self.lock() {
+            State::Waiting(messages) if messages.len() < self.0.capacity => Ok(()),
+            State::Waiting(_) => Err(Refusal::Full),
+            State::Ring { ring, .. } => ring.entry.look_for_room(),
+            State::Gone(_) => Err(Refusal::Closed),
+        }
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        match &*self.lock() {
+            State::Waiting(_) => false,
+            State::Ring { ring, .. } => ring.entry.is_closed(),
+            State::Gone(_) => true,
+        }
+    }
+
+    pub(super) fn published(&self) -> u64 {
+        match &*self.lock() {
+            State::Waiting(messages) => messages.len() as u64,
+            State::Ring { ring, .. } => ring.sent.0.get(),
+            State::Gone(published) => *published,
+        }
+    }
+
+    pub(super) fn capacity(&self) -> usize {
+        match &*self.lock() {
+            State::Ring { ring, .. } => ring.capacity,
+            State::Waiting(_) | State::Gone(_) => self.0.capacity,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// That there will be a ring. If it is dropped, there will be none.
+pub(super) struct Promise<T>(Early<T>);
+
+impl<T: Send + 'static> Promise<T> {
+    /// There is a ring: that of the last edge of `plan`.
+    pub(super) fn keep(self, plan: &mut Plan, entry: BoxEntry<T>) {
+        let (Some(edge), Some(counters)) = (plan.graph.edges.last(), plan.counters.last()) else {
+            unreachable!("a ring has an edge");
+        };
+        let (ring_id, capacity) = (edge.ring_id, edge.capacity);
+        let mut ring = Ring { entry, sent: Arc::clone(&counters.sent), capacity };
+        let mut state = self.0.lock();
+        let State::Waiting(messages) = &mut *state else { unreachable!("it is kept once") };
+        let (count, mut messages) = (messages.len(), mem::take(messages).into_iter());
+        let back = messages.find_map(|message| ring.entry.try_send(message).err());
+        let left: Vec<_> = back.map(TryPublishError::into_inner).into_iter().chain(messages).collect();
+        if !left.is_empty() {
+            let first = plan.graph.edges.iter().position(|edge| edge.ring_id == ring_id);
+            let error = CapacityError::TooSmall { capacity, minimum: count };
+            plan.note(Mistake::Capacity { edge: first.unwrap_or_default(), error });
+        }
+        *state = State::Ring { ring, is_built: false, _left: left };
+        drop(state);
+        let there = Early(Arc::clone(&self.0.0));
+        plan.connect.push(Box::new(move || {
+            if let State::Ring { is_built, .. } = &mut *there.lock() {
+                *is_built = true;
+            }
+        }));
+    }
+}
+
+impl<T> Drop for Promise<T> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        if let State::Waiting(messages) = &*state {
+            let published = messages.len() as u64;
+            let left = mem::replace(&mut *state, State::Gone(published));
+            // Destructors of the user's run without the lock.
+            drop(state);
+            drop(left);
+        }
+    }
+}
