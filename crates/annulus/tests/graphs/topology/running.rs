@@ -90,7 +90,7 @@ fn a_result_is_sent_before_the_next_call_in_any_graph() {
     sends_each_result(|stages, door| built!(stages.lossy().then(move |x| door.pass(x))));
     sends_each_result(|stages, door| built!(stages.then(move |x| door.pass(x)).lossy()));
     sends_each_result(|stages, door| {
-        built!(stages.then_unordered(2, |x| x).then(move |x| door.pass(x)).then_unordered(1, |x| x))
+        built!(stages.then_unordered(1, |x| x).then(move |x| door.pass(x)).then_unordered(1, |x| x))
     });
     sends_each_result(|stages, door| {
         let (sender, receiver) = std::sync::mpsc::channel();
