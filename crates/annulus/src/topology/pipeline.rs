@@ -157,7 +157,6 @@ impl Pipeline {
     /// Ends the pipeline as soon as each stage has done what it is doing, and drops the messages in it. No
     /// stage works on another message. What has reached an output can still be received. Does not wait;
     /// [`join`](Self::join) does.
-    #[doc(alias = "DrainPolicy")]
     pub fn abort(&self) {
         self.shared.abort.trigger();
         self.stop();

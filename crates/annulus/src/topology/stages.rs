@@ -239,9 +239,9 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         for f in functions {
             let before = locked.new_queue::<T, Spsc>(&[writer.from], node, RingKind::InTurn, settings);
             let behind = locked.new_queue::<U, Spsc>(&[node], NOWHERE, RingKind::InTurn, settings);
+            let work = behind.outlets.into_iter().zip([f]);
             let inlet: BoxInlet<T> = Box::new(before.inlet);
-            let ends = behind.outlets.into_iter().zip([inlet]).zip([mapping(f)]);
-            locked.jobs.extend(ends.map(|((to, from), step)| job(stage, from, to, step)));
+            locked.jobs.extend(work.zip([inlet]).map(|((to, f), from)| job(stage, from, to, mapping(f))));
             outlets.extend(before.outlets);
             inlets.push(behind.inlet);
             edges.extend(behind.edges);
