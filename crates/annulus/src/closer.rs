@@ -16,7 +16,16 @@ pub(crate) trait Close: Send + Sync {
     fn waiting(&self) -> Option<u64> {
         None
     }
+
+    /// When the last consumer of a queue goes, `taken` gets the number of messages that consumers have taken.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    fn tell_taken(&self, _: Taken) {}
 }
+
+/// How many messages were taken out of a queue, once it has no consumer any more: for who asks when the queue
+/// is gone.
+#[cfg(all(feature = "std", not(annulus_loom)))]
+pub(crate) type Taken = Arc<std::sync::OnceLock<u64>>;
 
 /// Closes one ring, broadcast or queue, from any thread; made by `closer` of its handles.
 ///
@@ -105,6 +114,16 @@ impl Closer {
     /// Where the ring is, or was. No other ring is there as long as there is this closer.
     pub(crate) fn address(&self) -> usize {
         self.ring.as_ptr().addr()
+    }
+
+    /// How many messages were taken out of the queue, once its last consumer has gone.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(crate) fn taken(&self) -> Taken {
+        let taken = Taken::default();
+        if let Some(ring) = self.ring.upgrade() {
+            ring.tell_taken(Arc::clone(&taken));
+        }
+        taken
     }
 
     /// Whether the ring is gone, with all its handles.

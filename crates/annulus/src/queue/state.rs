@@ -20,6 +20,8 @@ use super::latency_sampler::LatencySampler;
 use super::node::{LaneNode, NewLane, QueueLane};
 use super::plan::Plan;
 use super::roster::Roster;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+use crate::closer::Taken;
 use crate::closer::{Close, Closer};
 use crate::error::CapacityError;
 use crate::handle_count::HandleCount;
@@ -51,6 +53,9 @@ pub(crate) struct QueueState<L: QueueLane> {
     peer: L::Peer,
     /// Itself, for who is to close it from elsewhere.
     me: Weak<Self>,
+    /// Who is told what was taken, when the last consumer goes: the pipeline of which this is an output.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    taken: std::sync::OnceLock<Taken>,
     /// The NUMA node to which a consumer has moved the lanes; [`NOWHERE`] before that.
     #[cfg(feature = "numa")]
     reader_node: AtomicUsize,
@@ -97,6 +102,8 @@ impl<L: QueueLane> QueueState<L> {
             counters,
             peer,
             me,
+            #[cfg(all(feature = "std", not(annulus_loom)))]
+            taken: std::sync::OnceLock::new(),
             #[cfg(feature = "numa")]
             reader_node: AtomicUsize::new(NOWHERE),
         }
@@ -274,6 +281,13 @@ impl<L: QueueLane> QueueState<L> {
     pub(super) fn consumer_goes(&self) -> bool {
         let last = self.consumers.remove();
         if last {
+            #[cfg(all(feature = "std", not(annulus_loom)))]
+            if let Some(taken) = self.taken.get() {
+                // What it drops is not taken.
+                if !mutated!("dropped_counts_as_taken") {
+                    _ = taken.set(self.received());
+                }
+            }
             self.close();
         }
         last
@@ -292,6 +306,11 @@ impl<L: QueueLane + Send + Sync> Close for QueueState<L> {
     fn waiting(&self) -> Option<u64> {
         Some(self.nodes().map(|node| node.lane.span().count()).sum())
     }
+
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    fn tell_taken(&self, taken: Taken) {
+        _ = self.taken.set(taken);
+    }
 }
 
 impl<L: QueueLane + Send + Sync> Observe for QueueState<L> {
@@ -305,6 +324,13 @@ impl<L: QueueLane + Send + Sync> Observe for QueueState<L> {
 }
 
 impl<L: QueueLane> QueueState<L> {
+    /// How many messages consumers have taken.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    fn received(&self) -> u64 {
+        let of_lanes = self.nodes().map(|node| node.lane.span().head.since(self.plan.first));
+        of_lanes.fold(0, u64::wrapping_add)
+    }
+
     /// The numbers of the queue now. Each lane is read [at one moment](Span::read), one after the other.
     pub(super) fn stats(&self) -> Stats {
         let mut stats = Stats::new(self.plan.name.map(Into::into), self.plan.capacity);

@@ -49,9 +49,9 @@ pub(super) struct Received {
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Work {
-    /// How many batches it has received.
-    pub(super) batches: Counter,
-    /// How long it worked on them, in nanoseconds.
+    /// How often it has called its function.
+    pub(super) calls: Counter,
+    /// How long that took, in nanoseconds.
     pub(super) busy_ns: Counter,
     /// When it ended, in nanoseconds since the build; 0 before.
     pub(super) ended_ns: Counter,

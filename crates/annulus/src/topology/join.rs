@@ -2,10 +2,9 @@
 
 use alloc::vec::Vec;
 
-use super::port::{BoxInlet, BoxOutlet, Counted, CountedConsumer, Inlet, Outlet};
-use super::runner::MOST;
+use super::port::{BoxInlet, BoxOutlet, CountedConsumer, Inlet, Outlet};
+use super::timing::Timing;
 use crate::error::RecvError;
-use crate::queue::spsc;
 use crate::sync::mutated;
 use crate::wait::WaitStrategy;
 
@@ -15,45 +14,54 @@ pub(super) struct Zip<A, B> {
     pub(super) right: Side<B>,
 }
 
-/// One side of a [`Zip`]: what was received and has no partner yet is in `waiting`, the next one first.
+/// One side of a join. `next` waits for its partners.
 pub(super) struct Side<T> {
     inlet: BoxInlet<T>,
-    waiting: Vec<T>,
+    next: Option<T>,
 }
 
 impl<T> Side<T> {
     pub(super) fn new(inlet: BoxInlet<T>) -> Self {
-        Self { inlet, waiting: Vec::with_capacity(MOST) }
+        Self { inlet, next: None }
     }
 
-    /// Waits until at least one message waits for its partner.
+    /// Waits for the next message.
     fn fill(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
-        if self.waiting.is_empty() {
-            self.inlet.receive(&mut self.waiting, MOST, strategy)?;
+        if self.next.is_none() {
+            self.next = Some(self.inlet.receive(strategy)?);
         }
         Ok(())
+    }
+
+    /// Whether the next message is there.
+    fn has_next(&mut self) -> bool {
+        if self.next.is_none() {
+            self.next = self.inlet.try_receive();
+        }
+        self.next.is_some()
+    }
+}
+
+impl<A: Send, B: Send> Zip<A, B> {
+    /// The next of both, if they are there.
+    fn take(&mut self) -> Option<(A, B)> {
+        self.left.next.take().zip(self.right.next.take())
     }
 }
 
 impl<A: Send, B: Send> Inlet<(A, B)> for Zip<A, B> {
-    fn receive(
-        &mut self,
-        batch: &mut Vec<(A, B)>,
-        most: usize,
-        strategy: WaitStrategy,
-    ) -> Result<(), RecvError> {
+    fn receive(&mut self, strategy: WaitStrategy) -> Result<(A, B), RecvError> {
         self.left.fill(strategy)?;
         self.right.fill(strategy)?;
-        let count = most.min(self.left.waiting.len()).min(self.right.waiting.len());
-        // Most often all of both, so nothing moves up.
-        let left = self.left.waiting.drain(..count);
-        let right = self.right.waiting.drain(..count);
         if mutated!("zip_crosses") {
-            batch.extend(left.zip(right.rev()));
-            return Ok(());
+            self.right.next = None;
+            self.right.fill(strategy)?;
         }
-        batch.extend(left.zip(right));
-        Ok(())
+        self.take().ok_or(RecvError)
+    }
+
+    fn try_receive(&mut self) -> Option<(A, B)> {
+        if self.left.has_next() && self.right.has_next() { self.take() } else { None }
     }
 }
 
@@ -66,34 +74,28 @@ impl<T> Rows<T> {
     pub(super) fn new(sides: Vec<Side<T>>) -> Self {
         Self { sides }
     }
+
+    /// The next of all.
+    fn take(&mut self) -> Vec<T> {
+        let mut row = Vec::with_capacity(self.sides.len());
+        let next = self.sides.iter_mut().filter_map(|side| side.next.take());
+        if mutated!("rows_cross") {
+            row.extend(next.rev());
+        } else {
+            row.extend(next);
+        }
+        row
+    }
 }
 
 impl<T: Send> Inlet<Vec<T>> for Rows<T> {
-    fn receive(
-        &mut self,
-        batch: &mut Vec<Vec<T>>,
-        most: usize,
-        strategy: WaitStrategy,
-    ) -> Result<(), RecvError> {
-        let mut count = most;
-        for side in &mut self.sides {
-            side.fill(strategy)?;
-            count = count.min(side.waiting.len());
-        }
-        let start = batch.len();
-        batch.extend((0..count).map(|_| Vec::with_capacity(self.sides.len())));
-        let add = |side: &mut Side<T>| {
-            batch[start..]
-                .iter_mut()
-                .zip(side.waiting.drain(..count))
-                .for_each(|(row, message)| row.push(message));
-        };
-        if mutated!("rows_cross") {
-            self.sides.iter_mut().rev().for_each(add);
-        } else {
-            self.sides.iter_mut().for_each(add);
-        }
-        Ok(())
+    fn receive(&mut self, strategy: WaitStrategy) -> Result<Vec<T>, RecvError> {
+        self.sides.iter_mut().try_for_each(|side| side.fill(strategy))?;
+        Ok(self.take())
+    }
+
+    fn try_receive(&mut self) -> Option<Vec<T>> {
+        self.sides.iter_mut().all(Side::has_next).then(|| self.take())
     }
 }
 
@@ -107,29 +109,15 @@ impl<T> Deal<T> {
     pub(super) fn new(outlets: Vec<BoxOutlet<T>>) -> Self {
         Self { outlets, next: 0 }
     }
-
-    fn next(&mut self) -> &mut BoxOutlet<T> {
-        &mut self.outlets[self.next]
-    }
-
-    fn went(&mut self) {
-        self.next = (self.next + 1) % self.outlets.len();
-    }
 }
 
 impl<T: Send + 'static> Outlet<T> for Deal<T> {
-    fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
-        self.next().send(message, strategy)?;
-        self.went();
-        Ok(())
+    fn pass(&mut self, message: T, timing: &mut Timing<'_>) -> bool {
+        let is_open = self.outlets[self.next].pass(message, timing);
+        self.next = (self.next + 1) % self.outlets.len();
+        is_open
     }
 
-    fn send_all(&mut self, batch: &mut Vec<T>, strategy: WaitStrategy) -> bool {
-        batch.drain(..).all(|message| self.send(message, Some(strategy)).is_ok())
-    }
-
-    /// The next message would be refused.
-    // Unreached: only an input asks, and none sends into several rings: decision 0076
     fn is_closed(&self) -> bool {
         self.outlets[self.next].is_closed()
     }
@@ -146,31 +134,24 @@ impl<T: Send> Collect<T> {
         Self { inlets, next: 0 }
     }
 
-    /// Takes what `receive` receives from the one whose turn it is.
-    fn take<E>(
-        &mut self,
-        batch: &mut Vec<T>,
-        receive: impl FnOnce(&mut spsc::Consumer<T>) -> Result<T, E>,
-    ) -> Result<(), E> {
-        let Counted { handle, counters } = &mut self.inlets[self.next];
-        batch.push(receive(handle)?);
-        counters.received.add(1);
+    /// A message of the one whose turn it is.
+    fn take<E>(&mut self, receive: impl FnOnce(&mut CountedConsumer<T>) -> Result<T, E>) -> Result<T, E> {
+        let message = receive(&mut self.inlets[self.next])?;
         self.next = (self.next + 1) % self.inlets.len();
-        Ok(())
+        Ok(message)
     }
 }
 
-impl<T: Send> Inlet<T> for Collect<T> {
-    fn receive(&mut self, batch: &mut Vec<T>, most: usize, strategy: WaitStrategy) -> Result<(), RecvError> {
-        self.take(batch, |inlet| inlet.recv_by(strategy))?;
-        let most = if mutated!("collect_one_by_one") { 1 } else { most };
-        for _ in 1..most {
-            // The end is found again by the next receive.
-            if self.take(batch, spsc::Consumer::try_recv).is_err() {
-                break;
-            }
+impl<T: Send + 'static> Inlet<T> for Collect<T> {
+    fn receive(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
+        self.take(|inlet| inlet.receive(strategy))
+    }
+
+    fn try_receive(&mut self) -> Option<T> {
+        if mutated!("collect_one_by_one") {
+            return None;
         }
-        Ok(())
+        self.take(|inlet| inlet.try_receive().ok_or(())).ok()
     }
 }
 
@@ -186,25 +167,17 @@ impl<T> Copies<T> {
 }
 
 impl<T: Send + Clone + 'static> Outlet<T> for Copies<T> {
-    fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
+    fn pass(&mut self, message: T, timing: &mut Timing<'_>) -> bool {
         self.outlets.retain(|outlet| !outlet.is_closed());
-        let Some((last, others)) = self.outlets.split_last_mut() else { return Err(message) };
+        let Some((last, others)) = self.outlets.split_last_mut() else { return false };
         for outlet in others {
             // One that closed just now is left out the next time.
-            let _ = outlet.send(message.clone(), strategy);
+            outlet.pass(message.clone(), timing);
         }
-        match last.send(message, strategy) {
-            // Others may have it.
-            Err(message) if self.outlets.iter().all(|outlet| outlet.is_closed()) => Err(message),
-            _ => Ok(()),
-        }
+        // Others may have it.
+        last.pass(message, timing) || !self.is_closed()
     }
 
-    fn send_all(&mut self, batch: &mut Vec<T>, strategy: WaitStrategy) -> bool {
-        batch.drain(..).all(|message| self.send(message, Some(strategy)).is_ok())
-    }
-
-    // Unreached: only an input asks, and none sends into several rings: decision 0076
     fn is_closed(&self) -> bool {
         self.outlets.iter().all(|outlet| outlet.is_closed())
     }

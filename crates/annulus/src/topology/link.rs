@@ -79,19 +79,6 @@ pub(super) trait Link: InPlace {
         strategy: WaitStrategy,
         writers: usize,
     ) -> Result<(Vec<Producer<T, Self>>, Consumer<T, Self>), CapacityError>;
-
-    /// The same producer, where this kind is [`Spsc`].
-    fn into_spsc<T: Send>(producer: Producer<T, Self>) -> Result<Producer<T, Spsc>, Producer<T, Self>>;
-
-    /// As `into_spsc`, of a reference.
-    fn spsc_producer<T: Send>(_: &mut Producer<T, Self>) -> Option<&mut Producer<T, Spsc>> {
-        None
-    }
-
-    /// The same consumer, where this kind is [`Spsc`].
-    fn spsc_consumer<T: Send>(_: &mut Consumer<T, Self>) -> Option<&mut Consumer<T, Spsc>> {
-        None
-    }
 }
 
 impl Link for Spsc {
@@ -105,18 +92,6 @@ impl Link for Spsc {
         debug_assert_eq!(writers, 1, "an end of this kind has one writer");
         let (producer, consumer) = Builder::new(capacity).wait_strategy(strategy).build()?;
         Ok((alloc::vec![producer], consumer))
-    }
-
-    fn into_spsc<T: Send>(producer: Producer<T, Self>) -> Result<Producer<T, Spsc>, Producer<T, Self>> {
-        Ok(producer)
-    }
-
-    fn spsc_producer<T: Send>(producer: &mut Producer<T, Self>) -> Option<&mut Producer<T, Spsc>> {
-        Some(producer)
-    }
-
-    fn spsc_consumer<T: Send>(consumer: &mut Consumer<T, Self>) -> Option<&mut Consumer<T, Spsc>> {
-        Some(consumer)
     }
 }
 
@@ -138,10 +113,5 @@ impl Link for Mpsc {
             })?);
         }
         Ok((producers, consumer))
-    }
-
-    // Unreached: only an input asks, and none sends into such a queue
-    fn into_spsc<T: Send>(producer: Producer<T, Self>) -> Result<Producer<T, Spsc>, Producer<T, Self>> {
-        Err(producer)
     }
 }

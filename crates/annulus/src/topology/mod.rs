@@ -25,9 +25,10 @@
 //! # Nothing is lost
 //!
 //! A stage that is too fast waits for the stage behind it. So a pipeline holds a bounded number of messages:
-//! those in its rings, and up to 256 that each thread works on. [`lossy`](Stages::lossy) is for edges where
-//! the newest messages matter more; its losses are counted. What is lost when a pipeline ends is in the table
-//! of [`Pipeline`].
+//! those in its rings, and one that each thread works on, with one of its results. (Behind a
+//! [`zip`](Fork::zip) it is one of each branch, and a stage of [batches](Stages::then_batch) has up to 256
+//! messages, and what it has made of them.) [`lossy`](Stages::lossy) is for edges where the newest messages
+//! matter more; its losses are counted. What is lost when a pipeline ends is in the table of [`Pipeline`].
 //!
 //! # Which ring
 //!
@@ -51,9 +52,10 @@
 //!
 //! # Latency
 //!
-//! A stage takes all messages that are there at once, and sends their results at once. It takes few at a time
-//! while it is slow: a batch is meant to take 20 microseconds at most, so results are late by no more than
-//! that, except while a fast stage becomes a slow one.
+//! A stage takes one message after the other, and each result is sent before the stage's function is called
+//! again. So no result waits behind another message, and stages may wait for each other: for credits that a
+//! stage behind gives back, for example. Only a [stage of batches](Stages::then_batch) takes all messages
+//! that are there.
 //!
 //! Each stage has a thread, and the hop from one thread to the next costs more than most functions. Put into
 //! one stage what one thread has time for.
@@ -67,7 +69,6 @@ mod graph;
 mod input;
 mod join;
 mod link;
-mod mapping;
 mod pipeline;
 mod plan;
 mod port;
@@ -76,6 +77,8 @@ mod sink;
 mod source;
 mod stages;
 mod statistics;
+mod step;
+mod timing;
 
 pub use builder::Builder;
 pub use error::{BuildError, JoinError, StagePanic};

@@ -14,8 +14,9 @@ use super::counters::Work;
 use super::error::{BuildError, JoinError, StagePanic};
 use super::graph::{Graph, Node};
 use super::plan::{EdgeCounters, Job, Plan, SharedPlan};
-use super::runner::{Context, Shared, nanoseconds};
+use super::runner::{Context, Shared};
 use super::statistics::{EdgeNumbers, StageStatistics, Statistics, edge};
+use super::timing::nanoseconds;
 use crate::affinity::thread::{self as pinned, NoThread};
 use crate::sync::{Ordering, fence, mutated, pause};
 use crate::wait::Stop;
@@ -27,14 +28,15 @@ use crate::wait::Stop;
 /// | what happens | what is lost |
 /// | --- | --- |
 /// | The input is dropped, the source is closed, or [`shutdown`](Self::shutdown) | nothing: each stage works on what it has, and ends |
-/// | An output is dropped | what is on its way there. Stages in front of it end at their next message, unless they have another branch to send to |
-/// | A stage panics | the message, what is queued in front of the stage, and what it had received. The results that it had go on, and the stages behind it drain. Stages in front of it end as above |
+/// | An output is dropped | what is on its way there. The stage in front of it ends at its next message, also if that has no result, and then the one before; unless they have another branch to send to |
+/// | A stage panics | the message (of a stage of batches: all that it got), and what is queued in front of the stage. The results that it had go on, and the stages behind it drain. Stages in front of it end as above |
 /// | A thread of a stage of several panics | the message. [`then_unordered`](super::Stages::then_unordered): nothing more comes in, and the other threads work on what is queued. [`then_parallel`](super::Stages::then_parallel): the results of the messages before go on, in order; what is behind is lost, with the results that other threads have made of it |
 /// | [`abort`](Self::abort) | what is in the pipeline. What has reached an output can still be received |
 ///
-/// Nobody waits for a stage that is gone. Every thread ends once the input is dropped or closed. (A thread
-/// that is in a stage's function ends when the function returns. A thread that waits for room in an output
-/// that nobody reads goes on waiting: drop the output, or abort.)
+/// Nobody waits for a stage that is gone. Every thread ends once the input is dropped or closed, and it has
+/// worked on what is there. After an abort, a thread that is in a stage's function ends when the function
+/// returns, or when the iterator that it returned has made its next item. A thread that waits for room in an
+/// output that nobody reads goes on waiting: drop the output, or abort.
 ///
 /// If the `Pipeline` is dropped, its threads go on, and end as above. So a panic is then seen only as an
 /// early end.
@@ -152,8 +154,9 @@ impl Pipeline {
         self.stop();
     }
 
-    /// Ends the pipeline as soon as each stage has done what it is doing, and drops the messages in it. What
-    /// has reached an output can still be received. Does not wait; [`join`](Self::join) does.
+    /// Ends the pipeline as soon as each stage has done what it is doing, and drops the messages in it. No
+    /// stage works on another message. What has reached an output can still be received. Does not wait;
+    /// [`join`](Self::join) does.
     pub fn abort(&self) {
         self.shared.abort.trigger();
         self.stop();
@@ -247,7 +250,7 @@ impl Pipeline {
     }
 
     /// What has passed each stage and each edge so far. O(stages + edges²), and costs the stages nothing:
-    /// they count anyway, once for each batch.
+    /// they count anyway.
     ///
     /// # Examples
     ///
@@ -268,14 +271,23 @@ impl Pipeline {
     /// ```
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        let numbers = numbers(&self.counters);
+        let has_ended = |node| match node {
+            Node::Stage(stage) => self.of_stage(stage).all(|thread| thread.work.ended_ns.get() > 0),
+            _ => false,
+        };
+        let over: Vec<bool> = self.graph.edges.iter().map(|edge| has_ended(edge.to)).collect();
+        let numbers = numbers(&self.counters, &over);
         let edges = (0..numbers.len()).map(|index| edge(&self.graph, index, &numbers)).collect();
         let stages = (0..self.graph.stages.len()).map(|stage| self.stage(stage)).collect();
         Statistics { stages, edges }
     }
 
+    fn of_stage(&self, stage: usize) -> impl Iterator<Item = &Thread> {
+        self.threads.iter().filter(move |thread| thread.stage == stage)
+    }
+
     fn stage(&self, stage: usize) -> StageStatistics {
-        let threads = || self.threads.iter().filter(move |thread| thread.stage == stage);
+        let threads = || self.of_stage(stage);
         let (mut busy_ns, mut waiting_ns) = (0, 0);
         for thread in threads() {
             let busy = thread.work.busy_ns.get();
@@ -303,7 +315,7 @@ impl Pipeline {
             name: self.graph.name(Node::Stage(stage)),
             received: received.iter().map(|counters| counters.received.get()).sum(),
             sent: sent.iter().map(|counters| counters.0.get()).sum(),
-            batches: threads().map(|thread| thread.work.batches.get()).sum(),
+            batches: threads().map(|thread| thread.work.calls.get()).sum(),
             busy: Duration::from_nanos(busy_ns),
             waiting: Duration::from_nanos(waiting_ns),
         }
@@ -314,10 +326,13 @@ fn lock(gate: &Mutex<bool>) -> MutexGuard<'_, bool> {
     gate.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn numbers(edges: &[EdgeCounters]) -> Vec<EdgeNumbers> {
+/// The numbers of all edges, of which those that are `over` have no reader any more.
+fn numbers(edges: &[EdgeCounters], over: &[bool]) -> Vec<EdgeNumbers> {
     let mut numbers: Vec<_> = edges
         .iter()
-        .map(|edge| EdgeNumbers {
+        .zip(over)
+        .map(|(edge, is_over)| EdgeNumbers {
+            is_over: *is_over,
             received: edge.received.received.get(),
             lost: edge.received.lost.get(),
             ..EdgeNumbers::default()
@@ -333,6 +348,10 @@ fn numbers(edges: &[EdgeCounters]) -> Vec<EdgeNumbers> {
             Some(ring) => ring.waiting(),
             None => Some(edge.received.left.get()),
         };
+        // Acquire: pairs with the Release by which the last handle of the ring gave up its share, where the
+        // ring is gone. What its consumer has taken was told before.
+        fence(Ordering::Acquire);
+        numbers.taken = edge.taken.as_ref().and_then(|taken| taken.get().copied());
         if mutated!("sent_read_last") {
             (0..100).for_each(|_| pause());
             numbers.sent = edge.sent.0.get();

@@ -15,10 +15,11 @@ use super::counters::{Received, Sent};
 use super::error::BuildError;
 use super::graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
 use super::link::Link;
-use super::port::{BoxInlet, BoxOutlet, Counted, Publishing};
+use super::port::{BoxInlet, BoxOutlet, Counted};
 use super::runner::{Context, Shared};
 use crate::Closer;
 use crate::broadcast;
+use crate::closer::Taken;
 use crate::error::CapacityError;
 use crate::message::Message;
 use crate::queue::{Consumer, shared};
@@ -36,6 +37,8 @@ pub(super) struct EdgeCounters {
     pub(super) received: Arc<Received>,
     /// The ring, for who asks how many messages are in it. A source has none of the pipeline's.
     pub(super) ring: Option<Closer>,
+    /// Of an output: how many messages it has received, once it is dropped.
+    pub(super) taken: Option<Taken>,
 }
 
 /// What is wrong.
@@ -192,7 +195,7 @@ impl Plan {
                 edges.push(self.graph.edges.len());
                 self.graph.edges.push(EdgeInfo { from: *from, to: *to, ring, ring_id, capacity });
                 let (sent, received, ring) = (Arc::clone(sent), Arc::clone(received), Some(closer.clone()));
-                self.counters.push(EdgeCounters { sent, received, ring });
+                self.counters.push(EdgeCounters { sent, received, ring, taken: None });
             }
             all.push(edges);
         }
@@ -208,7 +211,7 @@ impl Plan {
         self.graph.edges.push(EdgeInfo { from: Node::Input, to: NOWHERE, ring, ring_id, capacity: 0 });
         let received = Arc::new(Received::default());
         let sent = Arc::new(Sent::default());
-        self.counters.push(EdgeCounters { sent, received: Arc::clone(&received), ring: None });
+        self.counters.push(EdgeCounters { sent, received: Arc::clone(&received), ring: None, taken: None });
         (edge, received)
     }
 
@@ -326,6 +329,22 @@ impl Plan {
         (queue.inlet, queue.edges)
     }
 
+    /// The queue of an output, from all who wait for it.
+    pub(super) fn output<T: Send + 'static, K: Link>(
+        &mut self,
+        writers: Vec<Pending<T>>,
+        settings: Settings,
+    ) -> Consumer<T, K> {
+        let node = Node::Output(self.outputs);
+        self.outputs += 1;
+        let (Counted { handle, .. }, edges) = self.queue(writers, node, settings);
+        let taken = handle.closer().taken();
+        for edge in edges {
+            self.counters[edge].taken = Some(Arc::clone(&taken));
+        }
+        handle
+    }
+
     /// A queue from which each message goes to one of `threads` readers, the threads of the stage `to`.
     pub(super) fn shared_queue<T: Send + 'static>(
         &mut self,
@@ -366,7 +385,7 @@ impl Plan {
                 ($ends:expr) => {{
                     let (publisher, subscribable) = $ends;
                     let closer = publisher.closer();
-                    let outlet = Box::new(Publishing { publisher, counters: Arc::clone(&sent) });
+                    let outlet = Box::new(Counted { handle: publisher, counters: Arc::clone(&sent) });
                     let inlet = |(_, counters): &(Node, Arc<Received>)| {
                         let (handle, counters) = (subscribable.subscribe(), Arc::clone(counters));
                         Box::new(Counted { handle, counters }) as BoxInlet<T>

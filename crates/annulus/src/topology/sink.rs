@@ -1,13 +1,12 @@
 //! [`Sunk`]: an end of a pipeline that nothing comes out of.
 
-use alloc::vec::Vec;
 use core::fmt;
 
 use super::error::BuildError;
 use super::pipeline::Pipeline;
 use super::plan::SharedPlan;
 use super::port::Outlet;
-use crate::wait::WaitStrategy;
+use super::timing::Timing;
 
 /// An end of a pipeline that nothing comes out of; made by [`Stages::sink`](super::Stages::sink).
 #[must_use = "a pipeline is built by `build`"]
@@ -65,17 +64,10 @@ pub(super) struct Nothing;
 
 impl Outlet<()> for Nothing {
     // Unreached: a sink has no results
-    fn send(&mut self, (): (), _: Option<WaitStrategy>) -> Result<(), ()> {
-        Ok(())
-    }
-
-    // Unreached: a sink has no results
-    fn send_all(&mut self, batch: &mut Vec<()>, _: WaitStrategy) -> bool {
-        batch.clear();
+    fn pass(&mut self, (): (), _: &mut Timing<'_>) -> bool {
         true
     }
 
-    // Unreached: a sink has no results
     fn is_closed(&self) -> bool {
         false
     }

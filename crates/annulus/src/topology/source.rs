@@ -15,7 +15,7 @@ use crate::sync::mutated;
 use crate::wait::{Lending, Look, NextOrStop, WaitStrategy, pass_on, wait_until};
 
 /// See the module.
-pub(super) struct Existing<R> {
+pub(super) struct Existing<R: Receive> {
     /// Before the receiver, which keeps the lent event alive: fields are dropped in this order.
     lending: Lending,
     receiver: R,
@@ -25,6 +25,14 @@ pub(super) struct Existing<R> {
 impl<R: Receive> Existing<R> {
     pub(super) fn new(receiver: R, counters: Arc<Received>, shared: &Shared) -> Self {
         Self { lending: Lending::new(Arc::clone(&shared.source)), receiver, counters }
+    }
+
+    /// Counts what nobody but the receiver can tell.
+    fn tell_what_is_left(&self) {
+        if !mutated!("source_loss_uncounted") {
+            self.counters.lost.set(self.receiver.lost());
+        }
+        self.counters.left.set(self.receiver.left().unwrap_or(0));
     }
 
     /// Waits for a message. An error if the ring or the pipeline has come to its end.
@@ -54,31 +62,35 @@ impl<R: Receive> Existing<R> {
 }
 
 impl<R: Receive + Send> Inlet<R::Item> for Existing<R> {
-    fn receive(
-        &mut self,
-        batch: &mut Vec<R::Item>,
-        most: usize,
-        strategy: WaitStrategy,
-    ) -> Result<(), RecvError> {
-        let first = self.first(strategy);
-        let mut count = 0;
-        if let Ok(first) = first {
-            batch.push(first);
-            count = 1;
-            // One by one where the next receive says that the message before is processed.
-            let most = if R::STAGED && !mutated!("source_processed_early") { 1 } else { most };
-            while count < most {
-                // The end is found again by the next receive.
-                let Look::Found(Ok(message)) = self.receiver.poll_in_hand() else { break };
-                batch.push(message);
-                count += 1;
-            }
+    fn receive(&mut self, strategy: WaitStrategy) -> Result<R::Item, RecvError> {
+        let received = self.first(strategy);
+        self.counters.received.add(u64::from(received.is_ok()));
+        self.tell_what_is_left();
+        received
+    }
+
+    fn try_receive(&mut self) -> Option<R::Item> {
+        if self.lending.control().asked().is_some() {
+            return None;
         }
-        self.counters.received.add(count as u64);
-        if !mutated!("source_loss_uncounted") {
-            self.counters.lost.set(self.receiver.lost());
+        // The end is found again by the next receive.
+        let Look::Found(Ok(message)) = self.receiver.poll_in_hand() else { return None };
+        self.counters.received.add(1);
+        Some(message)
+    }
+
+    fn receive_more(&mut self, batch: &mut Vec<R::Item>, most: usize) {
+        // One by one where the next receive says that the message before is processed.
+        let most = if R::STAGED && !mutated!("source_processed_early") { 1 } else { most };
+        while batch.len() < most {
+            let Some(message) = self.try_receive() else { break };
+            batch.push(message);
         }
-        self.counters.left.set(self.receiver.left().unwrap_or(0));
-        if count == 0 { Err(RecvError) } else { Ok(()) }
+    }
+}
+
+impl<R: Receive> Drop for Existing<R> {
+    fn drop(&mut self) {
+        self.tell_what_is_left();
     }
 }

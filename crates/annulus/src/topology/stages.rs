@@ -9,12 +9,12 @@ use super::error::BuildError;
 use super::graph::{Node, RingKind};
 use super::join::{Collect, Deal};
 use super::link::{EndKind, Free, InStep, Link, Merged};
-use super::mapping::Mapping;
 use super::pipeline::Pipeline;
 use super::plan::{Job, NOWHERE, Pending, Plan, Settings, SharedPlan};
 use super::port::{BoxInlet, BoxOutlet};
-use super::runner::{Results, Step, run};
+use super::runner::{Step, run};
 use super::sink::{Nothing, Sunk};
+use super::step::{Batch, Mapping, mapping};
 use crate::message::Message;
 use crate::queue::{Consumer, InPlace};
 use crate::spsc::Spsc;
@@ -94,7 +94,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         f: impl FnMut(T) -> U + Send + 'static,
         strategy: WaitStrategy,
     ) -> Stages<U, K::Behind> {
-        self.stage("then", strategy, Mapping(f))
+        self.stage("then", strategy, mapping(f))
     }
 
     /// Adds a stage that passes on what `f` returns, and drops a message for which it returns `None`.
@@ -114,18 +114,16 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     #[doc(alias = "filter")]
     pub fn filter_map<U: Send + 'static>(
         self,
-        mut f: impl FnMut(T) -> Option<U> + Send + 'static,
+        f: impl FnMut(T) -> Option<U> + Send + 'static,
     ) -> Stages<U, Free> {
         let strategy = self.settings.strategy;
-        self.stage("filter", strategy, move |batch: &mut Vec<T>, results: &mut Results<U>| {
-            let _ = batch.drain(..).filter_map(&mut f).all(|result| results.push(result));
-        })
+        self.stage("filter", strategy, Mapping(f))
     }
 
     /// Adds a stage that replaces each message by any number of messages.
     ///
-    /// Results go on when there are 256 of them, or when the stage has worked on all messages that were
-    /// there. So an iterator without an end is fine, until nobody receives its items any more.
+    /// Each item goes on before the next one is asked for. So an iterator without an end is fine, until
+    /// nobody receives its items any more.
     ///
     /// # Examples
     ///
@@ -139,14 +137,12 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [0, 1, 0, 1, 2]);
     /// pipeline.join().unwrap();
     /// ```
-    pub fn flat_map<I>(self, mut f: impl FnMut(T) -> I + Send + 'static) -> Stages<I::Item, Free>
+    pub fn flat_map<I>(self, f: impl FnMut(T) -> I + Send + 'static) -> Stages<I::Item, Free>
     where
         I: IntoIterator<Item: Send + 'static>,
     {
         let strategy = self.settings.strategy;
-        self.stage("flat map", strategy, move |batch: &mut Vec<T>, results: &mut Results<I::Item>| {
-            let _ = batch.drain(..).flat_map(&mut f).all(|result| results.push(result));
-        })
+        self.stage("flat map", strategy, Mapping(f))
     }
 
     /// Adds a stage that gets all messages that are there as one slice: at least one, at most 256. `f`
@@ -170,11 +166,10 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// ```
     pub fn then_batch<U: Send + 'static>(
         self,
-        mut f: impl FnMut(&mut [T], &mut Vec<U>) + Send + 'static,
+        f: impl FnMut(&mut [T], &mut Vec<U>) + Send + 'static,
     ) -> Stages<U, Free> {
         let strategy = self.settings.strategy;
-        let step = move |batch: &mut Vec<T>, results: &mut Results<U>| f(batch, results.batch());
-        self.stage("batch", strategy, step)
+        self.stage("batch", strategy, Batch::new(f))
     }
 
     /// Ends this end of the pipeline: `f` gets each message. There is no output, so there is none to keep.
@@ -196,7 +191,10 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     pub fn sink(self, mut f: impl FnMut(T) + Send + 'static) -> Sunk {
         let strategy = self.settings.strategy;
         let (plan, stage, inlet) = self.reader("sink", strategy);
-        let step = move |batch: &mut Vec<T>, _: &mut Results<()>| batch.drain(..).for_each(&mut f);
+        let step = Mapping(move |message| {
+            f(message);
+            None
+        });
         plan.lock().jobs.push(job(stage, inlet, Box::new(Nothing), step));
         Sunk::new(plan, stage)
     }
@@ -243,7 +241,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
             let behind = locked.new_queue::<U, Spsc>(&[node], NOWHERE, RingKind::InTurn, settings);
             let work = behind.outlets.into_iter().zip([f]);
             let inlet: BoxInlet<T> = Box::new(before.inlet);
-            locked.jobs.extend(work.zip([inlet]).map(|((to, f), from)| job(stage, from, to, Mapping(f))));
+            locked.jobs.extend(work.zip([inlet]).map(|((to, f), from)| job(stage, from, to, mapping(f))));
             outlets.extend(before.outlets);
             inlets.push(behind.inlet);
             edges.extend(behind.edges);
@@ -285,7 +283,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
         let stage = locked.add_stage("unordered", threads, settings);
         let inlets = locked.shared_queue(writers, Node::Stage(stage), threads, settings);
         drop(locked);
-        let workers = inlets.into_iter().map(|inlet| waiting(stage, inlet, Mapping(f.clone()))).collect();
+        let workers = inlets.into_iter().map(|inlet| waiting(stage, inlet, mapping(f.clone()))).collect();
         Stages { last: Some(stage), ..Stages::of_writers(plan, settings, workers) }
     }
 
@@ -457,13 +455,10 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     pub(super) fn output(self) -> Consumer<T, K::Queue> {
         let (plan, settings) = (self.plan.clone(), self.settings);
         let writers = self.into_writers();
-        let mut locked = plan.lock();
-        let node = Node::Output(locked.outputs);
-        locked.outputs += 1;
-        locked.queue(writers, node, settings).0.handle
+        plan.lock().output(writers, settings)
     }
 
-    /// Adds a stage that does `what`: `step` takes all messages out of each batch.
+    /// Adds a stage that does `what`.
     fn stage<U: Send + 'static, Q: EndKind>(
         self,
         what: &str,
@@ -516,8 +511,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     fn forwarded(self) -> Pending<T> {
         let strategy = self.settings.strategy;
         let (_, stage, inlet) = self.reader("forward", strategy);
-        let step = |batch: &mut Vec<T>, results: &mut Results<T>| core::mem::swap(batch, results.batch());
-        waiting(stage, inlet, step)
+        waiting(stage, inlet, Mapping(Some))
     }
 
     /// Ends that each get every message.

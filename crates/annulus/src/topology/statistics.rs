@@ -30,11 +30,12 @@ pub struct StageStatistics {
     pub received: u64,
     /// How many messages it has sent. A message that goes to several branches through one ring counts once.
     pub sent: u64,
-    /// How many batches it has received.
+    /// How many batches it has received: how often its function was called. A [stage of
+    /// batches](super::Stages::then_batch) gets several messages at once, and any other stage one.
     pub batches: u64,
-    /// How long its threads worked on messages, all together. While batches have less than 8 messages and
-    /// take less than a microsecond, one in 8 is measured and counts for all, so this is an estimate. It
-    /// includes waiting for room where a stage makes more than 256 results of one batch.
+    /// How long its threads worked on messages, all together. Where less than 8 messages are there at a time
+    /// and take less than a microsecond, one time in 8 is measured and counts for all, so this is an
+    /// estimate.
     pub busy: Duration,
     /// How long its threads waited, for messages or for room, all together: the rest of the time from the
     /// build to their end.
@@ -61,9 +62,10 @@ pub struct EdgeStatistics {
     /// at a [lossy](super::Stages::lossy) edge, and at a [source](super::Builder::source) that loses
     /// messages. (Of a source, those that it knew of when it received last.)
     pub lost: u64,
-    /// How many messages `to` has yet to receive from the ring, whoever sent them: how far it lags behind. At
-    /// a [source](super::Builder::source), how many were left when it received last, or 0 where the handle
-    /// can't tell: a [group](crate::broadcast::SubscriberGroup) can, a [consumer of
+    /// How many messages `to` has yet to receive from the ring, whoever sent them: how far it lags behind. 0
+    /// once `to` has ended, or was dropped: then what was left is dropped, too, and counts as sent only. At a
+    /// [source](super::Builder::source), how many were left when it last waited or ended, or 0 where the
+    /// handle can't tell: a [group](crate::broadcast::SubscriberGroup) can, a [consumer of
     /// bytes](crate::queue::bytes::Consumer) and a [subscriber of a pattern](crate::bus::MatchingSubscriber)
     /// can't.
     pub depth: u64,
@@ -72,17 +74,20 @@ pub struct EdgeStatistics {
 /// The statistics of an edge, of the numbers of all edges of its ring.
 pub(super) fn edge(graph: &Graph, index: usize, numbers: &[EdgeNumbers]) -> EdgeStatistics {
     let info = &graph.edges[index];
-    let EdgeNumbers { sent, received, mut lost, waiting } = numbers[index];
+    let EdgeNumbers { sent, received, mut lost, waiting, taken, is_over } = numbers[index];
     // All who send to the same reader of the ring; or the readers among whom the ring divides its messages.
     let of_ring = || graph.edges.iter().zip(numbers).filter(|(edge, _)| edge.ring_id == info.ring_id);
     let all_sent: u64 = of_ring().filter(|(edge, _)| edge.to == info.to).map(|(_, n)| n.sent).sum();
-    let (received, depth) = match (info.to, waiting) {
-        (Node::Output(_), Some(waiting)) => (all_sent.saturating_sub(waiting), waiting),
-        (Node::Output(_), None) => (all_sent, 0),
-        _ if matches!(info.ring, RingKind::Source | RingKind::Shared) => (received, waiting.unwrap_or(0)),
+    let waiting = waiting.unwrap_or(0);
+    let (received, mut depth) = match (info.to, taken) {
+        // A snapshot may be behind what was sent meanwhile.
+        (Node::Output(_), Some(taken)) => (taken.min(all_sent), 0),
+        (Node::Output(_), None) => (all_sent.saturating_sub(waiting), waiting),
+        _ if info.ring == RingKind::Source => (received, waiting),
+        _ if is_over => (received, 0),
+        _ if info.ring == RingKind::Shared => (received, waiting),
         _ => (received, all_sent.saturating_sub(received + lost)),
     };
-    let mut depth = depth;
     if info.ring == RingKind::Lossy {
         // The reader finds out at its next receive.
         let overwritten = depth.saturating_sub(info.capacity as u64);
@@ -107,4 +112,8 @@ pub(super) struct EdgeNumbers {
     pub(super) lost: u64,
     /// How many messages lie in the ring, if it can say so.
     pub(super) waiting: Option<u64>,
+    /// Of an output that was dropped: how many messages it had received.
+    pub(super) taken: Option<u64>,
+    /// Whether the stage that receives has ended. What was left for it is dropped.
+    pub(super) is_over: bool,
 }

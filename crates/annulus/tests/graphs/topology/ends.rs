@@ -1,13 +1,14 @@
 //! How pipelines end, and what is lost.
 
 use std::panic::{panic_any, resume_unwind};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use annulus::RecvError;
-use annulus::topology::{Pipeline, Stages};
+use annulus::topology::{Input, Pipeline, Stages};
 
 use crate::support::STUCK;
 
@@ -50,6 +51,69 @@ fn a_panic_is_noted_before_the_rings_close() {
     input.publish(1).unwrap();
     assert_eq!(output.recv(), Err(RecvError));
     assert!(!pipeline.is_healthy());
+}
+
+/// A panic of a destructor, too: of what the function holds, and of what is queued for the stage.
+#[cfg(feature = "async")]
+#[test]
+fn a_destructor_that_panics_is_noted_before_the_output_closes() {
+    /// Panics where it is dropped.
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            if !thread::panicking() {
+                quiet_panic("dropped");
+            }
+        }
+    }
+    /// Is woken by the close of the output, and tells who has panicked by then.
+    struct Looks {
+        pipeline: Mutex<Option<Pipeline>>,
+        tell: Mutex<Sender<Vec<String>>>,
+    }
+    impl Wake for Looks {
+        fn wake(self: Arc<Self>) {
+            let panics = self.pipeline.lock().unwrap().as_ref().unwrap().panicked_stages();
+            _ = self.tell.lock().unwrap().send(panics.into_iter().map(|panic| panic.message).collect());
+        }
+    }
+    fn panics_seen<T: Send + 'static>(
+        build: impl FnOnce(Stages<T>) -> (annulus::spsc::Consumer<u64>, Pipeline),
+        publish: impl FnOnce(&mut Input<T>),
+    ) -> Vec<String> {
+        let (mut input, stages) = Pipeline::builder().capacity(8).input::<T>();
+        let (mut output, pipeline) = build(stages);
+        let (tell, told) = channel();
+        let looks = Arc::new(Looks { pipeline: Mutex::new(Some(pipeline)), tell: Mutex::new(tell) });
+        let waker = Waker::from(Arc::clone(&looks));
+        let mut end = Box::pin(output.recv_async());
+        assert!(end.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        publish(&mut input);
+        drop(input);
+        let panics = told.recv_timeout(STUCK).unwrap();
+        let pipeline = looks.pipeline.lock().unwrap().take().unwrap();
+        pipeline.join().unwrap_err();
+        panics
+    }
+    let bomb = Bomb;
+    let holds = move |x| Some(x).filter(|_| (&bomb, true).1);
+    let held = panics_seen::<u64>(|stages| stages.filter_map(holds).build(), |_| {});
+    assert_eq!(held, ["dropped"]);
+
+    let (go_on, gate) = channel::<()>();
+    let works = move |message: Bomb| {
+        gate.recv().unwrap();
+        std::mem::forget(message);
+        quiet_panic("works")
+    };
+    let queued = panics_seen::<Bomb>(
+        |stages| stages.then(works).build(),
+        |input| {
+            (0..2).for_each(|_| assert!(input.publish(Bomb).is_ok()));
+            go_on.send(()).unwrap();
+        },
+    );
+    assert_eq!(queued, ["works", "dropped"]);
 }
 
 #[test]
@@ -238,6 +302,50 @@ fn a_slow_stage_sends_its_results_one_by_one() {
         _ = go_on.send(());
     }
     pipeline.join().unwrap();
+}
+
+/// A slow stage of batches gets short ones, so that it does not keep its results back.
+#[test]
+fn a_slow_stage_gets_short_batches() {
+    // It works on so many before one of their results is received, and waits then: in vain if it got more.
+    const AHEAD: u64 = 50;
+    let slow = Duration::from_millis(if cfg!(miri) { 1 } else { 4 });
+    let (go_on, gate) = channel::<()>();
+    let (mut input, stages) = Pipeline::builder().capacity(1024).input::<u64>();
+    let (mut output, pipeline) = stages
+        .then_batch(move |batch, results: &mut Vec<u64>| {
+            for x in batch {
+                if *x >= AHEAD {
+                    gate.recv().unwrap();
+                }
+                thread::sleep(slow);
+                results.push(*x);
+            }
+        })
+        .build();
+    let count = if cfg!(miri) { 10 } else { 100 };
+    (0..count).for_each(|x| input.publish(x).unwrap());
+    drop(input);
+    for x in 0..count {
+        assert_eq!(output.recv(), Ok(x));
+        _ = go_on.send(());
+    }
+    pipeline.join().unwrap();
+}
+
+/// Also those of a batch in which it panics.
+#[test]
+fn the_results_of_a_batch_before_a_panic_go_on() {
+    let (mut input, stages) = Pipeline::builder().input::<u64>();
+    let (output, pipeline) = stages
+        .then_batch(|_, results: &mut Vec<u64>| {
+            results.extend([1, 2]);
+            quiet_panic("three")
+        })
+        .build();
+    input.publish(0).unwrap();
+    assert_eq!(output.into_iter().collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(pipeline.join().unwrap_err().panics().len(), 1);
 }
 
 /// An endless stage ends when nobody receives what it makes.

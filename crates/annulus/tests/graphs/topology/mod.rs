@@ -10,5 +10,6 @@ mod inputs;
 mod mistakes;
 mod numbers;
 mod outputs;
+mod running;
 mod sources;
 mod verbs;

@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use annulus::topology::Pipeline;
+use annulus::topology::{Pipeline, Stages};
 
 #[test]
 fn each_edge_and_stage_adds_up() {
@@ -251,4 +251,87 @@ fn a_lossy_edge_is_no_deeper_than_its_ring() {
     let edge = &pipeline.statistics().edges[0];
     assert_eq!((edge.sent, edge.received, edge.depth, edge.lost), (1000, 9, 0, 991));
     pipeline.join().unwrap();
+}
+
+/// The numbers of the edge that leads to `to`.
+fn edge_to(pipeline: &Pipeline, to: &str) -> (u64, u64, u64) {
+    let edges = pipeline.statistics().edges;
+    let edges: Vec<_> = edges.iter().filter(|edge| edge.to == to).collect();
+    (edges.iter().map(|edge| edge.sent).sum(), edges[0].received, edges[0].depth)
+}
+
+fn wait_for_the_end(pipeline: &Pipeline) {
+    while !pipeline.is_finished() {
+        thread::yield_now();
+    }
+}
+
+/// What an output has not received when it is dropped is dropped with it.
+#[test]
+fn a_dropped_output_has_received_what_it_received() {
+    fn check<O>(build: impl FnOnce(Stages<u64>) -> (O, Pipeline), mut receive: impl FnMut(&mut O) -> bool) {
+        let (mut input, stages) = Pipeline::builder().capacity(16).input::<u64>();
+        let (mut output, pipeline) = build(stages);
+        (0..10).for_each(|x| input.publish(x).unwrap());
+        while edge_to(&pipeline, "output").0 < 10 {
+            thread::yield_now();
+        }
+        assert!((0..3).all(|_| receive(&mut output)));
+        assert_eq!(edge_to(&pipeline, "output"), (10, 3, 7));
+        drop(output);
+        assert_eq!(edge_to(&pipeline, "output"), (10, 3, 0));
+        // The stage finds out, or has no message any more.
+        _ = input.publish(10);
+        drop(input);
+        wait_for_the_end(&pipeline);
+        assert_eq!(edge_to(&pipeline, "output"), (10, 3, 0));
+        pipeline.join().unwrap();
+    }
+    check(|stages| stages.then(|x| x).named("last").build(), |output| output.recv().is_ok());
+    check(|stages| stages.then_unordered(2, |x| x).named("last").build(), |output| output.recv().is_ok());
+    check(|stages| stages.fan_out(|x| x, |x| x).zip().build(), |output| output.recv().is_ok());
+}
+
+/// What waits in front of a stage when the pipeline is aborted is dropped, and nobody has received it.
+#[test]
+fn an_abort_leaves_nothing_to_be_received() {
+    fn check<O>(build: impl FnOnce(Stages<u64>, Box<dyn FnMut(u64) -> u64 + Send>) -> (O, Pipeline)) {
+        let (begun, wait) = channel();
+        let (go_on, gate) = channel::<()>();
+        let (mut input, stages) = Pipeline::builder().capacity(64).input::<u64>();
+        let work = move |x| {
+            begun.send(x).unwrap();
+            let _ = gate.recv();
+            x
+        };
+        let (output, pipeline) = build(stages, Box::new(work));
+        (0..50).for_each(|x| input.publish(x).unwrap());
+        assert_eq!(wait.recv(), Ok(0));
+        pipeline.abort();
+        drop(go_on);
+        wait_for_the_end(&pipeline);
+        let statistics = pipeline.statistics();
+        let stage = statistics.stages.iter().find(|stage| stage.name == "works").unwrap();
+        assert_eq!((stage.received, stage.batches), (1, 1));
+        for edge in &statistics.edges {
+            assert_eq!((edge.depth, edge.lost), (0, 0), "{edge:?}");
+            assert!(edge.received <= 50 && edge.from == "input" || edge.received <= 1, "{edge:?}");
+        }
+        assert!(wait.recv().is_err(), "it has worked on another message");
+        drop(output);
+        assert_eq!(pipeline.statistics(), statistics);
+        pipeline.join().unwrap();
+    }
+    check(|stages, work| stages.then(work).named("works").build());
+    check(|stages, work| {
+        stages
+            .filter_map({
+                let mut work = work;
+                move |x| Some(work(x))
+            })
+            .named("works")
+            .build()
+    });
+    check(|stages, work| stages.then(work).named("works").fan_out(|x| x, |x| x).zip().build());
+    check(|stages, mut work| ((), stages.sink(move |x| _ = work(x)).named("works").build()));
 }

@@ -207,6 +207,21 @@ fn a_stage_as_a_source_has_processed_what_its_function_has_worked_on() {
     pipeline.join().unwrap();
 }
 
+/// A batch of more would say too early that its first messages are processed.
+#[test]
+fn batches_of_a_stage_have_one_message() {
+    let (mut publisher, subscribable) = broadcast::lossless::<u64>(64);
+    let before = subscribable.subscribe_tracked();
+    let stage = subscribable.subscribe().after(&[&before]);
+    drop(before);
+    (0..50).for_each(|x| publisher.publish(x).unwrap());
+    drop(publisher);
+    let lengths = |batch: &mut [u64], lengths: &mut Vec<usize>| lengths.push(batch.len());
+    let (output, pipeline) = Pipeline::builder().capacity(64).source(stage).then_batch(lengths).build();
+    assert_eq!(output.into_iter().collect::<Vec<_>>(), [1; 50]);
+    pipeline.join().unwrap();
+}
+
 /// How often this thread has gone to sleep.
 fn sleeps() -> Option<u64> {
     if !cfg!(target_os = "linux") || cfg!(miri) {
