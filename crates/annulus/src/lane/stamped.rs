@@ -40,8 +40,8 @@ pub(super) struct Slot<T> {
 }
 
 impl<T> Slot<T> {
-    /// Makes an empty slot at `place`, free for message `number`. It passes no slot by value: where nothing is
-    /// optimized, that would go over the stack, and a message may be larger than the stack.
+    /// Makes an empty slot at `place`, free for message `number`. It passes no slot by value: where nothing
+    /// is optimized, that would go over the stack, and a message may be larger than the stack.
     ///
     /// # Safety
     ///
@@ -90,15 +90,15 @@ impl<T> Slot<T> {
     /// As of [`take`](Self::take).
     unsafe fn discard(&self, next: Number) {
         /// Gives the slot away on drop, also if a destructor panics.
-        struct Freeing<'s, T>(&'s Slot<T>, Number);
+        struct Leaving<'s, T>(&'s Slot<T>, Number);
 
-        impl<T> Drop for Freeing<'_, T> {
+        impl<T> Drop for Leaving<'_, T> {
             fn drop(&mut self) {
                 self.0.free(self.1);
             }
         }
 
-        let _freeing = Freeing(self, next);
+        let _leaving = Leaving(self, next);
         // SAFETY: a full slot has a message, and this one is the caller's alone.
         self.value.with_mut(|there| unsafe { (*there).assume_init_drop() });
     }

@@ -1,5 +1,5 @@
-//! A ring lies on the heap, whatever the size of its messages: whoever makes it, runs it and drops it needs no
-//! stack for it.
+//! A ring lies on the heap, whatever the size of its messages: whoever makes it, runs it and drops it needs
+//! no stack for it.
 #![cfg(all(feature = "std", not(any(miri, annulus_loom, annulus_emulated))))]
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::queue::shared;
+use annulus::queue::{bytes, shared};
 use annulus::{LossyRecvError, RecvError, broadcast, event, mpmc, mpsc, select, select_biased, spmc, spsc};
 
 use crate::select::MOMENT;
@@ -265,4 +265,181 @@ fn panics_leave_the_handles_as_they_were() {
     assert!(received.is_err() && consumer.is_empty());
     producer.send(2).unwrap();
     assert_eq!(consumer.recv(), Ok(2));
+}
+
+/// Each expression uses the handle of its own arm, and those of the others.
+#[test]
+fn handles_are_free_in_all_expressions() {
+    let (mut lossless, subscribable) = broadcast::lossless(16);
+    let mut subscriber = subscribable.subscribe();
+    let (mut events, subscribable) = event::channel(16, String::new);
+    let mut in_place = subscribable.subscribe();
+    let (mut one, mut from_one) = spsc::channel(16);
+    let (mut records, mut from_records) = bytes::channel(64);
+    let taken = [(); 4].map(|()| {
+        let (one, lossless) = (&mut one, &mut lossless);
+        select_biased! {
+            recv(subscriber) -> message => {
+                assert_eq!(message, Ok(2));
+                lossless.publish(3).unwrap();
+                assert_eq!(subscriber.recv(), Ok(3));
+                one.send("a".to_owned()).unwrap();
+                "subscriber"
+            }
+            recv(from_one) -> message => {
+                assert_eq!(message.as_deref(), Ok("a"));
+                events.send("c".to_owned()).unwrap();
+                one.send("d".to_owned()).unwrap();
+                assert_eq!(from_one.recv().as_deref(), Ok("d"));
+                "one"
+            }
+            wait(in_place) -> there => {
+                there.unwrap();
+                events.send("b".to_owned()).unwrap();
+                assert_eq!(in_place.try_iter().collect::<String>(), "cb");
+                one.send("e".to_owned()).unwrap();
+                "in place"
+            }
+            send(lossless, 1) -> sent => {
+                sent.unwrap();
+                assert_eq!(subscriber.recv(), Ok(1));
+                lossless.publish(2).unwrap();
+                records.try_reserve(3).unwrap().commit().unwrap();
+                "lossless"
+            }
+            reserve(records, 3) -> record => {
+                record.unwrap().commit().unwrap();
+                records.try_reserve(2).unwrap().commit().unwrap();
+                one.send("e".to_owned()).unwrap();
+                "records"
+            }
+            send(events, "f".to_owned()) -> sent => {
+                sent.and_then(|()| events.send("g".to_owned())).unwrap();
+                "events"
+            }
+            default => {
+                lossless.publish(4).unwrap();
+                events.send("h".to_owned()).unwrap();
+                one.send("i".to_owned()).unwrap();
+                records.try_reserve(1).unwrap().commit().unwrap();
+                "default"
+            }
+        }
+    });
+    assert_eq!(taken, ["lossless", "subscriber", "one", "in place"]);
+    assert_eq!(from_records.try_read().unwrap().len(), 3);
+}
+
+/// The verb's own room is claimed before the value is made; afterwards the handle is free.
+#[test]
+fn a_handle_that_sent_sends_again() {
+    macro_rules! sends_twice {
+        ($sender:ident . $verb:ident ($first:expr, $second:expr)) => {
+            select! {
+                send($sender, $first) -> sent => {
+                    sent.unwrap();
+                    $sender.$verb($second).unwrap();
+                }
+            }
+            let by_reference = &mut $sender;
+            select_biased! {
+                send(by_reference, $first) -> sent => sent.and_then(|()| by_reference.$verb($second)).unwrap(),
+                default => unreachable!(),
+            }
+        };
+    }
+    let (mut sender, receiver) = spsc::channel(4);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(receiver);
+    let (mut sender, receiver) = mpsc::channel(4);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(receiver);
+    let (mut sender, receiver) = spmc::channel(4);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(receiver);
+    let (mut sender, receiver) = mpmc::channel(4);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(receiver);
+    let (mut sender, receiver) = shared::channel(4);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(receiver);
+    let (mut sender, subscribable) = broadcast::lossless(4);
+    sends_twice!(sender.publish(1, 2));
+    drop(subscribable);
+    let (mut sender, subscribable) = broadcast::mp_lossless(4);
+    sends_twice!(sender.publish(1, 2));
+    drop(subscribable);
+    let (mut sender, subscribable) = event::channel(4, String::new);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(subscribable);
+    let (mut sender, subscribable) = event::mp_channel(4, String::new);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(subscribable);
+}
+
+/// As many as the documentation says, in the form that costs the macro most.
+#[test]
+fn there_may_be_56_arms() {
+    let (s, r) = shared::channel(2);
+    s.send(7).unwrap();
+    let taken = select_biased! {
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 0 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 1 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 2 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 3 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 4 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 5 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 6 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 7 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 8 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 9 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 10 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 11 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 12 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 13 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 14 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 15 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 16 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 17 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 18 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 19 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 20 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 21 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 22 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 23 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 24 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 25 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 26 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 27 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 28 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 29 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 30 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 31 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 32 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 33 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 34 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 35 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 36 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 37 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 38 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 39 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 40 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 41 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 42 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 43 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 44 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 45 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 46 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 47 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 48 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 49 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 50 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 51 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 52 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 53 },
+        recv(r.clone()) -> message => { assert_eq!(message, Ok(7)); 54 },
+        send(s, 8) -> sent => { sent.unwrap(); 55 },
+        default(MOMENT) => { 56 },
+    };
+    assert_eq!(taken, 0);
 }
