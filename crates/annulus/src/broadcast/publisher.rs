@@ -47,6 +47,7 @@ impl<T: Message> Publisher<T> {
     /// publisher.publish('a');
     /// assert_eq!(subscriber.try_recv(), Ok('a'));
     /// ```
+    #[doc(alias = "try_publish")]
     #[inline]
     pub fn publish(&mut self, message: T) {
         // A message that comes after a close is dropped.
