@@ -23,6 +23,17 @@ fn ring() -> Ring {
     (publisher, subscriber)
 }
 
+fn unused_ring() -> Ring {
+    let (publisher, subscribable) = annulus::broadcast::lossy(CAPACITY);
+    (publisher, subscribable.subscribe())
+}
+
+/// Its capacity is no power of two.
+fn unused_odd_ring() -> Ring {
+    let (publisher, subscribable) = annulus::broadcast::lossy(CAPACITY - 1);
+    (publisher, subscribable.subscribe())
+}
+
 fn full_ring() -> Ring {
     let mut ring = ring();
     (0..MESSAGES as u64).for_each(|number| ring.0.publish(number));
@@ -103,7 +114,7 @@ fn full_counting_queue() -> Queue {
     queue
 }
 
-#[library_benchmark(setup = ring, config = at_most(26_200))]
+#[library_benchmark(setup = ring, config = at_most(27_200))]
 fn publish(mut ring: Ring) -> Ring {
     (0..MESSAGES).for_each(|number| ring.0.publish(message(number)));
     ring
@@ -115,25 +126,58 @@ fn try_recv(mut ring: Ring) -> Ring {
     ring
 }
 
-#[library_benchmark(setup = ring, config = at_most(24_100))]
+#[library_benchmark(setup = ring, config = at_most(25_100))]
 fn try_recv_empty(mut ring: Ring) -> Ring {
     (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_err()));
     ring
 }
 
-#[library_benchmark(setup = full_stage, config = at_most(36_600))]
+// An empty poll, where the next message is that of the first slot, as in a ring that nobody has used yet.
+// (Whether a slot is the first one is a question of its own, which the others never ask.)
+
+#[library_benchmark(setup = unused_ring, config = at_most(29_300))]
+fn try_recv_unused(mut ring: Ring) -> Ring {
+    (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_err()));
+    ring
+}
+
+#[library_benchmark(setup = unused_odd_ring, config = at_most(39_600))]
+fn try_recv_unused_odd(mut ring: Ring) -> Ring {
+    (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_err()));
+    ring
+}
+
+#[library_benchmark(setup = lossless_ring, config = at_most(26_200))]
+fn try_recv_empty_lossless(mut ring: LosslessRing) -> LosslessRing {
+    (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_err()));
+    ring
+}
+
+#[library_benchmark(setup = queue, config = at_most(102_200))]
+fn try_recv_empty_queue(mut queue: Queue) -> Queue {
+    (0..MESSAGES).for_each(|_| assert!(take(queue.1.try_recv()).is_err()));
+    queue
+}
+
+#[library_benchmark(setup = queue_of_many, config = at_most(247_600))]
+fn try_recv_empty_of_many(mut queue: ManyQueue) -> ManyQueue {
+    (0..MESSAGES).for_each(|_| assert!(take(queue.1.try_recv()).is_err()));
+    queue
+}
+
+#[library_benchmark(setup = full_stage, config = at_most(37_400))]
 fn try_process(mut ring: Stage) -> Stage {
     (0..MESSAGES).for_each(|_| assert!(ring.1.try_process(|&message| _ = take(message)).is_ok()));
     ring
 }
 
-#[library_benchmark(setup = lossless_ring, config = at_most(33_500))]
+#[library_benchmark(setup = lossless_ring, config = at_most(34_400))]
 fn publish_lossless(mut ring: LosslessRing) -> LosslessRing {
     (0..MESSAGES).for_each(|number| assert!(ring.0.publish(message(number)).is_ok()));
     ring
 }
 
-#[library_benchmark(setup = full_lossless_ring, config = at_most(33_400))]
+#[library_benchmark(setup = full_lossless_ring, config = at_most(34_300))]
 fn try_recv_lossless(mut ring: LosslessRing) -> LosslessRing {
     (0..MESSAGES).for_each(|_| assert!(take(ring.1.try_recv()).is_ok()));
     ring
@@ -205,7 +249,7 @@ fn read_in_place(mut queue: Queue) -> Queue {
 
 // With statistics: the same on a ring, and little more in a queue, which measures one message in 256.
 
-#[library_benchmark(setup = counting_ring, config = at_most(26_200))]
+#[library_benchmark(setup = counting_ring, config = at_most(27_200))]
 fn publish_counted(mut ring: Ring) -> Ring {
     (0..MESSAGES).for_each(|number| ring.0.publish(message(number)));
     ring
@@ -225,7 +269,18 @@ fn try_recv_counted(mut queue: Queue) -> Queue {
 
 library_benchmark_group!(
     name = broadcast,
-    benchmarks = [publish, try_recv, try_recv_empty, publish_lossless, try_recv_lossless, try_process]
+    benchmarks = [publish, try_recv, publish_lossless, try_recv_lossless, try_process]
+);
+library_benchmark_group!(
+    name = empty,
+    benchmarks = [
+        try_recv_empty,
+        try_recv_unused,
+        try_recv_unused_odd,
+        try_recv_empty_lossless,
+        try_recv_empty_queue,
+        try_recv_empty_of_many
+    ]
 );
 library_benchmark_group!(
     name = queues,
@@ -241,4 +296,4 @@ library_benchmark_group!(
     ]
 );
 library_benchmark_group!(name = counted, benchmarks = [publish_counted, try_send_counted, try_recv_counted]);
-main!(library_benchmark_groups = [broadcast, queues, counted]);
+main!(library_benchmark_groups = [broadcast, empty, queues, counted]);

@@ -42,10 +42,16 @@ impl Index {
     /// The slot of `sequence`: always below the capacity.
     #[inline]
     pub(crate) fn of(&self, sequence: Sequence) -> usize {
-        let sequence = sequence.get();
         if self.mask != 0 {
-            return (sequence & self.mask) as usize;
+            return (sequence.get() & self.mask) as usize;
         }
+        self.without_mask(sequence)
+    }
+
+    /// As [`of`](Self::of), by multiplication.
+    #[inline]
+    pub(crate) fn without_mask(&self, sequence: Sequence) -> usize {
+        let sequence = sequence.get();
         // Decision 0007: two multiplications instead of a stored index.
         let quotient = ((u128::from(sequence) * u128::from(self.reciprocal)) >> 64) as u64;
         let remainder = sequence - quotient * self.capacity;

@@ -47,6 +47,7 @@ impl<T: Message> Publisher<T> {
     /// publisher.publish('a');
     /// assert_eq!(subscriber.try_recv(), Ok('a'));
     /// ```
+    #[doc(alias = "try_publish")]
     #[inline]
     pub fn publish(&mut self, message: T) {
         // A message that comes after a close is dropped.
@@ -177,11 +178,8 @@ impl<T: Message, M: Mode> Publisher<T, M> {
         // SAFETY: the ring is for one publisher, which is this one, is here, and has published all before.
         let written = unsafe { handle.write(Writers::One, sequence, message) };
         if shared.ring.head().needs_slow_path(sequence) {
-            if !shared.publish_slow_path(written.without_slot()) {
-                return Err(Refusal::Closed);
-            }
-            *next = sequence.next();
-            return Ok(());
+            *next = shared.publish_slow_path(written.without_slot());
+            return if *next == sequence { Err(Refusal::Closed) } else { Ok(()) };
         }
         written.publish();
         *next = sequence.next();
@@ -200,12 +198,16 @@ impl<T: Message, M: Mode> Publisher<T, M> {
             for message in part {
                 // SAFETY: as in `put`.
                 let written = unsafe { handle.write(Writers::One, next, message) };
-                if !shared.ring.head().needs_slow_path(next) {
+                let sequence = next;
+                if !shared.ring.head().needs_slow_path(sequence) {
                     written.publish();
-                } else if !shared.publish_slow_path(written.without_slot()) {
-                    break;
+                    next = sequence.next();
+                } else {
+                    next = shared.publish_slow_path(written.without_slot());
+                    if next == sequence {
+                        break;
+                    }
                 }
-                next = next.next();
             }
             if !mutated!("batch_wakes_nobody") {
                 shared.published.notify();

@@ -222,17 +222,19 @@ impl<S: Store> Shared<S> {
     }
 
     /// The slow path of a publication by the one publisher, from end.send4 on. Wakes whoever waits for the
-    /// message, too. Returns whether the message is published. Takes values, so that a publisher whose
-    /// methods are inlined can live in registers.
+    /// message, too. Returns the sequence of the next message, which is the same again where the message is
+    /// not published. Takes and returns values, so that a publisher whose methods are inlined can live in
+    /// registers; and the sequence, so that one whose methods are not inlined need not save it.
     #[cold]
     #[inline(never)]
-    pub(super) fn publish_slow_path(&self, message: WithoutSlot) -> bool {
-        let goes_on = self.take_slow_path(message.sequence());
-        if goes_on {
-            self.ring.with_slot(message).publish();
-            self.published.notify();
+    pub(super) fn publish_slow_path(&self, message: WithoutSlot) -> Sequence {
+        let sequence = message.sequence();
+        if !self.take_slow_path(sequence) {
+            return sequence;
         }
-        goes_on
+        self.ring.with_slot(message).publish();
+        self.published.notify();
+        sequence.next()
     }
 
     /// head.pass1 and end.send5: the slow path of the one publisher, which has announced message `sequence`.

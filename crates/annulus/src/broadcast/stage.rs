@@ -146,6 +146,8 @@ impl DependencyBarrier {
     /// # Panics
     ///
     /// If the upstreams belong to different rings. [`try_new`](Self::try_new) returns an error instead.
+    #[doc(alias = "from_subscribers")]
+    #[doc(alias = "tracker")]
     #[must_use]
     #[track_caller]
     pub fn new(upstreams: &[&dyn Upstream]) -> Self {
@@ -453,6 +455,7 @@ macro_rules! after_others {
         ///
         /// As [`after`](Self::after).
         #[doc(alias = "recv_gated")]
+        #[doc(alias = "try_recv_gated")]
         #[must_use]
         #[track_caller]
         pub fn after_barrier(self, barrier: &DependencyBarrier) -> $Subscriber<T, Staged<M>>

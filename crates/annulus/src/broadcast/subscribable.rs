@@ -42,6 +42,7 @@ impl<T: Message> Subscribable<T> {
     /// assert_eq!(subscriber.try_recv(), Ok(2));
     /// ```
     #[doc(alias = "resubscribe")]
+    #[doc(alias = "subscribe_lossy")]
     #[must_use]
     pub fn subscribe(&self) -> Subscriber<T> {
         self.lossy()

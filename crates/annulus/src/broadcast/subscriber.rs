@@ -379,6 +379,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// assert_eq!(subscriber.len(), 3);
     /// ```
     #[doc(alias = "pending")]
+    #[doc(alias = "slowest")]
     #[must_use]
     pub fn len(&self) -> usize {
         // At most the capacity.

@@ -101,24 +101,12 @@ impl<T> Cells<T> {
         self.block.start().cast().as_ptr()
     }
 
+    /// Slot `index`.
     #[inline(always)]
-    fn slot(&self, index: usize) -> *mut T {
+    pub(super) fn slot(&self, index: usize) -> *mut T {
         debug_assert!(index < self.count);
         // (A wrapping step, because this function makes no promise; those who use the pointer make one.)
         self.block.start().as_ptr().cast::<T>().wrapping_add(index)
-    }
-
-    /// Moves `value` into slot `index`.
-    ///
-    /// # Safety
-    ///
-    /// The index is below the count, and nobody else looks at the slot. A value in it is forgotten, not
-    /// dropped.
-    #[inline(always)]
-    pub(crate) unsafe fn write(&self, index: usize, value: T) {
-        self.watch_write(index..index + 1);
-        // SAFETY: the caller's promise.
-        unsafe { self.slot(index).write(value) };
     }
 
     /// Moves the value out of slot `index`.
@@ -132,6 +120,17 @@ impl<T> Cells<T> {
         self.watch_write(index..index + 1);
         // SAFETY: the caller's promise.
         unsafe { self.slot(index).read() }
+    }
+
+    /// Drops the value of slot `index`, where it is.
+    ///
+    /// # Safety
+    ///
+    /// As of [`take`](Self::take).
+    pub(crate) unsafe fn drop_in_place(&self, index: usize) {
+        self.watch_write(index..index + 1);
+        // SAFETY: the caller's promise.
+        unsafe { self.slot(index).drop_in_place() };
     }
 
     /// The value of slot `index`, to look at.

@@ -108,21 +108,25 @@ impl<T> HandOff<T> {
         self.space.with_mut(|space| unsafe { space.cast::<T>().read() })
     }
 
-    /// handoff.take4: the message, if it was left here.
+    /// handoff.take4: moves the message into `slot`, if it was left here. (Not by value: this is compiled for
+    /// messages that do not fit, too, and they may be larger than the stack.)
     ///
     /// # Safety
     ///
     /// The reader calls it once for each message that it has asked for, after lane.take5 has shown that it is
     /// sent.
     #[inline(always)]
-    pub(super) unsafe fn take(&self, number: Number) -> Option<T> {
+    pub(super) unsafe fn take<'s>(&self, number: Number, slot: impl FnOnce() -> &'s mut MaybeUninit<T>)
+    where
+        T: 's,
+    {
         // Relaxed: lane.take5 shows what lane.send3 published, and the next handoff.give3 comes only after
         // another request.
-        if self.handed.load(Ordering::Relaxed) != number.get() {
-            return None;
+        if self.handed.load(Ordering::Relaxed) == number.get() {
+            let slot = slot().as_mut_ptr();
+            // SAFETY: handoff.give3 came before lane.send3, and nobody else looks here until the reader asks
+            // again. The message fits, because it was left here.
+            self.space.with_mut(|space| unsafe { slot.copy_from_nonoverlapping(space.cast(), 1) });
         }
-        // SAFETY: handoff.give3 came before lane.send3, and nobody else looks here until the reader asks
-        // again.
-        Some(self.space.with_mut(|space| unsafe { space.cast::<T>().read() }))
     }
 }

@@ -215,11 +215,10 @@ impl<T, C: ControlBlock<T>> Lane<T, C> {
     pub(crate) unsafe fn accept(&self, at: Position<T>) {
         // A message that does not fit is in its slot.
         let Some(hand_off) = self.control.hand_off() else { return };
+        // SAFETY: lane.take5 gave the slot to the reader, and the writer has left it empty.
+        let slot = || unsafe { &mut self.cells.uninit_at(at, 1)[0] };
         // SAFETY: the caller's promise.
-        if let Some(message) = unsafe { hand_off.take(at.number) } {
-            // SAFETY: lane.take5 gave the slot to the reader, and the writer has left it empty.
-            unsafe { self.cells.write_at(at, message) };
-        }
+        unsafe { hand_off.take(at.number, slot) };
     }
 
     /// lane.take7: gives the writer the slots before `head`.
@@ -302,7 +301,7 @@ impl<T, C: ControlBlock<T>> Drop for Lane<T, C> {
             // SAFETY: nobody else has the lane, and a message lies in every slot from the head to the tail.
             // (None was handed over and not accepted: the reader looks once more when it is dropped, and
             // nothing is sent after that.)
-            drop(unsafe { self.cells.take_at(at) });
+            unsafe { self.cells.drop_at(at) };
         }
     }
 }

@@ -126,7 +126,8 @@ impl<T> Cells<T> {
     ///
     /// # Safety
     ///
-    /// As of [`write`](Self::write), and the position is one of this block.
+    /// The position is one of this block, and nobody else looks at its slot. A value in it is forgotten, not
+    /// dropped.
     #[inline(always)]
     pub(crate) unsafe fn write_at(&self, position: Position<T>, value: T) {
         self.watch_write(self.watched(position, 1));
@@ -144,6 +145,17 @@ impl<T> Cells<T> {
         self.watch_write(self.watched(position, 1));
         // SAFETY: the caller's promise.
         unsafe { position.pointer().cast::<T>().read() }
+    }
+
+    /// Drops the value in the slot at `position`, where it is.
+    ///
+    /// # Safety
+    ///
+    /// As of [`take_at`](Self::take_at).
+    pub(super) unsafe fn drop_at(&self, position: Position<T>) {
+        self.watch_write(self.watched(position, 1));
+        // SAFETY: the caller's promise.
+        unsafe { position.pointer().cast::<T>().drop_in_place() };
     }
 
     /// `count` slots from `position` on, to write to.

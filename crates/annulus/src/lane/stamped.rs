@@ -40,6 +40,23 @@ pub(super) struct Slot<T> {
 }
 
 impl<T> Slot<T> {
+    /// Makes an empty slot at `place`, free for message `number`. It passes no slot by value: where nothing
+    /// is optimized, that would go over the stack, and a message may be larger than the stack.
+    ///
+    /// # Safety
+    ///
+    /// There is memory for a slot, which nobody else looks at.
+    unsafe fn make(place: *mut Self, number: Number) {
+        // SAFETY: the caller's promise.
+        unsafe { (&raw mut (*place).stamp).write(AtomicU64::new(LaneStamp::free(number).0)) };
+        // Whatever lies in the memory of the value is an empty cell; only loom's is more than its memory.
+        // SAFETY: the caller's promise.
+        #[cfg(annulus_loom)]
+        unsafe {
+            (&raw mut (*place).value).write(UnsafeCell::new(MaybeUninit::uninit()));
+        }
+    }
+
     /// stamped.send2 and stamped.send3.
     ///
     /// # Safety
@@ -62,9 +79,35 @@ impl<T> Slot<T> {
     unsafe fn take(&self, next: Number) -> T {
         // SAFETY: a full slot has a message, and this one is the caller's alone.
         let value = self.value.with_mut(|there| unsafe { (*there).assume_init_read() });
+        self.free(next);
+        value
+    }
+
+    /// stamped.take6, of a message that is dropped where it is.
+    ///
+    /// # Safety
+    ///
+    /// As of [`take`](Self::take).
+    unsafe fn discard(&self, next: Number) {
+        /// Gives the slot away on drop, also if a destructor panics.
+        struct Leaving<'s, T>(&'s Slot<T>, Number);
+
+        impl<T> Drop for Leaving<'_, T> {
+            fn drop(&mut self) {
+                self.0.free(self.1);
+            }
+        }
+
+        let _leaving = Leaving(self, next);
+        // SAFETY: a full slot has a message, and this one is the caller's alone.
+        self.value.with_mut(|there| unsafe { (*there).assume_init_drop() });
+    }
+
+    /// Gives the slot, which is empty, to message `next`.
+    #[inline(always)]
+    fn free(&self, next: Number) {
         // Release: pairs with stamped.send1.
         self.stamp.store(LaneStamp::free(next).0, ordering!(Release unless "shared_taken_relaxed"));
-        value
     }
 }
 
@@ -123,9 +166,8 @@ impl<T> Stamped<T> {
         }
         let slots = Cells::new(capacity, memory)?;
         for count in 0..capacity {
-            let stamp = AtomicU64::new(LaneStamp::free(first.plus(count as u64)).0);
             // SAFETY: below the capacity, and nobody else has them yet.
-            unsafe { slots.write(count, Slot { stamp, value: UnsafeCell::new(MaybeUninit::uninit()) }) };
+            unsafe { Slot::make(slots.slot(count), first.plus(count as u64)) };
         }
         Ok(Self { slots, index: Index::new(capacity), first, head: CacheLine::new(first) })
     }
@@ -327,6 +369,15 @@ impl<T> Claimed<'_, T> {
     pub(crate) fn number(&self) -> Number {
         self.next
     }
+
+    /// The slot of the next message, which is passed, and the message of the next lap.
+    #[inline(always)]
+    fn next_slot(&mut self) -> Option<(&Slot<T>, Number)> {
+        self.left = self.left.checked_sub(1)?;
+        let number = self.next;
+        self.next = number.next();
+        Some((self.slots.slot(number), number.plus(self.slots.capacity() as u64)))
+    }
 }
 
 impl<T> Iterator for Claimed<'_, T> {
@@ -334,11 +385,9 @@ impl<T> Iterator for Claimed<'_, T> {
 
     #[inline(always)]
     fn next(&mut self) -> Option<T> {
-        self.left = self.left.checked_sub(1)?;
-        let number = self.next;
-        self.next = number.next();
+        let (slot, after) = self.next_slot()?;
         // SAFETY: it was claimed, and is moved out once: the next one is next now.
-        Some(unsafe { self.slots.slot(number).take(number.plus(self.slots.capacity() as u64)) })
+        Some(unsafe { slot.take(after) })
     }
 
     #[inline]
@@ -352,7 +401,10 @@ impl<T> ExactSizeIterator for Claimed<'_, T> {}
 impl<T> Drop for Claimed<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.for_each(drop);
+        while let Some((slot, after)) = self.next_slot() {
+            // SAFETY: as in `next`.
+            unsafe { slot.discard(after) };
+        }
     }
 }
 
@@ -446,14 +498,14 @@ pub(super) fn claim<S>(
 
 impl<T> Drop for Stamped<T> {
     fn drop(&mut self) {
-        while let Some(taken) = self.take_next() {
+        while let Some(claimed) = self.claim(1) {
             // Unreached: a send beside a close that nobody receives any more: two threads have to meet there;
             // loom shared_wake
-            drop(taken);
+            drop(claimed);
         }
         for index in 0..self.capacity() {
             // SAFETY: made in `new`, and nobody uses them any more.
-            let _: Slot<T> = unsafe { self.slots.take(index) };
+            unsafe { self.slots.drop_in_place(index) };
         }
     }
 }

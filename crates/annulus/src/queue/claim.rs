@@ -69,6 +69,15 @@ impl<T> Claimer<T> {
         Some(value)
     }
 
+    /// Drops the next message of the local lane where it is, if that lane has not had its turn.
+    fn discard_next_here(&mut self) -> Option<()> {
+        let claimed = self.local.lane.claim(self.budget().min(1))?;
+        self.budget = self.budget.saturating_sub(1);
+        let _leaving = Leaving(&self.local);
+        drop(claimed);
+        Some(())
+    }
+
     /// Another consumer takes from the local lane, too. Ends the turn of that lane, where there are others:
     /// two at different lanes do not slow each other down.
     // Decision 0111: what a race costs, and who gives way.
@@ -83,16 +92,6 @@ impl<T> Claimer<T> {
     /// `None` where there is none.
     #[inline]
     fn move_here(&mut self, buffer: &mut [T]) -> Option<usize> {
-        /// Says on drop that slots were left, also if a destructor panicked.
-        struct Leaving<'a, T>(&'a LaneNode<SharedLane<T>>);
-
-        impl<T> Drop for Leaving<'_, T> {
-            #[inline]
-            fn drop(&mut self) {
-                say_released(self.0);
-            }
-        }
-
         let budget = self.budget();
         let claimed = self.local.lane.claim(buffer.len().min(budget))?;
         let count = claimed.len();
@@ -127,6 +126,16 @@ impl<T> Claimer<T> {
         }
         self.thinning.found_nothing(looked);
         None
+    }
+}
+
+/// Says on drop that slots of this lane were left, also if a destructor panicked.
+struct Leaving<'a, T>(&'a LaneNode<SharedLane<T>>);
+
+impl<T> Drop for Leaving<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        say_released(self.0);
     }
 }
 
@@ -267,9 +276,7 @@ impl<T> Drop for Claimer<T> {
         if self.state().consumer_goes() {
             self.state().await_sends();
             self.settled = true;
-            while let Some(value) = self.try_take() {
-                drop(value);
-            }
+            while self.discard_next_here().or_else(|| self.search(Self::discard_next_here)).is_some() {}
         }
     }
 }

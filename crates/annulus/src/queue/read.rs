@@ -16,7 +16,7 @@ use super::node::LaneNode;
 use super::roster::Round;
 use super::share::{LaneShare, state_of};
 use crate::hint::unlikely;
-use crate::lane::{ControlBlock, Lane, Number, Own, Position};
+use crate::lane::{Cells, ControlBlock, Lane, Number, Own, Position};
 use crate::sync::mutated;
 
 /// The one consumer of a lane.
@@ -253,6 +253,14 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
     /// Hands up to `most` of the known messages to `each`, and gives all their slots back at once.
     #[inline]
     pub(super) fn take_some(&mut self, most: usize, mut each: impl FnMut(T)) -> usize {
+        // SAFETY: each slot is full and this end's, and comes once.
+        self.empty_some(most, |cells, slot| each(unsafe { cells.take(slot) }))
+    }
+
+    /// Has `empty` empty the slots of up to `most` of the known messages, and gives all of them back at once.
+    /// Each is full, and this end's, when it comes to `empty`.
+    #[inline]
+    fn empty_some(&mut self, most: usize, mut empty: impl FnMut(&Cells<T>, usize)) -> usize {
         let count = most.min(self.known());
         if count == 0 {
             return 0;
@@ -265,8 +273,8 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
                     // Before the call, so that a message that was handed out is not handed out again.
                     taken.count += 1;
                 }
-                // SAFETY: it lies before the tail, so the slot is full and this end's.
-                each(unsafe { taken.end.lane().cells().take(slot) });
+                // It lies before the tail, so the slot is full and this end's.
+                empty(taken.end.lane().cells(), slot);
                 if mutated!("consume_counts_late") {
                     // Mutants: `+= with -=`, `+= with *=`: only a seeded bug comes here.
                     taken.count += 1;
@@ -340,7 +348,8 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
     #[inline(always)]
     pub(super) fn drop_some(&mut self, count: usize) {
         if core::mem::needs_drop::<T>() || cfg!(annulus_loom) {
-            self.take_some(count, drop);
+            // SAFETY: each slot is full and this end's, and comes once.
+            self.empty_some(count, |cells, slot| unsafe { cells.drop_in_place(slot) });
         } else {
             self.pass(count);
         }

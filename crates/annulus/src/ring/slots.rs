@@ -50,12 +50,12 @@ impl<S: Store> Slots<S> {
     /// The ring lives.
     #[inline]
     pub(super) unsafe fn index_of(self, sequence: Sequence) -> usize {
-        // One instruction tells both: the slot, and whether to ask. That is asked for the first slot, too,
-        // once in a lap.
+        // One instruction tells both: the slot, and whether to ask. The first slot asks, too, but this
+        // handle's own mask and no shared memory, because whoever polls an empty ring may stay there.
         let index = sequence.get() & self.mask;
-        if unlikely(index == 0) {
+        if unlikely(index == 0) && self.mask == 0 {
             // SAFETY: the ring lives, and nobody writes its index.
-            unsafe { self.index.as_ref() }.of(sequence)
+            unsafe { self.index.as_ref() }.without_mask(sequence)
         } else {
             index as usize
         }

@@ -1,6 +1,7 @@
 //! What the macro [`select!`](crate::select!) uses: arms of their own types, and which of them is chosen.
 
 use core::cell::Cell;
+use core::mem::ManuallyDrop;
 use std::time::{Duration, Instant};
 
 use crate::error::RecvError;
@@ -10,9 +11,12 @@ use crate::wait::{Arms, Choice, Finding, Listening, Look, Next, wait_for_any};
 
 /// Which arm is chosen, with what it found: `This(first)`, `Other(This(second))` and so on. After the last
 /// arm, `Other(())` says that the time has passed.
+///
+/// It has no destructor, so nothing of it borrows a handle any more once the macro has taken out what was
+/// found: the expressions of all arms may use the handles of all arms.
 pub enum Chosen<A, Rest> {
     /// The first arm.
-    This(A),
+    This(ManuallyDrop<A>),
     /// One of the others.
     Other(Rest),
 }
@@ -79,7 +83,7 @@ impl<A: Choice, Rest: Choices> Choices for (A, Rest) {
     #[inline(always)]
     fn choose(self, index: Option<usize>) -> Self::Chosen {
         match index {
-            Some(0) => Chosen::This(self.0.found()),
+            Some(0) => Chosen::This(ManuallyDrop::new(self.0.found())),
             _ => Chosen::Other(self.1.choose(index.and_then(|index| index.checked_sub(1)))),
         }
     }

@@ -33,9 +33,12 @@
 /// | `default => …` | | if nothing else is possible now |
 /// | `default(timeout) => …` | | if nothing else was possible for that [`Duration`](core::time::Duration) |
 ///
+/// There may be up to 56 arms, and a `default`; [`Select`](crate::Select) waits for any number of handles.
+///
 /// The handles are places, as in `consumer.recv()`: variables, fields, or references. The handles of an arm
-/// are free again in its expression, and in those of other arms. `result` is a pattern that always matches.
-/// The expressions may use `?`, `return`, `break` and `continue`.
+/// are free again in its expression, and in those of other arms. (The record of a `reserve` arm borrows its
+/// producer.) `result` is a pattern that always matches. The expressions may use `?`, `return`, `break` and
+/// `continue`.
 ///
 /// *Order.* If several arms are possible, it takes one of them. It mostly begins to look at the arm that was
 /// taken last, and now and then at another one. In a thread that does no other select in between, each of
@@ -72,7 +75,10 @@
 #[macro_export]
 macro_rules! select {
     ($($arms:tt)+) => {
-        $crate::__select_arms!(true, [] () $($arms)+)
+        $crate::__select_arms!(true, [
+            . . . . . . . . . . . . . . . . . . . . . . . . . . . .
+            . . . . . . . . . . . . . . . . . . . . . . . . . . . .
+        ] [] () $($arms)+)
     };
 }
 
@@ -97,75 +103,85 @@ macro_rules! select {
 #[macro_export]
 macro_rules! select_biased {
     ($($arms:tt)+) => {
-        $crate::__select_arms!(false, [] () $($arms)+)
+        $crate::__select_arms!(false, [
+            . . . . . . . . . . . . . . . . . . . . . . . . . . . .
+            . . . . . . . . . . . . . . . . . . . . . . . . . . . .
+        ] [] () $($arms)+)
     };
 }
 
-/// Reads the arms one by one: `[(recv_in_select [handle] () pattern, body) …] (default)`.
+/// Reads the arms one by one: `[a dot for each arm that there may still be] [(verb [handle] (arguments of the
+/// verb) (value to send) pattern, body) …] (default)`.
+///
+/// It calls itself once for each arm, and then `__select_list` and `__select_body` do. A compiler follows 128
+/// calls, so there may be 56 arms, and some calls are left for a macro around this one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __select_arms {
-    ($fair:tt, [] $default:tt) => {
+    ($fair:tt, $left:tt [] $default:tt $(,)?) => {
         ::core::compile_error!("`select!` has no arm that receives or sends; to wait for a time only, sleep")
     };
     // All are read.
-    ($fair:tt, [$($arm:tt)+] ()) => {
+    ($fair:tt, $left:tt [$($arm:tt)+] () $(,)?) => {
         $crate::__select_run!($fair, ($crate::__select::Until::Found), [$($arm)+],
             ::core::unreachable!("a wait without a timeout ends with a message"))
     };
-    ($fair:tt, [$($arm:tt)+] (($until:expr) $body:expr)) => {
+    ($fair:tt, $left:tt [$($arm:tt)+] (($until:expr) $body:expr) $(,)?) => {
         $crate::__select_run!($fair, ($until), [$($arm)+], $body)
     };
-    // The end of an arm with a block, with or without a comma.
-    ($fair:tt, $arms:tt $default:tt , $($rest:tt)*) => {
-        $crate::__select_arms!($fair, $arms $default $($rest)*)
+    ($fair:tt, [. $($left:tt)*] [$($arm:tt)*] $default:tt $(,)? recv($handle:expr) -> $found:pat => $body:block $($rest:tt)*) => {
+        $crate::__select_arms!($fair, [$($left)*] [$($arm)* (recv_in_select [$handle] () () $found, $body)] $default $($rest)*)
     };
-    ($fair:tt, [$($arm:tt)*] $default:tt recv($handle:expr) -> $found:pat => $body:block $($rest:tt)*) => {
-        $crate::__select_arms!($fair, [$($arm)* (recv_in_select [$handle] () $found, $body)] $default $($rest)*)
+    ($fair:tt, [. $($left:tt)*] [$($arm:tt)*] $default:tt $(,)? recv($handle:expr) -> $found:pat => $body:expr $(, $($rest:tt)*)?) => {
+        $crate::__select_arms!($fair, [$($left)*] [$($arm)* (recv_in_select [$handle] () () $found, $body)] $default $($($rest)*)?)
     };
-    ($fair:tt, [$($arm:tt)*] $default:tt recv($handle:expr) -> $found:pat => $body:expr $(, $($rest:tt)*)?) => {
-        $crate::__select_arms!($fair, [$($arm)* (recv_in_select [$handle] () $found, $body)] $default $($($rest)*)?)
+    ($fair:tt, [. $($left:tt)*] [$($arm:tt)*] $default:tt $(,)? recv_or_lag($handle:expr) -> $found:pat => $body:block $($rest:tt)*) => {
+        $crate::__select_arms!($fair, [$($left)*] [$($arm)* (recv_or_lag_in_select [$handle] () () $found, $body)] $default $($rest)*)
     };
-    ($fair:tt, [$($arm:tt)*] $default:tt recv_or_lag($handle:expr) -> $found:pat => $body:block $($rest:tt)*) => {
-        $crate::__select_arms!($fair, [$($arm)* (recv_or_lag_in_select [$handle] () $found, $body)] $default $($rest)*)
+    ($fair:tt, [. $($left:tt)*] [$($arm:tt)*] $default:tt $(,)? recv_or_lag($handle:expr) -> $found:pat => $body:expr $(, $($rest:tt)*)?) => {
+        $crate::__select_arms!($fair, [$($left)*] [$($arm)* (recv_or_lag_in_select [$handle] () () $found, $body)] $default $($($rest)*)?)
     };
-    ($fair:tt, [$($arm:tt)*] $default:tt recv_or_lag($handle:expr) -> $found:pat => $body:expr $(, $($rest:tt)*)?) => {
-        $crate::__select_arms!($fair, [$($arm)* (recv_or_lag_in_select [$handle] () $found, $body)] $default $($($rest)*)?)
+    ($fair:tt, [. $($left:tt)*] [$($arm:tt)*] $default:tt $(,)? wait($handle:expr) -> $found:pat => $body:block $($rest:tt)*) => {
+        $crate::__select_arms!($fair, [$($left)*] [$($arm)* (wait_in_select [$handle] () () $found, $body)] $default $($rest)*)
     };
-    ($fair:tt, [$($arm:tt)*] $default:tt wait($handle:expr) -> $found:pat => $body:block $($rest:tt)*) => {
-        $crate::__select_arms!($fair, [$($arm)* (wait_in_select [$handle] () $found, $body)] $default $($rest)*)
+    ($fair:tt, [. $($left:tt)*] [$($arm:tt)*] $default:tt $(,)? wait($handle:expr) -> $found:pat => $body:expr $(, $($rest:tt)*)?) => {
+        $crate::__select_arms!($fair, [$($left)*] [$($arm)* (wait_in_select [$handle] () () $found, $body)] $default $($($rest)*)?)
     };
-    ($fair:tt, [$($arm:tt)*] $default:tt wait($handle:expr) -> $found:pat => $body:expr $(, $($rest:tt)*)?) => {
-        $crate::__select_arms!($fair, [$($arm)* (wait_in_select [$handle] () $found, $body)] $default $($($rest)*)?)
+    ($fair:tt, [. $($left:tt)*] [$($arm:tt)*] $default:tt $(,)? send($handle:expr, $value:expr) -> $found:pat => $body:block $($rest:tt)*) => {
+        $crate::__select_arms!($fair, [$($left)*] [$($arm)* (send_in_select [$handle] () ($value) $found, $body)] $default $($rest)*)
     };
-    ($fair:tt, [$($arm:tt)*] $default:tt send($handle:expr, $value:expr) -> $found:pat => $body:block $($rest:tt)*) => {
-        $crate::__select_arms!($fair, [$($arm)* (send_in_select [$handle] ($value) $found, $body)] $default $($rest)*)
+    ($fair:tt, [. $($left:tt)*] [$($arm:tt)*] $default:tt $(,)? send($handle:expr, $value:expr) -> $found:pat => $body:expr $(, $($rest:tt)*)?) => {
+        $crate::__select_arms!($fair, [$($left)*] [$($arm)* (send_in_select [$handle] () ($value) $found, $body)] $default $($($rest)*)?)
     };
-    ($fair:tt, [$($arm:tt)*] $default:tt send($handle:expr, $value:expr) -> $found:pat => $body:expr $(, $($rest:tt)*)?) => {
-        $crate::__select_arms!($fair, [$($arm)* (send_in_select [$handle] ($value) $found, $body)] $default $($($rest)*)?)
+    ($fair:tt, [. $($left:tt)*] [$($arm:tt)*] $default:tt $(,)? reserve($handle:expr, $len:expr) -> $found:pat => $body:block $($rest:tt)*) => {
+        $crate::__select_arms!($fair, [$($left)*] [$($arm)* (reserve_in_select [$handle] ($len) () $found, $body)] $default $($rest)*)
     };
-    ($fair:tt, [$($arm:tt)*] $default:tt reserve($handle:expr, $len:expr) -> $found:pat => $body:block $($rest:tt)*) => {
-        $crate::__select_arms!($fair, [$($arm)* (reserve_in_select [$handle] ($len) $found, $body)] $default $($rest)*)
+    ($fair:tt, [. $($left:tt)*] [$($arm:tt)*] $default:tt $(,)? reserve($handle:expr, $len:expr) -> $found:pat => $body:expr $(, $($rest:tt)*)?) => {
+        $crate::__select_arms!($fair, [$($left)*] [$($arm)* (reserve_in_select [$handle] ($len) () $found, $body)] $default $($($rest)*)?)
     };
-    ($fair:tt, [$($arm:tt)*] $default:tt reserve($handle:expr, $len:expr) -> $found:pat => $body:expr $(, $($rest:tt)*)?) => {
-        $crate::__select_arms!($fair, [$($arm)* (reserve_in_select [$handle] ($len) $found, $body)] $default $($($rest)*)?)
+    ($fair:tt, $left:tt $arms:tt () $(,)? default => $body:block $($rest:tt)*) => {
+        $crate::__select_arms!($fair, $left $arms (($crate::__select::Until::Now) $body) $($rest)*)
     };
-    ($fair:tt, $arms:tt () default => $body:block $($rest:tt)*) => {
-        $crate::__select_arms!($fair, $arms (($crate::__select::Until::Now) $body) $($rest)*)
+    ($fair:tt, $left:tt $arms:tt () $(,)? default => $body:expr $(, $($rest:tt)*)?) => {
+        $crate::__select_arms!($fair, $left $arms (($crate::__select::Until::Now) $body) $($($rest)*)?)
     };
-    ($fair:tt, $arms:tt () default => $body:expr $(, $($rest:tt)*)?) => {
-        $crate::__select_arms!($fair, $arms (($crate::__select::Until::Now) $body) $($($rest)*)?)
+    ($fair:tt, $left:tt $arms:tt () $(,)? default($timeout:expr) => $body:block $($rest:tt)*) => {
+        $crate::__select_arms!($fair, $left $arms (($crate::__select::Until::Passed($timeout)) $body) $($rest)*)
     };
-    ($fair:tt, $arms:tt () default($timeout:expr) => $body:block $($rest:tt)*) => {
-        $crate::__select_arms!($fair, $arms (($crate::__select::Until::Passed($timeout)) $body) $($rest)*)
+    ($fair:tt, $left:tt $arms:tt () $(,)? default($timeout:expr) => $body:expr $(, $($rest:tt)*)?) => {
+        $crate::__select_arms!($fair, $left $arms (($crate::__select::Until::Passed($timeout)) $body) $($($rest)*)?)
     };
-    ($fair:tt, $arms:tt () default($timeout:expr) => $body:expr $(, $($rest:tt)*)?) => {
-        $crate::__select_arms!($fair, $arms (($crate::__select::Until::Passed($timeout)) $body) $($($rest)*)?)
-    };
-    ($fair:tt, $arms:tt ($($default:tt)+) default $($rest:tt)*) => {
+    ($fair:tt, $left:tt $arms:tt ($($default:tt)+) $(,)? default $($rest:tt)*) => {
         ::core::compile_error!("`select!` has two `default` arms; it can have one")
     };
-    ($fair:tt, $arms:tt $default:tt $($rest:tt)*) => {
+    // The comma behind the block of an arm, before something that is none.
+    ($fair:tt, $left:tt $arms:tt $default:tt , $($rest:tt)+) => {
+        $crate::__select_arms!($fair, $left $arms $default $($rest)*)
+    };
+    ($fair:tt, [] $arms:tt $default:tt $($rest:tt)+) => {
+        ::core::compile_error!("`select!` has more than 56 arms; `annulus::Select` waits for any number of handles")
+    };
+    ($fair:tt, $left:tt $arms:tt $default:tt $($rest:tt)*) => {
         ::core::compile_error!(::core::concat!(
             "`select!` expects an arm: `recv(handle) -> message => expression`, \
              `recv_or_lag(subscriber) -> message => expression`, `wait(event_subscriber) -> result => expression`, \
@@ -197,11 +213,8 @@ macro_rules! __select_run {
 #[macro_export]
 macro_rules! __select_list {
     () => { () };
-    ((reserve_in_select [$handle:expr] ($len:expr) $found:pat, $body:expr) $($rest:tt)*) => {
-        (($handle).reserve_in_select($len), $crate::__select_list!($($rest)*))
-    };
-    (($verb:ident [$handle:expr] $value:tt $found:pat, $body:expr) $($rest:tt)*) => {
-        (($handle).$verb(), $crate::__select_list!($($rest)*))
+    (($verb:ident [$handle:expr] $arguments:tt $value:tt $found:pat, $body:expr) $($rest:tt)*) => {
+        (($handle).$verb $arguments, $crate::__select_list!($($rest)*))
     };
 }
 
@@ -213,10 +226,10 @@ macro_rules! __select_body {
         let () = $chosen;
         $default
     }};
-    ($chosen:ident, [($verb:ident [$handle:expr] () $found:pat, $body:expr) $($rest:tt)*], $default:expr) => {
+    ($chosen:ident, [($verb:ident [$handle:expr] $arguments:tt () $found:pat, $body:expr) $($rest:tt)*], $default:expr) => {
         match $chosen {
             $crate::__select::Chosen::This(found) => {
-                let $found = found;
+                let $found = ::core::mem::ManuallyDrop::into_inner(found);
                 $body
             }
             $crate::__select::Chosen::Other(others) => {
@@ -224,12 +237,10 @@ macro_rules! __select_body {
             }
         }
     };
-    ($chosen:ident, [(reserve_in_select [$handle:expr] ($len:expr) $found:pat, $body:expr) $($rest:tt)*], $default:expr) => {
-        $crate::__select_body!($chosen, [(reserve_in_select [$handle] () $found, $body) $($rest)*], $default)
-    };
-    ($chosen:ident, [(send_in_select [$handle:expr] ($value:expr) $found:pat, $body:expr) $($rest:tt)*], $default:expr) => {
+    ($chosen:ident, [($verb:ident [$handle:expr] $arguments:tt ($value:expr) $found:pat, $body:expr) $($rest:tt)*], $default:expr) => {
         match $chosen {
             $crate::__select::Chosen::This(found) => {
+                let found = ::core::mem::ManuallyDrop::into_inner(found);
                 let $found = $crate::__select::SendChoice::send(found, || $value);
                 $body
             }

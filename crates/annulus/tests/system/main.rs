@@ -10,6 +10,7 @@ mod fork;
 mod hang;
 #[cfg(all(feature = "async", feature = "std"))]
 mod idle;
+mod large_messages;
 mod memory;
 mod memory_limit;
 mod pipeline_memory;

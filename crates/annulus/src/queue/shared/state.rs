@@ -324,8 +324,10 @@ impl<T> State<T> {
         // Who writes one after this sees that all receivers are gone, or the look below sees what it wrote.
         self.published.barrier_at_any_price();
         if !mutated!("claimed_keeps_what_is_left") {
-            while let Some(value) = self.take() {
-                drop(value);
+            // One by one: if a destructor panics, the others are still there.
+            while let Some(claimed) = self.lane.claim(1) {
+                let _leaving = Leaving { state: self, first: claimed.number() };
+                drop(claimed);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use annulus::queue::shared;
+use annulus::queue::{bytes, shared};
 use annulus::{LossyRecvError, RecvError, broadcast, event, mpmc, mpsc, select, select_biased, spmc, spsc};
 
 use crate::select::MOMENT;
@@ -265,4 +265,114 @@ fn panics_leave_the_handles_as_they_were() {
     assert!(received.is_err() && consumer.is_empty());
     producer.send(2).unwrap();
     assert_eq!(consumer.recv(), Ok(2));
+}
+
+/// Each expression uses the handle of its own arm, and those of the others.
+#[test]
+fn handles_are_free_in_all_expressions() {
+    let (mut lossless, subscribable) = broadcast::lossless(16);
+    let mut subscriber = subscribable.subscribe();
+    let (mut events, subscribable) = event::channel(16, String::new);
+    let mut in_place = subscribable.subscribe();
+    let (mut one, mut from_one) = spsc::channel(16);
+    let (mut records, mut from_records) = bytes::channel(64);
+    let taken = [(); 4].map(|()| {
+        let (one, lossless) = (&mut one, &mut lossless);
+        select_biased! {
+            recv(subscriber) -> message => {
+                assert_eq!(message, Ok(2));
+                lossless.publish(3).unwrap();
+                assert_eq!(subscriber.recv(), Ok(3));
+                one.send("a".to_owned()).unwrap();
+                "subscriber"
+            }
+            recv(from_one) -> message => {
+                assert_eq!(message.as_deref(), Ok("a"));
+                events.send("c".to_owned()).unwrap();
+                one.send("d".to_owned()).unwrap();
+                assert_eq!(from_one.recv().as_deref(), Ok("d"));
+                "one"
+            }
+            wait(in_place) -> there => {
+                there.unwrap();
+                events.send("b".to_owned()).unwrap();
+                assert_eq!(in_place.try_iter().collect::<String>(), "cb");
+                one.send("e".to_owned()).unwrap();
+                "in place"
+            }
+            send(lossless, 1) -> sent => {
+                sent.unwrap();
+                assert_eq!(subscriber.recv(), Ok(1));
+                lossless.publish(2).unwrap();
+                records.try_reserve(3).unwrap().commit().unwrap();
+                "lossless"
+            }
+            reserve(records, 3) -> record => {
+                record.unwrap().commit().unwrap();
+                records.try_reserve(2).unwrap().commit().unwrap();
+                one.send("e".to_owned()).unwrap();
+                "records"
+            }
+            send(events, "f".to_owned()) -> sent => {
+                sent.and_then(|()| events.send("g".to_owned())).unwrap();
+                "events"
+            }
+            default => {
+                lossless.publish(4).unwrap();
+                events.send("h".to_owned()).unwrap();
+                one.send("i".to_owned()).unwrap();
+                records.try_reserve(1).unwrap().commit().unwrap();
+                "default"
+            }
+        }
+    });
+    assert_eq!(taken, ["lossless", "subscriber", "one", "in place"]);
+    assert_eq!(from_records.try_read().unwrap().len(), 3);
+}
+
+/// The verb's own room is claimed before the value is made; afterwards the handle is free.
+#[test]
+fn a_handle_that_sent_sends_again() {
+    macro_rules! sends_twice {
+        ($sender:ident . $verb:ident ($first:expr, $second:expr)) => {
+            select! {
+                send($sender, $first) -> sent => {
+                    sent.unwrap();
+                    $sender.$verb($second).unwrap();
+                }
+            }
+            let by_reference = &mut $sender;
+            select_biased! {
+                send(by_reference, $first) -> sent => sent.and_then(|()| by_reference.$verb($second)).unwrap(),
+                default => unreachable!(),
+            }
+        };
+    }
+    let (mut sender, receiver) = spsc::channel(4);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(receiver);
+    let (mut sender, receiver) = mpsc::channel(4);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(receiver);
+    let (mut sender, receiver) = spmc::channel(4);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(receiver);
+    let (mut sender, receiver) = mpmc::channel(4);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(receiver);
+    let (mut sender, receiver) = shared::channel(4);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(receiver);
+    let (mut sender, subscribable) = broadcast::lossless(4);
+    sends_twice!(sender.publish(1, 2));
+    drop(subscribable);
+    let (mut sender, subscribable) = broadcast::mp_lossless(4);
+    sends_twice!(sender.publish(1, 2));
+    drop(subscribable);
+    let (mut sender, subscribable) = event::channel(4, String::new);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(subscribable);
+    let (mut sender, subscribable) = event::mp_channel(4, String::new);
+    sends_twice!(sender.send(String::from("a"), String::from("b")));
+    drop(subscribable);
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
 
 mod arms;
+mod bound;
 mod readiness;
 mod ready;
 mod threads;
