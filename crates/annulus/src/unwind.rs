@@ -67,6 +67,8 @@ whole_after_a_panic! {
     [T: Send, K: AnyKind] Consumer<T, K>;
     [T: Send] shared::Sender<T>;
     [T: Send] shared::Receiver<T>;
+    [T: Send] crate::oneshot::Sender<T>;
+    [T: Send] crate::oneshot::Receiver<T>;
     [T, K: Kind] Bus<T, K>;
     [K: Kind] TypedBus<K>;
     [T: Message, K: Kind] TopicPublisher<T, K>;
