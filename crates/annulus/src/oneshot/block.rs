@@ -15,8 +15,8 @@
 //! the one who waits changes the word after it (oneshot.wait2), and so its look sees the last word. If
 //! oneshot.wait2 comes first, oneshot.end1 sees that somebody waits, and notifies the event before it leaves.
 //!
-//! *Why a side that nobody waits for pays for one change.* It leaves in the same step, and so does not need to
-//! be there for a wake-up.
+//! *Why a side that nobody waits for pays for one change.* It leaves in the same step, because there is no
+//! wake-up for which it would have to be there.
 //!
 //! *The value* belongs to the sender until oneshot.end1 with `VALUE`, and from then on to the receiver, which
 //! takes it out before it leaves. A sender that finds `CLOSED` there does not say `VALUE`, and keeps it.
@@ -100,7 +100,7 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     pub(super) fn event(&self) -> &Event {
         let Block { state, event, .. } = self.block();
         // Relaxed, both: the order of changes of this one word decides, and the event does the rest.
-        if state.load(Ordering::Relaxed) & Self::OWN.waits == 0 && !mutated!("oneshot_waits_unsaid") {
+        if state.load(Ordering::Relaxed) & Self::OWN.waits == 0 {
             state.fetch_or(Self::OWN.waits, Ordering::Relaxed);
         }
         event
