@@ -33,6 +33,7 @@ mod queue_one_order;
 mod queue_shared;
 mod queue_wake;
 mod quote;
+mod replies;
 mod round_trip;
 mod select;
 mod statistics;
@@ -66,6 +67,7 @@ pub fn all() -> Vec<Row> {
     of(Group::QueueMany, queue_shared::rows().into());
     of(Group::Latency, vec![round_trip::row(), wake_up::row()]);
     of(Group::Latency, queue_wake::rows().into());
+    of(Group::Latency, replies::rows().into());
     of(Group::Latency, vec![notifier::row()]);
     of(Group::Latency, latency::rows());
     of(Group::Latency, wait_strategies::rows());

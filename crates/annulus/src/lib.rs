@@ -40,6 +40,7 @@
 //! | one | many, each message to one | a queue; consumers claim messages from one ring | [`spmc::channel`] |
 //! | many | many, each message to one | a queue; each producer has a ring of its own | [`mpmc::channel`] |
 //! | many | many, each message to one | a queue with one ring, one order and one bound; handles are shared or cloned freely | [`queue::shared::channel`] |
+//! | one | one | one value, as the reply to a question | [`oneshot::channel`] |
 //! | one | one | a queue of byte records of any length, each in one piece | [`queue::bytes::channel`] |
 //! | one or many | many, each sees all | broadcast rings by name, made on first use | [`Bus`], [`TypedBus`] |
 //! | | | buffers of one size, for bytes that are too large to copy; their 4-byte handles go through a queue | [`pool::BufferPool`] |
@@ -173,6 +174,7 @@ pub mod metrics;
 #[cfg(all(target_os = "linux", feature = "std"))]
 mod notifier;
 mod observer;
+pub mod oneshot;
 mod os;
 pub mod pool;
 mod processor;

@@ -11,7 +11,8 @@ use crate::wait::{Source, Take};
 /// the [subscribers of records](crate::broadcast::bytes::Subscriber), the
 /// [consumers](crate::queue::Consumer) of queues and [of bytes](crate::queue::bytes::Consumer), the
 /// [receivers](crate::queue::shared::Receiver) of shared queues, stages among them, the
-/// [subscribers of a pattern](crate::bus::MatchingSubscriber) of a bus, and `&mut` references to all of
+/// [subscribers of a pattern](crate::bus::MatchingSubscriber) of a bus, the
+/// [receivers of one value](crate::oneshot::Receiver), and `&mut` references to all of
 /// these. There are no others: the trait can't be implemented outside this crate.
 #[allow(private_bounds, reason = "this is what seals it")]
 pub trait Waitable: Source + Batches {}

@@ -85,6 +85,8 @@ whole_after_a_panic! {
     [K: InPlace] queue::bytes::Reservation<'_, K>;
     [T: Send] shared::Sender<T>;
     [T: Send] shared::Receiver<T>;
+    [T: Send] crate::oneshot::Sender<T>;
+    [T: Send] crate::oneshot::Receiver<T>;
     [T, K: Kind] Bus<T, K>;
     [K: Kind] TypedBus<K>;
     [T, K: Kind] TopicBuilder<'_, T, K>;

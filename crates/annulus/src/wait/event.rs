@@ -134,6 +134,12 @@ impl Event {
         Self::with(if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES }, counters)
     }
 
+    /// An event whose wakers and sleepers have a full fence each, so that nobody asks the system for one. For
+    /// rings that live for one message.
+    pub(crate) fn fenced() -> Self {
+        Self::with(FENCE_BOTH_SIDES, None)
+    }
+
     fn with(word: u32, counters: Counting) -> Self {
         Self {
             word: AtomicU32::new(word),

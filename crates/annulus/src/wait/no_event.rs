@@ -26,6 +26,11 @@ impl Event {
         Self { word: AtomicU32::new(0) }
     }
 
+    /// Nobody sleeps here either.
+    pub(crate) fn fenced() -> Self {
+        Self::new()
+    }
+
     /// There is nothing to count.
     pub(crate) fn counting(_: Counting) -> Self {
         Self::new()

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "std")]
 mod bytes;
+mod oneshot;
 mod pool;
 mod queue;
 mod queue_handlers;

@@ -1,0 +1,53 @@
+//! One value from one thread or task to another: a reply.
+//!
+//! A channel has one [`Sender`] and one [`Receiver`], and one allocation. The sender is used up by its value,
+//! and never waits. The drop of either side is told to the other one.
+//!
+//! A receiver is a receiving handle like any other: it blocks, with a timeout or not, waits in a task or in a
+//! `select!`, and can be read by an event loop.
+//!
+//! # Examples
+//!
+//! A thread that answers questions, each with a channel for its reply:
+//!
+//! ```
+//! use annulus::{mpsc, oneshot};
+//!
+//! let (mut questions, mut asked) = mpsc::channel::<(u64, oneshot::Sender<u64>)>(64);
+//! let squares = std::thread::spawn(move || {
+//!     for (number, reply) in asked.iter() {
+//!         let _ = reply.send(number * number); // whoever asked may be gone
+//!     }
+//! });
+//! let (reply, mut answer) = oneshot::channel();
+//! questions.send((12, reply)).unwrap();
+//! assert_eq!(answer.recv(), Ok(144));
+//! # drop(questions);
+//! # squares.join().unwrap();
+//! ```
+
+mod block;
+mod receiver;
+mod sender;
+#[cfg(any(feature = "std", feature = "async"))]
+mod source;
+
+use block::Block;
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+/// Makes a channel for one value. One allocation, which the side that goes last frees.
+///
+/// # Examples
+///
+/// ```
+/// let (sender, mut receiver) = annulus::oneshot::channel();
+/// sender.send("hello").unwrap();
+/// assert_eq!(receiver.recv(), Ok("hello"));
+/// assert_eq!(receiver.recv(), Err(annulus::RecvError)); // there was only one
+/// ```
+#[must_use]
+pub fn channel<T: Send>() -> (Sender<T>, Receiver<T>) {
+    let (of_sender, of_receiver) = Block::new();
+    (Sender::new(of_sender), Receiver::new(of_receiver))
+}
