@@ -63,7 +63,7 @@ unsafe impl<T: Send, const IS_SENDER: bool> Sync for Share<T, IS_SENDER> {}
 
 impl<T> Block<T> {
     /// A block, with the shares of its sender and its receiver.
-    pub(super) fn new() -> (Share<T, true>, Share<T, false>) {
+    pub(super) fn shared() -> (Share<T, true>, Share<T, false>) {
         let block = NonNull::from(Box::leak(Box::new(Self {
             state: AtomicU64::new(0),
             value: UnsafeCell::new(MaybeUninit::uninit()),
@@ -156,7 +156,7 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     ///
     /// Both sides have left, and all that the other one did comes before this. There is no value.
     unsafe fn free(&self) {
-        // SAFETY: it was leaked in `new`, and nobody else looks at it: the caller's promise.
+        // SAFETY: it was leaked in `shared`, and nobody else looks at it: the caller's promise.
         drop(unsafe { Box::from_raw(self.0.as_ptr()) });
     }
 

@@ -48,6 +48,6 @@ pub use sender::Sender;
 /// ```
 #[must_use]
 pub fn channel<T: Send>() -> (Sender<T>, Receiver<T>) {
-    let (of_sender, of_receiver) = Block::new();
+    let (of_sender, of_receiver) = Block::shared();
     (Sender::new(of_sender), Receiver::new(of_receiver))
 }

@@ -50,8 +50,8 @@ impl<T: Send> Batches for Receiver<T> {
         self.has_more()
     }
 
-    fn has_passed(&self, mark: &bool) -> bool {
-        !mark || !self.is_there(self.share.look())
+    fn has_passed(&self, mark: &mut bool) -> bool {
+        !*mark || !self.is_there(self.share.look())
     }
 
     fn left(&self) -> Option<u64> {
