@@ -199,14 +199,14 @@ impl<T: Message, M: Mode> Publisher<T, M> {
                 // SAFETY: as in `put`.
                 let written = unsafe { handle.write(Writers::One, next, message) };
                 let sequence = next;
-                if !shared.ring.head().needs_slow_path(sequence) {
-                    written.publish();
-                    next = sequence.next();
-                } else {
+                if shared.ring.head().needs_slow_path(sequence) {
                     next = shared.publish_slow_path(written.without_slot());
                     if next == sequence {
                         break;
                     }
+                } else {
+                    written.publish();
+                    next = sequence.next();
                 }
             }
             if !mutated!("batch_wakes_nobody") {

@@ -1,6 +1,8 @@
 //! A ring lies on the heap, whatever the size of its messages: whoever makes it, runs it and drops it needs
 //! no stack for it.
 #![cfg(all(feature = "std", not(any(miri, annulus_loom, annulus_emulated))))]
+#![allow(clippy::disallowed_types, reason = "a test")]
+#![allow(clippy::large_stack_arrays, reason = "they are what is tested")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
