@@ -25,6 +25,15 @@ pub(super) struct Ring<T> {
     pub(super) capacity: usize,
 }
 
+impl<T> Ring<T> {
+    /// Puts the messages into the ring, and returns those that do not fit.
+    fn take_in(&mut self, messages: Vec<T>) -> Vec<T> {
+        let mut messages = messages.into_iter();
+        let back = messages.find_map(|message| self.entry.try_send(message).err());
+        back.map(TryPublishError::into_inner).into_iter().chain(messages).collect()
+    }
+}
+
 /// What an input has before the pipeline is built.
 pub(super) struct Early<T>(Arc<Shared<T>>);
 
@@ -138,9 +147,10 @@ impl<T: Send + 'static> Promise<T> {
         let mut ring = Ring { entry, sent: Arc::clone(&counters.sent), capacity };
         let mut state = self.0.lock();
         let State::Waiting(messages) = &mut *state else { unreachable!("it is kept once") };
-        let (count, mut messages) = (messages.len(), mem::take(messages).into_iter());
-        let back = messages.find_map(|message| ring.entry.try_send(message).err());
-        let left: Vec<_> = back.map(TryPublishError::into_inner).into_iter().chain(messages).collect();
+        let messages = mem::take(messages);
+        let count = messages.len();
+        // Where nothing waits, large messages take no stack.
+        let left = if count == 0 { Vec::new() } else { ring.take_in(messages) };
         if !left.is_empty() {
             let first = plan.graph.edges.iter().position(|edge| edge.ring_id == ring_id);
             let error = CapacityError::TooSmall { capacity, minimum: count };

@@ -1,5 +1,7 @@
 //! Channels for one value: what both sides see of each other, and that nothing is lost or dropped twice.
 
+#![allow(clippy::disallowed_types, reason = "what the tests count is none of the library's atomics")]
+
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -122,7 +124,7 @@ fn replies_come_from_another_thread() {
     for strategy in [WaitStrategy::default(), WaitStrategy::YieldSpin, WaitStrategy::Monitor] {
         let (mut questions, mut asked) = annulus::spsc::channel::<(u64, oneshot::Sender<u64>)>(4);
         let answers = std::thread::spawn(move || {
-            for (number, reply) in asked.iter() {
+            for (number, reply) in &mut asked {
                 if number % 5 == 0 {
                     drop(reply);
                 } else {

@@ -50,7 +50,7 @@ whole! { RINGS:
     queue::bytes::WriteTimeoutError,
     queue::shared::Builder, queue::shared::Sender<C>, queue::shared::Receiver<C>,
     queue::shared::Iter<'static, C>, queue::shared::TryIter<'static, C>, queue::shared::IntoIter<C>,
-    queue::ChannelStats,
+    queue::ChannelStats, annulus::oneshot::Sender<C>, annulus::oneshot::Receiver<C>,
     pool::Builder, pool::BufferPool, pool::Buffer, pool::Handle, pool::HandleError, pool::PoolError,
 }
 
@@ -60,6 +60,7 @@ whole! { ABOVE:
     bus::MatchingSubscriber<u64>, bus::TopicInfo, bus::TopicKind, bus::TopicError, bus::RemoveError,
     bus::MatchingError, bus::PatternError,
     EventLoop<C>, event_loop::Builder<spsc::Consumer<C>, C>, event_loop::Finished<u64>, event_loop::Stopper,
+    event_loop::Delivery,
     event_loop::SpawnError<spsc::Consumer<C>, C, fn()>,
     Select<'static>,
     topology::Builder, topology::Stages<C>, topology::Stages<C, topology::Free>,

@@ -298,9 +298,9 @@ fn a_loop_that_is_dropped_stops_and_one_that_is_detached_goes_on() {
 }
 
 /// What panics when it is dropped, and says so before.
-struct Panics(std_mpsc::Sender<()>);
+struct Tells(std_mpsc::Sender<()>);
 
-impl Drop for Panics {
+impl Drop for Tells {
     fn drop(&mut self) {
         self.0.send(()).unwrap();
         resume_unwind(Box::new("on purpose"));
@@ -315,9 +315,9 @@ fn a_destructor_that_panics_behind_a_loop_ends_nobody_else() {
     {
         let (tell, told) = std_mpsc::channel();
         let (mut producer, consumer) = spsc::channel(4);
-        let mut panics = Some(Panics(tell));
+        let mut panics = Some(Tells(tell));
         let context = panics.take_if(|_| is_context);
-        let handler = move |_: &mut Option<Panics>, (), _| {
+        let handler = move |_: &mut Option<Tells>, (), _| {
             if let Some(panics) = panics.take() {
                 resume_unwind(Box::new(panics));
             }
