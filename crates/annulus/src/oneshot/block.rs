@@ -91,7 +91,6 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     }
 
     /// The word whose change is the other side's last word.
-    #[cfg(any(feature = "std", feature = "async"))]
     pub(super) fn word(&self) -> &AtomicU64 {
         &self.block().state
     }

@@ -95,7 +95,7 @@ pub(crate) struct Event {
     remote: Option<Remote>,
 }
 
-/// What [`Event::register`] saw; consumed by [`Event::sleep`].
+/// What [`Event::register`] saw; consumed by [`Event::sleep_on`].
 pub(crate) struct Ticket {
     /// The word while nobody has been woken since.
     word: u32,
@@ -471,7 +471,8 @@ impl Event {
         &self.give_way
     }
 
-    /// Says that the caller is about to sleep. It must poll once more before it calls [`sleep`](Self::sleep).
+    /// Says that the caller is about to sleep. It must poll once more before it
+    /// calls [`sleep_on`](Self::sleep_on).
     pub(crate) fn register(&self) -> Ticket {
         if let Some(remote) = &self.remote {
             let (word, fenced) = remote.register();
@@ -525,7 +526,7 @@ impl Event {
         self.remote.as_ref().and_then(Remote::tasks).unwrap_or(&self.tasks)
     }
 
-    /// The caller is about to [`sleep`](Self::sleep), which it may do in several naps.
+    /// The caller is about to [sleep](Self::sleep_on), which it may do in several naps.
     pub(super) fn count_sleep(&self) {
         if let Some(counters) = &self.counters {
             counters.slept();
@@ -553,7 +554,7 @@ impl Event {
         fence::nap(naps, deadline, sleep)
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, feature = "std", not(annulus_loom)))]
     pub(super) fn sleep(&self, ticket: Ticket, deadline: Deadline) -> bool {
         self.sleep_on(ticket, deadline, 0)
     }

@@ -20,4 +20,5 @@ mod registration;
 mod sandbox;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(not(annulus_loom))]
 mod unwind;

@@ -91,8 +91,8 @@ fn without_the_fence_a_loop_loses_nothing() {
 #[test]
 fn without_the_fence_who_waits_rests() {
     crate::support::alone!();
-    let (mut producer, mut consumer) = spsc::channel(4);
-    let (mut other_producer, other_consumer) = spsc::channel(4);
+    let (mut producer, mut consumer) = spsc::channel::<u64>(4);
+    let (mut other_producer, other_consumer) = spsc::channel::<u64>(4);
     let bus = annulus::bus::Bus::<u64>::new(4);
     if !refuse_barriers() {
         return; // this machine allows no filter

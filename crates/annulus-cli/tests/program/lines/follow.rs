@@ -19,6 +19,8 @@ fn it_goes_on_with_the_next_publisher() {
     let plain = follow(&["--count", "6"]);
     let json = follow(&["--json", "--count", "6"]);
     let mut newest = None;
+    // The last one lives until all have what it publishes.
+    let mut last = None;
     let mut publishers = Vec::new();
     for (number, text) in ["one\ntwo\n", "three\nfour\n", "five\nsix\n"].into_iter().enumerate() {
         let mut publisher = names.publisher(text.as_bytes(), &[]);
@@ -39,6 +41,7 @@ fn it_goes_on_with_the_next_publisher() {
                 assert_eq!(publisher.interrupt(), 130);
             }
             _ => {
+                last = Some(publisher);
                 let (printed, said, code) = newest.take().unwrap().end();
                 assert_eq!((printed.as_slice(), code), (&b"five\nsix\n"[..], 0), "{said}");
             }
@@ -76,6 +79,7 @@ fn it_goes_on_with_the_next_publisher() {
         line(1, "six"),
     ];
     assert_eq!((objects.as_slice(), code), (&expected[..], 0));
+    drop(last);
 }
 
 /// Whether the one has mapped the ring of the other, and the page beside it: both have the same files.

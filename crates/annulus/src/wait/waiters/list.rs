@@ -139,7 +139,7 @@ impl List {
     }
 
     /// Nodes that are kept.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "std", not(annulus_loom)))]
     pub(super) fn free_count(&self) -> usize {
         self.free_count
     }

@@ -33,6 +33,7 @@ mod free_slots;
 mod graphs;
 mod groups;
 mod handlers;
+#[cfg(not(annulus_loom))]
 mod in_hand;
 mod latest;
 mod processed;
