@@ -50,8 +50,8 @@ pub struct Builder<R, C> {
 
 impl<C> EventLoop<C> {
     /// A builder of an event loop that receives from `receiver`: any receiving handle (see
-    /// [`Waitable`](crate::Waitable)). `context` is what the handler and the idle callback share; `()` if they
-    /// share nothing.
+    /// [`Waitable`](crate::Waitable)). `context` is what the handler and the idle callback share; `()` if
+    /// they share nothing.
     ///
     /// ```
     /// use annulus::EventLoop;
