@@ -35,8 +35,9 @@ impl HandleCount {
     /// One handle less. Says whether it was the last.
     pub(crate) fn remove(&self) -> bool {
         // Release: pairs with the Acquire in `is_zero`. All changes of the count are read-modify-writes, so
-        // who sees that of the last handle also sees what the others did before theirs.
-        self.count.fetch_sub(1, ordering!(Release unless "handles_left_relaxed")) & !SEALED == 1
+        // who sees that of the last handle also sees what the others did before theirs. Acquire: pairs with
+        // those Releases, for the last one, which may be about to end what the others used.
+        self.count.fetch_sub(1, ordering!(AcqRel unless "handles_left_relaxed")) & !SEALED == 1
     }
 
     /// How many handles there are. Others may come and go meanwhile.
