@@ -17,15 +17,20 @@ pub(crate) trait Close: Send + Sync {
         None
     }
 
-    /// When the last consumer of a queue goes, `taken` gets the number of messages that consumers have taken.
+    /// `told` is told of the end of the queue.
     #[cfg(all(feature = "std", not(annulus_loom)))]
-    fn tell_taken(&self, _: Taken) {}
+    fn tell(&self, _told: Arc<dyn Told>) {}
 }
 
-/// How many messages were taken out of a queue, once it has no consumer any more: for who asks when the queue
-/// is gone.
+/// Who is told of the end of a queue: the pipeline of which it is an output.
 #[cfg(all(feature = "std", not(annulus_loom)))]
-pub(crate) type Taken = Arc<std::sync::OnceLock<u64>>;
+pub(crate) trait Told: Send + Sync {
+    /// The last consumer goes. So many messages were taken.
+    fn taken(&self, count: u64);
+
+    /// The queue is closed, and whoever asks it sees so. May be said more than once.
+    fn closed(&self);
+}
 
 /// Closes one ring, broadcast or queue, from any thread; made by `closer` of its handles.
 ///
@@ -116,14 +121,12 @@ impl Closer {
         self.ring.as_ptr().addr()
     }
 
-    /// How many messages were taken out of the queue, once its last consumer has gone.
+    /// `told` is told of the end of the queue.
     #[cfg(all(feature = "std", not(annulus_loom)))]
-    pub(crate) fn taken(&self) -> Taken {
-        let taken = Taken::default();
+    pub(crate) fn tell(&self, told: Arc<dyn Told>) {
         if let Some(ring) = self.ring.upgrade() {
-            ring.tell_taken(Arc::clone(&taken));
+            ring.tell(told);
         }
-        taken
     }
 
     /// Whether the ring is gone, with all its handles.

@@ -106,7 +106,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
         let idle = if mutated!("idle_never_calls") { &mut None } else { idle };
         let deadline = idle.as_ref().and_then(|idle| Instant::now().checked_add(idle.timeout));
         // SAFETY: `run` drops the lending first.
-        let mut next = unsafe { NextOrStop::new(receiver, &mut self.lending) };
+        let mut next = unsafe { NextOrStop::new(receiver, &mut self.lending, || false) };
         let found = wait_until(&mut next, *strategy, deadline);
         if let (None, Some(idle)) = (found, idle) {
             (idle.callback)(context);

@@ -11,6 +11,8 @@
 //! [`Event::barrier`] and looks at the lane. Either it sees the message, or the producer sees the change.
 
 use alloc::boxed::Box;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+use alloc::sync::Arc;
 use alloc::sync::Weak;
 use alloc::vec::Vec;
 use core::mem::offset_of;
@@ -21,7 +23,7 @@ use super::node::{LaneNode, NewLane, QueueLane};
 use super::plan::Plan;
 use super::roster::Roster;
 #[cfg(all(feature = "std", not(annulus_loom)))]
-use crate::closer::Taken;
+use crate::closer::Told;
 use crate::closer::{Close, Closer};
 use crate::error::CapacityError;
 use crate::handle_count::HandleCount;
@@ -53,9 +55,9 @@ pub(crate) struct QueueState<L: QueueLane> {
     peer: L::Peer,
     /// Itself, for who is to close it from elsewhere.
     me: Weak<Self>,
-    /// Who is told what was taken, when the last consumer goes: the pipeline of which this is an output.
+    /// Who is told of the end: the pipeline of which this is an output.
     #[cfg(all(feature = "std", not(annulus_loom)))]
-    taken: std::sync::OnceLock<Taken>,
+    told: std::sync::OnceLock<Arc<dyn Told>>,
     /// The NUMA node to which a consumer has moved the lanes; [`NOWHERE`] before that.
     #[cfg(feature = "numa")]
     reader_node: AtomicUsize,
@@ -103,7 +105,7 @@ impl<L: QueueLane> QueueState<L> {
             peer,
             me,
             #[cfg(all(feature = "std", not(annulus_loom)))]
-            taken: std::sync::OnceLock::new(),
+            told: std::sync::OnceLock::new(),
             #[cfg(feature = "numa")]
             reader_node: AtomicUsize::new(NOWHERE),
         }
@@ -230,6 +232,10 @@ impl<L: QueueLane> QueueState<L> {
         }
         self.published.notify();
         self.nodes().for_each(|node| node.released.notify());
+        #[cfg(all(feature = "std", not(annulus_loom)))]
+        if let Some(told) = self.told.get() {
+            told.closed();
+        }
     }
 
     /// What closes the queue from anywhere.
@@ -282,10 +288,10 @@ impl<L: QueueLane> QueueState<L> {
         let last = self.consumers.remove();
         if last {
             #[cfg(all(feature = "std", not(annulus_loom)))]
-            if let Some(taken) = self.taken.get() {
+            if let Some(told) = self.told.get() {
                 // What it drops is not taken.
                 if !mutated!("dropped_counts_as_taken") {
-                    _ = taken.set(self.received());
+                    told.taken(self.received());
                 }
             }
             self.close();
@@ -308,8 +314,8 @@ impl<L: QueueLane + Send + Sync> Close for QueueState<L> {
     }
 
     #[cfg(all(feature = "std", not(annulus_loom)))]
-    fn tell_taken(&self, taken: Taken) {
-        _ = self.taken.set(taken);
+    fn tell(&self, told: Arc<dyn Told>) {
+        _ = self.told.set(told);
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use core::fmt;
 
 use super::early::{Early, Ring};
-use super::port::{Counted, CountedProducer, Entry, Outlet};
+use super::port::{CountedProducer, Entry, Outlet, Writer};
 use crate::await_room::{Alone, AwaitRoom};
 use crate::error::{PublishError, Refusal, TryPublishError};
 use crate::room::{HasRoom, WaitsForRoom};
@@ -138,7 +138,7 @@ impl<T: Send + 'static> Input<T> {
     {
         let mut rest = messages;
         while let Some((first, others)) = rest.split_first() {
-            if let Way::Queue(Counted { handle, counters }) = &mut self.way {
+            if let Way::Queue(Writer { handle, counters, .. }) = &mut self.way {
                 let sent = handle.try_send_batch(rest);
                 counters.0.add(sent as u64);
                 if sent > 0 {

@@ -1,12 +1,14 @@
 //! Joins and parallel stages: one inlet or outlet that is made of several.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::port::{BoxInlet, BoxOutlet, CountedConsumer, Inlet, Outlet};
+use super::readers::HowToWait;
 use super::timing::Timing;
 use crate::error::RecvError;
 use crate::sync::mutated;
-use crate::wait::WaitStrategy;
+use crate::wait::Control;
 
 /// Pairs: the first message of one with the first of the other, and so on.
 pub(super) struct Zip<A, B> {
@@ -26,9 +28,9 @@ impl<T> Side<T> {
     }
 
     /// Waits for the next message.
-    fn fill(&mut self, strategy: WaitStrategy) -> Result<(), RecvError> {
+    fn fill(&mut self, how: HowToWait<'_>) -> Result<(), RecvError> {
         if self.next.is_none() {
-            self.next = Some(self.inlet.receive(strategy)?);
+            self.next = Some(self.inlet.receive(how)?);
         }
         Ok(())
     }
@@ -50,18 +52,23 @@ impl<A: Send, B: Send> Zip<A, B> {
 }
 
 impl<A: Send, B: Send> Inlet<(A, B)> for Zip<A, B> {
-    fn receive(&mut self, strategy: WaitStrategy) -> Result<(A, B), RecvError> {
-        self.left.fill(strategy)?;
-        self.right.fill(strategy)?;
+    fn receive(&mut self, how: HowToWait<'_>) -> Result<(A, B), RecvError> {
+        self.left.fill(how)?;
+        self.right.fill(how)?;
         if mutated!("zip_crosses") {
             self.right.next = None;
-            self.right.fill(strategy)?;
+            self.right.fill(how)?;
         }
         self.take().ok_or(RecvError)
     }
 
     fn try_receive(&mut self) -> Option<(A, B)> {
         if self.left.has_next() && self.right.has_next() { self.take() } else { None }
+    }
+
+    fn each_control(&self, see: &mut dyn FnMut(&Arc<Control>)) {
+        self.left.inlet.each_control(see);
+        self.right.inlet.each_control(see);
     }
 }
 
@@ -89,13 +96,17 @@ impl<T> Rows<T> {
 }
 
 impl<T: Send> Inlet<Vec<T>> for Rows<T> {
-    fn receive(&mut self, strategy: WaitStrategy) -> Result<Vec<T>, RecvError> {
-        self.sides.iter_mut().try_for_each(|side| side.fill(strategy))?;
+    fn receive(&mut self, how: HowToWait<'_>) -> Result<Vec<T>, RecvError> {
+        self.sides.iter_mut().try_for_each(|side| side.fill(how))?;
         Ok(self.take())
     }
 
     fn try_receive(&mut self) -> Option<Vec<T>> {
         self.sides.iter_mut().all(Side::has_next).then(|| self.take())
+    }
+
+    fn each_control(&self, see: &mut dyn FnMut(&Arc<Control>)) {
+        self.sides.iter().for_each(|side| side.inlet.each_control(see));
     }
 }
 
@@ -118,8 +129,13 @@ impl<T: Send + 'static> Outlet<T> for Deal<T> {
         is_open
     }
 
+    /// Where one is gone, what comes now is behind the message that is lost there.
     fn is_closed(&self) -> bool {
-        self.outlets[self.next].is_closed()
+        self.outlets.iter().any(|outlet| outlet.is_closed())
+    }
+
+    fn wake_at_the_end(&self, control: &Arc<Control>) {
+        self.outlets.iter().for_each(|outlet| outlet.wake_at_the_end(control));
     }
 }
 
@@ -143,8 +159,8 @@ impl<T: Send> Collect<T> {
 }
 
 impl<T: Send + 'static> Inlet<T> for Collect<T> {
-    fn receive(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        self.take(|inlet| inlet.receive(strategy))
+    fn receive(&mut self, how: HowToWait<'_>) -> Result<T, RecvError> {
+        self.take(|inlet| inlet.receive(how))
     }
 
     fn try_receive(&mut self) -> Option<T> {
@@ -152,6 +168,10 @@ impl<T: Send + 'static> Inlet<T> for Collect<T> {
             return None;
         }
         self.take(|inlet| inlet.try_receive().ok_or(())).ok()
+    }
+
+    fn each_control(&self, see: &mut dyn FnMut(&Arc<Control>)) {
+        self.inlets.iter().for_each(|inlet| inlet.each_control(see));
     }
 }
 
@@ -180,5 +200,9 @@ impl<T: Send + Clone + 'static> Outlet<T> for Copies<T> {
 
     fn is_closed(&self) -> bool {
         self.outlets.iter().all(|outlet| outlet.is_closed())
+    }
+
+    fn wake_at_the_end(&self, control: &Arc<Control>) {
+        self.outlets.iter().for_each(|outlet| outlet.wake_at_the_end(control));
     }
 }

@@ -72,6 +72,7 @@ mod link;
 mod pipeline;
 mod plan;
 mod port;
+mod readers;
 mod runner;
 mod sink;
 mod source;

@@ -28,7 +28,7 @@ use crate::wait::Stop;
 /// | what happens | what is lost |
 /// | --- | --- |
 /// | The input is dropped, the source is closed, or [`shutdown`](Self::shutdown) | nothing: each stage works on what it has, and ends |
-/// | An output is dropped | what is on its way there. The stage in front of it ends at its next message, also if that has no result, and then the one before; unless they have another branch to send to |
+/// | An output is dropped | what is on its way there. The stage in front of it ends, also if it waits for messages, and then the one before; unless they have another branch to send to |
 /// | A stage panics | the message (of a stage of batches: all that it got), and what is queued in front of the stage. The results that it had go on, and the stages behind it drain. Stages in front of it end as above |
 /// | A thread of a stage of several panics | the message. [`then_unordered`](super::Stages::then_unordered): nothing more comes in, and the other threads work on what is queued. [`then_parallel`](super::Stages::then_parallel): the results of the messages before go on, in order; what is behind is lost, with the results that other threads have made of it |
 /// | [`abort`](Self::abort) | what is in the pipeline. What has reached an output can still be received |
@@ -351,7 +351,7 @@ fn numbers(edges: &[EdgeCounters], over: &[bool]) -> Vec<EdgeNumbers> {
         // Acquire: pairs with the Release by which the last handle of the ring gave up its share, where the
         // ring is gone. What its consumer has taken was told before.
         fence(Ordering::Acquire);
-        numbers.taken = edge.taken.as_ref().and_then(|taken| taken.get().copied());
+        numbers.taken = edge.output.as_ref().and_then(|readers| readers.taken.get().copied());
         if mutated!("sent_read_last") {
             (0..100).for_each(|_| pause());
             numbers.sent = edge.sent.0.get();

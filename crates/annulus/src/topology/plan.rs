@@ -15,11 +15,11 @@ use super::counters::{Received, Sent};
 use super::error::BuildError;
 use super::graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
 use super::link::Link;
-use super::port::{BoxInlet, BoxOutlet, Counted};
+use super::port::{BoxInlet, BoxOutlet, Reader, Writer};
+use super::readers::Readers;
 use super::runner::{Context, Shared};
 use crate::Closer;
 use crate::broadcast;
-use crate::closer::Taken;
 use crate::error::CapacityError;
 use crate::message::Message;
 use crate::queue::{Consumer, shared};
@@ -37,8 +37,8 @@ pub(super) struct EdgeCounters {
     pub(super) received: Arc<Received>,
     /// The ring, for who asks how many messages are in it. A source has none of the pipeline's.
     pub(super) ring: Option<Closer>,
-    /// Of an output: how many messages it has received, once it is dropped.
-    pub(super) taken: Option<Taken>,
+    /// Those who receive, where that is an output: how many messages it has received, once it is dropped.
+    pub(super) output: Option<Arc<Readers>>,
 }
 
 /// What is wrong.
@@ -195,7 +195,7 @@ impl Plan {
                 edges.push(self.graph.edges.len());
                 self.graph.edges.push(EdgeInfo { from: *from, to: *to, ring, ring_id, capacity });
                 let (sent, received, ring) = (Arc::clone(sent), Arc::clone(received), Some(closer.clone()));
-                self.counters.push(EdgeCounters { sent, received, ring, taken: None });
+                self.counters.push(EdgeCounters { sent, received, ring, output: None });
             }
             all.push(edges);
         }
@@ -211,7 +211,7 @@ impl Plan {
         self.graph.edges.push(EdgeInfo { from: Node::Input, to: NOWHERE, ring, ring_id, capacity: 0 });
         let received = Arc::new(Received::default());
         let sent = Arc::new(Sent::default());
-        self.counters.push(EdgeCounters { sent, received: Arc::clone(&received), ring: None, taken: None });
+        self.counters.push(EdgeCounters { sent, received: Arc::clone(&received), ring: None, output: None });
         (edge, received)
     }
 
@@ -279,7 +279,7 @@ pub(super) const NOWHERE: Node = Node::Stage(usize::MAX);
 /// A queue, its edges, and who sends into it: in the order of the nodes.
 pub(super) struct NewQueue<T: Send, K: Link> {
     pub(super) outlets: Vec<BoxOutlet<T>>,
-    pub(super) inlet: Counted<Consumer<T, K>, Received>,
+    pub(super) inlet: Reader<Consumer<T, K>>,
     pub(super) edges: Vec<usize>,
 }
 
@@ -309,9 +309,12 @@ impl Plan {
         let from: Vec<_> = from.iter().map(|node| (*node, Arc::new(Sent::default()))).collect();
         let to = [(to, Arc::clone(&received))];
         let edges = self.add_edges(&from, &to, ring, settings.capacity, &consumer.closer()).concat();
-        let outlet = |(handle, (_, counters))| Box::new(Counted { handle, counters }) as BoxOutlet<T>;
+        let readers = Arc::new(Readers::default());
+        let outlet = |(handle, (_, counters))| {
+            Box::new(Writer { handle, counters, readers: Arc::clone(&readers) }) as BoxOutlet<T>
+        };
         let outlets = producers.into_iter().zip(from).map(outlet).collect();
-        NewQueue { outlets, inlet: Counted { handle: consumer, counters: received }, edges }
+        NewQueue { outlets, inlet: Reader::new(consumer, received, &readers), edges }
     }
 
     /// A queue of kind `K` from all who wait for it.
@@ -320,7 +323,7 @@ impl Plan {
         writers: Vec<Pending<T>>,
         to: Node,
         settings: Settings,
-    ) -> (Counted<Consumer<T, K>, Received>, Vec<usize>) {
+    ) -> (Reader<Consumer<T, K>>, Vec<usize>) {
         let from: Vec<_> = writers.iter().map(|writer| writer.from).collect();
         let queue = self.new_queue::<T, K>(&from, to, K::RING, settings);
         for (writer, outlet) in writers.into_iter().zip(queue.outlets) {
@@ -337,12 +340,13 @@ impl Plan {
     ) -> Consumer<T, K> {
         let node = Node::Output(self.outputs);
         self.outputs += 1;
-        let (Counted { handle, .. }, edges) = self.queue(writers, node, settings);
-        let taken = handle.closer().taken();
+        let (reading, edges) = self.queue(writers, node, settings);
+        let (consumer, readers) = reading.into_output();
         for edge in edges {
-            self.counters[edge].taken = Some(Arc::clone(&taken));
+            self.counters[edge].output = Some(Arc::clone(&readers));
         }
-        handle
+        consumer.closer().tell(readers);
+        consumer
     }
 
     /// A queue from which each message goes to one of `threads` readers, the threads of the stage `to`.
@@ -359,13 +363,13 @@ impl Plan {
         let from: Vec<_> = writers.iter().map(|writer| (writer.from, Arc::new(Sent::default()))).collect();
         let readers: Vec<_> = (0..threads).map(|_| (to, Arc::new(Received::default()))).collect();
         self.add_edges(&from, &readers, RingKind::Shared, settings.capacity, &sender.closer());
+        let ends = Arc::new(Readers::default());
         for (writer, (_, counters)) in writers.into_iter().zip(from) {
-            (writer.give)(self, Box::new(Counted { handle: sender.clone(), counters }));
+            let (handle, readers) = (sender.clone(), Arc::clone(&ends));
+            (writer.give)(self, Box::new(Writer { handle, counters, readers }));
         }
-        readers
-            .into_iter()
-            .map(|(_, counters)| Box::new(Counted { handle: receiver.clone(), counters }) as BoxInlet<T>)
-            .collect()
+        let reading = |counters| Box::new(Reader::new(receiver.clone(), counters, &ends)) as BoxInlet<T>;
+        readers.into_iter().map(|(_, counters)| reading(counters)).collect()
     }
 
     /// A broadcast ring from `writer` to `readers` readers, whose places are not known yet.
@@ -376,7 +380,7 @@ impl Plan {
         is_lossy: bool,
         settings: Settings,
     ) -> Vec<(BoxInlet<T>, Vec<usize>)> {
-        let sent = Arc::new(Sent::default());
+        let (sent, ends) = (Arc::new(Sent::default()), Arc::new(Readers::default()));
         let received: Vec<_> = (0..readers).map(|_| (NOWHERE, Arc::new(Received::default()))).collect();
         let (outlet, inlets, closer) = self.ring_or_note(settings.capacity, |capacity| {
             let ring = broadcast::Builder::new(capacity).wait_strategy(settings.strategy);
@@ -385,10 +389,11 @@ impl Plan {
                 ($ends:expr) => {{
                     let (publisher, subscribable) = $ends;
                     let closer = publisher.closer();
-                    let outlet = Box::new(Counted { handle: publisher, counters: Arc::clone(&sent) });
+                    let (handle, counters) = (publisher, Arc::clone(&sent));
+                    let outlet = Box::new(Writer { handle, counters, readers: Arc::clone(&ends) });
                     let inlet = |(_, counters): &(Node, Arc<Received>)| {
-                        let (handle, counters) = (subscribable.subscribe(), Arc::clone(counters));
-                        Box::new(Counted { handle, counters }) as BoxInlet<T>
+                        let handle = subscribable.subscribe();
+                        Box::new(Reader::new(handle, Arc::clone(counters), &ends)) as BoxInlet<T>
                     };
                     Ok((outlet as BoxOutlet<T>, received.iter().map(inlet).collect::<Vec<_>>(), closer))
                 }};

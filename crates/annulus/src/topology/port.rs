@@ -7,18 +7,20 @@ use core::any::Any;
 
 use super::counters::{Received, Sent};
 use super::link::Link;
+use super::readers::{HowToWait, Leaving, Readers, receive};
 use super::timing::Timing;
+use crate::Receive;
 use crate::await_room::Alone;
 use crate::broadcast::{Lossless, Lossy, Mode, Publisher, Subscriber};
 use crate::error::{PublishError, RecvError, Refusal, SendError, TryPublishError, TrySendError};
 use crate::message::Message;
 use crate::queue::{Consumer, Producer, shared, spsc};
-use crate::wait::{Event, WaitStrategy};
+use crate::wait::{Control, Event, Lending, Look, WaitStrategy};
 
 /// Where a stage receives its messages.
 pub(super) trait Inlet<T>: Send {
-    /// Waits for a message by `strategy`.
-    fn receive(&mut self, strategy: WaitStrategy) -> Result<T, RecvError>;
+    /// Waits for a message. An error at the end of what comes, and if nothing is there and the wait is over.
+    fn receive(&mut self, how: HowToWait<'_>) -> Result<T, RecvError>;
 
     /// The next message, if it is there. The end is found by [`receive`](Self::receive).
     fn try_receive(&mut self) -> Option<T>;
@@ -30,6 +32,9 @@ pub(super) trait Inlet<T>: Send {
             batch.push(message);
         }
     }
+
+    /// Shows what wakes the thread that waits here, once for each ring.
+    fn each_control(&self, see: &mut dyn FnMut(&Arc<Control>));
 
     // Decision 0100.
     /// The thread that receives here has panicked. If others of its stage receive from the same ring, nothing
@@ -53,6 +58,9 @@ pub(super) trait Outlet<T>: Send {
 
     /// Whether the next message would be refused.
     fn is_closed(&self) -> bool;
+
+    /// When [`is_closed`](Self::is_closed) becomes true, whoever waits with `control` is woken.
+    fn wake_at_the_end(&self, control: &Arc<Control>);
 
     /// What an input sends into, where it is one ring.
     // Unreached: of what no input sends into: decision 0076
@@ -85,30 +93,49 @@ pub(super) trait Entry<T>: Outlet<T> + Alone {
         T: Send;
 }
 
-/// A handle, and what it has counted.
-pub(super) struct Counted<H, C> {
+/// A receiving handle, and what it has counted.
+pub(super) struct Reader<H> {
+    /// Before the handle, which keeps the lent event alive: fields are dropped in this order.
+    lending: Lending,
     pub(super) handle: H,
-    pub(super) counters: Arc<C>,
+    counters: Arc<Received>,
+    /// After the handle.
+    leaving: Leaving,
+}
+
+impl<H> Reader<H> {
+    pub(super) fn new(handle: H, counters: Arc<Received>, readers: &Arc<Readers>) -> Self {
+        let (lending, leaving) = (Lending::new(Arc::default()), Leaving(Arc::clone(readers)));
+        Self { lending, handle, counters, leaving }
+    }
+
+    /// The handle, which is an output from now on, and those who are told of its end.
+    pub(super) fn into_output(self) -> (H, Arc<Readers>) {
+        (self.handle, Arc::clone(&self.leaving.0))
+    }
+}
+
+/// A sending handle, and what it has counted.
+pub(super) struct Writer<H> {
+    pub(super) handle: H,
+    pub(super) counters: Arc<Sent>,
+    pub(super) readers: Arc<Readers>,
 }
 
 /// The consumer of a queue with one producer.
-pub(super) type CountedConsumer<T> = Counted<spsc::Consumer<T>, Received>;
+pub(super) type CountedConsumer<T> = Reader<spsc::Consumer<T>>;
 
 /// The producer of a queue with one.
-pub(super) type CountedProducer<T> = Counted<spsc::Producer<T>, Sent>;
+pub(super) type CountedProducer<T> = Writer<spsc::Producer<T>>;
 
 pub(super) type BoxInlet<T> = Box<dyn Inlet<T>>;
 pub(super) type BoxOutlet<T> = Box<dyn Outlet<T>>;
 pub(super) type BoxEntry<T> = Box<dyn Entry<T>>;
 
 /// A receiving handle of a pipeline's own rings.
-pub(super) trait Takes<T>: Send + 'static {
-    fn take(&mut self, strategy: WaitStrategy) -> Result<T, RecvError>;
-
-    fn try_take(&mut self) -> Option<T>;
-
+pub(super) trait Takes<T>: Receive<Item = T> + Send + 'static {
     /// How many messages it has lost, if it can lose any.
-    fn lost(&self) -> Option<u64> {
+    fn losses(&self) -> Option<u64> {
         None
     }
 
@@ -116,12 +143,13 @@ pub(super) trait Takes<T>: Send + 'static {
     fn abandon(&self) {}
 }
 
-impl<T: Send + 'static, H: Takes<T>> Inlet<T> for Counted<H, Received> {
+impl<T: Send + 'static, H: Takes<T>> Inlet<T> for Reader<H> {
     #[inline]
-    fn receive(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        let received = self.handle.take(strategy);
+    fn receive(&mut self, how: HowToWait<'_>) -> Result<T, RecvError> {
+        // SAFETY: the fields are in this order. Only what is no inlet yet is taken apart.
+        let received = unsafe { receive(&mut self.handle, &mut self.lending, how) };
         self.counters.received.add(u64::from(received.is_ok()));
-        if let Some(lost) = self.handle.lost() {
+        if let Some(lost) = self.handle.losses() {
             self.counters.lost.set(lost);
         }
         received
@@ -129,12 +157,17 @@ impl<T: Send + 'static, H: Takes<T>> Inlet<T> for Counted<H, Received> {
 
     #[inline]
     fn try_receive(&mut self) -> Option<T> {
-        let message = self.handle.try_take()?;
+        // The end is found again by the next receive.
+        let Look::Found(Ok(message)) = self.handle.poll_in_hand() else { return None };
         self.counters.received.add(1);
-        if let Some(lost) = self.handle.lost() {
+        if let Some(lost) = self.handle.losses() {
             self.counters.lost.set(lost);
         }
         Some(message)
+    }
+
+    fn each_control(&self, see: &mut dyn FnMut(&Arc<Control>)) {
+        see(self.lending.control());
     }
 
     fn abandon(&mut self) {
@@ -146,45 +179,16 @@ impl<T: Send + 'static, H: Takes<T>> Inlet<T> for Counted<H, Received> {
     }
 }
 
-impl<T: Send + 'static, K: Link> Takes<T> for Consumer<T, K> {
-    #[inline]
-    fn take(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        self.recv_by(strategy)
-    }
-
-    #[inline]
-    fn try_take(&mut self) -> Option<T> {
-        self.try_recv().ok()
-    }
-}
+impl<T: Send + 'static, K: Link> Takes<T> for Consumer<T, K> {}
 
 impl<T: Message, M: Mode> Takes<T> for Subscriber<T, M> {
-    #[inline]
-    fn take(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        self.recv_by(strategy)
-    }
-
-    #[inline]
-    fn try_take(&mut self) -> Option<T> {
-        // A lag is counted, and the next receive goes on behind it.
-        self.try_recv().ok()
-    }
-
-    fn lost(&self) -> Option<u64> {
+    fn losses(&self) -> Option<u64> {
         (!M::LOSSLESS).then(|| self.total_lagged())
     }
 }
 
 /// One thread of a stage takes a message when it works on it: what one thread holds, no other can work on.
 impl<T: Send + 'static> Takes<T> for shared::Receiver<T> {
-    fn take(&mut self, strategy: WaitStrategy) -> Result<T, RecvError> {
-        self.recv_by(strategy)
-    }
-
-    fn try_take(&mut self) -> Option<T> {
-        self.try_recv().ok()
-    }
-
     fn abandon(&self) {
         self.closer().close();
     }
@@ -202,7 +206,7 @@ pub(super) trait Sends<T>: Alone + Send + 'static {
     fn refuses(&self) -> bool;
 }
 
-impl<T: Send + 'static, H: Sends<T>> Outlet<T> for Counted<H, Sent> {
+impl<T: Send + 'static, H: Sends<T>> Outlet<T> for Writer<H> {
     #[inline]
     fn pass(&mut self, message: T, timing: &mut Timing<'_>) -> bool {
         match self.try_send(message) {
@@ -219,6 +223,10 @@ impl<T: Send + 'static, H: Sends<T>> Outlet<T> for Counted<H, Sent> {
         self.handle.refuses()
     }
 
+    fn wake_at_the_end(&self, control: &Arc<Control>) {
+        self.readers.wake_at_the_end(control);
+    }
+
     fn into_entry(self: Box<Self>) -> Option<BoxEntry<T>> {
         Some(self)
     }
@@ -228,7 +236,7 @@ impl<T: Send + 'static, H: Sends<T>> Outlet<T> for Counted<H, Sent> {
     }
 }
 
-impl<T: Send + 'static, H: Sends<T>> Entry<T> for Counted<H, Sent> {
+impl<T: Send + 'static, H: Sends<T>> Entry<T> for Writer<H> {
     #[inline]
     fn try_send(&mut self, message: T) -> Result<(), TryPublishError<T>> {
         self.handle.try_put(message).map(|()| self.counters.0.add(1))
@@ -334,7 +342,7 @@ impl<T: Message> Sends<T> for Publisher<T, Lossy> {
 }
 
 /// What a handle knows of its room.
-impl<H: Alone, C> Alone for Counted<H, C> {
+impl<H: Alone> Alone for Writer<H> {
     fn released(&self) -> &Event {
         self.handle.released()
     }

@@ -1,7 +1,8 @@
 //! The thread of a stage: receives a message, works on it, sends what comes of it, and again.
 //!
 //! *The end* is looked for at each message: whether the pipeline was aborted, and whether anybody receives
-//! the results. A send tells that; a stage that has nothing to send looks.
+//! the results. A send tells that; a stage that has nothing to send looks, and so does one that waits for a
+//! message ([`readers`](super::readers)).
 //!
 //! *A panic* comes out of the stage's function, or out of a destructor. It is noted before the stage's output
 //! closes. So whoever sees the close also sees who panicked.
@@ -16,6 +17,7 @@ use std::sync::{Mutex, PoisonError};
 use super::counters::Work;
 use super::error::StagePanic;
 use super::port::{BoxInlet, BoxOutlet, Inlet, Outlet};
+use super::readers::HowToWait;
 use super::timing::{Timing, next_most};
 use crate::Shutdown;
 use crate::sync::mutated;
@@ -148,6 +150,7 @@ pub(super) fn run<T: Send + 'static, U: Send + 'static>(
     mut outlet: BoxOutlet<U>,
     mut step: impl Step<T, U>,
 ) {
+    inlet.each_control(&mut |control| outlet.wake_at_the_end(control));
     let has_panicked = context.panics(|| match (inlet.consumer(), outlet.producer()) {
         // The most frequent ones without an indirect call for each message.
         (Some(inlet), Some(outlet)) => work(context, inlet, outlet, &mut step),
@@ -173,7 +176,9 @@ fn work<T, U>(
     let mut out = Results::new(context, outlet);
     let (mut most, mut count) = (1, 1);
     while !out.is_aborted() {
-        let Ok(first) = inlet.receive(context.strategy) else { return };
+        let is_over = || out.is_closed();
+        let how = HowToWait { strategy: context.strategy, is_over: &is_over };
+        let Ok(first) = inlet.receive(how) else { return };
         // It may have waited.
         if out.is_aborted() {
             return;

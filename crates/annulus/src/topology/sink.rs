@@ -1,5 +1,6 @@
 //! [`Sunk`]: an end of a pipeline that nothing comes out of.
 
+use alloc::sync::Arc;
 use core::fmt;
 
 use super::error::BuildError;
@@ -7,6 +8,7 @@ use super::pipeline::Pipeline;
 use super::plan::SharedPlan;
 use super::port::Outlet;
 use super::timing::Timing;
+use crate::wait::Control;
 
 /// An end of a pipeline that nothing comes out of; made by [`Stages::sink`](super::Stages::sink).
 #[must_use = "a pipeline is built by `build`"]
@@ -71,4 +73,6 @@ impl Outlet<()> for Nothing {
     fn is_closed(&self) -> bool {
         false
     }
+
+    fn wake_at_the_end(&self, _: &Arc<Control>) {}
 }

@@ -8,11 +8,12 @@ use alloc::vec::Vec;
 
 use super::counters::Received;
 use super::port::Inlet;
+use super::readers::{HowToWait, receive};
 use super::runner::Shared;
 use crate::Receive;
 use crate::error::RecvError;
 use crate::sync::mutated;
-use crate::wait::{Lending, Look, NextOrStop, WaitStrategy, pass_on, wait_until};
+use crate::wait::{Control, Lending, Look};
 
 /// See the module.
 pub(super) struct Existing<R: Receive> {
@@ -34,36 +35,12 @@ impl<R: Receive> Existing<R> {
         }
         self.counters.left.set(self.receiver.left().unwrap_or(0));
     }
-
-    /// Waits for a message. An error if the ring or the pipeline has come to its end.
-    fn first(&mut self, strategy: WaitStrategy) -> Result<R::Item, RecvError> {
-        loop {
-            if self.lending.control().asked().is_some() && !mutated!("source_never_stops") {
-                pass_on(&self.receiver);
-                return Err(RecvError);
-            }
-            match self.receiver.poll_in_hand() {
-                Look::Found(found) => return found,
-                // Unreached: a message that is just being sent: two threads have to meet there; loom
-                // event_loop
-                Look::Again => {}
-                Look::Nothing => {
-                    // SAFETY: the fields are in this order, and nobody takes them apart.
-                    let mut next = unsafe { NextOrStop::new(&mut self.receiver, &mut self.lending) };
-                    // Unreached: what a seeded bug does
-                    let soon =
-                        || std::time::Instant::now().checked_add(core::time::Duration::from_millis(10));
-                    let deadline = if mutated!("source_polls") { soon() } else { None };
-                    wait_until(&mut next, strategy, deadline);
-                }
-            }
-        }
-    }
 }
 
 impl<R: Receive + Send> Inlet<R::Item> for Existing<R> {
-    fn receive(&mut self, strategy: WaitStrategy) -> Result<R::Item, RecvError> {
-        let received = self.first(strategy);
+    fn receive(&mut self, how: HowToWait<'_>) -> Result<R::Item, RecvError> {
+        // SAFETY: the fields are in this order, and nobody takes them apart.
+        let received = unsafe { receive(&mut self.receiver, &mut self.lending, how) };
         self.counters.received.add(u64::from(received.is_ok()));
         self.tell_what_is_left();
         received
@@ -86,6 +63,10 @@ impl<R: Receive + Send> Inlet<R::Item> for Existing<R> {
             let Some(message) = self.try_receive() else { break };
             batch.push(message);
         }
+    }
+
+    fn each_control(&self, see: &mut dyn FnMut(&Arc<Control>)) {
+        see(self.lending.control());
     }
 }
 

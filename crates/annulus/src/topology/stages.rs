@@ -405,7 +405,7 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// and the [`Pipeline`].
     ///
     /// Keep the queue, and receive from it. When it is dropped, nobody receives the results, and the stages
-    /// end with their next message. `let (_, pipeline) = stages.build()` drops it at once. Where nobody needs
+    /// end, whatever they wait for. `let (_, pipeline) = stages.build()` drops it at once. Where nobody needs
     /// the results, end the pipeline with a [`sink`](Self::sink), which has no output:
     ///
     /// ```

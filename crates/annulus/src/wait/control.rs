@@ -68,9 +68,13 @@ impl Control {
     pub(crate) fn stop(&self, stop: Stop) {
         // Release: pairs with the Acquire of stop.look4: what the caller did before comes before the drain.
         self.asked.fetch_max(stop as u32, ordering!(Release unless "stop_relaxed"));
-        if mutated!("stop_wakes_nobody") {
-            return;
+        if !mutated!("stop_wakes_nobody") {
+            self.wake();
         }
+    }
+
+    /// stop.ask2 by itself, after the store of something else that the thread [looks for](NextOrStop).
+    pub(crate) fn wake(&self) {
         self.with_lent(|lent| {
             if let Some(Lent(event)) = lent {
                 // SAFETY: it is lent, and the lock is held, so it is not taken back meanwhile.
@@ -134,7 +138,7 @@ impl Lending {
     }
 
     #[inline]
-    pub(crate) fn control(&self) -> &Control {
+    pub(crate) fn control(&self) -> &Arc<Control> {
         &self.control
     }
 
@@ -161,22 +165,24 @@ impl Drop for Lending {
     }
 }
 
-/// The next message of a handle, the end of its ring, or a stop.
-pub(crate) struct NextOrStop<'r, R> {
+/// The next message of a handle, the end of its ring, a stop, or something else for which the thread is
+/// [woken](Control::wake).
+pub(crate) struct NextOrStop<'r, R, F> {
     receiver: &'r mut R,
     lending: &'r mut Lending,
+    is_over: F,
 }
 
-impl<'r, R: Source> NextOrStop<'r, R> {
+impl<'r, R: Source, F: Fn() -> bool> NextOrStop<'r, R, F> {
     /// # Safety
     ///
     /// `receiver` lives longer than `lending`.
-    pub(crate) unsafe fn new(receiver: &'r mut R, lending: &'r mut Lending) -> Self {
-        Self { receiver, lending }
+    pub(crate) unsafe fn new(receiver: &'r mut R, lending: &'r mut Lending, is_over: F) -> Self {
+        Self { receiver, lending, is_over }
     }
 }
 
-impl<R: Source> Wait for NextOrStop<'_, R> {
+impl<R: Source, F: Fn() -> bool> Wait for NextOrStop<'_, R, F> {
     type Found = ();
 
     fn event(&self) -> &Event {
@@ -190,7 +196,7 @@ impl<R: Source> Wait for NextOrStop<'_, R> {
     }
 
     fn poll(&mut self) -> Look<()> {
-        if self.lending.control().asked().is_some() || self.receiver.is_ready() {
+        if self.lending.control().asked().is_some() || self.receiver.is_ready() || (self.is_over)() {
             return Look::Found(());
         }
         let event = NonNull::from(self.receiver.event());

@@ -3,6 +3,7 @@
 
 mod building;
 mod cores;
+mod dropped;
 mod early;
 mod ends;
 mod graphs;
