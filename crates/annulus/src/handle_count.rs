@@ -7,7 +7,7 @@ use crate::sync::{AtomicU64, AtomicUsize, Ordering, mutated, ordering};
 const SEALED: usize = 1 << (usize::BITS - 1);
 
 /// The handles of one side. Once the last of them is gone, that never changes back: a handle is made only
-/// from another one of its side.
+/// from another one of its side. (Only the receivers of a `watch` may come back: its senders make them.)
 pub(crate) struct HandleCount {
     /// How many handles; and [`SEALED`].
     count: AtomicUsize,
@@ -23,7 +23,8 @@ impl HandleCount {
 
     /// One handle more; the caller has one.
     pub(crate) fn add(&self) {
-        // Relaxed: the caller has a handle, so the count is not 0 and can't become it meanwhile.
+        // Relaxed: the caller has a handle, so the count is not 0 and can't become it meanwhile. (Where it
+        // can, nothing is freed or ended by that.)
         self.count.fetch_add(1, Ordering::Relaxed);
         // (No model looks at it, and to loom it would be one step more in each join.)
         if !cfg!(annulus_loom) {

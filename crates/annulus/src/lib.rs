@@ -202,6 +202,9 @@ mod text;
 pub mod topology;
 mod unwind;
 mod wait;
+#[cfg(feature = "std")]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub mod watch;
 
 #[cfg(feature = "derive")]
 #[cfg_attr(docsrs, doc(cfg(feature = "derive")))]

@@ -29,8 +29,9 @@
 //! `Select`: who catches the panic finds the handle as the verb of any other thread would find it.
 //!
 //! Two are different. An event is changed in place, and the next closure sees it as the one that panicked
-//! left it. So handles of events are only what their `T` is. And what keeps a receiving handle of its user's
-//! choice, such as a notifier, is only what that handle is: it may be a `&mut`.
+//! left it; the value of a `watch`, too. So their handles are only what their `T` is. And what keeps a
+//! receiving handle of its user's choice, such as a notifier, is only what that handle is: it may be a
+//! `&mut`.
 //!
 //! An error may have one of the system in it, which nobody changes.
 //!
@@ -101,6 +102,8 @@ whole_after_a_panic! {
 
 #[cfg(feature = "std")]
 whole_after_a_panic! {
+    [T: Send + Sync] crate::watch::Sender<T>, where T;
+    [T: Send + Sync] crate::watch::Receiver<T>, where T;
     [C] crate::event_loop::EventLoop<C>;
     [R, C] crate::event_loop::Builder<R, C>, where R;
     [R, C, H] crate::event_loop::SpawnError<R, C, H>, where R;

@@ -8,3 +8,5 @@ mod queue;
 mod queue_handlers;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(feature = "std")]
+mod watch;

@@ -55,6 +55,7 @@ whole! { RINGS:
 }
 
 whole! { ABOVE:
+    annulus::watch::Sender<u64>, annulus::watch::Receiver<u64>, annulus::watch::Ref<'static, u64>,
     Bus<C>, Bus<u64, Many<Lossless>>, bus::TypedBus, bus::TypedBus<Lossless>, Many<Lossy>,
     bus::TopicBuilder<'static, C>, bus::TopicPublisher<u64>, bus::TopicPublisher<u64, Many<Lossless>>,
     bus::MatchingSubscriber<u64>, bus::TopicInfo, bus::TopicKind, bus::TopicError, bus::RemoveError,

@@ -123,9 +123,9 @@ fn a_source_of_any_kind() {
         let (sender, receiver) = queue::shared::channel::<u64>(4);
         let (publisher, subscribable) = broadcast::lossless::<u64>(4);
         let sources = [
-            builder.clone().source(from_one).then(|x| x).build(),
-            builder.clone().source(from_many).then(|x| x).then(|x| x).build(),
-            builder.clone().source(receiver).then(|x| x).build(),
+            builder.source(from_one).then(|x| x).build(),
+            builder.source(from_many).then(|x| x).then(|x| x).build(),
+            builder.source(receiver).then(|x| x).build(),
             builder.source(subscribable.subscribe()).then(|x| x).build(),
         ];
         pause(waits);
