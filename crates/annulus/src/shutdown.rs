@@ -1,4 +1,5 @@
-//! [`Shutdown`]: asks threads to stop, and closes rings so that threads that sleep in one see it.
+//! [`Shutdown`]: asks threads to stop, wakes those that wait for it, and closes rings so that threads that
+//! sleep in one see it.
 //!
 //! The attached rings are a stack, after Treiber. A trigger takes the whole stack, and leaves a mark: nothing
 //! is put there any more. So a ring is closed by the trigger that takes it, or by the thread that attaches it
@@ -14,10 +15,23 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use core::fmt;
+#[cfg(feature = "async")]
+use core::future::Future;
 use core::{mem, ptr};
+#[cfg(feature = "std")]
+use std::time::{Duration, Instant};
 
 use crate::Closer;
-use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, mutated};
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::batches::Batches;
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::receive::Waitable;
+use crate::sync::{AtomicPtr, AtomicUsize, Ordering, mutated};
+#[cfg(feature = "std")]
+use crate::wait::{Choice, Finding, Opening};
+#[cfg(any(feature = "std", feature = "async"))]
+use crate::wait::{Event, Source};
+use crate::wait::{Latch, WaitStrategy};
 
 /// A flag that asks threads to stop. Its clones share it. Once triggered, it stays triggered. Rings that are
 /// [attached](Self::attach) to it are closed with it, so threads that wait in `recv` or `publish` are woken
@@ -25,6 +39,10 @@ use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, mutated};
 ///
 /// A look at the flag is one load. To attach a ring makes no verb of the ring slower: a thread in a ring does
 /// not look at the flag, only at its ring.
+///
+/// A thread or a task that is in no ring [waits](Self::wait) for it, or has it as an arm of
+/// [`select!`](crate::select!) (`wait(shutdown)`), or in a [`Select`](crate::Select) or an `EventNotifier`,
+/// as a [`Waitable`](crate::Waitable) at which there is nothing to receive.
 ///
 /// # Examples
 ///
@@ -59,7 +77,7 @@ pub struct Shutdown {
 
 /// What the clones share.
 struct State {
-    triggered: AtomicBool,
+    triggered: Latch,
     /// The attached rings; [`triggered_mark`] once they were taken.
     top: AtomicPtr<Attached>,
     /// How many were attached since nodes were last given back, and how many are enough to look again.
@@ -90,7 +108,7 @@ impl Shutdown {
     pub fn new() -> Self {
         Self {
             state: Arc::new(State {
-                triggered: AtomicBool::new(false),
+                triggered: Latch::new(1),
                 top: AtomicPtr::new(ptr::null_mut()),
                 count: AtomicUsize::new(0),
                 enough: AtomicUsize::new(FEW),
@@ -128,9 +146,7 @@ impl Shutdown {
     /// When it returns, all rings are closed, unless another thread is in [`attach`](Self::attach) at that
     /// moment: such a thread may have taken any of the rings, and closes these itself before it returns.
     pub fn trigger(&self) {
-        // Release: pairs with the Acquire in `is_shutdown`; what came before the trigger is visible to who
-        // sees it.
-        self.state.triggered.store(true, Ordering::Release);
+        self.state.triggered.open();
         if !mutated!("shutdown_closes_nothing") {
             drop(Closing(self.state.take(triggered_mark())));
         }
@@ -140,10 +156,123 @@ impl Shutdown {
     #[inline]
     #[must_use]
     pub fn is_shutdown(&self) -> bool {
-        // Acquire: pairs with the Release in `trigger`.
-        self.state.triggered.load(Ordering::Acquire)
+        self.state.triggered.is_open()
+    }
+
+    /// Waits until somebody triggers it. Returns at once if somebody has. Waits by
+    /// [`WaitStrategy::default`]. (Rings may still be about to be closed when it returns.)
+    ///
+    /// ```
+    /// let shutdown = annulus::Shutdown::new();
+    /// let other = shutdown.clone();
+    /// let thread = std::thread::spawn(move || other.trigger());
+    /// shutdown.wait();
+    /// assert!(shutdown.is_shutdown());
+    /// # thread.join().unwrap();
+    /// ```
+    pub fn wait(&self) {
+        self.wait_by(WaitStrategy::default());
+    }
+
+    /// As [`wait`](Self::wait), waiting by `strategy`.
+    pub fn wait_by(&self, strategy: WaitStrategy) {
+        self.state.triggered.wait(strategy, None);
+    }
+
+    /// As [`wait`](Self::wait), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout. Returns whether somebody has triggered it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let shutdown = annulus::Shutdown::new();
+    /// let mut ticks = 0;
+    /// while !shutdown.wait_timeout(Duration::from_millis(1)) {
+    ///     ticks += 1; // something to be done now and then
+    ///     if ticks == 3 {
+    ///         shutdown.trigger();
+    ///     }
+    /// }
+    /// assert_eq!(ticks, 3);
+    /// ```
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn wait_timeout(&self, timeout: Duration) -> bool {
+        self.state.triggered.wait(WaitStrategy::default(), Instant::now().checked_add(timeout))
+    }
+
+    /// As [`wait_timeout`](Self::wait_timeout), but gives up at `deadline`.
+    #[cfg(feature = "std")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+    #[must_use]
+    pub fn wait_deadline(&self, deadline: Instant) -> bool {
+        self.state.triggered.wait(WaitStrategy::default(), Some(deadline))
+    }
+
+    /// As [`wait`](Self::wait), in a task: the task waits, not its thread.
+    ///
+    /// *Cancel safety*: a future that is dropped has changed nothing.
+    ///
+    /// ```
+    /// let shutdown = annulus::Shutdown::new();
+    /// let other = shutdown.clone();
+    /// let thread = std::thread::spawn(move || other.trigger());
+    /// pollster::block_on(shutdown.wait_async());
+    /// # thread.join().unwrap();
+    /// ```
+    #[cfg(feature = "async")]
+    #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+    pub fn wait_async(&self) -> impl Future<Output = ()> + Unpin {
+        self.state.triggered.opened()
+    }
+
+    /// An arm of [`select!`](crate::select!).
+    #[cfg(feature = "std")]
+    #[doc(hidden)]
+    pub fn wait_in_select(&self) -> impl Choice<Found = ()> {
+        // SAFETY: the event is in what the clones share, and this one is borrowed.
+        unsafe { Finding::new(Opening(&self.state.triggered), |_| WaitStrategy::default()) }
     }
 }
+
+// SAFETY: the event is in what the clones share.
+#[cfg(any(feature = "std", feature = "async"))]
+unsafe impl Source for Shutdown {
+    fn event(&self) -> &Event {
+        self.state.triggered.event()
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.is_shutdown()
+    }
+
+    fn strategy(&self) -> WaitStrategy {
+        WaitStrategy::default()
+    }
+}
+
+/// There is nothing to receive.
+#[cfg(any(feature = "std", feature = "async"))]
+impl Batches for Shutdown {
+    type Mark = ();
+
+    // Unreached: nobody receives from it, here and below
+    fn has_more(&mut self) -> bool {
+        false
+    }
+
+    // Unreached: as above
+    fn mark(&mut self) {}
+
+    // Unreached: as above
+    fn has_passed(&self, (): &mut ()) -> bool {
+        true
+    }
+}
+
+#[cfg(any(feature = "std", feature = "async"))]
+impl Waitable for Shutdown {}
 
 impl State {
     /// shutdown.attach1: puts `node` on the stack, or closes its ring.
@@ -342,8 +471,11 @@ mod tests {
         for ring in &rings {
             shutdown.attach(Closer::of(ring));
         }
+        let other = shutdown.clone();
+        let waits = std::thread::spawn(move || other.wait());
         assert!(catch_unwind(AssertUnwindSafe(|| shutdown.trigger())).is_err());
         assert!(rings.iter().all(|ring| ring.closed() == 1));
+        waits.join().unwrap();
     }
 
     #[test]

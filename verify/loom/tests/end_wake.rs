@@ -211,6 +211,20 @@ fn attaching_beside_a_trigger() {
     });
 }
 
+/// A thread and a task that wait for the trigger, and for nothing else.
+#[test]
+fn a_trigger_wakes_who_waits() {
+    check(|| {
+        let shutdown = Shutdown::new();
+        let [first, second] = [(); 2].map(|()| shutdown.clone());
+        let waits = thread::spawn(move || first.wait_by(BLOCK));
+        let selects = thread::spawn(move || annulus::select! { wait(second) -> () => {} });
+        shutdown.trigger();
+        waits.join().unwrap();
+        selects.join().unwrap();
+    });
+}
+
 /// What is left for a subscriber that comes later: what stands, then the end.
 #[test]
 fn joining_beside_a_close() {

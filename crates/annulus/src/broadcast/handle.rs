@@ -160,6 +160,21 @@ impl<S: Store> Handle<S, Publishing> {
         self.publisher_comes();
         self.another(Publishing)
     }
+
+    /// One that can make receivers. If there was none any more, nor a receiver, there is from now on.
+    ///
+    /// # Panics
+    ///
+    /// If others join at seats, which are for the handles of other processes.
+    #[track_caller]
+    pub(super) fn inviter_of_publisher(&self) -> Handle<S, Inviting> {
+        assert!(
+            !self.gate.has_seats(),
+            "annulus: who receives from this ring attaches to it by its invitation; it has no `Subscribable`"
+        );
+        self.receiver_comes();
+        self.another(Inviting)
+    }
 }
 
 impl<S: Store> Handle<S, Inviting> {

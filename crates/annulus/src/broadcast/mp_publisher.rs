@@ -15,7 +15,8 @@ use super::shared::Shared;
 use super::slot_access::{
     Claimed, claim, claim_after_a_look, claim_by, claim_now, wait_for_slot, wait_for_slot_by,
 };
-use super::{Lossless, Lossy, Mode};
+use super::subscribable::subscribes;
+use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
 use crate::Closer;
 use crate::batch::in_parts;
 #[cfg(feature = "std")]
@@ -343,6 +344,22 @@ impl<T: Message> MpPublisher<T, Lossless> {
             }
             Ok(count)
         })
+    }
+}
+
+impl<T: Message> MpPublisher<T> {
+    subscribes! {
+        make: "let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(8);",
+        |handle| Subscribable<T>: Subscribable::new(handle.shared.inviter_of_publisher()),
+        Subscriber<T>
+    }
+}
+
+impl<T: Message> MpPublisher<T, Lossless> {
+    subscribes! {
+        make: "let (publisher, subscribable) = annulus::broadcast::mp_lossless::<u64>(8);",
+        |handle| Subscribable<T, Lossless>: Subscribable::new(handle.shared.inviter_of_publisher()),
+        Subscriber<T, Lossless>
     }
 }
 

@@ -4,7 +4,8 @@ use core::fmt;
 
 use super::handle::{Handle, Publishing};
 use super::single::Single;
-use super::{Lossy, Mode};
+use super::subscribable::subscribes;
+use super::{Lossless, Lossy, Mode, Subscribable, Subscriber};
 use crate::Closer;
 use crate::error::Refusal;
 use crate::message::Message;
@@ -90,6 +91,22 @@ impl<T: Message> Publisher<T> {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.single.shared.is_ending()
+    }
+}
+
+impl<T: Message> Publisher<T> {
+    subscribes! {
+        make: "let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);",
+        |handle| Subscribable<T>: Subscribable::new(handle.single.shared.inviter_of_publisher()),
+        Subscriber<T>
+    }
+}
+
+impl<T: Message> Publisher<T, Lossless> {
+    subscribes! {
+        make: "let (publisher, subscribable) = annulus::broadcast::lossless::<u64>(8);",
+        |handle| Subscribable<T, Lossless>: Subscribable::new(handle.single.shared.inviter_of_publisher()),
+        Subscriber<T, Lossless>
     }
 }
 

@@ -11,6 +11,58 @@ use crate::observer::observable;
 use crate::ring::Copied;
 use crate::sequence::Sequence;
 
+/// Writes `subscribable` and `subscribe` of a publisher. `make` is a line of the example that makes one,
+/// `publisher`.
+macro_rules! subscribes {
+    (make: $make:literal, |$handle:ident| $Subscribable:ty: $subscribable:expr, $Subscriber:ty $(,)?) => {
+        /// A handle that makes subscribers of the ring: another one like that with which the ring was made.
+        /// O(1), allocates nothing. If all receiving handles of the ring were gone, there is one again from
+        /// now on.
+        ///
+        /// # Panics
+        ///
+        /// If it is a lossless ring that other processes read: they attach to it by its invitation.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = $make]
+        /// drop(subscribable); // nobody has to keep it
+        /// let late = publisher.subscribable().subscribe();
+        /// assert_eq!(publisher.subscriber_count(), 1);
+        /// # drop(late);
+        /// ```
+        #[must_use]
+        #[track_caller]
+        pub fn subscribable(&self) -> $Subscribable {
+            let $handle = self;
+            $subscribable
+        }
+
+        /// A subscriber for the messages that are published from now on: short for `subscribe` of its
+        /// [`subscribable`](Self::subscribable).
+        ///
+        /// # Panics
+        ///
+        /// As [`subscribable`](Self::subscribable).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = $make]
+        /// let subscriber = publisher.subscribe();
+        /// assert_eq!(publisher.subscriber_count(), 1);
+        /// # drop((subscriber, subscribable));
+        /// ```
+        #[must_use]
+        #[track_caller]
+        pub fn subscribe(&self) -> $Subscriber {
+            self.subscribable().subscribe()
+        }
+    };
+}
+pub(crate) use subscribes;
+
 /// Makes subscribers of one ring, at any time and on any thread, without stopping the publishers.
 ///
 /// Cloning is cheap. A `Subscribable` keeps the ring's memory. While there is a `Subscribable`, somebody may

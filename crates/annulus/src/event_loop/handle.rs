@@ -2,14 +2,20 @@
 
 use alloc::sync::Arc;
 use core::fmt;
+#[cfg(not(annulus_loom))]
+use core::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 #[cfg(not(annulus_loom))]
 use std::thread::JoinHandle;
+#[cfg(not(annulus_loom))]
+use std::time::Instant;
 
 #[cfg(annulus_loom)]
 use loom::thread::JoinHandle;
 
-use crate::wait::{Control, Stop, contain};
+#[cfg(not(annulus_loom))]
+use crate::wait::WaitStrategy;
+use crate::wait::{Control, Latch, Stop, contain};
 
 /// A thread that receives from a ring, and calls a handler for each message. The [module](super) describes
 /// it.
@@ -24,6 +30,9 @@ pub struct EventLoop<C> {
     stopper: Stopper,
     /// `None` once it is joined or detached. The thread returns `None` if it did not begin.
     thread: Option<JoinHandle<Option<Left<C>>>>,
+    /// Open once the thread has done all but end.
+    #[cfg_attr(annulus_loom, allow(dead_code, reason = "for who has a clock"))]
+    ended: Arc<Latch>,
 }
 
 /// What the thread of a loop leaves to whoever joins it. Where nobody does, the thread drops it, or whoever
@@ -73,8 +82,8 @@ pub struct Finished<C> {
 }
 
 impl<C> EventLoop<C> {
-    pub(super) fn new(stopper: Stopper, thread: JoinHandle<Option<Left<C>>>) -> Self {
-        Self { stopper, thread: Some(thread) }
+    pub(super) fn new(stopper: Stopper, thread: JoinHandle<Option<Left<C>>>, ended: Arc<Latch>) -> Self {
+        Self { stopper, thread: Some(thread), ended }
     }
 
     /// Asks the thread to end after the messages that were sent before this call. Wakes it if it sleeps. Does
@@ -198,6 +207,38 @@ impl<C> EventLoop<C> {
         match thread.join()?.and_then(|mut left| left.0.take()) {
             Some(ended) => ended,
             None => unreachable!("it began"),
+        }
+    }
+
+    /// As [`join`](Self::join), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout.
+    ///
+    /// # Errors
+    ///
+    /// The handle, if the thread goes on. (To drop it is to [stop](Self::stop) the thread.) The result inside
+    /// is that of [`join`](Self::join).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::EventLoop;
+    /// use std::time::Duration;
+    ///
+    /// let (producer, consumer) = annulus::spsc::channel::<u64>(4);
+    /// let event_loop = EventLoop::builder(consumer, ()).spawn(|(), _, _| ())?;
+    /// let event_loop = event_loop.join_timeout(Duration::from_millis(1)).unwrap_err();
+    /// event_loop.stop();
+    /// let finished = event_loop.join_timeout(Duration::from_secs(60)).unwrap().unwrap();
+    /// assert_eq!(finished.messages, 0);
+    /// # drop(producer);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(not(annulus_loom))]
+    pub fn join_timeout(self, timeout: Duration) -> Result<std::thread::Result<Finished<C>>, Self> {
+        if self.ended.wait(WaitStrategy::default(), Instant::now().checked_add(timeout)) {
+            Ok(self.join())
+        } else {
+            Err(self)
         }
     }
 

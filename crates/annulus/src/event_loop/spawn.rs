@@ -20,6 +20,7 @@ use super::{Builder, Delivery, EventLoop, Finished};
 use crate::affinity::thread::{NoThread, spawn, write_no_cpu};
 use crate::receive::{Numbered, Receive, ReceiveRef, Waitable};
 use crate::sync::mutated;
+use crate::wait::{CountsDown, Latch};
 
 impl<R, C> Builder<R, C> {
     /// Begins the thread. It calls `handler` with each message, by value. The flag is true for the last
@@ -176,9 +177,11 @@ impl<R, C> Builder<R, C> {
             let mut job = place.lock().unwrap_or_else(PoisonError::into_inner);
             job.take()
         };
+        let ended = Arc::new(Latch::new(1));
         let body = {
-            let place = Arc::clone(&place);
+            let (place, ended) = (Arc::clone(&place), Arc::clone(&ended));
             move || {
+                let _ended = CountsDown(ended);
                 let Some((builder, feed)) = take(&place) else {
                     unreachable!("nobody else takes it meanwhile")
                 };
@@ -187,7 +190,7 @@ impl<R, C> Builder<R, C> {
             }
         };
         match spawn(thread::Builder::new().name(name), core, body) {
-            Ok(thread) => Ok(EventLoop::new(stopper, thread)),
+            Ok(thread) => Ok(EventLoop::new(stopper, thread, ended)),
             Err(failure) => match take(&place) {
                 Some((builder, feed)) => Err(SpawnError::new(failure, builder, feed)),
                 None => unreachable!("no thread took it"),

@@ -89,6 +89,11 @@ impl Gate {
         Self { seats: Some(seats), ..self }
     }
 
+    /// Whether the cursors are in [seats](Seats).
+    pub(crate) fn has_seats(&self) -> bool {
+        self.seats.is_some()
+    }
+
     /// Where the latest head is with which a publisher looked.
     fn scanned(&self) -> &AtomicU64 {
         match &self.seats {

@@ -28,6 +28,8 @@
 /// | `recv(handle) -> result => …` | each that can [`Receive`](crate::Receive) | that of `recv` |
 /// | `recv_or_lag(subscriber) -> result => …` | lossy [subscribers](crate::broadcast::Subscriber), [those of records](crate::broadcast::bytes::Subscriber) too | that of `recv_or_lag` |
 /// | `wait(subscriber) -> result => …` | [subscribers of events](crate::event::EventSubscriber) | that of `wait`; then process the event |
+/// | `wait(receiver) -> result => …` | [receivers of the newest value](crate::watch::Receiver) | that of `changed`; then borrow the value |
+/// | `wait(shutdown) -> () => …` | a [`Shutdown`](crate::Shutdown) | nothing: somebody has triggered it |
 /// | `reserve(producer, len) -> result => …` | [producers of bytes](crate::queue::bytes::Producer) | that of `reserve`; then write the record, and commit it |
 /// | `send(handle, value) -> result => …` | each that [waits for room](crate::WaitsForRoom) | that of `send` or `publish` |
 /// | `default => …` | | if nothing else is possible now |

@@ -141,6 +141,37 @@ impl fmt::Display for StagePanic {
 
 impl Error for StagePanic {}
 
+/// Why a pipeline takes no more messages: what [`Input::close_reason`](super::Input::close_reason) returns.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// A stage has panicked. If several have, it is the first one.
+    Panicked(StagePanic),
+    /// It was [aborted](super::Pipeline::abort).
+    Aborted,
+    /// It was [shut down](super::Pipeline::shutdown).
+    ShutDown,
+    /// Nobody receives what it makes: its outputs were dropped or closed.
+    Unread,
+    /// It was never built: its builder was dropped, or the build failed.
+    NotBuilt,
+}
+
+impl fmt::Display for CloseReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the pipeline takes no more messages: ")?;
+        match self {
+            Self::Panicked(panic) => panic.fmt(f),
+            Self::Aborted => f.write_str("it was aborted"),
+            Self::ShutDown => f.write_str("it was shut down"),
+            Self::Unread => f.write_str("nobody receives what it makes; its outputs were dropped or closed"),
+            Self::NotBuilt => f.write_str("it was not built"),
+        }
+    }
+}
+
+impl Error for CloseReason {}
+
 /// The stages of a pipeline that panicked: at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JoinError {

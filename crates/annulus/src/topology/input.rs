@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use core::fmt;
 
 use super::early::{Early, Ring};
+use super::error::CloseReason;
 use super::port::{CountedProducer, Entry, Outlet, Writer};
 use crate::await_room::{Alone, AwaitRoom};
 use crate::error::{PublishError, Refusal, TryPublishError};
@@ -49,6 +50,7 @@ impl<T: Send + 'static> Input<T> {
     /// [`PublishError`] gives the message back: the pipeline was shut down or aborted, or the stages at its
     /// input are gone (they panicked, or nobody receives what they send). Or the builder was dropped, the
     /// build failed, or the pipeline is not built yet and its ring is full: then build it first.
+    /// [`close_reason`](Self::close_reason) says which it was.
     ///
     /// # Examples
     ///
@@ -287,6 +289,35 @@ impl<T: Send + 'static> Input<T> {
             Way::Queue(producer) => producer.is_closed(),
             Way::Other(ring) => ring.entry.is_closed(),
         }
+    }
+
+    /// Why the pipeline takes no more messages, if it takes none: for whoever had one back. After a panic of
+    /// a stage it says which one, and with what.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let (mut output, pipeline) = stages.then(|x| 10 / x).named("divide").build();
+    /// assert!(input.close_reason().is_none());
+    /// input.publish(0).unwrap();
+    /// while input.publish(1).is_ok() {}
+    /// assert_eq!(
+    ///     input.close_reason().unwrap().to_string(),
+    ///     "the pipeline takes no more messages: the stage \"divide\" panicked: attempt to divide by zero"
+    /// );
+    /// # assert!(output.recv().is_err());
+    /// # assert!(pipeline.join().is_err());
+    /// ```
+    #[must_use]
+    pub fn close_reason(&mut self) -> Option<CloseReason> {
+        self.is_closed().then(|| match &self.way {
+            Way::Unbuilt(_) => CloseReason::NotBuilt,
+            Way::Queue(producer) => producer.readers.close_reason(),
+            Way::Other(ring) => ring.entry.readers().close_reason(),
+        })
     }
 
     /// Takes what the build has left.

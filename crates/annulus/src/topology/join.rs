@@ -4,7 +4,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::port::{BoxInlet, BoxOutlet, CountedConsumer, Inlet, Outlet};
-use super::readers::HowToWait;
+use super::readers::WaitFor;
 use super::timing::Timing;
 use crate::error::RecvError;
 use crate::sync::mutated;
@@ -28,7 +28,7 @@ impl<T> Side<T> {
     }
 
     /// Waits for the next message.
-    fn fill(&mut self, how: HowToWait<'_>) -> Result<(), RecvError> {
+    fn fill(&mut self, how: WaitFor<'_>) -> Result<(), RecvError> {
         if self.next.is_none() {
             self.next = Some(self.inlet.receive(how)?);
         }
@@ -52,7 +52,7 @@ impl<A: Send, B: Send> Zip<A, B> {
 }
 
 impl<A: Send, B: Send> Inlet<(A, B)> for Zip<A, B> {
-    fn receive(&mut self, how: HowToWait<'_>) -> Result<(A, B), RecvError> {
+    fn receive(&mut self, how: WaitFor<'_>) -> Result<(A, B), RecvError> {
         self.left.fill(how)?;
         self.right.fill(how)?;
         if mutated!("zip_crosses") {
@@ -96,7 +96,7 @@ impl<T> Rows<T> {
 }
 
 impl<T: Send> Inlet<Vec<T>> for Rows<T> {
-    fn receive(&mut self, how: HowToWait<'_>) -> Result<Vec<T>, RecvError> {
+    fn receive(&mut self, how: WaitFor<'_>) -> Result<Vec<T>, RecvError> {
         self.sides.iter_mut().try_for_each(|side| side.fill(how))?;
         Ok(self.take())
     }
@@ -159,7 +159,7 @@ impl<T: Send> Collect<T> {
 }
 
 impl<T: Send + 'static> Inlet<T> for Collect<T> {
-    fn receive(&mut self, how: HowToWait<'_>) -> Result<T, RecvError> {
+    fn receive(&mut self, how: WaitFor<'_>) -> Result<T, RecvError> {
         self.take(|inlet| inlet.receive(how))
     }
 

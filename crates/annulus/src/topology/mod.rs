@@ -14,11 +14,11 @@
 //!
 //! | shape | verbs |
 //! | --- | --- |
-//! | a chain | [`then`](Stages::then), [`filter_map`](Stages::filter_map), [`flat_map`](Stages::flat_map), [`then_batch`](Stages::then_batch) |
+//! | a chain | [`then`](Stages::then), [`filter`](Stages::filter), [`filter_map`](Stages::filter_map), [`flat_map`](Stages::flat_map), [`then_batch`](Stages::then_batch) |
 //! | a stage of several threads | [`then_parallel`](Stages::then_parallel), [`then_unordered`](Stages::then_unordered) |
 //! | branches | [`fan_out`](Stages::fan_out), [`fork`](Stages::fork), [`branches`](Stages::branches), [`branches_lossy`](Stages::branches_lossy), [`fork_cloned`](Stages::fork_cloned) |
 //! | joins, of any number of branches | [`merge`](Fork::merge), [`zip`](Fork::zip) |
-//! | ends | [`build`](Stages::build) makes each open end a queue, [`sink`](Stages::sink) |
+//! | ends | [`build`](Stages::build) makes each open end a queue, [`sink`](Stages::sink), [`sink_batch`](Stages::sink_batch) |
 //! | for the stage before | [`named`](Stages::named), [`core`](Stages::core), [`cores`](Stages::cores) |
 //! | for the rings and stages behind | [`capacity`](Stages::capacity), [`wait_strategy`](Stages::wait_strategy), [`stack_bytes`](Stages::stack_bytes), [`lossy`](Stages::lossy) |
 //!
@@ -74,6 +74,7 @@ mod plan;
 mod port;
 mod readers;
 mod runner;
+mod shared;
 mod sink;
 mod source;
 mod stages;
@@ -82,7 +83,7 @@ mod step;
 mod timing;
 
 pub use builder::Builder;
-pub use error::{BuildError, JoinError, StagePanic};
+pub use error::{BuildError, CloseReason, JoinError, StagePanic};
 pub use fork::{BranchOf, Copied, End, Fork};
 pub use graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
 pub use input::Input;

@@ -14,12 +14,13 @@ use super::counters::Work;
 use super::error::{BuildError, JoinError, StagePanic};
 use super::graph::{Graph, Node};
 use super::plan::{EdgeCounters, Job, Plan, SharedPlan};
-use super::runner::{Context, Shared};
+use super::runner::Context;
+use super::shared::Shared;
 use super::statistics::{EdgeNumbers, StageStatistics, Statistics, edge};
 use super::timing::nanoseconds;
 use crate::affinity::thread::{self as pinned, NoThread};
 use crate::sync::{Ordering, fence, mutated, pause};
-use crate::wait::Stop;
+use crate::wait::{Stop, WaitStrategy};
 
 /// A pipeline that runs: the threads of its stages, and what can be done with all of them.
 ///
@@ -47,6 +48,15 @@ pub struct Pipeline {
     threads: Vec<Thread>,
     shared: Arc<Shared>,
     begun: Instant,
+}
+
+/// Says that a thread has ended, or could not begin, when it is dropped.
+struct Ends(Arc<Shared>);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        self.0.ended.count_down();
+    }
 }
 
 /// A thread of a stage.
@@ -116,7 +126,10 @@ impl Pipeline {
         let core = info.cores.get(others).copied();
         let gate = Arc::clone(gate);
         let begun = self.begun;
+        self.shared.ended.add();
+        let ended = Ends(Arc::clone(&self.shared));
         let body = move || {
+            let _ended = ended;
             if mutated!("stages_begin_at_once") || *lock(&gate) {
                 (job.run)(&context);
             }
@@ -199,6 +212,30 @@ impl Pipeline {
         }
         let panics = self.shared.panics();
         if panics.is_empty() { Ok(()) } else { Err(JoinError { panics }) }
+    }
+
+    /// As [`join`](Self::join), but gives up after `timeout` on the monotonic clock. A timeout that is too
+    /// long for the clock means no timeout.
+    ///
+    /// # Errors
+    ///
+    /// The pipeline, if a thread goes on. The result inside is that of [`join`](Self::join).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    /// use std::time::Duration;
+    ///
+    /// let (input, stages) = Pipeline::builder().input::<u64>();
+    /// let (_output, pipeline) = stages.then(|x| x + 1).build();
+    /// let pipeline = pipeline.join_timeout(Duration::from_millis(1)).unwrap_err();
+    /// drop(input);
+    /// pipeline.join_timeout(Duration::from_secs(60)).unwrap().unwrap();
+    /// ```
+    pub fn join_timeout(self, timeout: Duration) -> Result<Result<(), JoinError>, Self> {
+        let deadline = Instant::now().checked_add(timeout);
+        if self.shared.ended.wait(WaitStrategy::default(), deadline) { Ok(self.join()) } else { Err(self) }
     }
 
     /// Whether no stage has panicked so far.

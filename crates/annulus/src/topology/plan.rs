@@ -17,7 +17,8 @@ use super::graph::{EdgeInfo, Graph, Node, RingKind, StageInfo};
 use super::link::Link;
 use super::port::{BoxInlet, BoxOutlet, Reader, Writer};
 use super::readers::Readers;
-use super::runner::{Context, Shared};
+use super::runner::Context;
+use super::shared::Shared;
 use crate::Closer;
 use crate::broadcast;
 use crate::error::CapacityError;
@@ -309,7 +310,7 @@ impl Plan {
         let from: Vec<_> = from.iter().map(|node| (*node, Arc::new(Sent::default()))).collect();
         let to = [(to, Arc::clone(&received))];
         let edges = self.add_edges(&from, &to, ring, settings.capacity, &consumer.closer()).concat();
-        let readers = Arc::new(Readers::default());
+        let readers = Arc::new(Readers::new(&self.shared));
         let outlet = |(handle, (_, counters))| {
             Box::new(Writer { handle, counters, readers: Arc::clone(&readers) }) as BoxOutlet<T>
         };
@@ -363,7 +364,7 @@ impl Plan {
         let from: Vec<_> = writers.iter().map(|writer| (writer.from, Arc::new(Sent::default()))).collect();
         let readers: Vec<_> = (0..threads).map(|_| (to, Arc::new(Received::default()))).collect();
         self.add_edges(&from, &readers, RingKind::Shared, settings.capacity, &sender.closer());
-        let ends = Arc::new(Readers::default());
+        let ends = Arc::new(Readers::new(&self.shared));
         for (writer, (_, counters)) in writers.into_iter().zip(from) {
             let (handle, readers) = (sender.clone(), Arc::clone(&ends));
             (writer.give)(self, Box::new(Writer { handle, counters, readers }));
@@ -380,7 +381,7 @@ impl Plan {
         is_lossy: bool,
         settings: Settings,
     ) -> Vec<(BoxInlet<T>, Vec<usize>)> {
-        let (sent, ends) = (Arc::new(Sent::default()), Arc::new(Readers::default()));
+        let (sent, ends) = (Arc::new(Sent::default()), Arc::new(Readers::new(&self.shared)));
         let received: Vec<_> = (0..readers).map(|_| (NOWHERE, Arc::new(Received::default()))).collect();
         let (outlet, inlets, closer) = self.ring_or_note(settings.capacity, |capacity| {
             let ring = broadcast::Builder::new(capacity).wait_strategy(settings.strategy);

@@ -7,7 +7,7 @@ use core::any::Any;
 
 use super::counters::{Received, Sent};
 use super::link::Link;
-use super::readers::{HowToWait, Leaving, Readers, receive};
+use super::readers::{Leaving, Readers, WaitFor, receive};
 use super::timing::Timing;
 use crate::Receive;
 use crate::await_room::Alone;
@@ -20,7 +20,7 @@ use crate::wait::{Control, Event, Lending, Look, WaitStrategy};
 /// Where a stage receives its messages.
 pub(super) trait Inlet<T>: Send {
     /// Waits for a message. An error at the end of what comes, and if nothing is there and the wait is over.
-    fn receive(&mut self, how: HowToWait<'_>) -> Result<T, RecvError>;
+    fn receive(&mut self, how: WaitFor<'_>) -> Result<T, RecvError>;
 
     /// The next message, if it is there. The end is found by [`receive`](Self::receive).
     fn try_receive(&mut self) -> Option<T>;
@@ -87,6 +87,9 @@ pub(super) trait Entry<T>: Outlet<T> + Alone {
     /// closed.
     fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T>;
 
+    /// Those who receive what it sends.
+    fn readers(&self) -> &Readers;
+
     /// The producer that it is, where it is one of a queue with one.
     fn into_producer(self: Box<Self>) -> Result<CountedProducer<T>, BoxEntry<T>>
     where
@@ -145,7 +148,7 @@ pub(super) trait Takes<T>: Receive<Item = T> + Send + 'static {
 
 impl<T: Send + 'static, H: Takes<T>> Inlet<T> for Reader<H> {
     #[inline]
-    fn receive(&mut self, how: HowToWait<'_>) -> Result<T, RecvError> {
+    fn receive(&mut self, how: WaitFor<'_>) -> Result<T, RecvError> {
         // SAFETY: the fields are in this order. Only what is no inlet yet is taken apart.
         let received = unsafe { receive(&mut self.handle, &mut self.lending, how) };
         self.counters.received.add(u64::from(received.is_ok()));
@@ -245,6 +248,10 @@ impl<T: Send + 'static, H: Sends<T>> Entry<T> for Writer<H> {
     #[inline]
     fn send(&mut self, message: T, strategy: Option<WaitStrategy>) -> Result<(), T> {
         self.handle.put(message, strategy).map(|()| self.counters.0.add(1))
+    }
+
+    fn readers(&self) -> &Readers {
+        &self.readers
     }
 
     fn into_producer(self: Box<Self>) -> Result<CountedProducer<T>, BoxEntry<T>> {

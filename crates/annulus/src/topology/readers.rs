@@ -10,6 +10,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use super::error::CloseReason;
+use super::shared::Shared;
 use crate::Receive;
 use crate::closer::Told;
 use crate::error::RecvError;
@@ -17,14 +19,31 @@ use crate::sync::mutated;
 use crate::wait::{Control, Lending, Look, NextOrStop, WaitStrategy, pass_on, wait_until};
 
 /// The reading side of a ring, for those who send into it.
-#[derive(Default)]
 pub(super) struct Readers {
+    pipeline: Arc<Shared>,
     writers: Mutex<Vec<Arc<Control>>>,
     /// Of an output: how many messages it has received, once it is dropped.
     pub(super) taken: OnceLock<u64>,
 }
 
 impl Readers {
+    /// Of a ring of this pipeline.
+    pub(super) fn new(pipeline: &Arc<Shared>) -> Self {
+        Self { pipeline: Arc::clone(pipeline), writers: Mutex::default(), taken: OnceLock::new() }
+    }
+
+    /// Why a ring between an input and the first stage is closed.
+    pub(super) fn close_reason(&self) -> CloseReason {
+        let Shared { abort, stop, .. } = &*self.pipeline;
+        // A panic is noted before anything is closed.
+        match self.pipeline.panics().into_iter().next() {
+            Some(panic) => CloseReason::Panicked(panic),
+            None if abort.is_shutdown() => CloseReason::Aborted,
+            None if stop.is_shutdown() => CloseReason::ShutDown,
+            None => CloseReason::Unread,
+        }
+    }
+
     /// The end of the ring wakes whoever waits with `control`. If it is over already, that one sees so when
     /// it looks: the lock was held between the two.
     pub(super) fn wake_at_the_end(&self, control: &Arc<Control>) {
@@ -60,7 +79,7 @@ impl Drop for Leaving {
 
 /// How a stage waits for a message.
 #[derive(Clone, Copy)]
-pub(super) struct HowToWait<'o> {
+pub(super) struct WaitFor<'o> {
     pub(super) strategy: WaitStrategy,
     /// Whether nobody receives what it would send.
     pub(super) is_over: &'o dyn Fn() -> bool,
@@ -76,7 +95,7 @@ pub(super) struct HowToWait<'o> {
 pub(super) unsafe fn receive<R: Receive>(
     receiver: &mut R,
     lending: &mut Lending,
-    HowToWait { strategy, is_over }: HowToWait<'_>,
+    WaitFor { strategy, is_over }: WaitFor<'_>,
 ) -> Result<R::Item, RecvError> {
     loop {
         if lending.control().asked().is_some() && !mutated!("source_never_stops") {

@@ -7,54 +7,17 @@
 //! *A panic* comes out of the stage's function, or out of a destructor. It is noted before the stage's output
 //! closes. So whoever sees the close also sees who panicked.
 
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec::Vec;
-use core::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
 
 use super::counters::Work;
-use super::error::StagePanic;
 use super::port::{BoxInlet, BoxOutlet, Inlet, Outlet};
-use super::readers::HowToWait;
+use super::readers::WaitFor;
+use super::shared::Shared;
 use super::timing::{Timing, next_most};
-use crate::Shutdown;
 use crate::sync::mutated;
-use crate::wait::{Control, WaitStrategy};
-
-/// What all threads of a pipeline share.
-// Decision 0076: closing is the only signal.
-#[derive(Default)]
-pub(super) struct Shared {
-    /// Closes all rings at once.
-    pub(super) abort: Shutdown,
-    /// Closes what comes in.
-    pub(super) stop: Shutdown,
-    /// Stops the thread that receives from the source, if there is one.
-    pub(super) source: Arc<Control>,
-    panics: Mutex<Vec<StagePanic>>,
-}
-
-impl Shared {
-    /// Notes that the stage with this number and name panicked.
-    pub(super) fn panicked(&self, index: usize, stage: &str, payload: &(dyn Any + Send)) {
-        let panic = StagePanic { index, stage: stage.to_string(), message: message_of(payload) };
-        self.panics.lock().unwrap_or_else(PoisonError::into_inner).push(panic);
-    }
-
-    pub(super) fn panics(&self) -> Vec<StagePanic> {
-        self.panics.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-fn message_of(payload: &(dyn Any + Send)) -> String {
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(text), _) => (*text).to_string(),
-        (_, Some(text)) => text.clone(),
-        _ => "(no message)".to_string(),
-    }
-}
+use crate::wait::WaitStrategy;
 
 /// What the thread of a stage needs besides its rings.
 pub(super) struct Context {
@@ -177,7 +140,7 @@ fn work<T, U>(
     let (mut most, mut count) = (1, 1);
     while !out.is_aborted() {
         let is_over = || out.is_closed();
-        let how = HowToWait { strategy: context.strategy, is_over: &is_over };
+        let how = WaitFor { strategy: context.strategy, is_over: &is_over };
         let Ok(first) = inlet.receive(how) else { return };
         // It may have waited.
         if out.is_aborted() {

@@ -111,13 +111,30 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [1, 3]);
     /// pipeline.join().unwrap();
     /// ```
-    #[doc(alias = "filter")]
     pub fn filter_map<U: Send + 'static>(
         self,
         f: impl FnMut(T) -> Option<U> + Send + 'static,
     ) -> Stages<U, Free> {
         let strategy = self.settings.strategy;
         self.stage("filter", strategy, Mapping(f))
+    }
+
+    /// Adds a stage that passes on the messages for which `f` returns true, and drops the others.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (mut input, stages) = Pipeline::builder().input::<u32>();
+    /// let (output, pipeline) = stages.filter(|n| n % 2 == 0).build();
+    /// (1..=6).for_each(|n| input.publish(n).unwrap());
+    /// drop(input);
+    /// assert_eq!(output.into_iter().collect::<Vec<_>>(), [2, 4, 6]);
+    /// pipeline.join().unwrap();
+    /// ```
+    pub fn filter(self, mut f: impl FnMut(&T) -> bool + Send + 'static) -> Stages<T, Free> {
+        self.filter_map(move |message| f(&message).then_some(message))
     }
 
     /// Adds a stage that replaces each message by any number of messages.
@@ -189,12 +206,38 @@ impl<T: Send + 'static, K: EndKind> Stages<T, K> {
     /// ```
     #[doc(alias = "Consumer")]
     pub fn sink(self, mut f: impl FnMut(T) + Send + 'static) -> Sunk {
+        self.sunk(
+            "sink",
+            Mapping(move |message| {
+                f(message);
+                None
+            }),
+        )
+    }
+
+    /// As [`sink`](Self::sink), but `f` gets all messages that are there as one slice: at least one, at most
+    /// 256, as in [`then_batch`](Self::then_batch). They are dropped afterwards; `f` may take them out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use annulus::topology::Pipeline;
+    ///
+    /// let (sender, receiver) = std::sync::mpsc::channel();
+    /// let (mut input, stages) = Pipeline::builder().input::<u64>();
+    /// let pipeline = stages.sink_batch(move |numbers| sender.send(numbers.to_vec()).unwrap()).build();
+    /// (1..=100).for_each(|n| input.publish(n).unwrap());
+    /// drop(input);
+    /// pipeline.join().unwrap();
+    /// assert_eq!(receiver.iter().flatten().sum::<u64>(), 5050);
+    /// ```
+    pub fn sink_batch(self, mut f: impl FnMut(&mut [T]) + Send + 'static) -> Sunk {
+        self.sunk("batch sink", Batch::new(move |messages: &mut [T], _: &mut Vec<()>| f(messages)))
+    }
+
+    fn sunk(self, what: &str, step: impl Step<T, ()> + Send + 'static) -> Sunk {
         let strategy = self.settings.strategy;
-        let (plan, stage, inlet) = self.reader("sink", strategy);
-        let step = Mapping(move |message| {
-            f(message);
-            None
-        });
+        let (plan, stage, inlet) = self.reader(what, strategy);
         plan.lock().jobs.push(job(stage, inlet, Box::new(Nothing), step));
         Sunk::new(plan, stage)
     }

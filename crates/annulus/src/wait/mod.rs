@@ -19,6 +19,7 @@ mod fence;
 mod flag;
 #[cfg(feature = "std")]
 mod give_way;
+mod latch;
 #[cfg(any(feature = "std", feature = "async"))]
 mod listener;
 mod look;
@@ -74,6 +75,11 @@ pub(crate) use event::Event;
 #[cfg(feature = "std")]
 pub use fence::prepare;
 pub(crate) use flag::{Flag, HasFlags};
+#[cfg(feature = "std")]
+pub(crate) use latch::CountsDown;
+pub(crate) use latch::Latch;
+#[cfg(feature = "std")]
+pub(crate) use latch::Opening;
 #[cfg(any(feature = "std", feature = "async"))]
 pub(crate) use listener::Listener;
 pub(crate) use look::Look;

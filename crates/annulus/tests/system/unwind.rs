@@ -67,7 +67,7 @@ whole! { ABOVE:
     topology::Builder, topology::Stages<C>, topology::Stages<C, topology::Free>,
     topology::Fork<(topology::Stages<C>, topology::Stages<C>)>, topology::Sunk,
     topology::Input<C>, Pipeline, topology::Free, topology::InStep, topology::Merged,
-    topology::BuildError, topology::JoinError, topology::StagePanic, topology::Graph, topology::Node,
+    topology::BuildError, topology::JoinError, topology::StagePanic, topology::CloseReason, topology::Graph, topology::Node,
     topology::RingKind, topology::EdgeInfo, topology::StageInfo, topology::Statistics,
     topology::EdgeStatistics, topology::StageStatistics,
 }

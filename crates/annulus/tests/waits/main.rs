@@ -8,6 +8,8 @@ mod notifier;
 mod runtime;
 #[cfg(feature = "std")]
 mod select;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+mod shutdown;
 #[path = "../support/mod.rs"]
 mod support;
 #[cfg(feature = "std")]

@@ -3,9 +3,10 @@
 use alloc::sync::Arc;
 use core::fmt;
 
-use super::TooLong;
+use super::{Subscribable, Subscriber, TooLong};
 use crate::Closer;
 use crate::broadcast;
+use crate::broadcast::subscribable::subscribes;
 use crate::observer::observable;
 use crate::ring::{Area, Extent, Pen};
 use crate::sync::mutated;
@@ -142,6 +143,12 @@ impl Publisher {
     #[must_use]
     pub fn closer(&self) -> Closer {
         self.extents.closer()
+    }
+
+    subscribes! {
+        make: "let (publisher, subscribable) = annulus::broadcast::bytes::lossy(1024);",
+        |handle| Subscribable: Subscribable::new(handle.extents.subscribable(), Arc::clone(&handle.area)),
+        Subscriber
     }
 
     observable! {

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::Closer;
 use crate::broadcast::event::reset::Reset;
+use crate::broadcast::event::{EventSubscribable, EventSubscriber};
 use crate::broadcast::handle::{Handle, Publishing};
 use crate::broadcast::slot_access::{Claimed, claim, claim_by, claim_now, has_free_slot};
+use crate::broadcast::subscribable::subscribes;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
@@ -187,6 +189,12 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
         T: 'static,
     {
         self.shared.closer()
+    }
+
+    subscribes! {
+        make: "let (publisher, subscribable) = annulus::event::mp_channel(8, String::new);",
+        |handle| EventSubscribable<T>: EventSubscribable::new(handle.shared.inviter_of_publisher()),
+        EventSubscriber<T>
     }
 
     observable! {

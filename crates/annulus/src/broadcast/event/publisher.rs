@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::Closer;
 use crate::broadcast::event::reset::Reset;
+use crate::broadcast::event::{EventSubscribable, EventSubscriber};
 use crate::broadcast::handle::{Handle, Publishing};
 use crate::broadcast::single::Single;
+use crate::broadcast::subscribable::subscribes;
 #[cfg(feature = "std")]
 use crate::error::PublishTimeoutError;
 use crate::error::{GiveBack, PublishError, Refusal, TryPublishError, if_admitted};
@@ -204,6 +206,12 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
         T: 'static,
     {
         self.single.shared.closer()
+    }
+
+    subscribes! {
+        make: "let (publisher, subscribable) = annulus::event::channel(8, String::new);",
+        |handle| EventSubscribable<T>: EventSubscribable::new(handle.single.shared.inviter_of_publisher()),
+        EventSubscriber<T>
     }
 
     observable! {

@@ -2,6 +2,7 @@
 
 mod beside;
 mod ends;
+mod joining;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;

@@ -1,7 +1,7 @@
 //! An output that is dropped while no message is there: the stages in front of it are woken, and end. Nobody
 //! sends anything here, so a stage that is not woken waits for ever.
 
-use annulus::topology::{Builder, Pipeline, Stages};
+use annulus::topology::{Builder, CloseReason, Pipeline, Stages};
 use annulus::{WaitStrategy, broadcast, mpmc, mpsc, queue, spsc};
 
 /// Before its threads wait; while they spin; and while they sleep.
@@ -101,6 +101,35 @@ fn one_of_two_outputs() {
     }
 }
 
+#[test]
+fn an_input_knows_why() {
+    let build = || {
+        let (input, stages) = Pipeline::builder().capacity(8).input::<u64>();
+        let (output, pipeline) = stages.fan_out(|x| x, |x| x).merge().build();
+        (input, output, pipeline)
+    };
+    let (mut input, output, pipeline) = build();
+    drop(output);
+    pipeline.join().unwrap();
+    assert_eq!(input.close_reason(), Some(CloseReason::Unread));
+
+    let (mut input, _output, pipeline) = build();
+    assert_eq!(input.close_reason(), None);
+    pipeline.shutdown();
+    assert_eq!(input.close_reason(), Some(CloseReason::ShutDown));
+    pipeline.abort();
+    assert_eq!(input.close_reason(), Some(CloseReason::Aborted));
+
+    let (mut input, stages) = Pipeline::builder().input::<u64>();
+    assert_eq!(input.close_reason(), None);
+    drop(stages);
+    assert_eq!(input.close_reason(), Some(CloseReason::NotBuilt));
+    assert_eq!(
+        input.close_reason().unwrap().to_string(),
+        "the pipeline takes no more messages: it was not built"
+    );
+}
+
 /// Closed from elsewhere, not dropped.
 #[test]
 fn an_output_that_is_closed() {
@@ -160,9 +189,10 @@ fn a_stage_that_panics() {
         let (mut input, stages) = builder.input::<u64>();
         let fails = |_| -> u64 { std::panic::resume_unwind(Box::new("on purpose")) };
         let (output, pipeline) = stages.then(|x| x).then_parallel(2, |x| x).then_parallel(3, fails).build();
+        assert_eq!(input.close_reason(), None);
         input.publish(1).unwrap();
-        pipeline.join().unwrap_err();
-        assert!(input.is_closed());
+        let panics = pipeline.join().unwrap_err().panics().to_vec();
+        assert_eq!(input.close_reason(), Some(CloseReason::Panicked(panics[0].clone())));
         drop(output);
     }
 }

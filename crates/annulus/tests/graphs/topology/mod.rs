@@ -8,6 +8,7 @@ mod early;
 mod ends;
 mod graphs;
 mod inputs;
+mod joining;
 mod mistakes;
 mod numbers;
 mod outputs;
