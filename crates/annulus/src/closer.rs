@@ -78,6 +78,7 @@ pub(crate) trait Told: Send + Sync {
 /// assert_eq!(publisher.publish(2).unwrap_err().into_inner(), 2);
 /// # Ok::<(), annulus::PublishError<u64>>(())
 /// ```
+#[doc(alias = "WeakSender")]
 #[derive(Clone)]
 pub struct Closer {
     // Decision 0067: a closer keeps no ring.

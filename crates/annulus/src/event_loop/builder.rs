@@ -176,6 +176,7 @@ impl<R, C> Builder<R, C> {
     /// # drop(producer);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[doc(alias = "tick")]
     pub fn on_idle(mut self, timeout: Duration, callback: impl FnMut(&mut C) + Send + 'static) -> Self {
         self.idle = Some(Idle { timeout, callback: Box::new(callback) });
         self

@@ -14,6 +14,7 @@ use super::write::WriteEnd;
 /// Dropping the reservation sends nothing. If the queue was closed meanwhile, nothing is sent: the verbs
 /// return 0, and what they wrote is dropped.
 #[doc(alias = "commit")]
+#[doc(alias = "Permit")]
 #[must_use = "nothing is sent until a verb commits"]
 pub struct Reservation<'p, T: Send, K: AnyKind> {
     end: &'p mut WriteEnd<T, K::ControlBlock<T>>,

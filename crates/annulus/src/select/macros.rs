@@ -73,6 +73,8 @@
 /// # Panics
 ///
 /// Where the verbs of the handles would panic.
+#[doc(alias = "after")]
+#[doc(alias = "never")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 #[macro_export]
 macro_rules! select {

@@ -110,8 +110,8 @@ impl<T: Send + Sync> Sender<T> {
     /// # Examples
     ///
     /// ```
-    /// let (sender, receiver) = annulus::watch::channel(5);
-    /// let raise_to = |new| {
+    /// let (sender, receiver) = annulus::watch::channel(5_u64);
+    /// let raise_to = |new: u64| {
     ///     sender.send_if_modified(|highest| {
     ///         let is_higher = new > *highest;
     ///         *highest = new.max(*highest);

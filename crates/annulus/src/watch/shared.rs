@@ -135,7 +135,7 @@ impl<T> Shared<T> {
         let mut version = self.version.load(Ordering::Relaxed);
         while version & CLOSED == 0 {
             // Release: pairs with watch.look2.
-            let (success, failure) = (ordering!(Release unless "watch_send_relaxed"), Ordering::Relaxed);
+            let (success, failure) = (Ordering::Release, Ordering::Relaxed);
             let next = version.wrapping_add(CHANGE);
             match self.version.compare_exchange_weak(version, next, success, failure) {
                 Ok(_) => return true,

@@ -10,6 +10,7 @@ use crate::error::CapacityError;
 /// If `capacity` is 0, or memory has no room for so many slots. [`Builder::build`] returns an error instead.
 #[doc(alias = "bounded")]
 #[doc(alias = "unbounded")]
+#[doc(alias = "unbounded_channel")]
 #[must_use]
 #[track_caller]
 pub fn channel<T: Send>(capacity: usize) -> (Sender<T>, Receiver<T>) {

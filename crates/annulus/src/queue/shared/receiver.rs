@@ -158,6 +158,7 @@ impl<T: Send> Receiver<T> {
     /// assert_eq!(values, [1, 2]);
     /// assert_eq!(receiver.try_recv_batch(&mut values), 1);
     /// ```
+    #[doc(alias = "recv_many")]
     #[inline]
     pub fn try_recv_batch(&self, values: &mut [T]) -> usize {
         self.state.take_into(values)

@@ -44,6 +44,7 @@ impl<T: Send> Sender<T> {
     /// assert_eq!(reader.join().unwrap(), 5050);
     /// # Ok::<(), annulus::SendError<u64>>(())
     /// ```
+    #[doc(alias = "blocking_send")]
     #[inline]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         self.send_as(value, None)
@@ -228,6 +229,7 @@ impl<T: Send> Sender<T> {
     }
 
     /// How many messages the queue holds: exactly the number that was requested.
+    #[doc(alias = "max_capacity")]
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.state.lane.capacity()
