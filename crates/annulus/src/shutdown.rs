@@ -40,9 +40,9 @@ use crate::wait::{Latch, WaitStrategy};
 /// A look at the flag is one load. To attach a ring makes no verb of the ring slower: a thread in a ring does
 /// not look at the flag, only at its ring.
 ///
-/// A thread or a task that is in no ring [waits](Self::wait) for it, or has it as an arm of
-/// [`select!`](crate::select!) (`wait(shutdown)`), or in a [`Select`](crate::Select) or an `EventNotifier`,
-/// as a [`Waitable`](crate::Waitable) at which there is nothing to receive.
+/// A thread or a task that is in no ring [waits](Self::wait) for it. With `std`, it is also an arm of
+/// `select!` (`wait(shutdown)`), and one of the handles of a `Select` or an `EventNotifier`: a `Waitable` at
+/// which there is nothing to receive.
 ///
 /// # Examples
 ///
