@@ -102,23 +102,25 @@ impl Node {
         // SAFETY: the caller has the list (`List`).
         self.links.with_mut(|links| change(unsafe { &mut *links }));
     }
+}
 
-    /// Changes the state to what `next` says, and returns the one before. `Err` is one that stays.
-    pub(super) fn change(
-        &self,
-        success: Ordering,
-        failure: Ordering,
-        mut next: impl FnMut(u32) -> Option<u32>,
-    ) -> Result<u32, u32> {
-        let mut seen = self.state.load(failure);
-        while let Some(new) = next(seen) {
-            match self.state.compare_exchange_weak(seen, new, success, failure) {
-                Ok(_) => return Ok(seen),
-                Err(now) => seen = now,
-            }
+/// Changes a node's state to what `next` says, and returns the one before. `Err` is one that stays.
+///
+/// The node may be freed as soon as its state is changed, so this has no reference to the rest of it.
+pub(super) fn change(
+    state: &AtomicU32,
+    success: Ordering,
+    failure: Ordering,
+    mut next: impl FnMut(u32) -> Option<u32>,
+) -> Result<u32, u32> {
+    let mut seen = state.load(failure);
+    while let Some(new) = next(seen) {
+        match state.compare_exchange_weak(seen, new, success, failure) {
+            Ok(_) => return Ok(seen),
+            Err(now) => seen = now,
         }
-        Err(seen)
     }
+    Err(seen)
 }
 
 impl List {
@@ -251,7 +253,7 @@ impl List {
         // Acquire: pairs with the Release of task.wait2, so the waker is seen. Release: pairs with the
         // Acquire of whoever finds that the node is not linked any more, and gives it back.
         let success = ordering!(AcqRel unless "waker_taken_relaxed");
-        let before = node.change(success, Ordering::Relaxed, |state| {
+        let before = change(&node.state, success, Ordering::Relaxed, |state| {
             let unlisted = state & !LISTED;
             Some(if unlisted == ARMED { TAKEN } else { unlisted })
         });

@@ -3,7 +3,7 @@
 use core::ptr::{self, NonNull};
 use core::task::Waker;
 
-use super::list::{ABANDONED, ARMED, GONE, IDLE, LISTED, Node, QUEUED, TAKEN, WOKEN_ALONE};
+use super::list::{ABANDONED, ARMED, GONE, IDLE, LISTED, Node, QUEUED, TAKEN, WOKEN_ALONE, change};
 use super::shared::{OWNER, Shared, TAKE_IN, Woken};
 use crate::sync::{Ordering, ordering};
 use crate::wait::contain::contain;
@@ -72,7 +72,7 @@ impl OwnedNode {
         let (shared, node) = (self.shared(), self.node());
         // Release: pairs with the Acquire of task.wake3. Acquire: pairs with the Release of who took the node
         // out of the list.
-        let still_there = node.change(Ordering::AcqRel, Ordering::Acquire, |state| {
+        let still_there = change(&node.state, Ordering::AcqRel, Ordering::Acquire, |state| {
             (state & (LISTED | QUEUED) != 0).then_some(ARMED | state & (LISTED | QUEUED))
         });
         if still_there.is_ok() {
@@ -106,12 +106,13 @@ impl OwnedNode {
         // task.wait6. Acquire: pairs with the Release of task.wake5. Release, where it is abandoned: pairs
         // with the Acquire there.
         let failure = ordering!(Acquire unless "waker_back_relaxed");
-        let before =
-            self.node().change(Ordering::Release, failure, |state| match state & !(LISTED | QUEUED) {
+        let before = change(&self.node().state, Ordering::Release, failure, |state| {
+            match state & !(LISTED | QUEUED) {
                 ARMED => Some(IDLE | state & (LISTED | QUEUED)),
                 TAKEN => Some(ABANDONED),
                 _ => None,
-            });
+            }
+        });
         match before {
             Ok(TAKEN) => {
                 // Relaxed: it is a number.
@@ -135,19 +136,23 @@ impl OwnedNode {
             shared.take_in();
             // Acquire: pairs with the Release of who took it out of the list.
             let is_listed = node.state.load(Ordering::Acquire) & LISTED != 0;
+            let node = self.node;
+            // By its address: what a closure has by reference must not be freed before it returns.
             shared.with_list(|list| {
                 if is_listed {
-                    list.unlink(node);
+                    // SAFETY: it lives until its owner, this one, gives it back.
+                    list.unlink(unsafe { node.as_ref() });
                 }
                 // SAFETY: this is its owner, with its waker taken, and it is in neither place.
-                unsafe { list.take_back(self.node, shared.owned()) };
+                unsafe { list.take_back(node, shared.owned()) };
             });
             return (waker, shared.leave(0));
         }
         // Release: pairs with the Acquire of `take_in`. Acquire: pairs with the Release of who took the node
         // out of the list.
-        let before =
-            node.change(Ordering::AcqRel, Ordering::Relaxed, |state| Some(GONE | state & LISTED | QUEUED));
+        let before = change(&node.state, Ordering::AcqRel, Ordering::Relaxed, |state| {
+            Some(GONE | state & LISTED | QUEUED)
+        });
         if before.is_ok_and(|state| state & QUEUED == 0) {
             shared.queue(self.node);
         }

@@ -3,7 +3,7 @@
 
 use core::ptr::{self, NonNull};
 
-use super::list::{ARMED, GONE, LISTED, List, Node, QUEUED};
+use super::list::{ARMED, GONE, LISTED, List, Node, QUEUED, change};
 use crate::sync::{AtomicPtr, AtomicU32, AtomicU64, Ordering, UnsafeCell, mutated, ordering};
 use crate::wait::contain::contain;
 
@@ -219,11 +219,12 @@ impl Shared {
                 oldest = there.queued_before.with(|before| unsafe { *before });
                 // Acquire: pairs with the Release of the owner's last step. Release: pairs with the Acquire
                 // of the next.
-                let before =
-                    there.change(Ordering::AcqRel, Ordering::Relaxed, |state| match state & !QUEUED {
+                let before = change(&there.state, Ordering::AcqRel, Ordering::Relaxed, |state| {
+                    match state & !QUEUED {
                         ARMED => Some(ARMED | LISTED),
                         others => Some(others & !LISTED),
-                    });
+                    }
+                });
                 match before {
                     Ok(state) if state & !(QUEUED | LISTED) == GONE => {
                         if state & LISTED != 0 {
