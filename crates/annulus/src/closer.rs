@@ -22,8 +22,8 @@ pub(crate) trait Close: Send + Sync {
     fn tell_taken(&self, _: Taken) {}
 }
 
-/// How many messages were taken out of a queue, once it has no consumer any more: for who asks when the queue
-/// is gone.
+/// How many messages were taken out of a queue, once it has no consumer any more: for whoever asks when the
+/// queue is gone.
 #[cfg(all(feature = "std", not(annulus_loom)))]
 pub(crate) type Taken = Arc<std::sync::OnceLock<u64>>;
 

@@ -128,8 +128,8 @@ impl Shutdown {
     /// When it returns, all rings are closed, unless another thread is in [`attach`](Self::attach) at that
     /// moment: such a thread may have taken any of the rings, and closes these itself before it returns.
     pub fn trigger(&self) {
-        // Release: pairs with the Acquire in `is_shutdown`; what came before the trigger is visible to who
-        // sees it.
+        // Release: pairs with the Acquire in `is_shutdown`; what came before the trigger is visible to
+        // whoever sees it.
         self.state.triggered.store(true, Ordering::Release);
         if !mutated!("shutdown_closes_nothing") {
             drop(Closing(self.state.take(triggered_mark())));

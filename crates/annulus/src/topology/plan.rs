@@ -35,7 +35,7 @@ pub(super) struct Job {
 pub(super) struct EdgeCounters {
     pub(super) sent: Arc<Sent>,
     pub(super) received: Arc<Received>,
-    /// The ring, for who asks how many messages are in it. A source has none of the pipeline's.
+    /// The ring, for whoever asks how many messages are in it. A source has none of the pipeline's.
     pub(super) ring: Option<Closer>,
     /// Of an output: how many messages it has received, once it is dropped.
     pub(super) taken: Option<Taken>,
