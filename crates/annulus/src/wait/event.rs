@@ -250,8 +250,8 @@ impl Event {
     }
 
     /// The other side of [`needs_slow_path`](Self::needs_slow_path), for whoever changes something that a
-    /// waker looks at: each waker sees the change, or the caller sees what that waker stored before. False where
-    /// the system refused it.
+    /// waker looks at: each waker sees the change, or the caller sees what that waker stored before.
+    /// False where the system refused it.
     // Mutants: `with true`: only a model sees it: end_no_barrier. No test can tell what a barrier did to
     // other cores, nor that the system refused one that it had offered.
     pub(crate) fn barrier(&self) -> bool {

@@ -321,7 +321,8 @@ impl<T> State<T> {
     /// not yet written. The thread that writes that message comes here, too.
     #[cold]
     fn discard(&self) {
-        // A sender that writes one after this sees that all receivers are gone, or the look below sees what it wrote.
+        // A sender that writes one after this sees that all receivers are gone, or the look below sees what it
+        // wrote.
         self.published.barrier_at_any_price();
         if !mutated!("claimed_keeps_what_is_left") {
             // One by one: if a destructor panics, the others are still there.
