@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::report::{index, page, summary};
+use crate::report::{index, landing, page};
 use crate::results::{self, Results};
 
 const FOLDER: &str = "docs/benchmarks";
@@ -17,9 +17,10 @@ pub fn write(root: &Path, results: &Results) -> Result<(), String> {
     put(&folder.join(format!("{name}.md")), page::page(results))?;
     let all = all(root)?;
     put(&folder.join("README.md"), index::page(&all))?;
+    put(&folder.join("speed.svg"), landing::picture(&all[0]))?;
     let path = root.join("README.md");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    put(&path, summary::with_figures(&text, &all)?)
+    put(&path, landing::with_figures(&text, &all)?)
 }
 
 /// The results of all processors, the newest first.

@@ -101,8 +101,8 @@ struct Arguments {
     /// Where to write everything that was measured, for programs.
     #[arg(long, value_name = "FILE", default_value = "results.json")]
     json: PathBuf,
-    /// Also write the page of this processor in docs/benchmarks, and the README's tables of all processors,
-    /// in this checkout of the project.
+    /// Also write the page of this processor in docs/benchmarks, and what there and in the README is of all
+    /// processors, in this checkout of the project.
     #[arg(long, value_name = "FOLDER")]
     docs: Option<PathBuf>,
     /// Measure nothing: make the reports of what this file holds, which an earlier run wrote.

@@ -152,7 +152,7 @@ inline take(number) {
 #endif
 }
 
-/* stamped.take6 of those that are claimed, and the look at who waits for their slots. Ends with got and n at 0. */
+/* stamped.take6 of those that are claimed, and the look at whoever waits for their slots. Ends with got and n at 0. */
 inline take_claimed() {
     i = 0;
 #ifdef COUNTS_EARLY

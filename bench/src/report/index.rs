@@ -1,8 +1,8 @@
-//! `docs/benchmarks/README.md`: which processors there are.
+//! `docs/benchmarks/README.md`: which processors there are, and the tables of all of them.
 
 use std::fmt::Write;
 
-use super::{none, quartiles, short};
+use super::{none, quartiles, short, summary};
 use crate::results::{Results, RowResult};
 
 const INDEX: &str = include_str!("index.md");
@@ -25,7 +25,7 @@ pub fn page(all: &[Results]) -> String {
             verdicts.len() - met
         );
     }
-    INDEX.replace("{summary}", "[summary](../../README.md#how-fast)").replace("{machines}", &machines)
+    INDEX.replace("{machines}", &machines).replace("{figures}", &summary::figures(all))
 }
 
 #[cfg(test)]

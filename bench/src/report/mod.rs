@@ -4,7 +4,8 @@
 //! html     report.html: verdicts, charts, method, machine
 //! page     docs/benchmarks/PROCESSOR.md
 //! index    docs/benchmarks/README.md: which processors there are
-//! summary  the tables of the README, of all processors
+//! summary  its tables, of all processors
+//! landing  the picture and the table of the README
 //! table    the table that is printed, and that the page has
 //! ```
 //!
@@ -12,6 +13,7 @@
 
 pub mod html;
 pub mod index;
+pub mod landing;
 pub mod page;
 pub mod summary;
 pub mod table;

@@ -1,15 +1,11 @@
-//! The tables of the README: how the rows stand to the best rival on each processor, the worst one first.
+//! How the rows stand to the best rival on each processor, the worst one first: the tables of `docs/benchmarks/README.md`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::ops::Range;
 
 use super::{ratio, word};
 use crate::results::{Limited, Results, RowResult};
 use crate::row::Group;
-
-const BEGIN: &str = "<!-- figures: written by bench/, from docs/benchmarks/*.json -->\n";
-const END: &str = "<!-- end of figures -->\n";
 
 /// How to read the tables by placement.
 const BY_PLACEMENT: &str = "In the tables by placement a ratio is that of the worst processor: of the time, and after \"CPU\" of the processor time \
@@ -22,19 +18,6 @@ const OF_SLEEPERS: &str = "Readers of bus poll while they wait, so its publisher
 
 /// From this ratio on a rival wins.
 const WINS: f64 = 1.05;
-
-/// `readme` with these figures in the place of those it has.
-pub fn with_figures(readme: &str, all: &[Results]) -> Result<String, String> {
-    let Range { start, end } = place(readme)?;
-    Ok([&readme[..start], &figures(all), &readme[end..]].concat())
-}
-
-fn place(readme: &str) -> Result<Range<usize>, String> {
-    let missing = |line: &str| format!("the README lacks the line {:?}", line.trim());
-    let start = readme.find(BEGIN).ok_or_else(|| missing(BEGIN))? + BEGIN.len();
-    let length = readme[start..].find(END).ok_or_else(|| missing(END))?;
-    Ok(start..start + length)
-}
 
 /// A row on one processor.
 #[derive(Clone, Copy)]
@@ -57,8 +40,9 @@ impl On<'_> {
     }
 }
 
-fn figures(all: &[Results]) -> String {
-    let mut text = String::from("\n");
+/// All of them, in Markdown.
+pub fn figures(all: &[Results]) -> String {
+    let mut text = String::new();
     let mut groups = vec![];
     for row in all.iter().flat_map(|results| &results.rows) {
         if (row.placed.is_some() || has_targets(row)) && !groups.contains(&row.group) {
@@ -215,7 +199,7 @@ fn figure(of: &Limited) -> String {
 fn wins(all: &[Results]) -> String {
     let mut text = String::new();
     for results in all {
-        let page = format!("[{}](docs/benchmarks/{}.md)", results.machine.name(), results.machine.file());
+        let page = format!("[{}]({}.md)", results.machine.name(), results.machine.file());
         let rows = results.rows.iter().filter(|row| row.placed.is_none());
         let behind = rows.filter_map(|row| {
             let (rival, times) = row.best_rival()?;
@@ -243,10 +227,8 @@ fn wins(all: &[Results]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{index, page};
     use crate::results::tests::{results, row};
     use crate::row::{Limits, Placed};
-    use std::path::Path;
 
     fn on(processor: &str, rows: Vec<RowResult>) -> Results {
         let mut results = results(rows);
@@ -277,12 +259,11 @@ mod tests {
     #[test]
     fn where_a_rival_wins_is_said() {
         let text = figures(&[on("A", vec![row(1.0, 2.0, true)]), on("B", vec![row(4.0, 2.0, true)])]);
+        assert!(text.contains("On [A](a.md), 2026-01-01, a rival wins in no row that"), "{text}");
         assert!(
-            text.contains("On [A](docs/benchmarks/a.md), 2026-01-01, a rival wins in no row that"),
-            "{text}"
-        );
-        assert!(
-            text.contains("[B](docs/benchmarks/b.md), 2026-01-01, but for those by placement: a row (2.00 of a rival's time)."),
+            text.contains(
+                "[B](b.md), 2026-01-01, but for those by placement: a row (2.00 of a rival's time)."
+            ),
             "{text}"
         );
     }
@@ -302,32 +283,5 @@ mod tests {
         assert!(text.contains("| By placement | apart | same core |\n| --- | --- | --- |\n"), "{text}");
         assert!(text.contains("a ratio is that of the worst processor: of the time, and"), "{text}");
         assert!(text.contains("| spsc | 0.75 of a rival (B) | **2.00** of a rival |\n"), "{text}");
-    }
-
-    #[test]
-    fn only_the_figures_are_replaced() {
-        let all = [results(vec![row(1.0, 2.0, true)])];
-        let readme = format!("before\n{BEGIN}old\n{END}after\n");
-        let written = with_figures(&readme, &all).unwrap();
-        assert_eq!(written, format!("before\n{BEGIN}{}{END}after\n", figures(&all)));
-        assert_eq!(with_figures(&written, &all).unwrap(), written);
-        assert!(with_figures("nothing", &all).unwrap_err().contains("figures"));
-    }
-
-    /// Nobody edits the figures by hand, and none is left from a run before.
-    #[test]
-    fn the_documents_carry_the_figures_of_the_results() {
-        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-        let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
-        let all = crate::documents::all(root).unwrap();
-        assert!(all.len() > 1);
-        let again = "differs from the JSON files: run the program with --from one of them --docs .";
-        for results in &all {
-            let name = format!("docs/benchmarks/{}.md", results.machine.file());
-            assert!(read(&name) == page::page(results), "{name} {again}");
-        }
-        assert!(read("docs/benchmarks/README.md") == index::page(&all), "the index {again}");
-        let readme = read("README.md");
-        assert!(with_figures(&readme, &all).unwrap() == readme, "README.md {again}");
     }
 }

@@ -5,7 +5,8 @@ use crate::error::Refusal;
 use crate::wait::WaitStrategy;
 use crate::wait::{Event, Look, Wait};
 
-/// Who sends into a ring, or into its part of one, alone: a slot that is free stays free until it sends.
+/// A handle that sends alone into a ring, or into its part of one: a slot that is free stays free until it
+/// sends.
 pub(crate) trait Alone {
     /// Where it waits.
     fn released(&self) -> &Event;

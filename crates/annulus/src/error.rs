@@ -303,7 +303,7 @@ impl fmt::Display for UpstreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::AnotherRing { index } => {
-                write!(f, "upstream {index} is of another ring: all must be of the ring of who follows them")
+                write!(f, "upstream {index} is of another ring: all must be of the ring of the stage")
             }
             Self::Lossy { index } => {
                 write!(

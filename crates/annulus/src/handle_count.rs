@@ -28,7 +28,7 @@ impl HandleCount {
         self.count.fetch_add(1, Ordering::Relaxed);
         // (No model looks at it, and to loom it would be one step more in each join.)
         if !cfg!(annulus_loom) {
-            // Relaxed: a number for who asks.
+            // Relaxed: a number for whoever asks.
             self.added.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -43,7 +43,7 @@ impl HandleCount {
 
     /// How many handles there are. Others may come and go meanwhile.
     pub(crate) fn count(&self) -> usize {
-        // Relaxed: a number for who asks.
+        // Relaxed: a number for whoever asks.
         self.count.load(Ordering::Relaxed) & !SEALED
     }
 

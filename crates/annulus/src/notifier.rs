@@ -263,7 +263,7 @@ impl<R: Waitable> EventNotifier<R> {
         }
     }
 
-    /// The same, for who may not look afterwards.
+    /// The same, for whoever may not look afterwards.
     fn pass_on(&mut self) {
         self.drop_listener();
         if core::mem::take(&mut self.has_wake_up) && !mutated!("notifier_keeps_wake_up") {

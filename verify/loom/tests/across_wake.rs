@@ -71,7 +71,7 @@ fn a_message_wakes_two_sleepers() {
     }
 }
 
-/// The end wakes, and it comes after the last message, for who sleeps and for who does not.
+/// The end wakes, and it comes after the last message, for whoever sleeps and for whoever does not.
 #[test]
 fn the_end_comes_after_the_last_message() {
     for (strategy, is_asymmetric) in [(BLOCK, false), (BLOCK, true), (SPIN, true)] {

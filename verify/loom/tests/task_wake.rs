@@ -1,5 +1,5 @@
-//! Tasks: no wake-up is lost, and none is kept by who does not use it. A lost one leaves an executor asleep,
-//! which loom reports as a deadlock.
+//! Tasks: no wake-up is lost, and none is kept by whoever does not use it. A lost one leaves an executor
+//! asleep, which loom reports as a deadlock.
 #![cfg(annulus_loom)]
 
 use std::future::Future;

@@ -15,7 +15,7 @@ use crate::sync::mutated;
 
 /// What a handle is to its ring, and what ends with it.
 ///
-/// Who makes one has said so to [`Shared`] before.
+/// A handle is counted in [`Shared`] before it is made.
 pub(crate) trait Role: Sized {
     /// The handle is gone.
     fn leave<S: Store>(self, shared: &Shared<S>);
@@ -24,7 +24,7 @@ pub(crate) trait Role: Sized {
 /// A publisher.
 pub(crate) struct Publishing;
 
-/// Who can make somebody who receives.
+/// A handle from which receivers are made.
 pub(crate) struct Inviting;
 
 /// Who receives, and holds nobody up.

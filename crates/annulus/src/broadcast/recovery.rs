@@ -38,7 +38,7 @@ impl Recovery {
         next
     }
 
-    /// As [`next`](Self::next), for who only asks where that would be.
+    /// As [`next`](Self::next), for whoever only asks where that would be.
     pub(super) fn next_if_lapped<S: Store>(self, shared: &Shared<S>, cursor: Sequence) -> Self {
         self.next_among(shared.ring.frontier(cursor), shared.ring.capacity() as u64, cursor)
     }

@@ -280,7 +280,7 @@ impl<S: Store> Shared<S> {
 
     /// One subscriber more; the caller has a receiving handle.
     pub(super) fn subscriber_comes(&self) {
-        // Relaxed, here and below: a number for who asks; nothing hangs on it.
+        // Relaxed, here and below: a number for whoever asks; nothing hangs on it.
         self.subscribers.fetch_add(1, Ordering::Relaxed);
         // As in `HandleCount::add`.
         if !cfg!(annulus_loom) {
@@ -326,7 +326,7 @@ impl<S: Store> Shared<S> {
         &self.receivers
     }
 
-    /// Whether it is worth to ask [`is_closed`](Self::is_closed).
+    /// Whether [`is_closed`](Self::is_closed) is worth asking.
     #[inline]
     pub(super) fn may_be_closed(&self) -> bool {
         // A poll that finds nothing does no more than this. Relaxed: a hint.
@@ -362,7 +362,7 @@ impl<S: Store> Shared<S> {
     #[cold]
     #[inline(never)]
     pub(super) fn is_drained(&self, cursor: Sequence) -> bool {
-        // Who is gone inside a write leaves it so.
+        // A publisher that is gone inside a write leaves it so.
         let is_half_enough = mutated!("half_written_awaited");
         let there = if is_half_enough { Stamp::writing(cursor) } else { Stamp::done(cursor) };
         self.ring.head().end().is_some_and(|end| cursor >= end || mutated!("end_overtakes"))

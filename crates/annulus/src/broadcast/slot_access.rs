@@ -52,7 +52,7 @@ pub(super) fn look_for_free_slot<S: Strided>(
     if shared.is_abandoned() || shared.is_ending() {
         return Err(Refusal::Closed);
     }
-    // The look needs the exact head only for who joins.
+    // The look needs the exact head only for whoever joins.
     let limit = shared.gate.look(next);
     if next < limit { Ok(limit) } else { Err(Refusal::Full) }
 }

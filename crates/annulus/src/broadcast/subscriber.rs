@@ -700,8 +700,8 @@ impl<T: Message, M: Mode> Wait for Subscriber<T, M> {
             Ok(whole) => Look::Found(Ok(whole.take())),
             Err(Miss::Closed) => Look::Found(Err(RecvError)),
             Err(Miss::Empty) => Look::Nothing,
-            // What lapped it may have been the last for long: a message stands, and nobody will notify for
-            // it.
+            // The message that lapped it may be the last one for a long time. Messages are there, and no
+            // publisher will notify for them.
             Err(Miss::Lapped) => {
                 self.go_on();
                 Look::Again

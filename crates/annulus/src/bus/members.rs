@@ -159,7 +159,7 @@ impl<T: Message> Members<T> {
         &self.inbox.event
     }
 
-    /// As [`next`](Self::next), for who waits if nothing is there.
+    /// As [`next`](Self::next), for whoever waits if nothing is there.
     pub(super) fn next_or_listen(&mut self) -> Found<T> {
         match self.next() {
             Found::Nothing if self.listen() => self.next(),
@@ -167,7 +167,7 @@ impl<T: Message> Members<T> {
         }
     }
 
-    /// Whether [`next`](Self::next) would find something, for who waits if not.
+    /// Whether [`next`](Self::next) would find something, for whoever waits if not.
     pub(super) fn is_ready_or_listens(&mut self) -> bool {
         self.is_ready() || self.listen() && self.is_ready()
     }

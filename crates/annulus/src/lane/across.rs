@@ -114,7 +114,7 @@ impl Numbers {
 
     /// A producer has come, which has the lock of the lane's place.
     pub(crate) fn producer_comes(&self) {
-        // Relaxed: a number for who asks. What the lane's last producer did comes before the lock.
+        // Relaxed: a number for whoever asks. What the lane's last producer did comes before the lock.
         self.producer.came.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -156,7 +156,7 @@ impl Numbers {
     /// Whether a consumer was there at any time.
     #[cfg(not(annulus_loom))]
     pub(crate) fn had_consumer(&self) -> bool {
-        // Relaxed: a hint for who asks the kernel next.
+        // Relaxed: a hint for whoever asks the kernel next.
         self.consumer.joined.load(Ordering::Relaxed) != 0
     }
 
@@ -230,7 +230,7 @@ impl<T> ControlBlock<T> for Across {
     }
 
     /// Nobody asks: a message of another process goes into its slot.
-    // Unreached: for who hands off, which no queue between processes does
+    // Unreached: for whoever hands off, which no queue between processes does
     #[inline(always)]
     fn hand_off(&self) -> Option<&HandOff<T>> {
         None

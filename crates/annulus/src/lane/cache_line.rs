@@ -12,7 +12,7 @@ impl CacheLine {
         Self(AtomicU64::new(number.get()))
     }
 
-    /// The number as it lies there, for who watches it.
+    /// The number as it lies there, for whoever watches it.
     pub(super) fn word(&self) -> &AtomicU64 {
         &self.0
     }

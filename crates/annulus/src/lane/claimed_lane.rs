@@ -190,7 +190,7 @@ impl<T> ClaimedLane<T> {
             let over = tail.plus(OVER);
             let (success, failure) = (Ordering::Release, Ordering::Relaxed);
             // Release: pairs with the Acquire of `is_ended`, `is_done` and claimed.tail1; who closes comes
-            // before who sees it.
+            // before whoever sees it.
             match self.tail.compare_exchange_weak(tail, over, success, failure) {
                 Ok(_) => return,
                 // Unreached: a close beside a claim: two threads have to meet there; loom claimed

@@ -21,7 +21,7 @@
 //! the consumer does, which looks now and then.
 //!
 //! Any process may write any number there. The queue may then seem to have no producers, and close; and the
-//! numbers for who asks are wrong.
+//! numbers for whoever asks are wrong.
 // Decision 0103: a lane goes with a lock of the kernel.
 
 use alloc::boxed::Box;
@@ -45,7 +45,7 @@ pub(crate) trait PlaceTable: Send + Sync + 'static {
     /// Those of the lane of this place, which is one of them.
     fn numbers(&self, place: usize) -> &Numbers;
 
-    /// Whether somebody has the lock of this place. (Not to be asked by who has it.)
+    /// Whether somebody has the lock of this place. (Not to be asked by whoever has it.)
     fn is_held(&self, place: usize) -> bool;
 
     /// A producer comes, which has the lock of this place.

@@ -18,7 +18,7 @@ pub(crate) struct Position<T> {
     origin: *mut MaybeUninit<T>,
 }
 
-// SAFETY: two numbers. What is done with the slot is promised by who does it.
+// SAFETY: two numbers. What is done with the slot is promised by whoever does it.
 unsafe impl<T: Send> Send for Position<T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Sync for Position<T> {}

@@ -13,7 +13,7 @@
 //! between stamped.take5 and stamped.take6 holds up only the slots that it has claimed: other readers go on
 //! behind it, and writers until they come round to them.
 //!
-//! *Why no slot has two users.* A full slot is the writer's no more (stamped.send3), and goes to the one
+//! *Why no slot has two users.* A full slot is no longer the writer's (stamped.send3). It goes to the one
 //! reader whose stamped.take5 moved the head past its number; the head only grows, so that happens once.
 //! stamped.take6 and stamped.send1 give it back. Where there are many writers, they claim free slots as
 //! readers claim full ones.

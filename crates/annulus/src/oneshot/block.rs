@@ -115,7 +115,7 @@ impl<T, const IS_SENDER: bool> Share<T, IS_SENDER> {
     #[inline]
     pub(super) unsafe fn end(&self, word: u64, unless: u64) -> bool {
         let block = self.block();
-        // Who sends guesses that nothing was said yet, and so gets the line for itself at once.
+        // The sender guesses that nothing was said yet, and so gets the line for itself at once.
         let mut state = if IS_SENDER { 0 } else { self.look() };
         let is_awaited = loop {
             if state & unless != 0 {

@@ -119,7 +119,8 @@ impl Word {
         exchanged.map(drop).map_err(|seen| seen as u32)
     }
 
-    /// pool.close2, by who closes the pool, of a slab in the free list: nobody has it. Returns what followed.
+    /// pool.close2, by whoever closes the pool, of a slab in the free list: nobody has it. Returns what
+    /// followed.
     pub(super) fn bury(&self) -> u32 {
         // Relaxed: the slab came with pool.close1 (Acquire), and has no owner.
         let next = link_of(self.0.load(Ordering::Relaxed));
@@ -127,7 +128,7 @@ impl Word {
         next
     }
 
-    /// pool.close3, by who closes the pool: tells the slab's `Buffer`, if there is one, that it is on its
+    /// pool.close3, by whoever closes the pool: tells the slab's `Buffer`, if there is one, that it is on its
     /// own. Returns whether there is.
     pub(super) fn orphan(&self) -> bool {
         // Acquire: pairs with the Release of pool.give1. Either pool.give1 comes first, then nobody has the

@@ -40,7 +40,7 @@ impl<T> SharedWriteEnd<T> {
             state.published.fence();
         }
         let end = Self::new(node);
-        // Relaxed: a number for who asks.
+        // Relaxed: a number for whoever asks.
         end.node.base.store(end.next.get(), Ordering::Relaxed);
         Ok(end)
     }

@@ -53,7 +53,7 @@ pub(crate) struct QueueState<L: QueueLane> {
     pub(super) counters: Counting,
     /// The process that has the other side, if that is another one. Constant.
     peer: L::Peer,
-    /// Itself, for who is to close it from elsewhere.
+    /// Itself, for whoever is to close it from elsewhere.
     me: Weak<Self>,
     /// Who is told of the end: the pipeline of which this is an output.
     #[cfg(all(feature = "std", not(annulus_loom)))]
@@ -190,8 +190,8 @@ impl<L: QueueLane> QueueState<L> {
         self.published.has_flag(CLOSED, Ordering::Relaxed) || self.peer.may_have_closed()
     }
 
-    /// As [`may_be_closed`](Self::may_be_closed), for who has found nothing: also whether the process of the
-    /// other side is gone.
+    /// As [`may_be_closed`](Self::may_be_closed), for whoever has found nothing: also whether the process of
+    /// the other side is gone.
     #[inline(always)]
     pub(super) fn may_be_over(&self) -> bool {
         self.may_be_closed() || self.peer.has_closed()
@@ -374,7 +374,7 @@ impl<L: QueueLane> QueueState<L> {
 /// What the producer of `node` has done, where `span` lies in its lane. `None` if there is no producer, and
 /// nothing.
 fn producer_now<L>(node: &LaneNode<L>, span: Span) -> Option<ProducerStats> {
-    // Relaxed, here and below: numbers for who asks. While a producer joins, they may be those of the
+    // Relaxed, here and below: numbers for whoever asks. While a producer joins, they may be those of the
     // producer before.
     if !node.has_producer.load(Ordering::Relaxed) && span.count() == 0 {
         return None;

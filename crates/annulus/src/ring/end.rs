@@ -45,8 +45,8 @@ impl End {
 
     /// end.close2.
     pub(super) fn begin(&self) {
-        // Release: pairs with the Acquire in `is_open`; what came before the close is seen by who is refused.
-        // (A failure: somebody else was first.)
+        // Release: pairs with the Acquire in `is_open`; what came before the close is seen by whoever is
+        // refused. (A failure: somebody else was first.)
         _ = self.0.compare_exchange(OPEN, ENDING, Ordering::Release, Ordering::Relaxed);
     }
 

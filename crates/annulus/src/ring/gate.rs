@@ -282,7 +282,7 @@ mod tests {
         gate.look(at(100));
         // Up to 103 may be written under that limit, over 95.
         assert_eq!(gate.join(true, |promised| promised).unwrap().1, at(96));
-        assert_eq!(gate.look(at(104)), at(104), "and waits there for who joined");
+        assert_eq!(gate.look(at(104)), at(104), "and waits there for whoever joined");
     }
 
     /// How many cells a look visits.
@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(gate.slowest(), 0);
         leave(&gate, stayers);
         assert_eq!((visited(&gate), gate.slowest()), (0, FREE));
-        // Who comes now is at the top.
+        // Whoever comes now is at the top.
         let passes = [(); 2].map(|()| join(&gate, 0));
         assert_eq!(visited(&gate), 2);
         leave(&gate, &passes);

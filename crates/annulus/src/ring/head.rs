@@ -138,7 +138,7 @@ impl Head {
     fn refuse(&self, count: u64) -> Option<Sequence> {
         // Relaxed: the number means nothing any more; it shall not grow for ever.
         self.bound.fetch_sub(count, Ordering::Relaxed);
-        // Acquire: pairs with end.many7; what came before the close is seen by who is refused.
+        // Acquire: pairs with end.many7; what came before the close is seen by whoever is refused.
         fence(Ordering::Acquire);
         None
     }
@@ -491,7 +491,7 @@ mod tests {
     fn what_is_written_ends_at_one_who_stopped() {
         let survey = |known| many(22).survey(at(known), Sequence::FIRST, 8, stopped_at_five);
         assert_eq!(survey(0), Frontier { head: at(5), oldest: at(5) });
-        // Who has passed it is not held up by it, but by who waits for its slot.
+        // Whoever has passed it is not held up by it, but by whoever waits for its slot.
         assert_eq!(survey(6).head, at(13));
         assert_eq!(survey(14).head, at(21));
         assert_eq!(survey(30).head, at(30));

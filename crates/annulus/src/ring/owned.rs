@@ -10,7 +10,7 @@
 //! owned.write3  stamp := done(s)          Release
 //! ```
 //!
-//! owned.write7 announces the message to who closes the ring (`end.rs`), and to nobody else. Where
+//! owned.write7 announces the message to whoever closes the ring (`end.rs`), and to nobody else. Where
 //! owned.write2 panics, it is taken back (owned.write8): the slot gets the stamp of the lap before again, for
 //! which nobody looks any more, because all readers are past it (owned.write1). This is the one case in which
 //! a stamp does not grow.

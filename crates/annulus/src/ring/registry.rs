@@ -18,10 +18,10 @@
 //! *Why a look misses nobody.* tree.join1 and tree.join2 come before tree.join3, and tree.leave6 comes after
 //! tree.leave5. So while a cell is in use, it is counted at its node and at all nodes above. The fences of
 //! joiner and publisher (`gate.rs`) stand between tree.join1 to tree.join3 on one side and tree.scan7 on the
-//! other, so what is said there of a cell is true of the counts and links on the way to it; and so is what is
-//! said of forks. Where tree.scan7 passes over a node, all who were there have left. Only read-modify-writes
-//! change a count, so tree.scan7 acquires the tree.leave6 of each of them: what they read comes before what
-//! the publisher writes.
+//! other, so what `gate.rs` says of a cell is true of the counts and links on the way to it, and of forks.
+//! Where tree.scan7 passes over a node, all who were there have left. Only read-modify-writes change a count,
+//! so tree.scan7 acquires the tree.leave6 of each of them: what they read comes before what the publisher
+//! writes.
 //!
 //! *Why a subscriber finds a cell.* Let tree.join1 or tree.join2 count a subscriber at a node. Until it goes
 //! on from there, at least as many cells are free at the node and below it as subscribers are counted there
@@ -216,8 +216,8 @@ impl Node {
         core::array::from_fn(|index| Self::new(Some(self), (index == 0).then_some(cursor)))
     }
 
-    /// tree.scan7 for who only wants to know: calls `each` with the number of each cell that is in use, and
-    /// its cursor. `number` is that of this one.
+    /// tree.scan7 for whoever only wants to know: calls `each` with the number of each cell that is in use,
+    /// and its cursor. `number` is that of this one.
     fn visit(&self, number: u64, each: &mut impl FnMut(u64, Sequence)) {
         // Acquire: as in `fold`.
         if self.count(Ordering::Acquire).used() == 0 {

@@ -111,7 +111,7 @@ impl<S: Store> Ring<S> {
         unsafe { self.slots().stamp(sequence) }
     }
 
-    /// The stamp itself, for who watches it.
+    /// The stamp itself, for whoever watches it.
     pub(crate) fn stamp_word(&self, sequence: Sequence) -> &AtomicU64 {
         // SAFETY: as above.
         unsafe { self.slots().stamp_word(sequence) }

@@ -1,8 +1,8 @@
 //! [`Seats`]: the cells of a gate whose subscribers are of other processes.
 //!
 //! There are as many as the ring was made with, in memory that the publisher and all subscribers write to.
-//! Who has a seat holds a lock on it, which the kernel takes down when the process ends. So a publisher that
-//! has no room takes the locks that nobody holds: where a cell is in use, its subscriber is dead, and the
+//! Whoever has a seat holds a lock on it, which the kernel takes down when the process ends. So a publisher
+//! that has no room takes the locks that nobody holds: where a cell is in use, its subscriber is dead, and the
 //! cell is free from then on.
 //!
 //! ```text

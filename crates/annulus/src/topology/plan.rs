@@ -36,7 +36,7 @@ pub(super) struct Job {
 pub(super) struct EdgeCounters {
     pub(super) sent: Arc<Sent>,
     pub(super) received: Arc<Received>,
-    /// The ring, for who asks how many messages are in it. A source has none of the pipeline's.
+    /// The ring, for whoever asks how many messages are in it. A source has none of the pipeline's.
     pub(super) ring: Option<Closer>,
     /// Those who receive, where that is an output: how many messages it has received, once it is dropped.
     pub(super) output: Option<Arc<Readers>>,

@@ -46,9 +46,9 @@ pub struct StageStatistics {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EdgeStatistics {
-    /// The name of who sends.
+    /// The name of whoever sends.
     pub from: String,
-    /// The name of who receives.
+    /// The name of whoever receives.
     pub to: String,
     /// What the ring is.
     pub ring: RingKind,

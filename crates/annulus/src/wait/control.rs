@@ -17,7 +17,7 @@
 //! is its store that matters (event.wake1), and stop.look4 its second look (`wait/event.rs`). If stop.ask2
 //! comes before stop.lend3, the lock orders stop.ask1 before stop.look4.
 //!
-//! The lock is taken by who stops, and by the thread when it sleeps for the first time, where its event
+//! The lock is taken by whoever stops, and by the thread when it sleeps for the first time, where its event
 //! changes (in a stage), and at its end. Under it, nobody runs others' code: only threads are woken, not
 //! tasks.
 

@@ -227,7 +227,7 @@ impl Event {
         self.word.load(Ordering::Relaxed) & bits == 0
     }
 
-    /// event.wake2 by itself, the light one or, where that is not enough, the full one: for who looks at
+    /// event.wake2 by itself, the light one or, where that is not enough, the full one: for whoever looks at
     /// other things than this event only.
     // Mutants: `with ()`: only a model sees it: event_no_light_fence.
     #[inline]
@@ -249,9 +249,9 @@ impl Event {
         self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0
     }
 
-    /// The other side of [`needs_slow_path`](Self::needs_slow_path), for who changes something that a waker
-    /// looks at: each waker sees the change, or the caller sees what that waker stored before. False where
-    /// the system refused it.
+    /// The other side of [`needs_slow_path`](Self::needs_slow_path), for whoever changes something that a
+    /// waker looks at: each waker sees the change, or the caller sees what that waker stored before.
+    /// False where the system refused it.
     // Mutants: `with true`: only a model sees it: end_no_barrier. No test can tell what a barrier did to
     // other cores, nor that the system refused one that it had offered.
     pub(crate) fn barrier(&self) -> bool {
@@ -271,8 +271,8 @@ impl Event {
         self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 || fence::is_registered()
     }
 
-    /// As [`barrier`](Self::barrier), for who can't go without. Where the system refuses it (a sandbox that
-    /// forbids itself the system call after it made its rings), it waits a millisecond instead, in which a
+    /// As [`barrier`](Self::barrier), for whoever can't go without. Where the system refuses it (a sandbox
+    /// that forbids itself the system call after it made its rings), it waits a millisecond instead, in which a
     /// processor carries out what it has begun.
     // Mutants: `with ()`: only a model sees it: end_no_barrier. No test can tell what a barrier did to other
     // cores, nor that the system refused one that it had offered.
@@ -698,7 +698,7 @@ mod tests {
         // Acquire: pairs with the fence in `register`. The fence of a waker is too light here, if the event
         // is one of those for which the system makes up for that: it might see nobody.
         crate::sync::fence(Ordering::Acquire);
-        // Who comes late is not woken, but sees that the word has changed.
+        // Whoever comes late is not woken, but sees that the word has changed.
         if cfg!(miri) {
             std::thread::sleep(Duration::from_millis(300));
         } else {

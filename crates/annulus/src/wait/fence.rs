@@ -112,7 +112,7 @@ pub(super) fn heavy(asymmetric: bool) -> bool {
     heavy_if_registered(asymmetric) || (register() && heavy_if_registered(asymmetric))
 }
 
-/// As [`heavy`], for who can [`nap`] instead: false also where the process has not registered.
+/// As [`heavy`], for whoever can [`nap`] instead: false also where the process has not registered.
 // Decision 0014: no first sleep registers.
 pub(super) fn heavy_if_registered(asymmetric: bool) -> bool {
     fence(Ordering::SeqCst);

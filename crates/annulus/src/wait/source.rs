@@ -43,7 +43,7 @@ pub(crate) unsafe trait Take: Source {
     /// Receives like `recv`, if something is there.
     fn poll_recv(&mut self) -> Look<Result<Self::Taken, RecvError>>;
 
-    /// As [`poll_recv`](Self::poll_recv), for who works on what it returns in the place of a user. In a
+    /// As [`poll_recv`](Self::poll_recv), for whoever works on what it returns in the place of a user. In a
     /// stage, that is in hand until the next call of this or of [`is_ready`](Source::is_ready), and not
     /// processed before, whatever `recv` counts as processed.
     // Decision 0031: processed is not received.

@@ -56,8 +56,8 @@ impl WriterBackoff {
         count
     }
 
-    /// Gives the readers time to free more slots, after a look that found [too few](Self::judge), for who
-    /// waits by `strategy`.
+    /// Gives the readers time to free more slots, after a look that found [too few](Self::judge), for
+    /// whoever waits by `strategy`.
     pub(super) fn wait_for_more(&mut self, strategy: WaitStrategy) {
         if self.has_stalled && !strategy.keeps_its_core() {
             give_way();

@@ -10,7 +10,7 @@ fn a_process_registers_when_it_says_so() {
         return; // an emulator: wakers pay for a fence of their own there
     }
     let barrier = || membarrier(MembarrierCommand::PrivateExpedited);
-    assert!(barrier().is_err(), "the kernel refuses it to who has not registered");
+    assert!(barrier().is_err(), "the kernel refuses it to whoever has not registered");
     annulus::prepare();
     assert_eq!(barrier(), Ok(()));
     annulus::prepare();

@@ -401,7 +401,8 @@ impl Wait for Next<'_> {
             Ok(length) => Look::Found(Ok(length)),
             Err(Miss::Closed) => Look::Found(Err(RecvError)),
             Err(Miss::Empty) => Look::Nothing,
-            // What lapped it may have been the last for long: a record stands, and nobody will notify for it.
+            // The record that lapped it may be the last one for a long time. Records are there, and no
+            // publisher will notify for them.
             Err(Miss::Lapped) => {
                 self.subscriber.go_on();
                 Look::Again

@@ -56,7 +56,7 @@
 //! and an `EventNotifier`. There, a message is a copy of the record, a `Box<[u8]>`. The producer has an arm
 //! of `select!` that reserves room for a record of a given length.
 
-// First what a page is to begin with: rustdoc shows the verbs of a handle in the order of these modules.
+// The order of a page: rustdoc shows the verbs of a handle in the order of these modules.
 mod consumer;
 mod producer;
 

@@ -64,7 +64,7 @@
 //! close. Its message is received, or dropped if no receiver is left. It is dropped soon, not only with the
 //! last sender, because a message may own something that its sender waits for.
 
-// First what a page is to begin with: rustdoc shows the verbs of a handle in the order of these modules.
+// The order of a page: rustdoc shows the verbs of a handle in the order of these modules.
 mod receiver;
 mod sender;
 

@@ -99,7 +99,7 @@ impl<T> State<T> {
     #[inline(never)]
     fn wake_receivers(&self, first: Number) {
         let early = mutated!("claimed_counts_early").then(|| self.lane.written_from(first));
-        // Full: pairs with that of another sender, and with the barriers of who sleeps and of `discard`.
+        // Full: pairs with that of another sender, and with the barriers of whoever sleeps and of `discard`.
         fence(Ordering::SeqCst);
         // Unreached: a send beside a close, or beside the drop of the last receiver; loom claimed_wake
         if self.may_be_closed() && !mutated!("claimed_close_unseen") {
@@ -214,7 +214,7 @@ impl<T> State<T> {
     fn wake_senders(&self, first: Number) {
         let free = first.plus(self.lane.capacity() as u64);
         let early = mutated!("claimed_counts_early").then(|| self.lane.left_from(free));
-        // Full: pairs with that of another receiver, and with the barrier of who sleeps.
+        // Full: pairs with that of another receiver, and with the barrier of whoever sleeps.
         fence(Ordering::SeqCst);
         if !self.released.has_sleepers() {
             // Unreached: a wake-up by another between two looks: two threads have to meet there
@@ -321,7 +321,8 @@ impl<T> State<T> {
     /// not yet written. The thread that writes that message comes here, too.
     #[cold]
     fn discard(&self) {
-        // Who writes one after this sees that all receivers are gone, or the look below sees what it wrote.
+        // A sender that writes one after this sees that all receivers are gone, or the look below sees what it
+        // wrote.
         self.published.barrier_at_any_price();
         if !mutated!("claimed_keeps_what_is_left") {
             // One by one: if a destructor panics, the others are still there.

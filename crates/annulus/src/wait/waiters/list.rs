@@ -32,7 +32,7 @@ pub(super) struct Node {
     /// Changed by the owner while the state is not ARMED and not TAKEN, and while it is TAKEN by whoever has
     /// the list.
     pub(super) waker: UnsafeCell<Option<Waker>>,
-    /// The node that was queued before. Written by who queues this one, before it is queued.
+    /// The node that was queued before. Written by whoever queues this one, before it is queued.
     pub(super) queued_before: UnsafeCell<*mut Self>,
     /// Changed by whoever has the list.
     links: UnsafeCell<Links>,
@@ -56,7 +56,7 @@ pub(super) const TAKEN: u32 = 2;
 pub(super) const WOKEN_ALONE: u32 = 3;
 /// Woken together with all others.
 pub(super) const WOKEN_WITH_ALL: u32 = 4;
-/// The owner has left the node to who is about to wake it.
+/// The owner has left the node to whoever is about to wake it.
 pub(super) const ABANDONED: u32 = 5;
 /// The owner has left the node where it is: to whoever has the list next.
 pub(super) const GONE: u32 = 6;
@@ -268,7 +268,7 @@ impl List {
         // task.wake4. SAFETY: it is TAKEN, so this thread has the waker until task.wake5.
         let waker = there.waker.with_mut(|waker| unsafe { (*waker).take() });
         // task.wake5. Release: pairs with the Acquire of task.wait6. Who finds the outcome there has the
-        // node. Acquire: pairs with the Release of who abandons it.
+        // node. Acquire: pairs with the Release of whoever abandons it.
         let success = ordering!(Release unless "waker_left_relaxed");
         if there.state.compare_exchange(TAKEN, outcome, success, Ordering::Acquire).is_ok() {
             return waker.map(|waker| (waker, true));

@@ -70,8 +70,8 @@ impl OwnedNode {
     /// task.wait2.
     fn link(&self) -> Woken {
         let (shared, node) = (self.shared(), self.node());
-        // Release: pairs with the Acquire of task.wake3. Acquire: pairs with the Release of who took the node
-        // out of the list.
+        // Release: pairs with the Acquire of task.wake3. Acquire: pairs with the Release of whoever took the
+        // node out of the list.
         let still_there = change(&node.state, Ordering::AcqRel, Ordering::Acquire, |state| {
             (state & (LISTED | QUEUED) != 0).then_some(ARMED | state & (LISTED | QUEUED))
         });
@@ -134,7 +134,7 @@ impl OwnedNode {
         if shared.enter(OWNER.wrapping_neg(), 0) {
             // It is not queued any more then.
             shared.take_in();
-            // Acquire: pairs with the Release of who took it out of the list.
+            // Acquire: pairs with the Release of whoever took it out of the list.
             let is_listed = node.state.load(Ordering::Acquire) & LISTED != 0;
             let node = self.node;
             // By its address: what a closure has by reference must not be freed before it returns.
@@ -148,8 +148,8 @@ impl OwnedNode {
             });
             return (waker, shared.leave(0));
         }
-        // Release: pairs with the Acquire of `take_in`. Acquire: pairs with the Release of who took the node
-        // out of the list.
+        // Release: pairs with the Acquire of `take_in`. Acquire: pairs with the Release of whoever took the
+        // node out of the list.
         let before = change(&node.state, Ordering::AcqRel, Ordering::Relaxed, |state| {
             Some(GONE | state & LISTED | QUEUED)
         });

@@ -12,7 +12,7 @@ pub(super) struct Shared {
     pub(super) entry: AtomicU64,
     /// The node that was queued last.
     pub(super) queued: AtomicPtr<Node>,
-    /// How many nodes are in the list: written by who has it.
+    /// How many nodes are in the list: written by whoever has it.
     pub(super) listed: AtomicU32,
     /// Of whoever has it by `entry`.
     list: UnsafeCell<List>,

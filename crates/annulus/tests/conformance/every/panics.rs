@@ -1,4 +1,4 @@
-//! Panics: nothing is published by half, nobody is held up by who is gone, and the others go on.
+//! Panics: nothing is published by half, nobody is held up by whoever is gone, and the others go on.
 
 use std::panic::resume_unwind;
 

@@ -251,7 +251,7 @@ pub(crate) fn a_waker_that_panics_when_it_goes_loses_nothing<R: Ring>() {
     fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
         let mine = Waker::from(Arc::new(Mine));
         let polled = Pin::new(&mut *future).poll(&mut Context::from_waker(&mine));
-        // (The panic of who has the last one.)
+        // (The panic of whoever has the last one.)
         let _ = catch_unwind(AssertUnwindSafe(|| drop(mine)));
         polled
     }

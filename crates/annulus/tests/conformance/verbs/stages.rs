@@ -250,10 +250,7 @@ fn another_ring_is_refused() {
     );
     let barrier = DependencyBarrier::new(&[&other]);
     let error = subscribe().try_after_barrier(&barrier).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "upstream 0 is of another ring: all must be of the ring of who follows them"
-    );
+    assert_eq!(error.to_string(), "upstream 0 is of another ring: all must be of the ring of the stage");
     let panic = catch_unwind(AssertUnwindSafe(|| subscribe().after_barrier(&barrier))).unwrap_err();
     let text = panic.downcast_ref::<String>().unwrap();
     assert!(text.starts_with("Subscriber::after: upstream 0 is of another ring"), "{text}");

@@ -233,7 +233,7 @@ pub(crate) struct Plot {
     pub(crate) passing: usize,
     /// Whether they stay until that many others have come.
     pub(crate) staying: bool,
-    /// Receives between two changes of who is busy, at most.
+    /// Receives between two changes of whoever is busy, at most.
     pub(crate) round: u64,
     /// So many others send a message at such a change, at most.
     pub(crate) burst: u64,

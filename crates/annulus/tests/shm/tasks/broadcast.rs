@@ -125,7 +125,7 @@ fn a_message_wakes_a_notifier() {
     assert_eq!(notifier.get_mut().recv(), Err(RecvError));
 }
 
-/// At the gate: a receive of another process wakes the task, and so does the death of who is slow.
+/// At the gate: a receive of another process wakes the task, and so does the death of whoever is slow.
 #[test]
 fn room_wakes_a_publisher() {
     let (mut publisher, invitation) = broadcast::lossless::<u64>(Builder::new(2), 2).unwrap();

@@ -1,4 +1,4 @@
-//! Memory that processes share: each option of each kind of ring, for its creator and for who joins.
+//! Memory that processes share: each option of each kind of ring, for its creator and for whoever joins.
 
 use std::error::Error;
 use std::fs;
