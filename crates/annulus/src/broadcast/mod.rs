@@ -54,10 +54,10 @@ mod select;
 mod shared;
 mod single;
 mod slot_access;
-#[cfg(any(feature = "std", feature = "async"))]
 mod source;
 mod stage;
 mod subscribable;
+mod transmit;
 
 // Last on each page.
 #[cfg(feature = "std")]

@@ -79,6 +79,7 @@ mod stages;
 mod statistics;
 mod step;
 mod timing;
+mod transmit;
 
 pub use builder::Builder;
 pub use error::{BuildError, JoinError, StagePanic};
