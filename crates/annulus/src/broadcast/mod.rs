@@ -28,6 +28,7 @@ mod subscriber;
 
 #[cfg(feature = "shm")]
 mod across;
+mod await_subscribers;
 mod builder;
 pub mod bytes;
 mod channel;

@@ -19,6 +19,7 @@
 //! processed     what a stage says is pending and processed; stages by closure
 //! handlers      publishing in a closure that processes a message of the same ring
 //! any_handle    `Receive` and `Transmit`: the same verbs of every handle
+//! listeners     publishers that wait until somebody listens
 //! graphs        stages on threads: nobody sees what was not processed before
 //! ```
 
@@ -39,6 +40,8 @@ mod handlers;
 #[cfg(not(annulus_loom))]
 mod in_hand;
 mod latest;
+#[cfg(not(annulus_loom))]
+mod listeners;
 mod processed;
 mod stages;
 mod taps;
