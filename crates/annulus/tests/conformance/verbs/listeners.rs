@@ -66,18 +66,61 @@ listened_to! {
     mp_events: event::mp_channel(8, || 0), |publisher, number| publisher.send(number).unwrap();
 }
 
-/// In a task, the wake-up comes from who joins.
+/// Whoever may end the wait wakes who waits: here a task, which is woken for certain.
 #[cfg(feature = "async")]
-#[test]
-fn a_task_is_woken_by_who_joins() {
-    use crate::support::tasks::Counting;
+macro_rules! who_waits_is_woken {
+    ($($name:ident: $make:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            use crate::support::tasks::Counting;
+            use std::task::Poll;
 
-    let (publisher, subscribable) = broadcast::lossless::<u64>(8);
-    let waker = Counting::new();
-    let mut future = publisher.wait_for_subscribers_async(1);
-    assert!(waker.poll(&mut future).is_pending());
-    let before = waker.wakes();
-    let _subscriber = subscribable.subscribe();
-    assert!(waker.wakes() > before);
-    assert_eq!(waker.poll(&mut future), std::task::Poll::Ready(true));
+            let (publisher, subscribable) = $make;
+            let waker = Counting::new();
+            let mut wakes = 0;
+            let mut is_woken = || {
+                let before = std::mem::replace(&mut wakes, waker.wakes());
+                wakes > before
+            };
+            let mut one = publisher.wait_for_subscribers_async(1);
+            assert_eq!(waker.poll(&mut one), Poll::Pending);
+            let first = subscribable.subscribe();
+            assert!(is_woken(), "by who joins");
+            assert_eq!(waker.poll(&mut one), Poll::Ready(true));
+
+            let mut two = publisher.wait_for_subscribers_async(2);
+            assert_eq!(waker.poll(&mut two), Poll::Pending);
+            let second = first.clone();
+            assert!(is_woken(), "by a clone");
+            assert_eq!(waker.poll(&mut two), Poll::Ready(true));
+
+            drop(subscribable);
+            let mut three = publisher.wait_for_subscribers_async(3);
+            assert_eq!(waker.poll(&mut three), Poll::Pending);
+            drop((first, second));
+            assert!(is_woken(), "by the last that leaves");
+            assert_eq!(waker.poll(&mut three), Poll::Ready(false));
+
+            let (publisher, subscribable) = $make;
+            let mut one = publisher.wait_for_subscribers_async(1);
+            assert_eq!(waker.poll(&mut one), Poll::Pending);
+            drop(subscribable);
+            assert!(is_woken(), "by the last that could subscribe");
+            assert_eq!(waker.poll(&mut one), Poll::Ready(false));
+
+            let (publisher, _subscribable) = $make;
+            let mut one = publisher.wait_for_subscribers_async(1);
+            assert_eq!(waker.poll(&mut one), Poll::Pending);
+            publisher.close();
+            assert!(is_woken(), "by the close");
+            assert_eq!(waker.poll(&mut one), Poll::Ready(false));
+        }
+    )*};
+}
+
+#[cfg(feature = "async")]
+who_waits_is_woken! {
+    of_a_lossy_ring: broadcast::lossy::<u64>(8);
+    of_a_lossless_ring: broadcast::lossless::<u64>(8);
+    of_a_ring_of_events: event::channel(8, || 0);
 }
