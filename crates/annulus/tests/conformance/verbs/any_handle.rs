@@ -264,6 +264,7 @@ fn of_events() {
 #[test]
 fn of_receivers_of_other_things() {
     without_standing_still(|| {
+        #[allow(clippy::boxed_local, clippy::needless_pass_by_value, reason = "what comes is boxed")]
         fn number(bytes: Box<[u8]>) -> u64 {
             u64::from(bytes[0])
         }
