@@ -2,6 +2,7 @@
 //! batches by reference. [`HasSequence`]: the numbers of messages. For those who receive in the place of a
 //! user: event loops.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::ControlFlow;
 
@@ -12,28 +13,27 @@ use crate::wait::{Look, Source};
 /// What a handle knows of the messages that it has not received yet.
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only threads receive in the place of others"))]
 pub(crate) trait Batches: Source {
-    /// Where the messages end that were sent before a moment. What was passed leaves it.
-    type Mark;
-
     /// Whether the handle is a stage. A receive then tells others that the message before is processed, so
     /// whoever takes several at once tells it too early. And others say what it may receive: if what it was
     /// to receive next is lost, nothing may come for ever.
     // Decision 0031: processed is not received.
-    const STAGED: bool = false;
+    fn is_staged(&self) -> bool {
+        false
+    }
 
     /// Whether another message is there, which only this handle can take. So a receive finds that message, or
     /// after a lag a later one. Where other handles may take it, this is false. It takes nothing, and unlike
     /// [`is_ready`](Source::is_ready) it is not the beginning of a receive.
     fn has_more(&mut self) -> bool;
 
-    /// The end of the messages whose sending happens before this call. Allocates at most a word for each
-    /// lane, and two for each ring.
-    fn mark(&mut self) -> Self::Mark;
+    /// The end of the messages whose sending happens before this call. Allocates at most two words for each
+    /// lane or ring.
+    fn mark(&mut self) -> Mark;
 
     /// Whether no message from before `mark` is left: this handle has received or lost them, or others have
     /// received them. If not, the next one is there, or is being written. However many lanes or rings the
     /// mark is of, calls for the same mark take a few steps each, and one more for each lane or ring.
-    fn has_passed(&self, mark: &mut Self::Mark) -> bool;
+    fn has_passed(&self, mark: &mut Mark) -> bool;
 
     /// How many messages the handle has lost since it was made.
     fn lost(&self) -> u64 {
@@ -47,23 +47,41 @@ pub(crate) trait Batches: Source {
     }
 }
 
+/// Where the messages end that were sent before a moment, in each lane or ring of a handle: the number of
+/// the lane or ring, and the number of the first message behind that end. What was passed leaves it.
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "as below"))]
+pub(crate) struct Mark(Vec<(u64, u64)>);
+
+#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "as below"))]
+impl Mark {
+    /// Of a handle that receives from one ring or lane.
+    pub(crate) fn at(end: u64) -> Self {
+        Self::of([(0, end)])
+    }
+
+    /// Of several.
+    pub(crate) fn of(ends: impl IntoIterator<Item = (u64, u64)>) -> Self {
+        Self(ends.into_iter().collect())
+    }
+
+    /// Whether all of it is passed, as `has_passed` says of each number with its end. Takes those off the
+    /// list that are, from its end up to one that is not.
+    pub(crate) fn is_passed(&mut self, mut has_passed: impl FnMut(u64, u64) -> bool) -> bool {
+        while let Some(&(number, end)) = self.0.last() {
+            if !has_passed(number, end) {
+                return false;
+            }
+            self.0.pop();
+        }
+        true
+    }
+}
+
 /// A handle of a ring that numbers its messages.
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "as above"))]
 pub(crate) trait HasSequence: Batches {
     /// The number behind that of the message that was received last.
     fn next_sequence(&self) -> Sequence;
-}
-
-/// Whether all of `marks` are passed. Takes those off the list that are, from its end up to one that is not.
-#[cfg_attr(not(feature = "std"), allow(dead_code, reason = "as above"))]
-pub(crate) fn all_have_passed<M>(marks: &mut Vec<M>, mut has_passed: impl FnMut(&M) -> bool) -> bool {
-    while let Some(mark) = marks.last() {
-        if !has_passed(mark) {
-            return false;
-        }
-        marks.pop();
-    }
-    true
 }
 
 /// A handle whose messages can be read in place.
@@ -81,39 +99,45 @@ pub(crate) trait Lend: Batches {
     ) -> Look<Result<(), RecvError>>;
 }
 
-impl<S: Batches> Batches for &mut S {
-    type Mark = S::Mark;
+/// Of handles that are borrowed, or in a box.
+macro_rules! by_pointer {
+    ($($Pointer:ty),*) => {$(
+        impl<S: Batches + ?Sized> Batches for $Pointer {
+            fn is_staged(&self) -> bool {
+                (**self).is_staged()
+            }
 
-    const STAGED: bool = S::STAGED;
+            fn has_more(&mut self) -> bool {
+                (**self).has_more()
+            }
 
-    fn has_more(&mut self) -> bool {
-        (**self).has_more()
-    }
+            fn mark(&mut self) -> Mark {
+                (**self).mark()
+            }
 
-    fn mark(&mut self) -> S::Mark {
-        (**self).mark()
-    }
+            fn has_passed(&self, mark: &mut Mark) -> bool {
+                (**self).has_passed(mark)
+            }
 
-    fn has_passed(&self, mark: &mut S::Mark) -> bool {
-        (**self).has_passed(mark)
-    }
+            fn lost(&self) -> u64 {
+                (**self).lost()
+            }
 
-    fn lost(&self) -> u64 {
-        (**self).lost()
-    }
+            // Unreached: a pipeline asks, and its source lives as long as the program, which no borrowed
+            // handle of the tests does
+            fn left(&self) -> Option<u64> {
+                (**self).left()
+            }
+        }
 
-    // Unreached: a pipeline asks, and its source lives as long as the program, which no borrowed handle of
-    // the tests does
-    fn left(&self) -> Option<u64> {
-        (**self).left()
-    }
+        impl<S: HasSequence + ?Sized> HasSequence for $Pointer {
+            fn next_sequence(&self) -> Sequence {
+                (**self).next_sequence()
+            }
+        }
+    )*};
 }
-
-impl<S: HasSequence> HasSequence for &mut S {
-    fn next_sequence(&self) -> Sequence {
-        (**self).next_sequence()
-    }
-}
+by_pointer!(&mut S, Box<S>);
 
 impl<S: Lend> Lend for &mut S {
     type Lent = S::Lent;
@@ -146,19 +170,20 @@ mod tests {
     /// more at each call.
     #[test]
     fn what_was_passed_is_not_looked_at_again() {
-        const COUNT: usize = 100;
-        let (mut marks, mut looks) = ((0..COUNT).collect::<std::vec::Vec<_>>(), 0);
+        const COUNT: u64 = 100;
+        let (mut mark, mut looks) = (Mark::of((0..COUNT).map(|number| (number, 7 * number))), 0);
         for passed in 0..=COUNT {
             // 37, 74, 11, 48 …
-            let has_passed = |mark: &usize| (1..=passed).any(|count| count * 37 % COUNT == *mark);
-            let all = all_have_passed(&mut marks, |mark| {
+            let has_passed = |number| (1..=passed).any(|count| count * 37 % COUNT == number);
+            let all = mark.is_passed(|number, end| {
+                assert_eq!(end, 7 * number);
                 looks += 1;
-                has_passed(mark)
+                has_passed(number)
             });
             assert_eq!(all, passed == COUNT);
-            assert!(all || !has_passed(marks.last().unwrap()));
+            assert!(all || !has_passed(mark.0.last().unwrap().0));
         }
-        assert!(marks.is_empty());
+        assert!(mark.0.is_empty());
         assert_eq!(looks, 2 * COUNT);
     }
 

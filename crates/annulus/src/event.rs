@@ -37,6 +37,11 @@
 //! [`channel_with_reset`] takes a function, such as `String::clear`, that runs before each closure. Its
 //! publisher has a type of its own, so publishers without such a function have no extra step.
 //!
+//! It also means that *values live on*: an event stays in its slot after all subscribers have processed it,
+//! until a publisher uses the slot again, or the ring is gone. So a ring keeps the last `capacity` values,
+//! also while nobody publishes. If a value holds what others wait for (an `Arc`, a file, a lock), take a
+//! small ring, or put what it holds behind an index or a `Weak`.
+//!
 //! # Frames for many readers
 //!
 //! Large buffers that many threads read are events. Each is made once, filled in place by `publish`, and read

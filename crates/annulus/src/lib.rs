@@ -150,7 +150,6 @@ pub mod affinity;
 #[cfg(any(feature = "std", feature = "async"))]
 mod await_room;
 mod batch;
-#[cfg(any(feature = "std", feature = "async"))]
 mod batches;
 pub mod broadcast;
 pub mod bus;
@@ -184,7 +183,6 @@ mod os;
 pub mod pool;
 mod processor;
 pub mod queue;
-#[cfg(any(feature = "std", feature = "async"))]
 mod receive;
 mod ring;
 #[cfg(feature = "std")]
@@ -205,6 +203,7 @@ mod text;
 #[cfg(all(feature = "std", not(annulus_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub mod topology;
+mod transmit;
 mod unwind;
 mod wait;
 #[cfg(feature = "std")]
@@ -233,8 +232,7 @@ pub use observer::Observer;
 pub use processor::ProcessorWait;
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};
-#[cfg(any(feature = "std", feature = "async"))]
-pub use receive::{Numbered, Receive, ReceiveRef, Waitable};
+pub use receive::{Iter, Numbered, Receive, ReceiveRef, Waitable};
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use room::WaitsForRoom;
@@ -244,6 +242,7 @@ pub use select::Select;
 pub use shutdown::Shutdown;
 pub use stats::{Counted, Delta, FollowedStats, Handles, Latency, OwnStats, ProducerStats, Stats};
 pub use text::{Text, TextTooLong};
+pub use transmit::Transmit;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use wait::prepare;

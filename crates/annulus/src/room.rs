@@ -2,9 +2,11 @@
 
 use alloc::boxed::Box;
 
+use crate::transmit::Transmit;
 use crate::wait::Arm;
 
-/// A sending handle that may have to wait for a free slot, for [`Select::send`](crate::Select::send).
+/// A [sending handle](Transmit) that may have to wait for a free slot, for
+/// [`Select::send`](crate::Select::send).
 ///
 /// These are the [producers](crate::queue::Producer) of queues, the [senders](crate::queue::shared::Sender)
 /// of shared queues, the publishers of lossless broadcast rings ([one](crate::broadcast::Publisher),
@@ -14,7 +16,7 @@ use crate::wait::Arm;
 /// can't be implemented outside this crate.
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 #[allow(private_bounds, reason = "this is what seals it")]
-pub trait WaitsForRoom: HasRoom {}
+pub trait WaitsForRoom: HasRoom + Transmit {}
 
 /// What seals [`WaitsForRoom`].
 pub(crate) trait HasRoom {

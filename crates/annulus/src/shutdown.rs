@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use crate::Closer;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::batches::Batches;
+use crate::batches::{Batches, Mark};
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::receive::Waitable;
 use crate::sync::{AtomicPtr, AtomicUsize, Ordering, mutated};
@@ -255,24 +255,28 @@ unsafe impl Source for Shutdown {
 /// There is nothing to receive.
 #[cfg(any(feature = "std", feature = "async"))]
 impl Batches for Shutdown {
-    type Mark = ();
-
     // Unreached: nobody receives from it, here and below
     fn has_more(&mut self) -> bool {
         false
     }
 
     // Unreached: as above
-    fn mark(&mut self) {}
+    fn mark(&mut self) -> Mark {
+        Mark::of([])
+    }
 
     // Unreached: as above
-    fn has_passed(&self, (): &mut ()) -> bool {
+    fn has_passed(&self, _: &mut Mark) -> bool {
         true
     }
 }
 
 #[cfg(any(feature = "std", feature = "async"))]
-impl Waitable for Shutdown {}
+impl Waitable for Shutdown {
+    fn is_closed(&self) -> bool {
+        self.is_shutdown()
+    }
+}
 
 impl State {
     /// shutdown.attach1: puts `node` on the stack, or closes its ring.

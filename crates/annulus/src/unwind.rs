@@ -68,18 +68,15 @@ whole_after_a_panic! {
     [T, M: Mode] Subscriber<T, M>;
     [T, const N: usize, M: Mode] SubscriberGroup<T, N, M>;
     [] DependencyBarrier;
-    [T, M: Mode] broadcast::Iter<'_, T, M>;
     [T, M: Mode] broadcast::TryIter<'_, T, M>;
     [T, R] EventPublisher<T, R>, where T;
     [T, R] MpEventPublisher<T, R>, where T;
     [T] EventSubscribable<T>, where T;
     [T, M: Mode] EventSubscriber<T, M>, where T;
-    [T: Send + Sync, M: Mode] event::Iter<'_, T, M>, where T;
     [T: Send + Sync, M: Mode] event::TryIter<'_, T, M>, where T;
     [T: Send + Sync, M: Mode] event::Ref<'_, T, M>, where T;
     [T: Send, K: AnyKind] Producer<T, K>;
     [T: Send, K: AnyKind] Consumer<T, K>;
-    [T: Send, K: AnyKind] queue::Iter<'_, T, K>;
     [T: Send, K: AnyKind] queue::TryIter<'_, T, K>;
     [T: Send, K: AnyKind] queue::Reservation<'_, T, K>;
     [K: InPlace] queue::bytes::Record<'_, K>;
@@ -98,6 +95,20 @@ whole_after_a_panic! {
     [] Closer;
     [] Observer;
     [] Shutdown;
+}
+
+/// What an iterator has: a receiving handle, owned or borrowed.
+pub(crate) trait Handle {}
+
+impl<S: UnwindSafe> Handle for &mut S {}
+impl<S: RefUnwindSafe> Handle for &S {}
+impl<T, M: Mode> Handle for Subscriber<T, M> {}
+impl<T: UnwindSafe + RefUnwindSafe, M: Mode> Handle for EventSubscriber<T, M> {}
+impl<T: Send, K: AnyKind> Handle for Consumer<T, K> {}
+impl<T: Send> Handle for shared::Receiver<T> {}
+
+whole_after_a_panic! {
+    [R: Handle] crate::Iter<R>;
 }
 
 #[cfg(feature = "std")]

@@ -57,8 +57,13 @@ pub fn lossy<T: Message>(capacity: usize) -> (Publisher<T>, Subscribable<T>) {
 /// loses a message.
 ///
 /// The publisher waits while its slowest subscriber is `capacity` messages behind. ([`Builder::headroom`]
-/// makes it wait earlier.) With no subscriber it never waits. Subscribers join and leave at any time. The
-/// publisher does not wait for taps ([`subscribe_lossy`](Subscribable::subscribe_lossy)).
+/// makes it wait earlier.) Subscribers join and leave at any time. The publisher does not wait for taps
+/// ([`subscribe_lossy`](Subscribable::subscribe_lossy)).
+///
+/// *With no subscriber it never waits*: it takes any number of messages, and nobody receives them. (Half a
+/// ring of them stays for [`subscribe_from_oldest`](Subscribable::subscribe_from_oldest).) So subscribe
+/// before you publish, or let the publisher wait:
+/// [`wait_for_subscribers`](Publisher::wait_for_subscribers).
 ///
 /// The publisher waits for every subscriber that was not dropped. A subscriber that was forgotten
 /// (`mem::forget`), or whose thread is not in this process after a `fork()`, holds it up for ever.

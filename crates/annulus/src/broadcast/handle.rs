@@ -42,12 +42,21 @@ impl Role for Publishing {
 impl Role for Inviting {
     fn leave<S: Store>(self, shared: &Shared<S>) {
         shared.receiver_goes();
+        tell_of_the_last(shared);
     }
 }
 
 impl Role for Receiving {
     fn leave<S: Store>(self, shared: &Shared<S>) {
         shared.subscriber_goes();
+        tell_of_the_last(shared);
+    }
+}
+
+/// If nobody can receive any more, whoever waits for subscribers is told. (At a gate, who leaves it tells.)
+fn tell_of_the_last<S: Store>(shared: &Shared<S>) {
+    if shared.is_abandoned() {
+        shared.tell_of_subscribers();
     }
 }
 
@@ -187,6 +196,7 @@ impl<S: Store> Handle<S, Inviting> {
     /// A receiver that holds nobody up.
     pub(super) fn receiver(&self) -> Handle<S, Receiving> {
         self.subscriber_comes();
+        self.tell_of_subscribers();
         self.another(Receiving)
     }
 
@@ -204,7 +214,7 @@ impl<S: Store> Handle<S, Inviting> {
         self.subscriber_comes();
         let role = Gating(pass);
         if !mutated!("gate_join_wakes_nobody") {
-            // A publisher may have been held up by the cursor that the cell began with.
+            // A publisher may have been held up by the cursor that the cell began with; or waits for this.
             self.released.notify();
         }
         Some((self.another(role), start))

@@ -93,7 +93,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
     /// assert_eq!(subscriber.iter().sum::<i32>(), 6);
     /// ```
     pub fn iter(&mut self) -> Iter<'_, T, M> {
-        Iter { subscriber: self }
+        Iter::of(self)
     }
 }
 
@@ -205,47 +205,18 @@ impl<T: Message, M: Mode> Iterator for TryIter<'_, T, M> {
 
 impl<T: Message, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 
-/// An iterator that waits for messages until the ring is closed and nothing is left; made by
-/// [`Subscriber::iter`] and [`SubscriberGroup::iter`].
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct Iter<'a, T, M: Mode = Lossy> {
-    subscriber: &'a mut Subscriber<T, M>,
-}
+/// The iterator of [`Subscriber::iter`] and [`SubscriberGroup::iter`].
+pub type Iter<'a, T, M = Lossy> = crate::Iter<&'a mut Subscriber<T, M>>;
 
-impl<T: Message, M: Mode> Iterator for Iter<'_, T, M> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.subscriber.recv().ok()
-    }
-}
-
-impl<T: Message, M: Mode> FusedIterator for Iter<'_, T, M> {}
-
-/// An iterator like [`Iter`] that owns its [`Subscriber`].
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct IntoIter<T, M: Mode = Lossy> {
-    subscriber: Subscriber<T, M>,
-}
-
-impl<T: Message, M: Mode> Iterator for IntoIter<T, M> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.subscriber.recv().ok()
-    }
-}
-
-impl<T: Message, M: Mode> FusedIterator for IntoIter<T, M> {}
+/// The iterator of `Subscriber::into_iter`.
+pub type IntoIter<T, M = Lossy> = crate::Iter<Subscriber<T, M>>;
 
 impl<T: Message, M: Mode> IntoIterator for Subscriber<T, M> {
     type Item = T;
     type IntoIter = IntoIter<T, M>;
 
     fn into_iter(self) -> IntoIter<T, M> {
-        IntoIter { subscriber: self }
+        IntoIter::of(self)
     }
 }
 
@@ -272,18 +243,6 @@ impl<'a, T: Message, const N: usize, M: Unstaged> IntoIterator for &'a mut Subsc
 impl<T: Message, M: Mode> fmt::Debug for TryIter<'_, T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TryIter").field("subscriber", &self.subscriber).field("end", &self.end.get()).finish()
-    }
-}
-
-impl<T: Message, M: Mode> fmt::Debug for Iter<'_, T, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Iter").field("subscriber", &self.subscriber).finish()
-    }
-}
-
-impl<T: Message, M: Mode> fmt::Debug for IntoIter<T, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IntoIter").field("subscriber", &self.subscriber).finish()
     }
 }
 

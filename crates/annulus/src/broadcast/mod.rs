@@ -28,6 +28,7 @@ mod subscriber;
 
 #[cfg(feature = "shm")]
 mod across;
+mod await_subscribers;
 mod builder;
 pub mod bytes;
 mod channel;
@@ -54,10 +55,10 @@ mod select;
 mod shared;
 mod single;
 mod slot_access;
-#[cfg(any(feature = "std", feature = "async"))]
 mod source;
 mod stage;
 mod subscribable;
+mod transmit;
 
 // Last on each page.
 #[cfg(feature = "std")]

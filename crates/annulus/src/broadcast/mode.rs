@@ -175,6 +175,7 @@ impl Hooks for Lossy {
 impl Fork for Lossy {
     fn fork<S: Store>(_: &Receiving, shared: &Shared<S>, _: Sequence) -> Receiving {
         shared.subscriber_comes();
+        shared.tell_of_subscribers();
         Receiving
     }
 }
@@ -224,6 +225,7 @@ impl Fork for Lossless {
     fn fork<S: Store>(_: &Gating, shared: &Shared<S>, cursor: Sequence) -> Gating {
         let pass = shared.gate.fork(cursor);
         shared.subscriber_comes();
+        shared.tell_of_subscribers();
         Gating(pass)
     }
 }

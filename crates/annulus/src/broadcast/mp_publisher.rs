@@ -10,6 +10,7 @@ use core::fmt;
 #[cfg(feature = "std")]
 use std::time::{Duration, Instant};
 
+use super::await_subscribers::awaits_subscribers;
 use super::handle::{Handle, Publishing};
 use super::shared::Shared;
 use super::slot_access::{
@@ -466,6 +467,11 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.shared.subscriber_count()
+    }
+
+    awaits_subscribers! {
+        make: "let (publisher, subscribable) = annulus::broadcast::mp_lossy::<u64>(8);",
+        |publisher| &publisher.shared
     }
 
     /// Closes the ring for all its publishers, and wakes all threads that wait in it. Subscribers receive

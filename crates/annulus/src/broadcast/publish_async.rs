@@ -4,7 +4,7 @@ use super::handle::{Handle, Publishing};
 use super::shared::Shared;
 use super::single::Single;
 use super::slot_access::{Claimed, claim_of_one};
-use super::{Lossless, Lossy, MpPublisher, Publisher};
+use super::{Lossless, Lossy, Mode, MpPublisher, Publisher};
 use crate::await_room::AwaitRoom;
 use crate::error::{PublishError, Refusal};
 use crate::message::Message;
@@ -85,9 +85,16 @@ impl<T: Message> MpPublisher<T, Lossy> {
     /// assert_eq!(subscriber.try_recv(), Ok(7));
     /// ```
     pub async fn publish_async(&self, message: T) {
-        if let Ok(Claimed { first, .. }) = claimed(&self.shared, false).await {
-            self.put(first, &message);
-        }
+        // A message that comes after a close is dropped.
+        let _ = self.put_in_turn(message).await;
+    }
+}
+
+impl<T: Message, M: Mode> MpPublisher<T, M> {
+    /// Claims a sequence, in a task, and publishes `message`.
+    pub(super) async fn put_in_turn(&self, message: T) -> Result<(), PublishError<T>> {
+        let claimed = claimed(&self.shared, M::LOSSLESS).await;
+        self.put_admitted(claimed, message)
     }
 }
 
@@ -114,7 +121,6 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// assert_eq!(subscriber.try_recv(), Ok(7));
     /// ```
     pub async fn publish_async(&self, message: T) -> Result<(), PublishError<T>> {
-        let claimed = claimed(&self.shared, true).await;
-        self.put_admitted(claimed, message)
+        self.put_in_turn(message).await
     }
 }

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use super::await_subscribers::awaits_subscribers;
 use super::handle::{Handle, Publishing};
 use super::single::Single;
 use super::subscribable::subscribes;
@@ -154,6 +155,11 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.single.shared.subscriber_count()
+    }
+
+    awaits_subscribers! {
+        make: "let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(8);",
+        |publisher| &publisher.single.shared
     }
 
     /// Closes the ring, as dropping the publisher does, but keeps the publisher. Subscribers receive what was

@@ -280,8 +280,8 @@ impl<S: Store> Shared<S> {
 
     /// One subscriber more; the caller has a receiving handle.
     pub(super) fn subscriber_comes(&self) {
-        // Relaxed, here and below: a number for whoever asks; nothing hangs on it.
-        self.subscribers.fetch_add(1, Ordering::Relaxed);
+        // Release: pairs with the Acquire in `has_subscribers`: it comes after the choice of where to begin.
+        self.subscribers.fetch_add(1, Ordering::Release);
         // As in `HandleCount::add`.
         if !cfg!(annulus_loom) {
             self.subscribed.fetch_add(1, Ordering::Relaxed);
@@ -292,13 +292,27 @@ impl<S: Store> Shared<S> {
     /// One subscriber less: also a receiving handle less.
     pub(super) fn subscriber_goes(&self) {
         if !mutated!("subscribers_never_go") {
+            // Relaxed: nothing hangs on it.
             self.subscribers.fetch_sub(1, Ordering::Relaxed);
         }
         self.receiver_goes();
     }
 
+    /// Whether there are so many subscribers. If so, what is published from now on reaches them.
+    pub(super) fn has_subscribers(&self, count: usize) -> bool {
+        // Acquire: pairs with the Release in `subscriber_comes`, of each of them, because all changes are
+        // read-modify-writes.
+        self.subscribers.load(Ordering::Acquire) >= count
+    }
+
+    /// Whoever waits for subscribers looks again: somebody has joined, or the last one is gone.
+    pub(super) fn tell_of_subscribers(&self) {
+        self.released.notify();
+    }
+
     /// How many subscribers there are.
     pub(super) fn subscriber_count(&self) -> usize {
+        // Relaxed: a number for who asks; nothing hangs on it.
         self.subscribers.load(Ordering::Relaxed)
     }
 

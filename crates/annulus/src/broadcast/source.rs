@@ -1,14 +1,14 @@
-//! Subscribers, groups and stages as what one can wait at: [`Source`] and [`Take`].
+//! Subscribers, groups and stages as what one can wait at: [`Source`] and [`Receive`].
 
 use super::subscriber::Subscriber;
 use super::{Mode, SubscriberGroup, Unstaged};
-use crate::batches::{Batches, HasSequence};
-use crate::error::RecvError;
+use crate::batches::{Batches, HasSequence, Mark};
+use crate::error::{RecvError, TryRecvError};
 use crate::message::Message;
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::sequence::{Sequence, Stamp};
 use crate::sync::{AtomicU64, mutated};
-use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
+use crate::wait::{Event, Look, Source, Wait, WaitStrategy};
 
 // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
 unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
@@ -36,17 +36,6 @@ unsafe impl<T: Message, M: Mode> Source for Subscriber<T, M> {
     }
 }
 
-// SAFETY: as above.
-unsafe impl<T: Message, M: Mode> Take for Subscriber<T, M> {
-    type Taken = T;
-
-    #[inline]
-    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        self.begin();
-        self.poll()
-    }
-}
-
 impl<T: Message, M: Mode> Subscriber<T, M> {
     /// Whether the ring is closed and nothing is left.
     pub(crate) fn is_at_end(&self) -> bool {
@@ -55,9 +44,9 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 }
 
 impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
-    type Mark = Sequence;
-
-    const STAGED: bool = M::STAGED;
+    fn is_staged(&self) -> bool {
+        M::STAGED
+    }
 
     fn has_more(&mut self) -> bool {
         if mutated!("look_ahead_processes") {
@@ -69,12 +58,12 @@ impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
             && self.shared.ring.stamp(cursor) == Stamp::done(cursor)
     }
 
-    fn mark(&mut self) -> Sequence {
-        self.end()
+    fn mark(&mut self) -> Mark {
+        Mark::at(self.end().get())
     }
 
-    fn has_passed(&self, mark: &mut Sequence) -> bool {
-        self.cursor >= *mark
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        mark.is_passed(|_, end| self.cursor() >= end)
     }
 
     fn lost(&self) -> u64 {
@@ -86,7 +75,11 @@ impl<T: Message, M: Mode> Batches for Subscriber<T, M> {
     }
 }
 
-impl<T: Message, M: Mode> Waitable for Subscriber<T, M> {}
+impl<T: Message, M: Mode> Waitable for Subscriber<T, M> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
 
 impl<T: Message, M: Mode> HasSequence for Subscriber<T, M> {
     fn next_sequence(&self) -> Sequence {
@@ -98,6 +91,17 @@ impl<T: Message, M: Mode> Numbered for Subscriber<T, M> {}
 
 impl<T: Message, M: Mode> Receive for Subscriber<T, M> {
     type Item = T;
+
+    #[inline]
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        self.begin();
+        self.poll()
+    }
+
+    #[inline]
+    fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv()
+    }
 }
 
 /// For all aligned members. Panics if no member is aligned, because then nobody would receive anything.
@@ -121,30 +125,17 @@ unsafe impl<T: Message, const N: usize, M: Unstaged> Source for SubscriberGroup<
     }
 }
 
-// SAFETY: as above.
-unsafe impl<T: Message, const N: usize, M: Unstaged> Take for SubscriberGroup<T, N, M> {
-    type Taken = T;
-
-    #[inline]
-    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        self.someone_is_aligned();
-        self.lead.poll_recv()
-    }
-}
-
 /// Of all aligned members.
 impl<T: Message, const N: usize, M: Unstaged> Batches for SubscriberGroup<T, N, M> {
-    type Mark = Sequence;
-
     fn has_more(&mut self) -> bool {
         self.lead.has_more()
     }
 
-    fn mark(&mut self) -> Sequence {
+    fn mark(&mut self) -> Mark {
         self.lead.mark()
     }
 
-    fn has_passed(&self, mark: &mut Sequence) -> bool {
+    fn has_passed(&self, mark: &mut Mark) -> bool {
         self.lead.has_passed(mark)
     }
 
@@ -157,7 +148,11 @@ impl<T: Message, const N: usize, M: Unstaged> Batches for SubscriberGroup<T, N, 
     }
 }
 
-impl<T: Message, const N: usize, M: Unstaged> Waitable for SubscriberGroup<T, N, M> {}
+impl<T: Message, const N: usize, M: Unstaged> Waitable for SubscriberGroup<T, N, M> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
 
 impl<T: Message, const N: usize, M: Unstaged> HasSequence for SubscriberGroup<T, N, M> {
     fn next_sequence(&self) -> Sequence {
@@ -169,4 +164,19 @@ impl<T: Message, const N: usize, M: Unstaged> Numbered for SubscriberGroup<T, N,
 
 impl<T: Message, const N: usize, M: Unstaged> Receive for SubscriberGroup<T, N, M> {
     type Item = T;
+
+    #[inline]
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        self.someone_is_aligned();
+        self.lead.poll_recv()
+    }
+
+    #[inline]
+    fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv()
+    }
+
+    fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        if self.aligned_count() == 0 { Err(TryRecvError::Empty) } else { Receive::try_recv(&mut self.lead) }
+    }
 }

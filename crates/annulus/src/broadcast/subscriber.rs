@@ -669,7 +669,7 @@ impl<T: Message, M: Mode> Subscriber<T, M> {
 
     /// The message before which a drain or a batch ends. It is like the head, but cheaper, and perhaps later:
     /// with many publishers, the first message that is not claimed.
-    pub(super) fn end(&self) -> Sequence {
+    pub(crate) fn end(&self) -> Sequence {
         M::end(self.role(), self.shared.ring.end(self.cursor))
     }
 }

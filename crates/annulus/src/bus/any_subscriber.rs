@@ -5,8 +5,6 @@ use crate::batches::Batches;
 use crate::broadcast::{Lossless, Subscriber};
 use crate::error::{LossyTryRecvError, TryRecvError};
 use crate::message::Message;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::sequence::Sequence;
 use crate::stats::Stats;
 #[cfg(any(feature = "std", feature = "async"))]
 use crate::wait::{Event, Source};
@@ -62,15 +60,22 @@ impl<T: Message> AnySubscriber<T> {
         either!(self, subscriber => subscriber.is_at_end())
     }
 
+    /// Whether the topic is closed.
+    pub(super) fn is_closed(&self) -> bool {
+        either!(self, subscriber => subscriber.is_closed())
+    }
+
     pub(super) fn has_more(&mut self) -> bool {
         either!(self, subscriber => subscriber.has_more())
     }
 
-    pub(super) fn mark(&mut self) -> Sequence {
-        either!(self, subscriber => subscriber.mark())
+    /// The number behind that of the last message that was published.
+    pub(super) fn end(&self) -> u64 {
+        either!(self, subscriber => subscriber.end()).get()
     }
 
-    pub(super) fn has_passed(&self, mut mark: Sequence) -> bool {
-        either!(self, subscriber => subscriber.has_passed(&mut mark))
+    /// The number of the message that comes next.
+    pub(super) fn cursor(&self) -> u64 {
+        either!(self, subscriber => subscriber.cursor())
     }
 }

@@ -1,16 +1,14 @@
 //! [`MatchingSubscriber`] as what one can wait at, alone or beside other handles.
 
 use alloc::sync::Arc;
-use alloc::vec::Vec;
 
 use super::matching::MatchingSubscriber;
 use super::members::Found;
-use crate::batches::Batches;
+use crate::batches::{Batches, Mark};
 use crate::error::RecvError;
 use crate::message::Message;
 use crate::receive::{Receive, Waitable};
-use crate::sequence::Sequence;
-use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
+use crate::wait::{Event, Look, Source, Wait, WaitStrategy};
 
 /// The next message, and the number of its topic.
 impl<T: Message> Wait for MatchingSubscriber<T> {
@@ -46,27 +44,16 @@ unsafe impl<T: Message> Source for MatchingSubscriber<T> {
     }
 }
 
-// SAFETY: as above. A receive changes nothing about that.
-unsafe impl<T: Message> Take for MatchingSubscriber<T> {
-    type Taken = (Arc<str>, T);
-
-    fn poll_recv(&mut self) -> Look<Result<(Arc<str>, T), RecvError>> {
-        self.poll().map(|found| found.map(|(index, message)| (Arc::clone(self.members.name(index)), message)))
-    }
-}
-
 impl<T: Message> Batches for MatchingSubscriber<T> {
-    type Mark = Vec<(u64, Sequence)>;
-
     fn has_more(&mut self) -> bool {
         self.members.has_more()
     }
 
-    fn mark(&mut self) -> Self::Mark {
-        self.members.marks()
+    fn mark(&mut self) -> Mark {
+        self.members.mark()
     }
 
-    fn has_passed(&self, mark: &mut Self::Mark) -> bool {
+    fn has_passed(&self, mark: &mut Mark) -> bool {
         self.members.have_passed(mark)
     }
 
@@ -75,8 +62,17 @@ impl<T: Message> Batches for MatchingSubscriber<T> {
     }
 }
 
-impl<T: Message> Waitable for MatchingSubscriber<T> {}
+impl<T: Message> Waitable for MatchingSubscriber<T> {
+    /// The bus is gone, and so are the publishers of all its topics.
+    fn is_closed(&self) -> bool {
+        self.members.is_closed()
+    }
+}
 
 impl<T: Message> Receive for MatchingSubscriber<T> {
     type Item = (Arc<str>, T);
+
+    fn poll_recv(&mut self) -> Look<Result<(Arc<str>, T), RecvError>> {
+        self.poll().map(|found| found.map(|(index, message)| (Arc::clone(self.members.name(index)), message)))
+    }
 }

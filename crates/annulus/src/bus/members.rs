@@ -13,11 +13,9 @@ use core::task::Waker;
 use super::any_subscriber::AnySubscriber;
 use super::inbox::Inbox;
 #[cfg(any(feature = "std", feature = "async"))]
-use crate::batches::all_have_passed;
+use crate::batches::Mark;
 use crate::error::LossyTryRecvError;
 use crate::message::Message;
-#[cfg(any(feature = "std", feature = "async"))]
-use crate::sequence::Sequence;
 use crate::stats::Stats;
 use crate::sync::mutated;
 #[cfg(any(feature = "std", feature = "async"))]
@@ -205,6 +203,14 @@ impl<T: Message> Members<T> {
         looks_again
     }
 
+    /// Whether no topic is open, and none comes any more.
+    pub(super) fn is_closed(&self) -> bool {
+        // In that order: nothing comes behind the end.
+        self.inbox.is_over()
+            && !self.inbox.has_some()
+            && self.all.iter().all(|member| member.subscriber.is_closed())
+    }
+
     /// Whether a message is there.
     pub(super) fn has_more(&mut self) -> bool {
         self.join_new();
@@ -212,17 +218,17 @@ impl<T: Message> Members<T> {
     }
 
     /// Where the messages end that were sent before this call, with the numbers of their topics.
-    pub(super) fn marks(&mut self) -> Vec<(u64, Sequence)> {
+    pub(super) fn mark(&mut self) -> Mark {
         self.join_new();
-        self.all.iter_mut().map(|member| (member.number, member.subscriber.mark())).collect()
+        Mark::of(self.all.iter().map(|member| (member.number, member.subscriber.end())))
     }
 
-    /// Whether no message from before `marks` is left. Topics that have passed theirs leave the list.
-    pub(super) fn have_passed(&self, marks: &mut Vec<(u64, Sequence)>) -> bool {
-        all_have_passed(marks, |(number, mark)| {
+    /// Whether no message from before `mark` is left. Topics that have passed theirs leave the list.
+    pub(super) fn have_passed(&self, mark: &mut Mark) -> bool {
+        mark.is_passed(|number, end| {
             // A topic that was left has come to its end.
-            let member = self.all.binary_search_by_key(number, |member| member.number);
-            member.map_or(true, |index| self.all[index].subscriber.has_passed(*mark))
+            let member = self.all.binary_search_by_key(&number, |member| member.number);
+            member.map_or(true, |index| self.all[index].subscriber.cursor() >= end)
         })
     }
 }

@@ -73,6 +73,7 @@ mod take_cell;
 mod topic;
 mod topic_builder;
 mod topics;
+mod transmit;
 mod trie;
 mod typed;
 mod versions;

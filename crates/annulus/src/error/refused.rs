@@ -5,7 +5,7 @@ use core::fmt;
 
 /// Why there is no slot for a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// Somebody is in the way, and goes on some day.
     Full,
     /// Nobody is left who could receive, or somebody closed the ring.
@@ -16,6 +16,14 @@ pub(crate) enum Refusal {
 pub(crate) trait GiveBack<V> {
     /// The error for `value`, which was refused because of `refusal`.
     fn of(refusal: Refusal, value: V) -> Self;
+}
+
+/// For who makes an error of it later.
+impl<V> GiveBack<V> for (Refusal, V) {
+    #[inline]
+    fn of(refusal: Refusal, value: V) -> Self {
+        (refusal, value)
+    }
 }
 
 /// Hands `value` to `publish` if it was admitted. If not, gives it back in an error.

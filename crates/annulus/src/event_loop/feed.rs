@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::ops::ControlFlow;
 
 use super::delivery::Told;
-use crate::batches::Batches;
+use crate::batches::{Batches, Mark};
 use crate::error::RecvError;
 use crate::receive::{Receive, ReceiveRef};
 use crate::sync::mutated;
@@ -13,28 +13,24 @@ use crate::wait::{Control, Look, Stop};
 /// Hands messages of a `R` to a handler, with a `C`.
 pub(super) trait Feed<R: Batches, C> {
     /// Hands out what is there, up to the end of the batch. It returns early if somebody asks to stop.
-    fn feed(
-        &mut self,
-        receiver: &mut R,
-        context: &mut C,
-        turn: &mut Turn<'_, R::Mark>,
-    ) -> Look<Result<(), RecvError>>;
+    fn feed(&mut self, receiver: &mut R, context: &mut C, turn: &mut Turn<'_>)
+    -> Look<Result<(), RecvError>>;
 }
 
 /// What was handed out, and what ends a batch.
-pub(super) struct Turn<'c, M> {
+pub(super) struct Turn<'c> {
     control: &'c Control,
     /// The longest batch.
     most: usize,
     /// How many messages the batch may still have: `most` if none was begun.
     left: usize,
     /// Once the thread drains: where that ends.
-    pub(super) mark: Option<M>,
+    pub(super) mark: Option<Mark>,
     /// How many messages were handed out.
     pub(super) messages: u64,
 }
 
-impl<'c, M> Turn<'c, M> {
+impl<'c> Turn<'c> {
     pub(super) fn new(control: &'c Control, most: usize) -> Self {
         Self { control, most, left: most, mark: None, messages: 0 }
     }
@@ -63,13 +59,13 @@ impl<'c, M> Turn<'c, M> {
 
     /// Whether the thread drains, and all messages before the mark are gone.
     #[inline]
-    pub(super) fn has_passed_its_mark<R: Batches<Mark = M>>(&mut self, receiver: &R) -> bool {
+    pub(super) fn has_passed_its_mark(&mut self, receiver: &impl Batches) -> bool {
         self.mark.as_mut().is_some_and(|mark| receiver.has_passed(mark))
     }
 
     /// Whether the drain is over. A handler that was told that another message comes gets it, also if what it
     /// was told of was lost meanwhile. (In a stage, only if those before it have processed a later one.)
-    pub(super) fn is_drained<R: Batches<Mark = M>>(&mut self, receiver: &R) -> bool {
+    pub(super) fn is_drained(&mut self, receiver: &impl Batches) -> bool {
         self.has_passed_its_mark(receiver) && self.left == self.most
     }
 }
@@ -101,7 +97,7 @@ impl<R: Receive, C, D: Told<R>, H: FnMut(&mut C, R::Item, D)> Feed<R, C> for ByV
         &mut self,
         receiver: &mut R,
         context: &mut C,
-        turn: &mut Turn<'_, R::Mark>,
+        turn: &mut Turn<'_>,
     ) -> Look<Result<(), RecvError>> {
         let mut look = receiver.poll_in_hand();
         while let Look::Found(Ok(message)) = look {
@@ -129,7 +125,7 @@ impl<R: ReceiveRef, C, D: Told<R>, H: FnMut(&mut C, &R::Item, D)> Feed<R, C> for
         &mut self,
         receiver: &mut R,
         context: &mut C,
-        turn: &mut Turn<'_, R::Mark>,
+        turn: &mut Turn<'_>,
     ) -> Look<Result<(), RecvError>> {
         receiver.lend(turn.left, |message, sequence, end_of_batch| {
             (self.0)(context, message, D::of(sequence, end_of_batch));

@@ -73,7 +73,7 @@ impl Drop for NotesPanic<'_> {
 
 /// An event loop at work.
 struct Serving<'r, R: Batches, C, F> {
-    turn: Turn<'r, R::Mark>,
+    turn: Turn<'r>,
     lending: Lending,
     run: &'r mut Run<R, C, F>,
 }
@@ -127,7 +127,11 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
                 Look::Found(Ok(())) | Look::Again => {}
                 Look::Found(Err(_closed)) => return,
                 // It was to hand out one more, which was lost, and perhaps nothing ever comes behind it.
-                Look::Nothing if R::STAGED && self.turn.has_passed_its_mark(&self.run.receiver) => return,
+                Look::Nothing
+                    if self.run.receiver.is_staged() && self.turn.has_passed_its_mark(&self.run.receiver) =>
+                {
+                    return;
+                }
                 Look::Nothing => {
                     let mut rest = Rest { receiver: &mut self.run.receiver, turn: &mut self.turn };
                     wait_until(&mut rest, SOON, None);
@@ -140,7 +144,7 @@ impl<R: Source + Batches, C, F: Feed<R, C>> Serving<'_, R, C, F> {
 /// The next message from before the mark, or that there is none any more.
 struct Rest<'r, 'c, R: Batches> {
     receiver: &'r mut R,
-    turn: &'r mut Turn<'c, R::Mark>,
+    turn: &'r mut Turn<'c>,
 }
 
 impl<R: Source + Batches> Wait for Rest<'_, '_, R> {
@@ -163,6 +167,7 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
+    use crate::batches::Mark;
     use crate::error::RecvError;
     use crate::event_loop::feed::ByValue;
 
@@ -222,15 +227,15 @@ mod tests {
     }
 
     impl Batches for BeingWritten {
-        type Mark = ();
-
         fn has_more(&mut self) -> bool {
             false
         }
 
-        fn mark(&mut self) {}
+        fn mark(&mut self) -> Mark {
+            Mark::at(0)
+        }
 
-        fn has_passed(&self, (): &mut ()) -> bool {
+        fn has_passed(&self, _: &mut Mark) -> bool {
             self.is_received
         }
     }
@@ -243,7 +248,7 @@ mod tests {
             &mut self,
             receiver: &mut BeingWritten,
             count: &mut u32,
-            _: &mut Turn<'_, ()>,
+            _: &mut Turn<'_>,
         ) -> Look<Result<(), RecvError>> {
             match receiver.then {
                 Then::StopNow if receiver.looks == 10 => {

@@ -81,6 +81,39 @@
 //! - A *tap* ([`subscribe_lossy`](crate::broadcast::Subscribable::subscribe_lossy)) reads a lossless ring,
 //!   but the publisher does not wait for it. It suits logs and monitors.
 //!
+//! # Code for any ring
+//!
+//! A function that need not know which ring its messages come from takes a [`Receive`](crate::Receive), and
+//! one that sends takes a [`Transmit`](crate::Transmit). Both have the verbs of the handles: those that wait,
+//! those that do not, with a timeout, and in tasks. Handles of several kinds in one collection are
+//! `Box<dyn Receive<Item = T>>` and `Box<dyn Transmit<Item = T>>`.
+//!
+//! ```
+//! use annulus::{Receive, SendError, Transmit, broadcast, mpsc};
+//!
+//! /// Takes the even ones to the next stage, whatever lies between them.
+//! fn pass_even(
+//!     from: &mut impl Receive<Item = u64>,
+//!     to: &mut impl Transmit<Item = u64>,
+//! ) -> Result<(), SendError<u64>> {
+//!     while let Ok(number) = from.recv() {
+//!         if number % 2 == 0 {
+//!             to.send(number)?;
+//!         }
+//!     }
+//!     Ok(())
+//! }
+//!
+//! let (mut publisher, subscribable) = broadcast::lossy(8);
+//! let mut subscriber = subscribable.subscribe();
+//! let (mut producer, mut consumer) = mpsc::channel(8);
+//! publisher.publish_batch(&[1, 2, 3, 4]);
+//! drop(publisher);
+//! pass_even(&mut subscriber, &mut producer)?;
+//! assert_eq!(consumer.try_iter().collect::<Vec<_>>(), [2, 4]);
+//! # Ok::<(), SendError<u64>>(())
+//! ```
+//!
 //! # How large?
 //!
 //! The capacity is exactly what you ask for: from 2 up for broadcast and event rings, from 1 up for queues.

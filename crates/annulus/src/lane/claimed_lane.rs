@@ -215,7 +215,6 @@ impl<T> ClaimedLane<T> {
 
     /// stamped.take4: whether the next message is certainly not there. Where another reader was faster, it
     /// may say that one is.
-    #[cfg(any(feature = "std", feature = "async"))]
     pub(crate) fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }

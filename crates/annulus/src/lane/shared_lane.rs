@@ -160,7 +160,6 @@ impl<T> SharedLane<T> {
     }
 
     /// The next message to be claimed, or where the lane is over, a number far behind.
-    #[cfg(any(feature = "std", feature = "async"))]
     pub(crate) fn head(&self) -> Number {
         self.slots.head()
     }

@@ -325,7 +325,6 @@ impl<T> Stamped<T> {
     }
 
     /// The next message to be claimed.
-    #[cfg(any(feature = "std", feature = "async"))]
     pub(super) fn head(&self) -> Number {
         // Acquire: as in `claim`.
         self.head.load(Ordering::Acquire)

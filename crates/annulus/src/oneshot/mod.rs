@@ -29,7 +29,6 @@
 mod block;
 mod receiver;
 mod sender;
-#[cfg(any(feature = "std", feature = "async"))]
 mod source;
 
 use block::Block;

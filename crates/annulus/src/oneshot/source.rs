@@ -1,11 +1,11 @@
-//! The receiver as what one can wait at: [`Source`] and [`Take`].
+//! The receiver as what one can wait at: [`Source`] and [`Receive`].
 
 use super::Receiver;
-use crate::batches::Batches;
+use crate::batches::{Batches, Mark};
 use crate::error::RecvError;
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
-use crate::wait::{Event, Look, Source, Take, WaitStrategy};
+use crate::wait::{Event, Look, Source, WaitStrategy};
 
 // SAFETY: the event is in the block, which lives as long as the receiver.
 unsafe impl<T: Send> Source for Receiver<T> {
@@ -28,30 +28,17 @@ unsafe impl<T: Send> Source for Receiver<T> {
     }
 }
 
-// SAFETY: as above.
-unsafe impl<T: Send> Take for Receiver<T> {
-    type Taken = T;
-
-    #[inline(always)]
-    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        self.poll()
-    }
-}
-
 impl<T: Send> Batches for Receiver<T> {
-    /// Whether the value had been sent.
-    type Mark = bool;
-
     fn has_more(&mut self) -> bool {
         self.is_there(self.share.look())
     }
 
-    fn mark(&mut self) -> bool {
-        self.has_more()
+    fn mark(&mut self) -> Mark {
+        Mark::at(u64::from(self.has_more()))
     }
 
-    fn has_passed(&self, mark: &mut bool) -> bool {
-        !*mark || !self.is_there(self.share.look())
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        mark.is_passed(|_, sent| sent == 0 || !self.is_there(self.share.look()))
     }
 
     fn left(&self) -> Option<u64> {
@@ -59,8 +46,17 @@ impl<T: Send> Batches for Receiver<T> {
     }
 }
 
-impl<T: Send> Waitable for Receiver<T> {}
+impl<T: Send> Waitable for Receiver<T> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
 
 impl<T: Send> Receive for Receiver<T> {
     type Item = T;
+
+    #[inline(always)]
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        self.poll()
+    }
 }

@@ -168,7 +168,6 @@ impl<T> Read<T> for Claimer<T> {
         here(self).or_else(|| self.search(here)).is_some()
     }
 
-    #[cfg(any(feature = "std", feature = "async"))]
     fn has_more(&mut self) -> bool {
         mutated!("batch_of_many_readers") && self.has_some()
     }

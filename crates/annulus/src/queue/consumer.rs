@@ -219,7 +219,11 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// slow path of a receive that waits.
     #[cold]
     #[inline(never)]
-    fn wait(&mut self, strategy: Option<WaitStrategy>, deadline: Deadline) -> Option<Result<T, RecvError>> {
+    pub(super) fn wait(
+        &mut self,
+        strategy: Option<WaitStrategy>,
+        deadline: Deadline,
+    ) -> Option<Result<T, RecvError>> {
         self.wait_for(Read::try_take, strategy, deadline)
     }
 

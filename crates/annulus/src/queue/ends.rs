@@ -74,7 +74,6 @@ pub(crate) trait Read<T> {
 
     /// Whether a look would find an open queue without messages, if it takes only the plain steps to say so.
     /// Otherwise false, and the caller looks.
-    #[cfg(any(feature = "std", feature = "async"))]
     fn is_plainly_empty(&mut self) -> bool {
         false
     }
@@ -87,7 +86,6 @@ pub(crate) trait Read<T> {
     fn has_some(&mut self) -> bool;
 
     /// As [`has_some`](Self::has_some), but false where another consumer may be faster.
-    #[cfg(any(feature = "std", feature = "async"))]
     fn has_more(&mut self) -> bool {
         self.has_some()
     }

@@ -40,7 +40,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// assert_eq!(consumer.iter().sum::<i32>(), 6);
     /// ```
     pub fn iter(&mut self) -> Iter<'_, T, K> {
-        Iter { consumer: self }
+        Iter::of(self)
     }
 }
 
@@ -80,39 +80,11 @@ impl<T: Send, K: AnyKind> Iterator for TryIter<'_, T, K> {
 
 impl<T: Send, K: AnyKind> FusedIterator for TryIter<'_, T, K> {}
 
-/// An iterator that waits for messages until the queue is closed and empty; made by [`Consumer::iter`].
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct Iter<'c, T: Send, K: AnyKind> {
-    consumer: &'c mut Consumer<T, K>,
-}
+/// The iterator of [`Consumer::iter`].
+pub type Iter<'c, T, K> = crate::Iter<&'c mut Consumer<T, K>>;
 
-impl<T: Send, K: AnyKind> Iterator for Iter<'_, T, K> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.consumer.recv().ok()
-    }
-}
-
-impl<T: Send, K: AnyKind> FusedIterator for Iter<'_, T, K> {}
-
-/// An iterator like [`Iter`] that owns its consumer; made by `Consumer::into_iter`.
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct IntoIter<T: Send, K: AnyKind> {
-    consumer: Consumer<T, K>,
-}
-
-impl<T: Send, K: AnyKind> Iterator for IntoIter<T, K> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.consumer.recv().ok()
-    }
-}
-
-impl<T: Send, K: AnyKind> FusedIterator for IntoIter<T, K> {}
+/// The iterator of `Consumer::into_iter`.
+pub type IntoIter<T, K> = crate::Iter<Consumer<T, K>>;
 
 #[allow(clippy::into_iter_without_iter, reason = "`iter` takes the consumer mutably, as it must")]
 impl<'c, T: Send, K: AnyKind> IntoIterator for &'c mut Consumer<T, K> {
@@ -129,24 +101,12 @@ impl<T: Send, K: AnyKind> IntoIterator for Consumer<T, K> {
     type IntoIter = IntoIter<T, K>;
 
     fn into_iter(self) -> IntoIter<T, K> {
-        IntoIter { consumer: self }
+        IntoIter::of(self)
     }
 }
 
 impl<T: Send, K: AnyKind> fmt::Debug for TryIter<'_, T, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TryIter").field("here", &self.here).finish_non_exhaustive()
-    }
-}
-
-impl<T: Send, K: AnyKind> fmt::Debug for Iter<'_, T, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Iter").field(&self.consumer).finish()
-    }
-}
-
-impl<T: Send, K: AnyKind> fmt::Debug for IntoIter<T, K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("IntoIter").field(&self.consumer).finish()
     }
 }

@@ -54,7 +54,6 @@ mod select;
 mod share;
 pub mod shared;
 mod shared_write;
-#[cfg(any(feature = "std", feature = "async"))]
 mod source;
 pub mod spmc;
 pub mod spsc;
@@ -63,6 +62,7 @@ mod stats;
 #[cfg(feature = "async")]
 mod tasks;
 mod thinning;
+mod transmit;
 mod write;
 
 // Last on each page.

@@ -8,7 +8,6 @@ use super::latency_sampler::LatencySampler;
 use super::plan::Plan;
 use crate::error::CapacityError;
 use crate::free_list::END;
-#[cfg(any(feature = "std", feature = "async"))]
 use crate::lane::Number;
 use crate::lane::{ControlBlock, Lane, Peer, SharedLane, Span};
 #[cfg(feature = "std")]
@@ -97,7 +96,6 @@ pub(crate) trait QueueLane: Sized {
     fn span(&self) -> Span;
 
     /// The next message to be received. For any thread.
-    #[cfg(any(feature = "std", feature = "async"))]
     fn head(&self) -> Number;
 
     /// Where its slots lie.
@@ -135,7 +133,6 @@ impl<T, C: ControlBlock<T>> QueueLane for Lane<T, C> {
         self.span()
     }
 
-    #[cfg(any(feature = "std", feature = "async"))]
     fn head(&self) -> Number {
         self.head()
     }
@@ -157,7 +154,6 @@ impl<T> QueueLane for SharedLane<T> {
         self.span()
     }
 
-    #[cfg(any(feature = "std", feature = "async"))]
     fn head(&self) -> Number {
         self.head()
     }

@@ -91,7 +91,6 @@ impl<T, C: ControlBlock<T>> Read<T> for One<T, C> {
         }
     }
 
-    #[cfg(any(feature = "std", feature = "async"))]
     #[inline(always)]
     fn is_plainly_empty(&mut self) -> bool {
         let asks_no_more = self.asked || !self.state().plan.hand_off;

@@ -315,7 +315,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
 /// The slow path of a send that waits.
 #[cold]
 #[inline(never)]
-fn send_slow_path<T, W: Write<T>>(
+pub(super) fn send_slow_path<T, W: Write<T>>(
     end: &mut W,
     value: T,
     strategy: WaitStrategy,
@@ -333,7 +333,7 @@ fn send_slow_path<T, W: Write<T>>(
 /// The slow path of a send that does not wait.
 #[cold]
 #[inline(never)]
-fn try_send_slow_path<T, W: Write<T>>(end: &mut W, value: T) -> Result<(), (Refusal, T)> {
+pub(super) fn try_send_slow_path<T, W: Write<T>>(end: &mut W, value: T) -> Result<(), (Refusal, T)> {
     if !end.has_free_slot() {
         let refusal = if end.state().is_closed() { Refusal::Closed } else { Refusal::Full };
         return Err((refusal, value));

@@ -103,7 +103,6 @@ impl<T, C: ControlBlock<T>> ReadEnd<T, C> {
 
     /// Whether no message is known to be there, and none has come (lane.take5), to a lane whose end is not
     /// decided.
-    #[cfg(any(feature = "std", feature = "async"))]
     #[inline(always)]
     pub(super) fn is_plainly_empty(&self) -> bool {
         self.end.is_none() && self.limit == self.head.number && self.lane().tail() == self.limit

@@ -1,18 +1,16 @@
-//! Consumers of queues as what one can wait at: [`Source`] and [`Take`].
-
-use alloc::vec::Vec;
+//! Consumers of queues as what one can wait at: [`Source`] and [`Receive`].
 
 use super::Consumer;
 use super::consumer::look;
 use super::ends::Read;
 use super::kind::AnyKind;
 use super::node::QueueLane;
-use crate::batches::{Batches, all_have_passed};
+use crate::batches::{Batches, Mark};
 use crate::error::{RecvError, TryRecvError};
 use crate::lane::Number;
 use crate::receive::{Receive, Waitable};
 use crate::sync::{AtomicU64, mutated};
-use crate::wait::{Event, Look, Source, Take, WaitStrategy};
+use crate::wait::{Deadline, Event, Look, Source, WaitStrategy};
 
 // SAFETY: the events are in the queue state, which the consumer keeps alive.
 unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
@@ -37,9 +35,39 @@ unsafe impl<T: Send, K: AnyKind> Source for Consumer<T, K> {
     }
 }
 
-// SAFETY: as above.
-unsafe impl<T: Send, K: AnyKind> Take for Consumer<T, K> {
-    type Taken = T;
+impl<T: Send, K: AnyKind> Batches for Consumer<T, K> {
+    fn has_more(&mut self) -> bool {
+        self.end.has_more()
+    }
+
+    /// Of each lane with a message. What a producer sends that joins later comes after the mark, also in a
+    /// lane that was there.
+    fn mark(&mut self) -> Mark {
+        let spans = self.end.state().nodes().map(|node| (node.index, node.lane.span()));
+        let ends = spans.filter(|(_, span)| span.count() > 0);
+        Mark::of(ends.map(|(lane, span)| (u64::from(lane), span.tail.get())))
+    }
+
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        let roster = &self.end.state().roster;
+        mark.is_passed(|lane, end| {
+            roster.node(lane as usize).is_none_or(|node| !node.lane.head().is_before(Number::new(end)))
+        })
+    }
+
+    fn left(&self) -> Option<u64> {
+        Some(self.len() as u64)
+    }
+}
+
+impl<T: Send, K: AnyKind> Waitable for Consumer<T, K> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
+    type Item = T;
 
     #[inline(always)]
     fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
@@ -57,38 +85,20 @@ unsafe impl<T: Send, K: AnyKind> Take for Consumer<T, K> {
         }
         look
     }
-}
 
-impl<T: Send, K: AnyKind> Batches for Consumer<T, K> {
-    /// The number of each lane with a message, and where its messages end. What a producer sends that joins
-    /// later comes after the mark, also in a lane that was there.
-    type Mark = Vec<(u32, Number)>;
-
-    fn has_more(&mut self) -> bool {
-        self.end.has_more()
+    /// By its own: who spins for the next message is in a hurry.
+    fn recv_late(
+        &mut self,
+        strategy: Option<WaitStrategy>,
+        deadline: Deadline,
+    ) -> Option<Result<T, RecvError>> {
+        self.wait(strategy, deadline)
     }
 
-    fn mark(&mut self) -> Self::Mark {
-        let spans = self.end.state().nodes().map(|node| (node.index, node.lane.span()));
-        spans.filter(|(_, span)| span.count() > 0).map(|(lane, span)| (lane, span.tail)).collect()
+    #[inline]
+    fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv()
     }
-
-    fn has_passed(&self, mark: &mut Self::Mark) -> bool {
-        let roster = &self.end.state().roster;
-        all_have_passed(mark, |&(lane, tail)| {
-            roster.node(lane as usize).is_none_or(|node| !node.lane.head().is_before(tail))
-        })
-    }
-
-    fn left(&self) -> Option<u64> {
-        Some(self.len() as u64)
-    }
-}
-
-impl<T: Send, K: AnyKind> Waitable for Consumer<T, K> {}
-
-impl<T: Send, K: AnyKind> Receive for Consumer<T, K> {
-    type Item = T;
 }
 
 #[cfg(all(test, not(annulus_loom)))]
@@ -106,7 +116,7 @@ mod tests {
     where
         <K::Write<u64> as Write<u64>>::Lane: NewLane,
     {
-        let (state, mut mark) = (first.end.state(), Vec::new());
+        let (state, mut mark) = (first.end.state(), Mark::of([]));
         state.roster.add(|index| {
             // The lane is counted and not there yet, and one behind it has a message already.
             first.clone().try_send(7).unwrap();

@@ -5,9 +5,9 @@ use core::mem::ManuallyDrop;
 use std::time::{Duration, Instant};
 
 use crate::error::RecvError;
-use crate::receive::Receive;
+use crate::receive::{Next, Receive};
 use crate::sync::mutated;
-use crate::wait::{Arms, Choice, Finding, Listening, Look, Next, wait_for_any};
+use crate::wait::{Arms, Choice, Finding, Listening, Look, wait_for_any};
 
 /// Which arm is chosen, with what it found: `This(first)`, `Other(This(second))` and so on. After the last
 /// arm, `Other(())` says that the time has passed.

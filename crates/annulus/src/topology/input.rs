@@ -282,8 +282,7 @@ impl<T: Send + 'static> Input<T> {
     /// Whether the pipeline takes no more messages, so that a [`publish`](Self::publish) would fail: it, or
     /// its builder, has come to its end.
     #[must_use]
-    pub fn is_closed(&mut self) -> bool {
-        self.connect();
+    pub fn is_closed(&self) -> bool {
         match &self.way {
             Way::Unbuilt(early) => early.is_closed(),
             Way::Queue(producer) => producer.is_closed(),

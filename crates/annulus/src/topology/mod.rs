@@ -81,6 +81,7 @@ mod stages;
 mod statistics;
 mod step;
 mod timing;
+mod transmit;
 
 pub use builder::Builder;
 pub use error::{BuildError, CloseReason, JoinError, StagePanic};

@@ -58,7 +58,7 @@ impl<R: Receive + Send> Inlet<R::Item> for Existing<R> {
 
     fn receive_more(&mut self, batch: &mut Vec<R::Item>, most: usize) {
         // One by one where the next receive says that the message before is processed.
-        let most = if R::STAGED && !mutated!("source_processed_early") { 1 } else { most };
+        let most = if self.receiver.is_staged() && !mutated!("source_processed_early") { 1 } else { most };
         while batch.len() < most {
             let Some(message) = self.try_receive() else { break };
             batch.push(message);

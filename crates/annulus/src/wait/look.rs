@@ -4,7 +4,7 @@ use crate::error::{RecvError, TryRecvError};
 
 /// What a poll found.
 #[cfg_attr(test, derive(Debug, PartialEq))]
-pub(crate) enum Look<F> {
+pub enum Look<F> {
     /// What is waited for.
     Found(F),
     /// Nothing is there; whoever brings something notifies.
@@ -25,7 +25,6 @@ impl<T> From<Result<T, TryRecvError>> for Look<Result<T, RecvError>> {
     }
 }
 
-#[cfg(any(feature = "std", feature = "async"))]
 impl<F> Look<F> {
     /// What was found, changed by `change`.
     pub(crate) fn map<G>(self, change: impl FnOnce(F) -> G) -> Look<G> {

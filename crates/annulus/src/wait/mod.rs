@@ -43,7 +43,6 @@ mod remote_tasks;
 mod remote_word;
 #[cfg(feature = "std")]
 mod sending;
-#[cfg(any(feature = "std", feature = "async"))]
 mod source;
 mod spin;
 mod strategy;
@@ -95,13 +94,12 @@ pub(crate) use remote_word::carries_out_barriers;
 pub use sending::SendChoice;
 #[cfg(feature = "std")]
 pub(crate) use sending::Sending;
+pub(crate) use source::Source;
 #[cfg(feature = "std")]
 pub(crate) use source::There;
-#[cfg(any(feature = "std", feature = "async"))]
-pub(crate) use source::{Next, Source, Take};
 pub use strategy::{ParseWaitStrategyError, WaitStrategy};
 #[cfg(feature = "async")]
 pub(crate) use task::{Streaming, Waiting};
-pub(crate) use until::wait_until;
+pub(crate) use until::{look_now, wait_until};
 pub(crate) use waiter::Wait;
 pub(crate) use writer_backoff::{WriterBackoff, preferred_slots};

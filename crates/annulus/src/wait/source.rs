@@ -1,7 +1,10 @@
 //! [`Source`]: what every receiving handle has, for those who wait at handles of any kind.
 
-use super::{Event, Look, Wait, WaitStrategy};
-use crate::error::RecvError;
+use alloc::boxed::Box;
+
+use super::{Event, WaitStrategy};
+#[cfg(feature = "std")]
+use super::{Look, Wait};
 use crate::sync::AtomicU64;
 
 /// A handle at which one can wait for something to receive.
@@ -32,65 +35,31 @@ pub(crate) unsafe trait Source {
     fn strategy(&self) -> WaitStrategy;
 }
 
-/// A [`Source`] whose messages are taken by value.
-///
-/// # Safety
-///
-/// That of [`Source`], for the event after each [`poll_recv`](Self::poll_recv), too.
-pub(crate) unsafe trait Take: Source {
-    type Taken;
+/// Of handles that are borrowed, or in a box.
+macro_rules! by_pointer {
+    ($($Pointer:ty),*) => {$(
+        // SAFETY: the handle lives as long as the borrow, or the box, and is not moved.
+        unsafe impl<S: Source + ?Sized> Source for $Pointer {
+            fn event(&self) -> &Event {
+                (**self).event()
+            }
 
-    /// Receives like `recv`, if something is there.
-    fn poll_recv(&mut self) -> Look<Result<Self::Taken, RecvError>>;
+            fn is_ready(&mut self) -> bool {
+                (**self).is_ready()
+            }
 
-    /// As [`poll_recv`](Self::poll_recv), for whoever works on what it returns in the place of a user. In a
-    /// stage, that is in hand until the next call of this or of [`is_ready`](Source::is_ready), and not
-    /// processed before, whatever `recv` counts as processed.
-    // Decision 0031: processed is not received.
-    #[cfg_attr(
-        not(feature = "std"),
-        allow(dead_code, reason = "only threads receive in the place of others")
-    )]
-    #[inline(always)]
-    fn poll_in_hand(&mut self) -> Look<Result<Self::Taken, RecvError>> {
-        self.poll_recv()
-    }
+            // Unreached: where the processor waits by the word (the strategy Monitor)
+            fn watched(&self) -> Option<&AtomicU64> {
+                (**self).watched()
+            }
+
+            fn strategy(&self) -> WaitStrategy {
+                (**self).strategy()
+            }
+        }
+    )*};
 }
-
-// SAFETY: a handle that is borrowed lives as long as the borrow.
-unsafe impl<S: Source + ?Sized> Source for &mut S {
-    fn event(&self) -> &Event {
-        (**self).event()
-    }
-
-    fn is_ready(&mut self) -> bool {
-        (**self).is_ready()
-    }
-
-    // Unreached: where the processor waits by the word (the strategy Monitor)
-    fn watched(&self) -> Option<&AtomicU64> {
-        (**self).watched()
-    }
-
-    fn strategy(&self) -> WaitStrategy {
-        (**self).strategy()
-    }
-}
-
-// SAFETY: as above.
-unsafe impl<S: Take> Take for &mut S {
-    type Taken = S::Taken;
-
-    #[inline(always)]
-    fn poll_recv(&mut self) -> Look<Result<S::Taken, RecvError>> {
-        (**self).poll_recv()
-    }
-
-    #[inline(always)]
-    fn poll_in_hand(&mut self) -> Look<Result<S::Taken, RecvError>> {
-        (**self).poll_in_hand()
-    }
-}
+by_pointer!(&mut S, Box<S>);
 
 /// Something to receive, at a handle which is borrowed or owned. Nothing is taken.
 #[cfg(feature = "std")]
@@ -111,26 +80,5 @@ impl<S: Source> Wait for There<S> {
 
     fn poll(&mut self) -> Look<()> {
         if self.0.is_ready() { Look::Found(()) } else { Look::Nothing }
-    }
-}
-
-/// The next message of a handle, which is borrowed or owned.
-pub(crate) struct Next<S>(pub(crate) S);
-
-impl<S: Take> Wait for Next<S> {
-    type Found = Result<S::Taken, RecvError>;
-
-    fn event(&self) -> &Event {
-        self.0.event()
-    }
-
-    // Unreached: where the processor waits by the word (the strategy Monitor)
-    fn watched(&self) -> Option<&AtomicU64> {
-        self.0.watched()
-    }
-
-    #[inline(always)]
-    fn poll(&mut self) -> Look<Self::Found> {
-        self.0.poll_recv()
     }
 }

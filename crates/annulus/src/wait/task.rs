@@ -17,7 +17,7 @@ use core::task::{Context, Poll};
 use futures_core::{FusedStream, Stream};
 
 use super::listener::Listener;
-use super::{Look, Next, Take, Wait};
+use super::{Look, Wait};
 use crate::sync::mutated;
 
 /// How often a poll looks again where it is told to, before it lets other tasks run.
@@ -110,14 +110,6 @@ impl<W: Wait> Future for Waiting<W> {
 /// Nothing in it is pinned.
 impl<W: Wait> Unpin for Waiting<W> {}
 
-impl<S: Take> Waiting<Next<S>> {
-    /// The next message of `source`, which is borrowed or owned.
-    pub(crate) fn next_of(source: S) -> Self {
-        // SAFETY: that is what a `Source` promises.
-        unsafe { Self::new(Next(source)) }
-    }
-}
-
 /// The stream of what a [`Wait`] finds, until its first error, which is the end.
 pub(crate) struct Streaming<W: Wait> {
     waiting: Waiting<W>,
@@ -131,14 +123,6 @@ impl<W: Wait> Streaming<W> {
     pub(crate) unsafe fn new(waiter: W) -> Self {
         // SAFETY: the caller's promise.
         Self { waiting: unsafe { Waiting::new(waiter) }, is_over: false }
-    }
-}
-
-impl<S: Take> Streaming<Next<S>> {
-    /// The messages of `source`, which is borrowed or owned.
-    pub(crate) fn messages_of(source: S) -> Self {
-        // SAFETY: that is what a `Source` promises.
-        unsafe { Self::new(Next(source)) }
     }
 }
 

@@ -99,8 +99,19 @@ fn sleep<W: Wait>(waiter: &mut W, deadline: Deadline) -> Option<W::Found> {
 /// in a million receives.
 pub(super) const LAST_LOOKS: u32 = 1_000;
 
+/// What is there now, for who does not wait: as one look, and once more where a look says so.
+#[inline(always)]
+pub(crate) fn look_now<W: Wait>(waiter: &mut W) -> Option<W::Found> {
+    match waiter.poll() {
+        Look::Found(found) => Some(found),
+        Look::Nothing => None,
+        Look::Again => last_look(waiter),
+    }
+}
+
 /// What is there once the time has passed. Where a poll says that something may be there it is asked again,
 /// as often as it takes, within reason.
+#[cold]
 fn last_look<W: Wait>(waiter: &mut W) -> Option<W::Found> {
     let looks = if mutated!("one_last_look") { 1 } else { LAST_LOOKS };
     for _ in 0..looks {

@@ -1,11 +1,11 @@
-//! The receiver as what one can wait at: [`Source`] and [`Take`].
+//! The receiver as what one can wait at: [`Source`] and [`Receive`].
 
 use super::Receiver;
-use crate::batches::Batches;
+use crate::batches::{Batches, Mark};
 use crate::error::RecvError;
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
-use crate::wait::{Event, Look, Source, Take, WaitStrategy};
+use crate::wait::{Event, Look, Source, WaitStrategy};
 
 // SAFETY: the event is in what the handles share, which lives as long as the receiver.
 unsafe impl<T: Send + Sync> Source for Receiver<T> {
@@ -27,30 +27,19 @@ unsafe impl<T: Send + Sync> Source for Receiver<T> {
     }
 }
 
-// SAFETY: as above.
-unsafe impl<T: Send + Sync + Clone> Take for Receiver<T> {
-    type Taken = T;
-
-    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        self.poll_changed().map(|changed| changed.map(|()| self.newest()))
-    }
-}
-
 impl<T: Send + Sync> Batches for Receiver<T> {
-    /// What the receiver had seen, if there was a value that it had not seen. (A later one takes its place.)
-    type Mark = Option<u64>;
-
     fn has_more(&mut self) -> bool {
         self.has_changed() == Ok(true)
     }
 
-    fn mark(&mut self) -> Option<u64> {
-        self.has_more().then_some(self.seen)
+    /// What the receiver had seen, if there was a value that it had not seen. (A later one takes its place.)
+    fn mark(&mut self) -> Mark {
+        Mark::of(self.has_more().then_some((0, self.seen)))
     }
 
-    fn has_passed(&self, mark: &mut Option<u64>) -> bool {
+    fn has_passed(&self, mark: &mut Mark) -> bool {
         // One receive is enough, whatever it got.
-        mark.is_none_or(|seen| seen != self.seen)
+        mark.is_passed(|_, seen| seen != self.seen)
     }
 
     fn left(&self) -> Option<u64> {
@@ -58,8 +47,16 @@ impl<T: Send + Sync> Batches for Receiver<T> {
     }
 }
 
-impl<T: Send + Sync> Waitable for Receiver<T> {}
+impl<T: Send + Sync> Waitable for Receiver<T> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
 
 impl<T: Send + Sync + Clone> Receive for Receiver<T> {
     type Item = T;
+
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        self.poll_changed().map(|changed| changed.map(|()| self.newest()))
+    }
 }

@@ -31,7 +31,7 @@ macro_rules! queues {
                 is_shown(&consumer, &["closed: true"]);
                 assert_eq!(producer.send_by(2, WaitStrategy::BusySpin).unwrap_err().0, 2);
                 let mut rest = consumer.into_iter();
-                is_shown(&rest, &["IntoIter", "Consumer"]);
+                is_shown(&rest, &["Iter", "Consumer"]);
                 assert_eq!((rest.next(), rest.next()), (Some(1), None));
             }
 
@@ -149,7 +149,7 @@ fn a_lossy_ring_says_how_far_it_is() {
     is_shown(&subscriber.iter(), &["Iter", "Subscriber"]);
     drop(publisher);
     let rest = subscriber.into_iter();
-    is_shown(&rest, &["IntoIter", "Subscriber"]);
+    is_shown(&rest, &["Iter", "Subscriber"]);
     assert_eq!(rest.collect::<Vec<_>>(), [1, 2]);
 }
 

@@ -236,7 +236,7 @@ impl Idle {
         &mut self,
         closer: Closer,
         other: impl Sized + 'static,
-        receiver: impl Waitable + Send + 'static,
+        receiver: impl Waitable + 'static,
     ) {
         let mut notifier = EventNotifier::new(receiver).unwrap();
         self.wait(closer, other, move || {

@@ -62,7 +62,6 @@ mod publisher;
 mod recv_async;
 #[cfg(feature = "std")]
 mod select;
-#[cfg(any(feature = "std", feature = "async"))]
 mod source;
 mod standing;
 mod subscribable;

@@ -1,17 +1,17 @@
-//! Subscribers of records as what one can wait at: [`Source`] and [`Take`]. They are ready when their extents
-//! are.
+//! Subscribers of records as what one can wait at: [`Source`] and [`Receive`]. They are ready when their
+//! extents are.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::Subscriber;
 use super::subscriber::Next;
-use crate::batches::{Batches, HasSequence};
+use crate::batches::{Batches, HasSequence, Mark};
 use crate::error::RecvError;
 use crate::receive::{Numbered, Receive, Waitable};
 use crate::sequence::Sequence;
 use crate::sync::AtomicU64;
-use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
+use crate::wait::{Event, Look, Source, Wait, WaitStrategy};
 
 // SAFETY: the events are those of the extents, of which this is part.
 unsafe impl Source for Subscriber {
@@ -34,30 +34,16 @@ unsafe impl Source for Subscriber {
     }
 }
 
-// SAFETY: as above.
-unsafe impl Take for Subscriber {
-    type Taken = Box<[u8]>;
-
-    fn poll_recv(&mut self) -> Look<Result<Box<[u8]>, RecvError>> {
-        // (An empty one: it allocates only if there is a record.)
-        let mut buffer = Vec::new();
-        let look = Next { subscriber: self, buffer: &mut buffer }.poll();
-        look.map(|found| found.map(|_| buffer.into()))
-    }
-}
-
 impl Batches for Subscriber {
-    type Mark = Sequence;
-
     fn has_more(&mut self) -> bool {
         self.extents.has_more()
     }
 
-    fn mark(&mut self) -> Sequence {
+    fn mark(&mut self) -> Mark {
         self.extents.mark()
     }
 
-    fn has_passed(&self, mark: &mut Sequence) -> bool {
+    fn has_passed(&self, mark: &mut Mark) -> bool {
         self.extents.has_passed(mark)
     }
 
@@ -66,7 +52,11 @@ impl Batches for Subscriber {
     }
 }
 
-impl Waitable for Subscriber {}
+impl Waitable for Subscriber {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
 
 impl HasSequence for Subscriber {
     fn next_sequence(&self) -> Sequence {
@@ -79,4 +69,11 @@ impl Numbered for Subscriber {}
 /// A message is a copy of a record.
 impl Receive for Subscriber {
     type Item = Box<[u8]>;
+
+    fn poll_recv(&mut self) -> Look<Result<Box<[u8]>, RecvError>> {
+        // (An empty one: it allocates only if there is a record.)
+        let mut buffer = Vec::new();
+        let look = Next { subscriber: self, buffer: &mut buffer }.poll();
+        look.map(|found| found.map(|_| buffer.into()))
+    }
 }

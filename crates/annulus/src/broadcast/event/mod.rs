@@ -12,6 +12,7 @@
 //! tasks         the async verbs
 //! source        subscribers as what one can wait at
 //! select        what a select does with them
+//! transmit      publishers as what one can send into
 //! ```
 
 mod mp_publisher;
@@ -21,13 +22,13 @@ pub(in crate::broadcast) mod reset;
 #[cfg(feature = "std")]
 mod select;
 mod send;
-#[cfg(any(feature = "std", feature = "async"))]
 mod source;
 mod stage;
 mod subscribable;
 mod subscriber;
 #[cfg(feature = "async")]
 mod tasks;
+mod transmit;
 
 pub use mp_publisher::MpEventPublisher;
 pub use publisher::EventPublisher;

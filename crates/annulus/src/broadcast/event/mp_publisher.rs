@@ -6,6 +6,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use crate::Closer;
+use crate::broadcast::await_subscribers::awaits_subscribers;
 use crate::broadcast::event::reset::Reset;
 use crate::broadcast::event::{EventSubscribable, EventSubscriber};
 use crate::broadcast::handle::{Handle, Publishing};
@@ -209,6 +210,11 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.shared.subscriber_count()
+    }
+
+    awaits_subscribers! {
+        make: "let (publisher, subscribable) = annulus::event::mp_channel(8, || 0);",
+        |publisher| &publisher.shared
     }
 
     /// Lets `change` at this publisher's own event.

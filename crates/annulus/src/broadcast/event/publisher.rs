@@ -5,6 +5,7 @@ use core::fmt;
 use std::time::{Duration, Instant};
 
 use crate::Closer;
+use crate::broadcast::await_subscribers::awaits_subscribers;
 use crate::broadcast::event::reset::Reset;
 use crate::broadcast::event::{EventSubscribable, EventSubscriber};
 use crate::broadcast::handle::{Handle, Publishing};
@@ -188,6 +189,11 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.single.shared.subscriber_count()
+    }
+
+    awaits_subscribers! {
+        make: "let (publisher, subscribable) = annulus::event::channel(8, || 0);",
+        |publisher| &publisher.single.shared
     }
 
     /// Closes the ring, as dropping the publisher does, but keeps the publisher. Subscribers process what was

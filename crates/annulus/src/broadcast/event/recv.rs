@@ -207,7 +207,7 @@ impl<T: Clone + Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// assert_eq!(subscriber.iter().collect::<String>(), "ab");
     /// ```
     pub fn iter(&mut self) -> Iter<'_, T, M> {
-        Iter { subscriber: self }
+        Iter::of(self)
     }
 }
 
@@ -239,47 +239,18 @@ impl<T: Clone + Send + Sync, M: Mode> ExactSizeIterator for TryIter<'_, T, M> {}
 
 impl<T: Clone + Send + Sync, M: Mode> FusedIterator for TryIter<'_, T, M> {}
 
-/// An iterator that waits for events until the ring is closed and nothing is left, and clones them. Made by
-/// [`EventSubscriber::iter`].
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct Iter<'a, T: Send + Sync, M: Mode = Lossless> {
-    subscriber: &'a mut EventSubscriber<T, M>,
-}
+/// The iterator of [`EventSubscriber::iter`], over clones of the events.
+pub type Iter<'a, T, M = Lossless> = crate::Iter<&'a mut EventSubscriber<T, M>>;
 
-impl<T: Clone + Send + Sync, M: Mode> Iterator for Iter<'_, T, M> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.subscriber.recv().ok()
-    }
-}
-
-impl<T: Clone + Send + Sync, M: Mode> FusedIterator for Iter<'_, T, M> {}
-
-/// An iterator like [`Iter`] that owns its [`EventSubscriber`].
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct IntoIter<T: Send + Sync, M: Mode = Lossless> {
-    subscriber: EventSubscriber<T, M>,
-}
-
-impl<T: Clone + Send + Sync, M: Mode> Iterator for IntoIter<T, M> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.subscriber.recv().ok()
-    }
-}
-
-impl<T: Clone + Send + Sync, M: Mode> FusedIterator for IntoIter<T, M> {}
+/// The iterator of `EventSubscriber::into_iter`.
+pub type IntoIter<T, M = Lossless> = crate::Iter<EventSubscriber<T, M>>;
 
 impl<T: Clone + Send + Sync, M: Mode> IntoIterator for EventSubscriber<T, M> {
     type Item = T;
     type IntoIter = IntoIter<T, M>;
 
     fn into_iter(self) -> IntoIter<T, M> {
-        IntoIter { subscriber: self }
+        IntoIter::of(self)
     }
 }
 
@@ -296,17 +267,5 @@ impl<'a, T: Clone + Send + Sync, M: Mode> IntoIterator for &'a mut EventSubscrib
 impl<T: Send + Sync, M: Mode> fmt::Debug for TryIter<'_, T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TryIter").field("subscriber", &self.subscriber).field("left", &self.left).finish()
-    }
-}
-
-impl<T: Send + Sync, M: Mode> fmt::Debug for Iter<'_, T, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Iter").field("subscriber", &self.subscriber).finish()
-    }
-}
-
-impl<T: Send + Sync, M: Mode> fmt::Debug for IntoIter<T, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IntoIter").field("subscriber", &self.subscriber).finish()
     }
 }

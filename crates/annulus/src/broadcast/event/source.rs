@@ -1,15 +1,15 @@
-//! Subscribers of events as what one can wait at: [`Source`], and [`Take`] where events can be cloned.
+//! Subscribers of events as what one can wait at: [`Source`], and [`Receive`] where events can be cloned.
 
 use core::ops::ControlFlow;
 
 use super::EventSubscriber;
-use crate::batches::{Batches, HasSequence, Lend};
+use crate::batches::{Batches, HasSequence, Lend, Mark};
 use crate::broadcast::mode::Mode;
 use crate::error::RecvError;
 use crate::receive::{Numbered, Receive, ReceiveRef, Waitable};
 use crate::sequence::Sequence;
 use crate::sync::AtomicU64;
-use crate::wait::{Event, Look, Source, Take, Wait, WaitStrategy};
+use crate::wait::{Event, Look, Source, Wait, WaitStrategy};
 
 // SAFETY: the events are in the ring's shared state, which the subscriber's handle keeps alive.
 unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
@@ -31,36 +31,21 @@ unsafe impl<T: Send + Sync, M: Mode> Source for EventSubscriber<T, M> {
     }
 }
 
-// SAFETY: as above.
-unsafe impl<T: Clone + Send + Sync, M: Mode> Take for EventSubscriber<T, M> {
-    type Taken = T;
-
-    #[inline]
-    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-        self.try_recv().into()
-    }
-
-    #[inline]
-    fn poll_in_hand(&mut self) -> Look<Result<T, RecvError>> {
-        self.poll_next().map(|()| self.take_in_hand()).into()
-    }
-}
-
 impl<T: Send + Sync, M: Mode> Batches for EventSubscriber<T, M> {
-    type Mark = Sequence;
-
-    const STAGED: bool = M::STAGED;
+    fn is_staged(&self) -> bool {
+        M::STAGED
+    }
 
     fn has_more(&mut self) -> bool {
         self.there(1) > 0
     }
 
-    fn mark(&mut self) -> Sequence {
-        M::end(self.shared.role(), self.shared.ring.end(self.cursor))
+    fn mark(&mut self) -> Mark {
+        Mark::at(M::end(self.shared.role(), self.shared.ring.end(self.cursor)).get())
     }
 
-    fn has_passed(&self, mark: &mut Sequence) -> bool {
-        self.cursor >= *mark
+    fn has_passed(&self, mark: &mut Mark) -> bool {
+        mark.is_passed(|_, end| self.cursor() >= end)
     }
 
     fn left(&self) -> Option<u64> {
@@ -90,7 +75,11 @@ impl<T: Send + Sync, M: Mode> ReceiveRef for EventSubscriber<T, M> {
     type Item = T;
 }
 
-impl<T: Send + Sync, M: Mode> Waitable for EventSubscriber<T, M> {}
+impl<T: Send + Sync, M: Mode> Waitable for EventSubscriber<T, M> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
 
 impl<T: Send + Sync, M: Mode> HasSequence for EventSubscriber<T, M> {
     fn next_sequence(&self) -> Sequence {
@@ -102,11 +91,28 @@ impl<T: Send + Sync, M: Mode> Numbered for EventSubscriber<T, M> {}
 
 impl<T: Clone + Send + Sync, M: Mode> Receive for EventSubscriber<T, M> {
     type Item = T;
+
+    #[inline]
+    fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+        self.try_recv().into()
+    }
+
+    #[inline]
+    fn poll_in_hand(&mut self) -> Look<Result<T, RecvError>> {
+        self.poll_next().map(|()| self.take_in_hand()).into()
+    }
+
+    #[inline]
+    fn recv(&mut self) -> Result<T, RecvError> {
+        self.recv()
+    }
 }
 
 /// Until an event is there.
+#[cfg(any(feature = "std", feature = "async"))]
 pub(super) struct There<'s, T: Send + Sync, M: Mode>(pub(super) &'s mut EventSubscriber<T, M>);
 
+#[cfg(any(feature = "std", feature = "async"))]
 impl<T: Send + Sync, M: Mode> Wait for There<'_, T, M> {
     type Found = Result<(), RecvError>;
 

@@ -424,7 +424,6 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     }
 
     /// A clone of the next event, which is there. It counts as processed at the next look.
-    #[cfg(any(feature = "std", feature = "async"))]
     #[inline]
     pub(super) fn take_in_hand(&mut self) -> T
     where

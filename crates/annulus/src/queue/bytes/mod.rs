@@ -72,7 +72,6 @@ mod record;
 mod reservation;
 #[cfg(feature = "std")]
 mod select;
-#[cfg(any(feature = "std", feature = "async"))]
 mod source;
 #[cfg(feature = "async")]
 mod tasks;

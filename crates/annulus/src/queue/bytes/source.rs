@@ -1,14 +1,14 @@
-//! Consumers of bytes as what one can wait at: [`Source`] and [`Take`].
+//! Consumers of bytes as what one can wait at: [`Source`] and [`Receive`].
 
 use alloc::boxed::Box;
 
 use super::Consumer;
-use crate::batches::Batches;
+use crate::batches::{Batches, Mark};
 use crate::error::RecvError;
-use crate::queue::{self, InPlace};
+use crate::queue::InPlace;
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
-use crate::wait::{Event, Look, Source, Take, WaitStrategy};
+use crate::wait::{Event, Look, Source, WaitStrategy};
 
 // Something is there for a consumer of words just where a record is.
 
@@ -31,36 +31,33 @@ unsafe impl<K: InPlace> Source for Consumer<K> {
     }
 }
 
-// SAFETY: as above.
-unsafe impl<K: InPlace> Take for Consumer<K> {
-    type Taken = Box<[u8]>;
-
-    fn poll_recv(&mut self) -> Look<Result<Box<[u8]>, RecvError>> {
-        self.try_read().map(Into::into).into()
-    }
-}
-
 impl<K: InPlace> Batches for Consumer<K> {
-    type Mark = <queue::Consumer<u64, K> as Batches>::Mark;
-
     fn has_more(&mut self) -> bool {
         self.words.has_more()
     }
 
-    fn mark(&mut self) -> Self::Mark {
+    fn mark(&mut self) -> Mark {
         self.words.mark()
     }
 
-    fn has_passed(&self, mark: &mut Self::Mark) -> bool {
+    fn has_passed(&self, mark: &mut Mark) -> bool {
         self.words.has_passed(mark)
     }
 }
 
-impl<K: InPlace> Waitable for Consumer<K> {}
+impl<K: InPlace> Waitable for Consumer<K> {
+    fn is_closed(&self) -> bool {
+        self.is_closed()
+    }
+}
 
 /// A message is a copy of a record.
 impl<K: InPlace> Receive for Consumer<K> {
     type Item = Box<[u8]>;
+
+    fn poll_recv(&mut self) -> Look<Result<Box<[u8]>, RecvError>> {
+        self.try_read().map(Into::into).into()
+    }
 }
 
 #[cfg(all(test, not(annulus_loom)))]

@@ -34,7 +34,7 @@ impl<T: Send> Receiver<T> {
     /// assert_eq!(receiver.iter().sum::<i32>(), 6);
     /// ```
     pub fn iter(&self) -> Iter<'_, T> {
-        Iter { receiver: self }
+        Iter::of(self)
     }
 }
 
@@ -62,39 +62,11 @@ impl<T: Send> Iterator for TryIter<'_, T> {
 
 impl<T: Send> FusedIterator for TryIter<'_, T> {}
 
-/// An iterator that waits for messages until the queue is closed and empty; made by [`Receiver::iter`].
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct Iter<'r, T: Send> {
-    receiver: &'r Receiver<T>,
-}
+/// The iterator of [`Receiver::iter`].
+pub type Iter<'r, T> = crate::Iter<&'r Receiver<T>>;
 
-impl<T: Send> Iterator for Iter<'_, T> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.receiver.recv().ok()
-    }
-}
-
-impl<T: Send> FusedIterator for Iter<'_, T> {}
-
-/// An iterator like [`Iter`] that owns its receiver; made by `Receiver::into_iter`.
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct IntoIter<T: Send> {
-    receiver: Receiver<T>,
-}
-
-impl<T: Send> Iterator for IntoIter<T> {
-    type Item = T;
-
-    #[inline]
-    fn next(&mut self) -> Option<T> {
-        self.receiver.recv().ok()
-    }
-}
-
-impl<T: Send> FusedIterator for IntoIter<T> {}
+/// The iterator of `Receiver::into_iter`.
+pub type IntoIter<T> = crate::Iter<Receiver<T>>;
 
 impl<'r, T: Send> IntoIterator for &'r Receiver<T> {
     type Item = T;
@@ -110,24 +82,12 @@ impl<T: Send> IntoIterator for Receiver<T> {
     type IntoIter = IntoIter<T>;
 
     fn into_iter(self) -> IntoIter<T> {
-        IntoIter { receiver: self }
+        IntoIter::of(self)
     }
 }
 
 impl<T: Send> fmt::Debug for TryIter<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TryIter").field("left", &self.left).finish_non_exhaustive()
-    }
-}
-
-impl<T: Send> fmt::Debug for Iter<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Iter").field(&self.receiver).finish()
-    }
-}
-
-impl<T: Send> fmt::Debug for IntoIter<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("IntoIter").field(&self.receiver).finish()
     }
 }

@@ -75,11 +75,11 @@ mod make;
 mod placement;
 #[cfg(feature = "std")]
 mod select;
-#[cfg(any(feature = "std", feature = "async"))]
 mod source;
 mod state;
 #[cfg(feature = "async")]
 mod tasks;
+mod transmit;
 
 pub use builder::Builder;
 pub use iter::{IntoIter, Iter, TryIter};

@@ -7,9 +7,10 @@ use super::{Receiver, Sender};
 use crate::await_room::Alone;
 use crate::error::{RecvError, Refusal, SendError};
 use crate::lane::FreeSlot;
+use crate::receive::Next;
 use crate::room::{HasRoom, WaitsForRoom};
 use crate::sync::AtomicU64;
-use crate::wait::{Arm, Choice, Event, Finding, Look, Next, SendChoice, Sending, Wait, WaitStrategy};
+use crate::wait::{Arm, Choice, Event, Finding, Look, SendChoice, Sending, Wait, WaitStrategy};
 
 impl<T: Send> Receiver<T> {
     /// An arm of [`select!`](crate::select!).

@@ -1,12 +1,12 @@
-//! Receivers of shared queues as what one can wait at: [`Source`] and [`Take`].
+//! Receivers of shared queues as what one can wait at: [`Source`] and [`Receive`].
 
 use super::Receiver;
-use crate::batches::Batches;
+use crate::batches::{Batches, Mark};
 use crate::error::RecvError;
 use crate::lane::Number;
 use crate::receive::{Receive, Waitable};
 use crate::sync::AtomicU64;
-use crate::wait::{Event, Look, Source, Take, WaitStrategy};
+use crate::wait::{Event, Look, Source, WaitStrategy};
 
 /// Each is for a receiver, and for a reference to one, because its verbs take `&self`.
 macro_rules! receivers {
@@ -30,30 +30,18 @@ macro_rules! receivers {
             }
         }
 
-        // SAFETY: as above.
-        unsafe impl<T: Send> Take for $($borrowed)* Receiver<T> {
-            type Taken = T;
-
-            #[inline]
-            fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
-                self.state.poll().into()
-            }
-        }
-
         impl<T: Send> Batches for $($borrowed)* Receiver<T> {
-            type Mark = Number;
-
             /// Another receiver may be faster.
             fn has_more(&mut self) -> bool {
                 false
             }
 
-            fn mark(&mut self) -> Number {
-                self.state.lane.tail()
+            fn mark(&mut self) -> Mark {
+                Mark::at(self.state.lane.tail().get())
             }
 
-            fn has_passed(&self, mark: &mut Number) -> bool {
-                !self.state.lane.head().is_before(*mark)
+            fn has_passed(&self, mark: &mut Mark) -> bool {
+                mark.is_passed(|_, end| !self.state.lane.head().is_before(Number::new(end)))
             }
 
             fn left(&self) -> Option<u64> {
@@ -61,10 +49,24 @@ macro_rules! receivers {
             }
         }
 
-        impl<T: Send> Waitable for $($borrowed)* Receiver<T> {}
+        impl<T: Send> Waitable for $($borrowed)* Receiver<T> {
+            fn is_closed(&self) -> bool {
+                self.state.lane.is_ended()
+            }
+        }
 
         impl<T: Send> Receive for $($borrowed)* Receiver<T> {
             type Item = T;
+
+            #[inline]
+            fn poll_recv(&mut self) -> Look<Result<T, RecvError>> {
+                self.state.poll().into()
+            }
+
+            #[inline]
+            fn recv(&mut self) -> Result<T, RecvError> {
+                Receiver::recv(self)
+            }
         }
     )*};
 }

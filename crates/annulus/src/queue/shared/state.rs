@@ -265,7 +265,6 @@ impl<T> State<T> {
     }
 
     /// Whether [`poll`](Self::poll) would find a message, unless another receiver is faster, or the end.
-    #[cfg(any(feature = "std", feature = "async"))]
     pub(super) fn is_ready(&self) -> bool {
         !self.lane.is_empty() || self.may_be_closed() && self.lane.is_done()
     }

@@ -18,9 +18,13 @@
 //! stages        what counts as processed, what opens a stage's gate, errors
 //! processed     what a stage says is pending and processed; stages by closure
 //! handlers      publishing in a closure that processes a message of the same ring
+//! any_handle    `Receive` and `Transmit`: the same verbs of every handle
+//! listeners     publishers that wait until somebody listens
 //! graphs        stages on threads: nobody sees what was not processed before
 //! ```
 
+#[cfg(not(annulus_loom))]
+mod any_handle;
 mod batches;
 mod clones;
 mod closes;
@@ -36,6 +40,8 @@ mod handlers;
 #[cfg(not(annulus_loom))]
 mod in_hand;
 mod latest;
+#[cfg(not(annulus_loom))]
+mod listeners;
 mod processed;
 mod stages;
 mod taps;

@@ -267,10 +267,10 @@ fn iterators_end_where_they_say() {
     assert_eq!(subscriber.recv_timeout(SHORT), Err(RecvTimeoutError::Timeout));
     (7..10).for_each(|number| publisher.send(number).unwrap());
     drop(publisher);
-    assert!(format!("{:?}", subscriber.iter()).starts_with("Iter { subscriber: EventSubscriber"));
+    assert!(format!("{:?}", subscriber.iter()).starts_with("Iter(EventSubscriber"));
     assert_eq!((&mut subscriber).into_iter().next(), Some(7));
     let mut rest = subscriber.into_iter();
-    assert!(format!("{rest:?}").starts_with("IntoIter { subscriber: EventSubscriber"));
+    assert!(format!("{rest:?}").starts_with("Iter(EventSubscriber"));
     assert_eq!(rest.by_ref().collect::<Vec<_>>(), [8, 9]);
     assert_eq!(rest.next(), None);
 }

@@ -134,7 +134,7 @@ fn an_input_knows_why() {
 #[test]
 fn an_output_that_is_closed() {
     for (builder, waits) in builders() {
-        let (mut input, stages) = builder.input::<u64>();
+        let (input, stages) = builder.input::<u64>();
         let (output, pipeline) = stages.then(|x| x).then(|x| x).build();
         pause(waits);
         output.closer().close();

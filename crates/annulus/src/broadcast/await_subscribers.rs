@@ -1,0 +1,115 @@
+//! [`AwaitSubscribers`]: a publisher that waits until somebody listens, and the verbs that do so.
+
+use super::shared::Shared;
+use crate::ring::Store;
+use crate::wait::{Deadline, Event, Look, Wait, wait_until};
+
+/// Until a ring has so many subscribers (true), or can have none any more (false).
+pub(super) struct AwaitSubscribers<'s, S> {
+    pub(super) shared: &'s Shared<S>,
+    pub(super) count: usize,
+}
+
+impl<S: Store> AwaitSubscribers<'_, S> {
+    /// Waits. False once `deadline` has passed.
+    pub(super) fn wait(mut self, deadline: Deadline) -> bool {
+        let strategy = self.shared.strategy;
+        wait_until(&mut self, strategy, deadline).unwrap_or(false)
+    }
+}
+
+impl<S: Store> Wait for AwaitSubscribers<'_, S> {
+    type Found = bool;
+
+    /// Who joins, who leaves as the last, and who closes the ring notify there.
+    fn event(&self) -> &Event {
+        &self.shared.released
+    }
+
+    fn poll(&mut self) -> Look<bool> {
+        if self.shared.has_subscribers(self.count) {
+            Look::Found(true)
+        } else if self.shared.refuses() {
+            Look::Found(false)
+        } else {
+            Look::Nothing
+        }
+    }
+}
+
+/// Writes the verbs of a publisher that wait for subscribers. `make` is a line of the example that makes a
+/// `publisher` and a `subscribable`.
+macro_rules! awaits_subscribers {
+    (make: $make:literal, |$publisher:ident| $shared:expr) => {
+        /// Waits until the ring has `count` subscribers, and returns whether it has: false if it can't have
+        /// them any more, because somebody closed the ring, or because nobody is left who could subscribe.
+        /// Waits with the [`WaitStrategy`](crate::WaitStrategy) of the ring. `count` is meant as in
+        /// [`subscriber_count`](Self::subscriber_count).
+        ///
+        /// What is published from then on reaches these subscribers: each of them begins there, or earlier.
+        /// (A subscriber may still leave.)
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = $make]
+        /// let thread = std::thread::spawn(move || subscribable.subscribe());
+        /// assert!(publisher.wait_for_subscribers(1));
+        /// drop(thread.join().unwrap()); // that was the last one, and nobody can subscribe
+        /// assert!(!publisher.wait_for_subscribers(1));
+        /// ```
+        #[must_use = "it says whether they have come"]
+        pub fn wait_for_subscribers(&self, count: usize) -> bool {
+            let $publisher = self;
+            $crate::broadcast::await_subscribers::AwaitSubscribers { shared: $shared, count }.wait(None)
+        }
+
+        /// As [`wait_for_subscribers`](Self::wait_for_subscribers), but gives up after `timeout` on the
+        /// monotonic clock, and then returns false. A timeout that is too long for the clock means no
+        /// timeout.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = $make]
+        /// let timeout = std::time::Duration::from_millis(1);
+        /// assert!(!publisher.wait_for_subscribers_timeout(1, timeout));
+        /// let _subscriber = subscribable.subscribe();
+        /// assert!(publisher.wait_for_subscribers_timeout(1, timeout));
+        /// ```
+        #[cfg(feature = "std")]
+        #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+        #[must_use = "it says whether they have come"]
+        pub fn wait_for_subscribers_timeout(&self, count: usize, timeout: core::time::Duration) -> bool {
+            let $publisher = self;
+            let deadline = std::time::Instant::now().checked_add(timeout);
+            $crate::broadcast::await_subscribers::AwaitSubscribers { shared: $shared, count }.wait(deadline)
+        }
+
+        /// As [`wait_for_subscribers`](Self::wait_for_subscribers), in a task: the task waits, not its
+        /// thread.
+        ///
+        /// *Cancel safety*: a future that is dropped has changed nothing.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        #[doc = $make]
+        /// let _subscriber = subscribable.subscribe();
+        /// assert!(pollster::block_on(publisher.wait_for_subscribers_async(1)));
+        /// ```
+        #[cfg(feature = "async")]
+        #[cfg_attr(docsrs, doc(cfg(feature = "async")))]
+        pub fn wait_for_subscribers_async(
+            &self,
+            count: usize,
+        ) -> impl core::future::Future<Output = bool> + Unpin {
+            let $publisher = self;
+            let subscribers =
+                $crate::broadcast::await_subscribers::AwaitSubscribers { shared: $shared, count };
+            // SAFETY: the events are in the ring's shared state, which the publisher's handle keeps alive.
+            unsafe { $crate::wait::Waiting::new(subscribers) }
+        }
+    };
+}
+pub(super) use awaits_subscribers;

@@ -1,0 +1,15 @@
+//! The publisher of a topic as what one can send into: [`Transmit`](crate::Transmit).
+
+use super::kind::Kind;
+use super::publisher::TopicPublisher;
+use crate::Transmit;
+use crate::message::Message;
+use crate::transmit::transmits;
+
+transmits! {
+    [T: Message, K: Kind] TopicPublisher<T, K>: T, where [K::Writer<T>: Transmit<Item = T>];
+    |publisher, message| now: (**publisher).put_now(message),
+    |strategy, deadline| late: (**publisher).put_late(message, strategy, deadline),
+    closed: Transmit::is_closed(&**publisher),
+    task: Transmit::send_async(&mut **publisher, message),
+}
