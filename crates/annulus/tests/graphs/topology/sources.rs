@@ -11,7 +11,7 @@ use annulus::{Receive, WaitStrategy, broadcast, event, mpmc, mpsc, queue, spmc, 
 use crate::support::STUCK;
 
 /// What comes out behind `source`, once `send` has sent 0 to 9 and closed the ring.
-fn passes(source: impl Receive<Item = u64> + Send + 'static, send: impl FnOnce()) {
+fn passes(source: impl Receive<Item = u64> + 'static, send: impl FnOnce()) {
     let (output, pipeline) = Pipeline::builder().capacity(4).source(source).then(|x| x + 1).build();
     let reader = thread::spawn(move || output.into_iter().collect::<Vec<_>>());
     send();
@@ -121,7 +121,7 @@ fn the_loss_of_a_source_is_told() {
 
 #[test]
 fn what_waits_at_a_source_is_seen() {
-    fn look(source: impl Receive<Item = u64> + Send + 'static) {
+    fn look(source: impl Receive<Item = u64> + 'static) {
         let (begun, wait) = channel();
         let (go_on, gate) = channel::<()>();
         let pipeline = Pipeline::builder()
