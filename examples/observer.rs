@@ -1,32 +1,33 @@
-//! A thread that watches rings from outside: it prints their numbers once in a while, holds nothing open, and
-//! ends when they are gone.
+//! A thread that watches all rings that have a name: it prints their numbers once in a while, holds nothing
+//! open, and ends when they are gone.
 //!
 //! `cargo run --release -p annulus --example observer`
 
+use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
-use annulus::{Observer, broadcast, mpsc};
+use annulus::{Observer, Observers, broadcast, mpsc};
 
 /// Prints the numbers of all rings that are left, and returns how often.
-fn watch(rings: [Observer; 2]) -> u32 {
-    let (mut ticks, mut rings) = (0, rings.map(|ring| (ring, None)).to_vec());
-    while !rings.is_empty() {
-        rings.retain_mut(|(ring, earlier)| {
-            let Some(stats) = ring.stats() else { return false };
+fn watch() -> u32 {
+    let (mut ticks, mut earlier) = (0, HashMap::new());
+    loop {
+        let rings = Observers::list();
+        if rings.is_empty() {
+            return ticks;
+        }
+        for stats in rings.iter().filter_map(Observer::stats) {
             println!("{stats}");
-            if let Some(earlier) = earlier {
-                let delta = stats.since(earlier);
+            if let Some(earlier) = earlier.insert(stats.name.clone(), stats.clone()) {
+                let delta = stats.since(&earlier);
                 println!("  {:.0} messages a second", delta.rate(delta.published));
             }
-            *earlier = Some(stats);
-            true
-        });
+        }
         println!();
         ticks += 1;
         thread::sleep(Duration::from_millis(100));
     }
-    ticks
 }
 
 fn main() {
@@ -36,8 +37,7 @@ fn main() {
     let (mut prices, source) = prices.lossless::<u64>().unwrap();
     let (mut fast, mut slow) = (source.subscribe(), source.subscribe());
 
-    let rings = [worker.observer(), source.observer()];
-    let watcher = thread::spawn(move || watch(rings));
+    let watcher = thread::spawn(watch);
     drop(source);
     let prices_received = thread::spawn(move || fast.iter().count());
     let slow =

@@ -229,6 +229,9 @@ pub use message::Message;
 #[cfg_attr(docsrs, doc(cfg(all(target_os = "linux", feature = "std"))))]
 pub use notifier::{EventNotifier, Readiness};
 pub use observer::Observer;
+#[cfg(all(feature = "std", not(annulus_loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "std")))]
+pub use observer::Observers;
 pub use processor::ProcessorWait;
 #[doc(inline)]
 pub use queue::{mpmc, mpsc, spmc, spsc};

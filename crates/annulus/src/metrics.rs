@@ -3,7 +3,8 @@
 //! A program that has a recorder (for Prometheus, `StatsD` and so on) calls [`export`] once for each ring
 //! that is to be seen, and [`refresh`] as often as the numbers are wanted, for example before each scrape. A
 //! ring needs a name (`named` of its builder); that of a topic of a [bus](crate::bus) has the name of the
-//! topic. The names of the numbers:
+//! topic. [`Observers::list`](crate::Observers::list) has them all, for a program that exports each of them.
+//! The names of the numbers:
 //!
 //! | name | kind | from | |
 //! | --- | --- | --- | --- |

@@ -16,6 +16,8 @@ pub(super) struct Answers {
     pub(super) rtprio: Option<Limit>,
     /// How much memory it may lock, in bytes.
     pub(super) memlock: Option<Limit>,
+    /// What `/dev/shm` holds.
+    pub(super) dev_shm: Option<Room>,
     /// How `WaitStrategy::Monitor` waits. (The processor says so, on any system.)
     pub(super) processor_wait: Option<ProcessorWait>,
 }
@@ -36,6 +38,15 @@ pub(super) enum Membarrier {
 pub(super) enum Limit {
     Unlimited,
     AtMost(u64),
+}
+
+/// How much a folder in memory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// There is no such folder.
+    NoFolder,
+    /// So many bytes, of which so many are free.
+    Of { bytes: u64, free: u64 },
 }
 
 impl Answers {
@@ -60,6 +71,14 @@ impl Answers {
             timer_slack_ns: current_timer_slack().ok(),
             rtprio: limit(Resource::Rtprio),
             memlock: limit(Resource::Memlock),
+            dev_shm: match rustix::fs::statvfs("/dev/shm") {
+                Ok(told) => Some(Room::Of {
+                    bytes: told.f_blocks.saturating_mul(told.f_frsize),
+                    free: told.f_bavail.saturating_mul(told.f_frsize),
+                }),
+                Err(Errno::NOENT | Errno::NOTDIR) => Some(Room::NoFolder),
+                Err(_) => None,
+            },
             processor_wait: Some(ProcessorWait::of_this_processor()),
         }
     }
@@ -81,6 +100,7 @@ mod tests {
         let answers = Answers::ask();
         assert!(answers.membarrier.is_some() && answers.futex_waitv.is_some(), "{answers:?}");
         assert!(answers.rtprio.is_some() && answers.memlock.is_some(), "{answers:?}");
+        assert!(answers.dev_shm.is_some(), "{answers:?}");
         // As the file says it, where there is one.
         if let Ok(slack) = std::fs::read_to_string("/proc/thread-self/timerslack_ns") {
             assert_eq!(answers.timer_slack_ns, slack.trim().parse().ok());

@@ -2,13 +2,13 @@
 
 use super::finding::{Finding, Read};
 use super::machine::Machine;
-use super::{clocks, container, cores, host, memory, processor_wait, scheduling, sleeping, speed};
+use super::{clocks, container, cores, host, memory, processor_wait, scheduling, sharing, sleeping, speed};
 
 /// Looks at one thing.
 type Check = fn(&Machine) -> Read;
 
 /// What programs and people know each by. Programs rely on the first.
-const CHECKS: [(&str, &str, Check); 32] = [
+const CHECKS: [(&str, &str, Check); 36] = [
     ("cpus", "CPUs", cores::cpus),
     ("smt", "SMT (hardware threads)", cores::smt),
     ("shared_cache", "last-level cache", cores::caches),
@@ -41,6 +41,10 @@ const CHECKS: [(&str, &str, Check); 32] = [
     ("cpu_quota", "CPU quota", container::cpu_quota),
     ("cpu_set", "CPU set", container::cpu_set),
     ("memory_limit", "memory limit", container::memory_limit),
+    ("pid_namespace", "process numbers (PID namespace)", sharing::pid_namespace),
+    ("ipc_namespace", "IPC namespace", sharing::ipc_namespace),
+    ("shared_memory_folder", "/dev/shm", sharing::shared_memory_folder),
+    ("remove_ipc", "names after a logout (RemoveIPC)", sharing::remove_ipc),
 ];
 
 /// Looks at everything.
@@ -109,6 +113,9 @@ mod tests {
             "/sys/devices/system/cpu/cpu0/cache/index0/shared_cpu_list",
             "/sys/devices/system/node/online",
             "/sys/fs/cgroup/cpu.max",
+            "/run/systemd/seats/seat0",
+            "/etc/passwd",
+            "/etc/systemd/logind.conf",
         ];
         let contents: [&[u8]; 8] = [
             b"",

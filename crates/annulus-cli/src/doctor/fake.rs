@@ -34,6 +34,14 @@ impl Fake {
         self
     }
 
+    /// And a symbolic link.
+    pub(super) fn link(self, path: &str, target: &str) -> Self {
+        let place = self.root().place(path);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, place).unwrap();
+        self
+    }
+
     /// Where it is.
     pub(super) fn root(&self) -> Root {
         Root::new(Some(self.0.clone()))

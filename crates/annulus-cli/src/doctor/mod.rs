@@ -15,7 +15,8 @@
 //!   clocks      clock source, time stamp counter    processor_wait   UMWAIT, MWAITX, WFE
 //!   memory      huge pages, locks, swap             sleeping     membarrier, futex, timer slack
 //!   scheduling  policy, limits, isolated CPUs       host         kernel, virtual machine, stolen time
-//!   container   quotas, CPU sets, memory limits     sizes        of memory, in words
+//!   container   quotas, CPU sets, memory limits     sharing      namespaces, `/dev/shm`, logouts
+//!   sizes       of memory, in words
 //! finding     a row
 //! distances   each pair of CPUs                     ping_pong    one of them
 //! report      everything, and JSON
@@ -43,6 +44,7 @@ mod processor_wait;
 mod report;
 mod root;
 mod scheduling;
+mod sharing;
 mod sizes;
 mod sleeping;
 mod speed;

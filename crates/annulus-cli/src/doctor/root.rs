@@ -41,11 +41,14 @@ impl Root {
         let mut bytes = Vec::new();
         let read =
             File::open(self.place(path)).and_then(|file| file.take(LENGTH_MAX).read_to_end(&mut bytes));
-        match read {
-            Ok(_) => Ok(String::from_utf8_lossy(&bytes).trim().to_owned()),
-            Err(error) if is_absence(&error) => Err(Unseen::NotHere),
-            Err(error) => Err(Unseen::Refused(format!("{path} can't be read: {error}"))),
-        }
+        read.map_err(|error| Unseen::of(path, &error))?;
+        Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+    }
+
+    /// Where a symbolic link says that it leads.
+    pub(super) fn link(&self, path: &str) -> Result<String, Unseen> {
+        let target = fs::read_link(self.place(path)).map_err(|error| Unseen::of(path, &error))?;
+        Ok(target.to_string_lossy().into_owned())
     }
 
     /// The number in a file.
@@ -94,6 +97,15 @@ fn is_absence(error: &io::Error) -> bool {
 }
 
 impl Unseen {
+    /// Why there is nothing to be read at `path`.
+    fn of(path: &str, error: &io::Error) -> Self {
+        if is_absence(error) {
+            Self::NotHere
+        } else {
+            Self::Refused(format!("{path} can't be read: {error}"))
+        }
+    }
+
     /// `value` can't be understood.
     pub(super) fn garbage(value: impl Into<String>) -> Self {
         Self::Garbage(value.into())

@@ -52,7 +52,7 @@ fn sorted_keys(value: &Value) -> Vec<&str> {
 }
 
 /// All that programs know findings by.
-const IDS: [&str; 32] = [
+const IDS: [&str; 36] = [
     "cpus",
     "smt",
     "shared_cache",
@@ -85,6 +85,10 @@ const IDS: [&str; 32] = [
     "cpu_quota",
     "cpu_set",
     "memory_limit",
+    "pid_namespace",
+    "ipc_namespace",
+    "shared_memory_folder",
+    "remove_ipc",
 ];
 
 /// Asserts the shape of the findings.
@@ -140,8 +144,16 @@ fn without_proc_and_sys_everything_is_hidden_and_nothing_fails() {
     let report = json(doctor().arg("--no-measure").arg("--root").arg(&folder.0));
     assert_findings(&report);
     // Calls, and the processor itself, say the rest.
-    let by_call =
-        ["cpus", "locked_memory", "membarrier", "futex", "timer_slack", "real_time_limit", "processor_wait"];
+    let by_call = [
+        "cpus",
+        "locked_memory",
+        "membarrier",
+        "futex",
+        "timer_slack",
+        "real_time_limit",
+        "processor_wait",
+        "shared_memory_folder",
+    ];
     for finding in report["findings"].as_array().unwrap() {
         if !by_call.contains(&finding["id"].as_str().unwrap()) {
             assert_eq!(finding["verdict"], "hidden");

@@ -163,8 +163,9 @@ impl Builder {
         Self { statistics: on, ..self }
     }
 
-    /// Gives the ring a name, which its [`Stats`](crate::Stats) have. A ring with a name can be exported
-    /// (feature `metrics`): by the name, once `metrics::export` was called for it.
+    /// Gives the ring a name, which its [`Stats`](crate::Stats) have. A ring with a name is in the list of
+    /// [`Observers`](crate::Observers), and can be exported (feature `metrics`): by the name, once
+    /// `metrics::export` was called for it.
     #[must_use]
     pub fn named(self, name: &'static str) -> Self {
         Self { name: Some(name), ..self }
@@ -431,7 +432,7 @@ impl Builder {
         self.first_handles(writers, name, |capacity, stride| Copied::new(capacity, stride, self.memory))
     }
 
-    fn first_handles<S: Strided>(
+    fn first_handles<S: Strided + Send + Sync>(
         self,
         writers: Writers,
         name: Name,

@@ -145,16 +145,22 @@ impl<S: Store, R: Role> Handle<S, R> {
 }
 
 /// The two handles from which all others of a ring come.
-pub(super) fn first_two<S: Store>(shared: Shared<S>) -> (Handle<S, Publishing>, Handle<S, Inviting>) {
+pub(super) fn first_two<S: Store + Send + Sync>(
+    shared: Shared<S>,
+) -> (Handle<S, Publishing>, Handle<S, Inviting>) {
     let shared = Arc::new(shared);
-    (Handle::of(Arc::clone(&shared), Publishing), Handle::of(shared, Inviting))
+    let both = (Handle::of(Arc::clone(&shared), Publishing), Handle::of(shared, Inviting));
+    both.0.shared.list(2);
+    both
 }
 
 /// The publisher of a ring whose subscribers are of other processes. They count as one receiver that never
 /// leaves.
 #[cfg(feature = "shm")]
-pub(super) fn publisher_of_others<S: Store>(shared: Shared<S>) -> Handle<S, Publishing> {
-    Handle::of(Arc::new(shared), Publishing)
+pub(super) fn publisher_of_others<S: Store + Send + Sync>(shared: Shared<S>) -> Handle<S, Publishing> {
+    let handle = Handle::of(Arc::new(shared), Publishing);
+    handle.shared.list(1);
+    handle
 }
 
 /// The first handle of a ring whose publisher is of another process.

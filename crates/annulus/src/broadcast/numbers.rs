@@ -52,7 +52,8 @@ impl<S: Store> Shared<S> {
     }
 }
 
-impl<S: Store + Send + Sync> Observe for Shared<S> {
+// SAFETY: stamps, cursors, and numbers of handles.
+unsafe impl<S: Store + Send + Sync> Observe for Shared<S> {
     fn stats(&self) -> Stats {
         Self::stats(self)
     }

@@ -4,6 +4,7 @@ use alloc::sync::Arc;
 
 use crate::closer::Close;
 use crate::handle_count::HandleCount;
+use crate::observer::Listing;
 use crate::ring::{Gate, Ring, Store, WithoutSlot, Writers};
 use crate::sequence::{Sequence, Stamp};
 use crate::stats::{Counting, Handles, Name};
@@ -33,6 +34,8 @@ pub(crate) struct Shared<S> {
     /// What is counted, if somebody wants that. Constant.
     pub(super) counters: Counting,
     pub(super) name: Name,
+    /// In the list of those that have a name.
+    listing: Listing,
     pub(super) publishers: HandleCount,
     /// Set once nothing comes any more: all publishers are gone, or somebody has closed the ring.
     over: AtomicBool,
@@ -113,6 +116,7 @@ impl<S: Store> Shared<S> {
             strategy,
             identity: Identity::new(),
             counters,
+            listing: Listing::new(&name),
             name,
             publishers: HandleCount::new(),
             over,
@@ -152,6 +156,16 @@ impl<S: Store> Shared<S> {
         }
     }
 
+    /// From now on it is in the list of those that have a name. This process has handles of so many `sides`.
+    pub(super) fn list(&self, sides: usize)
+    where
+        S: Send + Sync,
+    {
+        // SAFETY: called once, with handles on so many sides. Each has a share of this, and the last one of
+        // its side calls `side_goes` before it gives its share up.
+        unsafe { self.listing.begin(self, sides) };
+    }
+
     /// One publisher more; the caller has one.
     pub(super) fn publisher_comes(&self) {
         self.publishers.add();
@@ -160,6 +174,7 @@ impl<S: Store> Shared<S> {
     /// One publisher less. With the last, no message will follow: whoever waits for one is woken.
     pub(super) fn publisher_goes(&self) {
         if self.publishers.remove() {
+            self.listing.side_goes();
             self.end_here();
         }
     }
@@ -275,7 +290,9 @@ impl<S: Store> Shared<S> {
     /// Nobody is woken for that: a publisher waits for a cursor at the gate, which notifies when it is given
     /// up, or for another publisher's write, which notifies when it is done.
     pub(super) fn receiver_goes(&self) {
-        self.receivers.remove();
+        if self.receivers.remove() {
+            self.listing.side_goes();
+        }
     }
 
     /// One subscriber more; the caller has a receiving handle.

@@ -84,9 +84,25 @@
 //! # In a running program
 //!
 //! Every handle says with `stats` what its ring does ([`Stats`](crate::Stats)), and an
-//! [`Observer`](crate::Observer) says so to a thread without a handle. A queue with one consumer can also
-//! measure how long messages lie in it.
-//! `Builder::statistics(true)` takes the time of about one message in 256, and
+//! [`Observer`](crate::Observer) says so to a thread without a handle. Rings with a name (`named` of each
+//! builder) are in a list, which [`Observers`](crate::Observers) shows to any thread:
+//!
+//! ```
+//! use annulus::{Observers, broadcast};
+//!
+//! let (mut prices, _source) = broadcast::Builder::new(64).named("prices").lossless::<u64>()?;
+//! let rings = || Observers::list().iter().filter_map(|ring| ring.stats()).collect::<Vec<_>>();
+//! let earlier = rings();
+//! prices.publish(1).unwrap();
+//! for (now, before) in rings().iter().zip(&earlier) {
+//!     let delta = now.since(before);
+//!     println!("{now}\n  {:.0} messages a second", delta.rate(delta.published));
+//! }
+//! # Ok::<(), annulus::CapacityError>(())
+//! ```
+//!
+//! A queue with one consumer can also measure how long messages lie in it. `Builder::statistics(true)`
+//! takes the time of about one message in 256, and
 //! [`snapshot`](crate::queue::Consumer::snapshot) reports it together with the counts of each producer:
 //!
 //! ```

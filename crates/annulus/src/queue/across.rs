@@ -10,7 +10,7 @@ use alloc::sync::Arc;
 use core::any::Any;
 use core::ptr::NonNull;
 
-use super::ends::Read;
+use super::ends::{Read, Write};
 use super::fan_in::FanIn;
 use super::kind::{AnyKind, InPlace, Lanes, Parts};
 use super::one::One;
@@ -157,7 +157,9 @@ impl<T: Send> Part<T> {
         K: AnyKind + Parts<Write<T> = WriteEnd<T, lane::Across>>,
     {
         // SAFETY: the caller's promise.
-        Producer { end: WriteEnd::new(unsafe { self.share(plan) }) }
+        let end = WriteEnd::new(unsafe { self.share(plan) });
+        end.state().list(1);
+        Producer { end }
     }
 
     /// The consumer of the queue.
@@ -167,7 +169,9 @@ impl<T: Send> Part<T> {
     /// As of [`share`](Self::share); and no process has another one.
     pub(crate) unsafe fn consumer(self, plan: Plan) -> Consumer<T, Across> {
         // SAFETY: the caller's promise.
-        Consumer { end: One::new(ReadEnd::new(unsafe { self.share(plan) })), strategy: None }
+        let end = One::new(ReadEnd::new(unsafe { self.share(plan) }));
+        end.state().list(1);
+        Consumer { end, strategy: None }
     }
 
     /// As [`consumer`](Self::consumer), of a queue with several producers.
@@ -177,7 +181,9 @@ impl<T: Send> Part<T> {
     /// As of [`consumer`](Self::consumer).
     pub(crate) unsafe fn consumer_of_many(self, plan: Plan) -> Consumer<T, ManyAcross> {
         // SAFETY: the caller's promise.
-        Consumer { end: FanIn::new(ReadEnd::new(unsafe { self.share(plan) })), strategy: None }
+        let end = FanIn::new(ReadEnd::new(unsafe { self.share(plan) }));
+        end.state().list(1);
+        Consumer { end, strategy: None }
     }
 }
 

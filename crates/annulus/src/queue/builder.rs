@@ -3,6 +3,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
+use super::ends::Read;
 use super::kind::Kind;
 use super::plan::Plan;
 use super::{Consumer, Producer};
@@ -147,8 +148,9 @@ impl<K: Kind> Builder<K> {
         self
     }
 
-    /// Gives the queue a name, which its [`Stats`](crate::Stats) have. A queue with a name can be exported
-    /// (feature `metrics`): by the name, once `metrics::export` was called for it.
+    /// Gives the queue a name, which its [`Stats`](crate::Stats) have. A queue with a name is in the list of
+    /// [`Observers`](crate::Observers), and can be exported (feature `metrics`): by the name, once
+    /// `metrics::export` was called for it.
     #[must_use]
     pub fn named(mut self, name: &'static str) -> Self {
         self.plan.name = Some(name);
@@ -182,6 +184,7 @@ impl<K: Kind> Builder<K> {
     #[allow(clippy::type_complexity, reason = "a producer and a consumer")]
     pub fn build<T: Send>(self) -> Result<(Producer<T, K>, Consumer<T, K>), CapacityError> {
         let (write, read) = K::ends(self.plan)?;
+        read.state().list(2);
         Ok((Producer { end: write }, Consumer { end: read, strategy: None }))
     }
 

@@ -31,7 +31,7 @@ use crate::lane::{Lane, Number, Peer, Span};
 use crate::memory::Memory;
 #[cfg(feature = "numa")]
 use crate::memory::MemoryError;
-use crate::observer::{Observe, Observer};
+use crate::observer::{Listing, Observe, Observer};
 use crate::stats::{Counters, Counting, ProducerStats, Stats};
 #[cfg(feature = "numa")]
 use crate::sync::AtomicUsize;
@@ -51,6 +51,8 @@ pub(crate) struct QueueState<L: QueueLane> {
     pub(super) plan: Plan,
     /// What is counted, if somebody wants that. Constant.
     pub(super) counters: Counting,
+    /// In the list of those that have a name.
+    listing: Listing,
     /// The process that has the other side, if that is another one. Constant.
     peer: L::Peer,
     /// Itself, for whoever is to close it from elsewhere.
@@ -102,6 +104,7 @@ impl<L: QueueLane> QueueState<L> {
             joined: AtomicU64::new(0),
             plan,
             counters,
+            listing: Listing::new(&plan.name.map(Into::into)),
             peer,
             me,
             #[cfg(all(feature = "std", not(annulus_loom)))]
@@ -246,6 +249,16 @@ impl<L: QueueLane> QueueState<L> {
         Closer::from_weak(Weak::clone(&self.me))
     }
 
+    /// From now on it is in the list of those that have a name. This process has handles of so many `sides`.
+    pub(super) fn list(&self, sides: usize)
+    where
+        L: Send + Sync,
+    {
+        // SAFETY: called once, with handles on so many sides. Each has a share of this, and the last one of
+        // its side calls `side_goes` before it gives its share up.
+        unsafe { self.listing.begin(self, sides) };
+    }
+
     /// What takes snapshots from anywhere.
     pub(super) fn observer(&self) -> Observer
     where
@@ -273,8 +286,11 @@ impl<L: QueueLane> QueueState<L> {
 
     /// Counts one producer less. The last one closes the queue, unless other processes may have some.
     fn producer_goes(&self) {
-        if self.producers.remove() && self.peer.ends_with_producer() {
-            self.close();
+        if self.producers.remove() {
+            self.listing.side_goes();
+            if self.peer.ends_with_producer() {
+                self.close();
+            }
         }
     }
 
@@ -287,6 +303,7 @@ impl<L: QueueLane> QueueState<L> {
     pub(super) fn consumer_goes(&self) -> bool {
         let last = self.consumers.remove();
         if last {
+            self.listing.side_goes();
             #[cfg(all(feature = "std", not(annulus_loom)))]
             if let Some(told) = self.told.get() {
                 // What it drops is not taken.
@@ -319,7 +336,8 @@ impl<L: QueueLane + Send + Sync> Close for QueueState<L> {
     }
 }
 
-impl<L: QueueLane + Send + Sync> Observe for QueueState<L> {
+// SAFETY: numbers of lanes and of handles.
+unsafe impl<L: QueueLane + Send + Sync> Observe for QueueState<L> {
     fn stats(&self) -> Stats {
         Self::stats(self)
     }

@@ -9,6 +9,8 @@ mod many;
 #[cfg(feature = "metrics")]
 mod metrics;
 mod model;
+#[cfg(feature = "std")]
+mod observers;
 mod shown;
 mod stages;
 #[cfg(feature = "std")]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use annulus::broadcast::Builder;
-use annulus::{metrics as exported, mpsc, spsc};
+use annulus::{Observers, metrics as exported, mpsc, spsc};
 use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit,
 };
@@ -170,4 +170,25 @@ fn a_topic_is_exported_by_its_name() {
     assert!(exported::export(&subscriber.observer()));
     bus.publisher(&name).publish(1);
     assert_eq!(notes.refreshed(&name)["annulus_published_total"].to_string(), "1");
+}
+
+/// Whether its observer comes from a handle or from the list, a ring is one ring.
+#[test]
+fn a_ring_of_the_list_is_exported_once() {
+    let notes = Notes::default();
+    let (mut producer, consumer) = mpsc::Builder::new(8).named("listed").build::<u64>().unwrap();
+    let listed = || Observers::named("listed").pop().unwrap();
+    assert!(exported::export(&listed()) && exported::export(&listed()));
+    assert!(exported::export(&consumer.observer()) && exported::export(&producer.observer()));
+    producer.send(1).unwrap();
+    let numbers = notes.refreshed("listed");
+    assert_eq!(
+        numbers["annulus_rings"].to_string() + " " + &numbers["annulus_published_total"].to_string(),
+        "1 1"
+    );
+    // The other way round.
+    let (other, _consumer) = mpsc::Builder::new(8).named("held").build::<u64>().unwrap();
+    let held = Observers::named("held").pop().unwrap();
+    assert!(exported::export(&other.observer()) && exported::export(&held));
+    assert_eq!(notes.refreshed("held")["annulus_rings"].to_string(), "1");
 }

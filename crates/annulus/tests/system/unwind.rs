@@ -74,7 +74,7 @@ whole! { ABOVE:
 }
 
 whole! { REST:
-    annulus::Closer, annulus::Observer, annulus::Shutdown,
+    annulus::Closer, annulus::Observer, annulus::Observers, annulus::Shutdown,
     annulus::Counted, annulus::Delta, annulus::FollowedStats, annulus::Handles, annulus::Latency,
     annulus::OwnStats, annulus::ProducerStats, annulus::Stats,
     annulus::CapacityError, annulus::RegisterError, annulus::UpstreamError,

@@ -121,8 +121,9 @@ impl Builder {
         Self { extents: self.extents.statistics(on), ..self }
     }
 
-    /// Gives the ring a name, which its [`Stats`](crate::Stats) have. A ring with a name can be exported
-    /// (feature `metrics`): by the name, once `metrics::export` was called for it.
+    /// Gives the ring a name, which its [`Stats`](crate::Stats) have. A ring with a name is in the list of
+    /// [`Observers`](crate::Observers), and can be exported (feature `metrics`): by the name, once
+    /// `metrics::export` was called for it.
     #[must_use]
     pub fn named(self, name: &'static str) -> Self {
         Self { extents: self.extents.named(name), ..self }

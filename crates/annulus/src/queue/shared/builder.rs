@@ -96,8 +96,9 @@ impl Builder {
         self
     }
 
-    /// Gives the queue a name, which its [`Stats`](crate::Stats) have. A queue with a name can be exported
-    /// (feature `metrics`): by the name, once `metrics::export` was called for it.
+    /// Gives the queue a name, which its [`Stats`](crate::Stats) have. A queue with a name is in the list of
+    /// [`Observers`](crate::Observers), and can be exported (feature `metrics`): by the name, once
+    /// `metrics::export` was called for it.
     #[must_use]
     pub fn named(mut self, name: &'static str) -> Self {
         self.name = Some(name);
@@ -122,6 +123,8 @@ impl Builder {
         let lane = ClaimedLane::new(self.capacity, self.first, self.memory)?;
         let state =
             Arc::new(State::new(lane, self.first, self.strategy, Counters::new(self.statistics), self.name));
-        Ok((Sender { state: Arc::clone(&state) }, Receiver { state, strategy: None }))
+        let ends = (Sender { state: Arc::clone(&state) }, Receiver { state, strategy: None });
+        ends.0.state.list();
+        Ok(ends)
     }
 }

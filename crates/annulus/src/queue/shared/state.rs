@@ -24,7 +24,7 @@ use crate::error::{RecvError, Refusal, TryRecvError};
 use crate::handle_count::HandleCount;
 use crate::hint::unlikely;
 use crate::lane::{ClaimedLane, FreeSlot, Number, Sent};
-use crate::observer::Observe;
+use crate::observer::{Listing, Observe};
 use crate::stats::{Counting, Stats};
 use crate::sync::{AtomicU64, Ordering, fence, mutated};
 use crate::wait::{
@@ -51,6 +51,8 @@ pub(super) struct State<T> {
     /// What is counted, if somebody wants that. Constant.
     counters: Counting,
     name: Option<&'static str>,
+    /// In the list of those that have a name.
+    listing: Listing,
 }
 
 /// Set when the queue is closed, before the lane is ended: a look at it is cheaper than one at the tail.
@@ -75,6 +77,7 @@ impl<T> State<T> {
             first,
             counters,
             name,
+            listing: Listing::new(&name.map(Into::into)),
         }
     }
 
@@ -301,9 +304,20 @@ impl<T> State<T> {
         self.released.notify();
     }
 
+    /// From now on it is in the list of those that have a name. Both sides have a handle.
+    pub(super) fn list(&self)
+    where
+        T: Send,
+    {
+        // SAFETY: called once, with a handle on both sides. Each has a share of this, and the last one of its
+        // side calls `side_goes` before it gives its share up.
+        unsafe { self.listing.begin(self, 2) };
+    }
+
     /// One sender less. With the last, the queue is closed.
     pub(super) fn sender_goes(&self) {
         if self.senders.remove() {
+            self.listing.side_goes();
             self.close();
         }
     }
@@ -311,6 +325,8 @@ impl<T> State<T> {
     /// One receiver less. With the last, the queue is closed, and what lies in it is dropped.
     pub(super) fn receiver_goes(&self) {
         if self.receivers.remove() {
+            // Before a destructor may panic.
+            self.listing.side_goes();
             self.close();
             self.discard();
         }
@@ -366,7 +382,8 @@ impl<T> State<T> {
     }
 }
 
-impl<T: Send> Observe for State<T> {
+// SAFETY: numbers of the lane and of handles.
+unsafe impl<T: Send> Observe for State<T> {
     fn stats(&self) -> Stats {
         Self::stats(self)
     }

@@ -10,7 +10,9 @@ use annulus::shm::spsc::{self, Consumer, Producer};
 use annulus::shm::{AttachError, Invitation, Kind, PeerState, RingInfo, ShareError, broadcast};
 use annulus::shm::{Peer, WhenConsumerDies};
 use annulus::spsc::Builder;
-use annulus::{CapacityError, RecvError, RecvTimeoutError, TryRecvError, TrySendError, WaitStrategy};
+use annulus::{
+    CapacityError, Observers, RecvError, RecvTimeoutError, TryRecvError, TrySendError, WaitStrategy,
+};
 use bytemuck::Pod;
 use proptest::prelude::*;
 
@@ -29,6 +31,31 @@ fn its_memory_is_that_which_processes_share() {
     assert_eq!(producer.placement().to_string(), "512 bytes in memory that processes share");
     assert_eq!(consumer.placement(), producer.placement());
     assert!(producer.placement().is_shared());
+}
+
+/// Each process lists what it has of a ring that it gave a name, to its last handle here.
+#[test]
+fn a_ring_with_a_name_is_listed_to_the_last_handle_of_this_process() {
+    let listed = |name| Observers::named(name).len();
+    let (mut producer, mut consumer, _peers) = queue_of::<u64>(Builder::new(4).named("a queue across"));
+    assert_eq!(listed("a queue across"), 1);
+    producer.send(7).unwrap();
+    assert_eq!(Observers::named("a queue across")[0].stats().unwrap().pending, Some(1));
+    assert_eq!(consumer.recv(), Ok(7));
+    drop(producer);
+    assert_eq!(listed("a queue across"), 0);
+    drop(consumer);
+
+    let ring = |name| annulus::broadcast::Builder::new(4).named(name);
+    let (publisher, source, _invitation) = broadcast::lossy::<u64>(ring("a ring across")).unwrap();
+    drop(publisher);
+    assert_eq!(listed("a ring across"), 1, "both sides are here");
+    drop(source);
+    assert_eq!(listed("a ring across"), 0);
+    let (publisher, _invitation) = broadcast::lossless::<u64>(ring("a lossless ring across"), 2).unwrap();
+    assert_eq!(listed("a lossless ring across"), 1);
+    drop(publisher);
+    assert_eq!(listed("a lossless ring across"), 0, "its subscribers are elsewhere");
 }
 
 /// What is done to two queues, which must say the same.

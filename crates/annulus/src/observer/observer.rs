@@ -3,16 +3,10 @@
 use alloc::sync::{Arc, Weak};
 use core::fmt;
 
+#[cfg(all(feature = "std", not(annulus_loom)))]
+use super::listing::Entry;
+use super::observe::Observe;
 use crate::stats::Stats;
-
-/// Something that has numbers.
-pub(crate) trait Observe: Send + Sync {
-    /// Its numbers now.
-    fn stats(&self) -> Stats;
-
-    /// Whether it is closed.
-    fn is_closed(&self) -> bool;
-}
 
 /// Takes snapshots of one ring, broadcast or queue, from any thread; made by `observer` of its handles.
 ///
@@ -22,7 +16,8 @@ pub(crate) trait Observe: Send + Sync {
 /// [`stats`](Self::stats) returns `None`. Dropping an observer does nothing.
 ///
 /// While an observer takes a snapshot, it keeps the ring's memory. If the last handle goes in that time, the
-/// values in the ring are dropped on the thread of the observer.
+/// values in the ring are dropped on the thread of the observer. (One that comes from a list of
+/// [`Observers`](crate::Observers) keeps nothing: the last handle waits for its snapshot.)
 ///
 /// # Examples
 ///
@@ -41,10 +36,21 @@ pub(crate) trait Observe: Send + Sync {
 /// drop(consumer);
 /// assert_eq!(observer.stats(), None);
 /// ```
+///
+/// [`Observers`](crate::Observers) lists those of all rings that have a name.
 #[derive(Clone)]
 pub struct Observer {
+    ring: Ring,
+}
+
+/// How it finds its ring.
+#[derive(Clone)]
+enum Ring {
     // Decision 0067: as a closer, it keeps no ring.
-    ring: Weak<dyn Observe>,
+    Weakly(Weak<dyn Observe>),
+    /// In the list of those that have a name.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    Listed(Arc<Entry>),
 }
 
 impl Observer {
@@ -55,34 +61,57 @@ impl Observer {
 
     /// An observer of a ring that has a weak reference to itself.
     pub(crate) fn from_weak<R: Observe + 'static>(ring: Weak<R>) -> Self {
-        Self { ring }
+        Self { ring: Ring::Weakly(ring) }
+    }
+
+    /// An observer of a ring in the list of those that have a name.
+    #[cfg(all(feature = "std", not(annulus_loom)))]
+    pub(crate) fn of_entry(entry: Arc<Entry>) -> Self {
+        Self { ring: Ring::Listed(entry) }
+    }
+
+    /// What `look` says of the ring; `None` if it is gone.
+    fn look<A>(&self, look: impl FnOnce(&dyn Observe) -> A) -> Option<A> {
+        match &self.ring {
+            Ring::Weakly(ring) => ring.upgrade().map(|ring| look(&*ring)),
+            #[cfg(all(feature = "std", not(annulus_loom)))]
+            Ring::Listed(entry) => entry.look(look),
+        }
     }
 
     /// The numbers of the ring now, or `None` if the ring is gone, with all its handles. The cost, and what
     /// holds while other threads use the ring, are those of [`Stats`].
     #[must_use]
     pub fn stats(&self) -> Option<Stats> {
-        self.ring.upgrade().map(|ring| ring.stats())
+        self.look(|ring| ring.stats())
     }
 
     /// Whether the ring is closed: somebody closed it, one of its sides is gone, or the ring itself is gone.
     /// (For a broadcast ring, only the side of the publishers counts.)
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.ring.upgrade().is_none_or(|ring| ring.is_closed())
+        self.look(|ring| ring.is_closed()).unwrap_or(true)
     }
 
     /// Whether `other` observes the same ring.
     #[cfg(all(feature = "metrics", not(annulus_loom)))]
     pub(crate) fn is_of_the_ring_of(&self, other: &Self) -> bool {
-        // While one of them is there, no other ring has its address.
-        core::ptr::addr_eq(self.ring.as_ptr(), other.ring.as_ptr())
+        // While a ring is there, no other ring has its address, nor while a `Weak` of it is there.
+        let address = |observer: &Self| match &observer.ring {
+            Ring::Weakly(ring) => Some(ring.as_ptr().cast::<()>()),
+            Ring::Listed(entry) => entry.look(|ring| core::ptr::from_ref(ring).cast()),
+        };
+        address(self).is_some_and(|here| address(other) == Some(here))
     }
 
     /// Whether the ring is gone, with all its handles. If so, this stays true.
     #[must_use]
     pub fn is_gone(&self) -> bool {
-        self.ring.strong_count() == 0
+        match &self.ring {
+            Ring::Weakly(ring) => ring.strong_count() == 0,
+            #[cfg(all(feature = "std", not(annulus_loom)))]
+            Ring::Listed(entry) => entry.look(|_| ()).is_none(),
+        }
     }
 }
 
@@ -91,29 +120,3 @@ impl fmt::Debug for Observer {
         f.debug_struct("Observer").field("closed", &self.is_closed()).finish()
     }
 }
-
-/// Writes `stats` and `observer` of a handle: what else its users should know, what is shared in it, the
-/// numbers of it, and what the messages must be for an observer.
-macro_rules! observable {
-    ($(#[$more:meta])* $(where $T:ident: 'static,)? |$handle:ident| stats: $stats:expr, observer: $observer:expr $(,)?) => {
-        /// The numbers of the ring now: see [`Stats`](crate::Stats), which also says what a snapshot costs.
-        /// Never waits.
-        $(#[$more])*
-        #[must_use]
-        pub fn stats(&self) -> crate::Stats {
-            let $handle = self;
-            $stats
-        }
-
-        /// An [`Observer`](crate::Observer), which takes such snapshots from any thread. It does not keep the
-        /// ring open, and nobody waits for it.
-        #[must_use]
-        pub fn observer(&self) -> crate::Observer
-        $(where $T: 'static,)?
-        {
-            let $handle = self;
-            $observer
-        }
-    };
-}
-pub(crate) use observable;

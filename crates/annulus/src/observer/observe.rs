@@ -1,0 +1,17 @@
+//! [`Observe`]: what has numbers that anybody may see.
+
+use crate::stats::Stats;
+
+/// Something that has numbers.
+///
+/// # Safety
+///
+/// No function looks at a message, or calls code of its type: what a message borrows may be gone (where
+/// handles were leaked).
+pub(crate) unsafe trait Observe: Send + Sync {
+    /// Its numbers now.
+    fn stats(&self) -> Stats;
+
+    /// Whether it is closed.
+    fn is_closed(&self) -> bool;
+}
