@@ -171,6 +171,7 @@ mod message;
 #[cfg(all(feature = "metrics", not(annulus_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
 pub mod metrics;
+mod missing_verbs;
 #[cfg(all(target_os = "linux", feature = "std"))]
 mod notifier;
 mod observer;
@@ -240,6 +241,35 @@ pub use text::{Text, TextTooLong};
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use wait::prepare;
 pub use wait::{ParseWaitStrategyError, WaitStrategy};
+
+// Names of other libraries. The compiler shows the line to a program that asks for one. (Without the blank
+// lines, rustfmt would sort them, without their comments.)
+#[cfg(any())]
+pub use queue::shared::Sender; // `mpsc::Producer`, or `queue::shared::Sender`
+
+#[cfg(any())]
+pub use queue::shared::Receiver; // `mpsc::Consumer`, or `queue::shared::Receiver`
+
+#[cfg(any())]
+pub use queue::shared::channel as bounded; // `queue::shared::channel`; with one consumer `mpsc::channel`
+
+#[cfg(any())]
+pub use queue::shared::channel as unbounded; // `queue::shared::channel`; each ring has a capacity
+
+#[cfg(any())]
+pub use spsc::channel as RingBuffer; // `spsc::channel`
+
+#[cfg(any())]
+pub use spsc::Producer; // `spsc::Producer`, `mpsc::Producer`
+
+#[cfg(any())]
+pub use spsc::Consumer; // `spsc::Consumer`, `mpsc::Consumer`
+
+#[cfg(any())]
+pub use event::channel as build_single_producer; // `event::channel`
+
+#[cfg(any())]
+pub use event::mp_channel as build_multi_producer; // `event::mp_channel`
 
 /// What the derive macro's code uses. It is no part of the interface, and may change with each version.
 #[cfg(feature = "derive")]

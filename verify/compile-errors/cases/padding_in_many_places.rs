@@ -1,6 +1,7 @@
 // errors: 1
-// says: `Gaps` has padding in 4 places: add `#[message(packed)]` to the struct, which leaves padding out of the ring
-// says: or a field to each place: `[u8; 1]` after `a`, `[u8; 3]` after `c`, `[u8; 3]` after `e`, `[u8; 7]` after `g`
+// says: `Gaps` has padding in 4 places: add `#[message(packed)]` to the struct
+// says: which leaves padding out of the ring, or a field to each place: `[u8; 1]` after `a`, `[u8; 3]` after
+// says: `[u8; 3]` after `c`, `[u8; 3]` after `e`, `[u8; 7]` after `g`
 // at: a: u8,
 
 #[derive(Clone, Copy, annulus::Message)]

@@ -49,7 +49,8 @@ pub const fn no_padding_after(
             .text("]` after it, or `#[message(packed)]` to the struct, which leaves padding out of the ring");
         panic!("{}", line.as_str());
     }
-    let line = line.text("padding in ").number(places).text(" places: add `#[message(packed)]` to the struct, ");
+    let line =
+        line.text("padding in ").number(places).text(" places: add `#[message(packed)]` to the struct, ");
     let mut line = line.text("which leaves padding out of the ring, or a field to each place:");
     while field < fields.len() {
         let bytes = padding_after(fields, size, field);
