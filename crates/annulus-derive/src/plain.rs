@@ -31,14 +31,14 @@ pub(crate) fn of_struct(
     }
     let (private, name, count) = (attributes.private(), own::derived(&input.ident), data.fields.len());
     let (name_text, value) = (name.to_string(), own::local("value"));
-    let (mut layout, mut checks, mut sizes, mut members) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut layout, mut plain, mut checks, mut sizes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut members, mut member_texts) = (Vec::new(), Vec::new());
     for (number, field) in data.fields.iter().enumerate() {
         let member = field
             .ident
             .as_ref()
             .map_or(Member::Unnamed(Index::from(number)), |it| Member::Named(own::derived(it)));
-        let (member_text, size) =
-            (member.to_token_stream().to_string(), format_ident!("__ANNULUS_SIZE{number}"));
+        let size = format_ident!("__ANNULUS_SIZE{number}");
         let (of_type, of_name) =
             (field.ty.span(), field.ident.as_ref().map_or(field.ty.span(), Spanned::span));
         let field_type = quote_spanned! {Span::mixed_site().located_at(of_type)=>
@@ -49,18 +49,19 @@ pub(crate) fn of_struct(
         });
         let element = element(&field.ty, field_type, of_type);
         let private = attributes.private_at(of_name);
-        let is_plain = quote_spanned!(Span::mixed_site().located_at(of_type)=> __annulus_is_plain(#element));
+        plain.push(quote_spanned!(Span::mixed_site().located_at(of_type)=> __annulus_is_plain(#element);));
         // Decision 0064: padding is refused.
         checks.push(quote_spanned! {Span::mixed_site().located_at(of_name)=>
             const #size: ::core::primitive::usize = {
-                #is_plain;
+                __ANNULUS_PLAIN;
                 #private::no_padding_after(
-                    &__ANNULUS_FIELDS, __ANNULUS_SIZE, #number, #name_text, #member_text,
+                    &__ANNULUS_FIELDS, __ANNULUS_SIZE, #number, #name_text, &__ANNULUS_NAMES,
                 );
                 __ANNULUS_FIELDS[#number].1
             };
         });
         sizes.push(size);
+        member_texts.push(member.to_token_stream().to_string());
         members.push(member);
     }
     let padding = format!("`{name}` has padding");
@@ -78,6 +79,10 @@ pub(crate) fn of_struct(
             const __ANNULUS_SIZE: ::core::primitive::usize = ::core::mem::size_of::<#name>();
             const __ANNULUS_FIELDS: [(::core::primitive::usize, ::core::primitive::usize); #count] =
                 [#(#layout),*];
+            const __ANNULUS_NAMES: [&::core::primitive::str; #count] = [#(#member_texts),*];
+            // One for all fields: where one is not plain, nothing is said of padding, which `packed` leaves
+            // out too.
+            const __ANNULUS_PLAIN: () = { #(#plain)* };
             #(#checks)*
             const __ANNULUS_FILLED: ::core::primitive::usize = 0 #(+ #sizes)*;
             const _: () = {

@@ -44,6 +44,7 @@ impl fmt::Display for LossyTryRecvError {
 impl Error for LossyTryRecvError {}
 
 /// Why there is no next message, on a ring that loses none.
+#[doc(alias = "PopError")]
 #[doc(alias = "PollError")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TryRecvError {

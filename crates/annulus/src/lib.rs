@@ -41,6 +41,7 @@
 //! | many | many, each message to one | a queue; each producer has a ring of its own | [`mpmc::channel`] |
 //! | many | many, each message to one | a queue with one ring, one order and one bound; handles are shared or cloned freely | [`queue::shared::channel`] |
 //! | one | one | one value, as the reply to a question | [`oneshot::channel`] |
+//! | one or many | many, each sees the newest | one value of any type, replaced or changed in place; readers wait for a change | [`watch::channel`] |
 //! | one | one | a queue of byte records of any length, each in one piece | [`queue::bytes::channel`] |
 //! | one or many | many, each sees all | broadcast rings by name, made on first use | [`Bus`], [`TypedBus`] |
 //! | | | buffers of one size, for bytes that are too large to copy; their 4-byte handles go through a queue | [`pool::BufferPool`] |
@@ -175,6 +176,7 @@ mod message;
 #[cfg(all(feature = "metrics", not(annulus_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "metrics")))]
 pub mod metrics;
+mod missing_verbs;
 #[cfg(all(target_os = "linux", feature = "std"))]
 mod notifier;
 mod observer;
@@ -250,6 +252,35 @@ pub use transmit::Transmit;
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use wait::prepare;
 pub use wait::{ParseWaitStrategyError, WaitStrategy};
+
+// Names of other libraries. The compiler shows the line to a program that asks for one. (Without the blank
+// lines, rustfmt would sort them, without their comments.)
+#[cfg(any())]
+pub use queue::shared::Sender; // `mpsc::Producer`, or `queue::shared::Sender`
+
+#[cfg(any())]
+pub use queue::shared::Receiver; // `mpsc::Consumer`, or `queue::shared::Receiver`
+
+#[cfg(any())]
+pub use queue::shared::channel as bounded; // `queue::shared::channel`; with one consumer `mpsc::channel`
+
+#[cfg(any())]
+pub use queue::shared::channel as unbounded; // `queue::shared::channel`; each ring has a capacity
+
+#[cfg(any())]
+pub use spsc::channel as RingBuffer; // `spsc::channel`
+
+#[cfg(any())]
+pub use spsc::Producer; // `spsc::Producer`, `mpsc::Producer`
+
+#[cfg(any())]
+pub use spsc::Consumer; // `spsc::Consumer`, `mpsc::Consumer`
+
+#[cfg(any())]
+pub use event::channel as build_single_producer; // `event::channel`
+
+#[cfg(any())]
+pub use event::mp_channel as build_multi_producer; // `event::mp_channel`
 
 /// What the derive macro's code uses. It is no part of the interface, and may change with each version.
 #[cfg(feature = "derive")]

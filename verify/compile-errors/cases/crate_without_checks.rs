@@ -9,7 +9,7 @@ mod rings {
         pub use annulus::__private::NoUninit;
         pub trait Plain: NoUninit {}
         impl<T: NoUninit> Plain for T {}
-        pub const fn no_padding_after(_: &[(usize, usize)], _: usize, _: usize, _: &str, _: &str) {}
+        pub const fn no_padding_after(_: &[(usize, usize)], _: usize, _: usize, _: &str, _: &[&str]) {}
         pub const fn no_other_padding(_: usize, _: usize, _: &str) {}
     }
 }

@@ -19,6 +19,35 @@ const NOTHING: [&str; 2] = ["none", "not yet"];
 /// How a cell begins whose row has the code of the row's first cell.
 const THE_SAME: &str = "the same";
 
+/// Names of other libraries that no item here has, and that stand in no table, but that have an item which
+/// does the same: the search finds it, and so does the compiler where it suggests a function.
+const OTHER_NAMES: [(&str, &str); 5] = [
+    (
+        "crossbeam, flume and std",
+        "Sender Receiver SyncSender bounded unbounded sync_channel ReadyTimeoutError TryReadyError \
+         SelectTimeoutError Disconnected is_disconnected drain ArrayQueue SegQueue force_push",
+    ),
+    (
+        "tokio",
+        "UnboundedSender UnboundedReceiver WeakSender unbounded_channel blocking_send recv_many \
+         blocking_recv_many poll_recv_many reserve Permit OwnedPermit max_capacity receiver_count strong_count \
+         new_subscriber",
+    ),
+    (
+        "rtrb",
+        "RingBuffer push pop slots is_abandoned read_chunk write_chunk write_chunk_uninit ReadChunk WriteChunk \
+         WriteChunkUninit commit commit_all as_slices fill_from_iter PushError PopError PeekError ChunkError \
+         push_partial_slice pop_partial_slice",
+    ),
+    (
+        "disruptor",
+        "build_single_producer build_multi_producer handle_events_with handle_events_and_state_with pin_at_core \
+         thread_name EventPoller EventGuard Polling RingBufferFull MissingFreeSlots try_batch_publish \
+         SingleProducer MultiProducer SingleConsumerBarrier BusySpinWithSpinLoopHint",
+    ),
+    ("thingbuf", "recv_ref"),
+];
+
 /// Where the library's items are.
 const LIBRARY: &str = "crates/annulus/src/";
 
@@ -37,6 +66,13 @@ pub(crate) fn check(tree: &Tree, report: &mut Report) {
         report.errors.push(format!("{file}: has no line `{line}`, so the programs of {PAGE} are no tests"));
     }
     let aliases = aliases(tree);
+    for (library, names) in OTHER_NAMES {
+        for name in names.split(' ').filter(|name| !aliases.contains(name)) {
+            report
+                .errors
+                .push(format!("{LIBRARY}: no item has `#[doc(alias = \"{name}\")]`, a name of {library}"));
+        }
+    }
     for section in sections(tree.text(PAGE), report) {
         for (number, cells) in &section.rows {
             for wrong in wrong_in(cells, &section.programs).into_iter().chain(not_found(cells, &aliases)) {

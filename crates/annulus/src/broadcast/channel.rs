@@ -46,6 +46,7 @@ pub(crate) fn ends_of<E>(name: &str, ends: Result<E, CapacityError>) -> E {
 /// assert_eq!(first.recv(), Ok(42));
 /// assert_eq!(second.recv(), Ok(42));
 /// ```
+#[doc(alias = "force_push")]
 #[doc(alias = "channel")]
 #[must_use]
 #[track_caller]

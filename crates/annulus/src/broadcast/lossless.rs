@@ -176,6 +176,7 @@ impl<T: Message> Publisher<T, Lossless> {
     /// publisher.publish_batch(&[1, 2, 3]).unwrap();
     /// assert_eq!(subscriber.try_iter().collect::<Vec<_>>(), [1, 2, 3]);
     /// ```
+    #[doc(alias = "try_batch_publish")]
     #[doc(alias = "batch_publish")]
     #[inline]
     pub fn publish_batch<'m>(&mut self, messages: &'m [T]) -> Result<(), PublishError<&'m [T]>> {

@@ -79,3 +79,9 @@ pub use publisher::Publisher;
 pub use stage::{DependencyBarrier, Staged, Upstream};
 pub use subscribable::Subscribable;
 pub use subscriber::Subscriber;
+
+// Names of other libraries. The compiler shows the line to a program that asks for one.
+#[cfg(any())]
+pub use Publisher as Sender; // here it is called `Publisher`
+#[cfg(any())]
+pub use Subscriber as Receiver; // here it is called `Subscriber`

@@ -47,6 +47,7 @@ use crate::wait::{Deadline, WaitStrategy};
 /// goes on. `try_publish` returns [`Full`](TryPublishError::Full) in that case, and claims nothing.
 ///
 /// Dropping the last publisher closes the ring. Subscribers receive what is left, then `Closed`.
+#[doc(alias = "Sender")]
 pub struct MpPublisher<T, M: Mode = Lossy> {
     pub(super) shared: Handle<Copied<T>, Publishing>,
     mode: core::marker::PhantomData<fn() -> M>,
@@ -464,6 +465,8 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
     /// drop((subscriber, clone));
     /// assert_eq!(publisher.subscriber_count(), 0);
     /// ```
+    #[doc(alias = "receiver_count")]
+    #[doc(alias = "strong_count")]
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.shared.subscriber_count()

@@ -27,6 +27,7 @@ use crate::sync::mutated;
 ///
 /// Dropping it closes the ring. Subscribers receive what is left, then `Closed`.
 // Decision 0005: what it costs where this lies in memory.
+#[doc(alias = "Sender")]
 pub struct Publisher<T, M: Mode = Lossy> {
     pub(super) single: Single<Copied<T>>,
     mode: core::marker::PhantomData<fn() -> M>,
@@ -152,6 +153,8 @@ impl<T: Message, M: Mode> Publisher<T, M> {
     /// drop((subscriber, clone));
     /// assert_eq!(publisher.subscriber_count(), 0);
     /// ```
+    #[doc(alias = "receiver_count")]
+    #[doc(alias = "strong_count")]
     #[must_use]
     pub fn subscriber_count(&self) -> usize {
         self.single.shared.subscriber_count()

@@ -93,6 +93,7 @@ impl<T: Message> Subscribable<T> {
     /// publisher.publish(2);
     /// assert_eq!(subscriber.try_recv(), Ok(2));
     /// ```
+    #[doc(alias = "new_subscriber")]
     #[doc(alias = "resubscribe")]
     #[doc(alias = "subscribe_lossy")]
     #[must_use]

@@ -52,6 +52,7 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, own_strategy, wait_until};
 /// | [`iter`](Self::iter) | yes | counts it and goes on |
 /// | of a stage: [`try_process`](Subscriber::try_process), [`try_process_batch`](Subscriber::try_process_batch) | no | says so, once |
 /// | of a stage: [`process`](Subscriber::process), [`process_batch`](Subscriber::process_batch) and their like | yes | counts it and goes on |
+#[doc(alias = "Receiver")]
 pub struct Subscriber<T, M: Mode = Lossy> {
     pub(super) shared: Handle<Copied<T>, M::Role>,
     /// The next sequence to receive.

@@ -225,6 +225,7 @@ give_back! {
     /// It gives the value back. For a batch, it gives back the part that was not published.
     waits: PublishError, closed: "nobody is left to receive (every subscriber is gone, and all that could make one), or somebody closed the ring";
     /// Why a value could not be published at once. Gives the value back.
+    #[doc(alias = "MissingFreeSlots")]
     tries: TryPublishError,
         /// There is no room: the slowest subscriber, or a publisher that is one lap behind, still needs the
         /// slot.
@@ -245,6 +246,7 @@ give_back! {
     /// It gives the value back. For a slice, it gives back the part that was not sent.
     waits: SendError, closed: "the queue is closed: every consumer is gone, or somebody closed it";
     /// Why a value could not be sent at once. Gives the value back.
+    #[doc(alias = "PushError")]
     tries: TrySendError,
         /// There is no room: a consumer has to receive first.
         full: "the queue is full: a consumer has to receive first";

@@ -6,8 +6,9 @@ use bytemuck::NoUninit;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a message that is copied as it is: it may have bytes without a value",
     label = "not without padding, or not to be copied",
-    note = "an `Option`, a tuple, an enum with data, or a struct with padding: add `#[message(packed)]` to the struct that has this field",
-    note = "a struct or an enum of your own without padding: add `#[derive(Clone, Copy, annulus::Message)]` to it",
+    note = "an enum without data: add `#[repr(u8)]` to it",
+    note = "an `Option`, a tuple, an enum with data, a struct with padding: add `#[message(packed)]` to the struct that has this field. Then all of its fields may be such, and no padding has to be named",
+    note = "a struct or an enum of your own that is no message yet: add `#[derive(Clone, Copy, annulus::Message)]` to it",
     note = "text: `annulus::Text<N>`. What owns memory or borrows it: a ring of owned events (`annulus::event`) or a queue (`annulus::queue`)",
     note = "a `Handle` of an `annulus::pool`, which every subscriber would receive and only one could redeem: no derive helps; for one reader a queue, for many a ring of owned events (example `video_frames`)"
 )]
@@ -16,22 +17,50 @@ pub trait Plain: NoUninit {}
 #[diagnostic::do_not_recommend]
 impl<T: NoUninit> Plain for T {}
 
-/// Refuses to compile where padding follows field `at` of `fields`, which have an offset and a size each.
+/// Refuses to compile where padding follows field `at` of `fields`, which have an offset and a size each, and
+/// follows none before it: the error at the first such field tells of all.
 ///
 /// # Panics
 ///
 /// If so.
-pub const fn no_padding_after(fields: &[(usize, usize)], size: usize, at: usize, name: &str, field: &str) {
-    let bytes = padding_after(fields, size, at);
-    if bytes > 0 {
-        let line = Line::new().text("`").text(name).text("` has ").number(bytes);
-        let line =
-            line.text(if bytes == 1 { " byte" } else { " bytes" }).text(" of padding after its field `");
-        let line = line.text(field).text("`: add a field `_padding: [u8; ").number(bytes);
+pub const fn no_padding_after(
+    fields: &[(usize, usize)],
+    size: usize,
+    at: usize,
+    name: &str,
+    field_names: &[&str],
+) {
+    let (mut places, mut first, mut field) = (0, fields.len(), fields.len());
+    while field > 0 {
+        field -= 1;
+        if padding_after(fields, size, field) > 0 {
+            (places, first) = (places + 1, field);
+        }
+    }
+    if first != at {
+        return;
+    }
+    let (bytes, line) = (padding_after(fields, size, at), Line::new().text("`").text(name).text("` has "));
+    if places == 1 {
+        let line = line.number(bytes).text(if bytes == 1 { " byte" } else { " bytes" });
+        let line = line.text(" of padding after its field `").text(field_names[at]);
+        let line = line.text("`: add a field `_padding: [u8; ").number(bytes);
         let line = line
             .text("]` after it, or `#[message(packed)]` to the struct, which leaves padding out of the ring");
         panic!("{}", line.as_str());
     }
+    let line =
+        line.text("padding in ").number(places).text(" places: add `#[message(packed)]` to the struct, ");
+    let mut line = line.text("which leaves padding out of the ring, or a field to each place:");
+    while field < fields.len() {
+        let bytes = padding_after(fields, size, field);
+        if bytes > 0 {
+            line = line.text(if field == first { " `[u8; " } else { ", `[u8; " }).number(bytes);
+            line = line.text("]` after `").text(field_names[field]).text("`");
+        }
+        field += 1;
+    }
+    panic!("{}", line.as_str());
 }
 
 /// Refuses to compile where there is padding that follows no field: the fields of a struct of this size have
@@ -126,19 +155,34 @@ mod tests {
         expected = "`Quote` has 13 bytes of padding after its field `live`: add a field `_padding: [u8; 13]`"
     )]
     fn the_line_names_the_field_and_the_bytes() {
-        no_padding_after(&[(0, 3)], 16, 0, "Quote", "live");
+        no_padding_after(&[(0, 3)], 16, 0, "Quote", &["live"]);
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "`Quote` has padding in 2 places: add `#[message(packed)]` to the struct, which leaves padding out of the ring, or a field to each place: `[u8; 3]` after `side`, `[u8; 2]` after `live`"
+    )]
+    fn one_line_names_all_places() {
+        no_padding_after(&[(0, 1), (4, 4), (8, 2)], 12, 0, "Quote", &["side", "price", "live"]);
+    }
+
+    #[test]
+    fn only_the_first_place_is_an_error() {
+        no_padding_after(&[(0, 1), (4, 4), (8, 2)], 12, 1, "Quote", &["side", "price", "live"]);
+        no_padding_after(&[(0, 1), (4, 4), (8, 2)], 12, 2, "Quote", &["side", "price", "live"]);
+        no_padding_after(&[(0, 4), (4, 4)], 8, 0, "Quote", &["price", "side"]);
     }
 
     #[test]
     #[should_panic(expected = "has 1 byte of padding after its field `0`")]
     fn one_byte_is_one() {
-        no_padding_after(&[(0, 3)], 4, 0, "Quote", "0");
+        no_padding_after(&[(0, 3)], 4, 0, "Quote", &["0"]);
     }
 
     #[test]
     #[should_panic(expected = "`Quote` has padding before its first field")]
     fn padding_before_all_fields_is_seen_too() {
-        no_padding_after(&[(4, 4)], 8, 0, "Quote", "live");
+        no_padding_after(&[(4, 4)], 8, 0, "Quote", &["live"]);
         no_other_padding(4, 8, "Quote");
     }
 

@@ -74,6 +74,8 @@ use crate::wait::{Deadline, Event, Look, Wait, WaitStrategy, wait_until};
 /// The consumer goes on resting while each pause brings at least 32 messages, which happens only in very fast
 /// streams. If a pause brings fewer, it tries again after twice as many looks, up to 1,024.
 /// `docs/benchmarks` has figures. [`recv_by`](Self::recv_by) never rests with `BusySpin` or `YieldSpin`.
+#[doc(alias = "Receiver")]
+#[doc(alias = "UnboundedReceiver")]
 #[doc(alias = "registerConsumer")]
 pub struct Consumer<T: Send, K: AnyKind> {
     pub(super) end: K::Read<T>,
@@ -290,6 +292,9 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// assert_eq!(consumer.recv_batch(&mut values), Ok(3));
     /// assert_eq!(consumer.recv_batch(&mut values), Err(annulus::RecvError));
     /// ```
+    #[doc(alias = "recv_many")]
+    #[doc(alias = "blocking_recv_many")]
+    #[doc(alias = "poll_recv_many")]
     pub fn recv_batch(&mut self, values: &mut [T]) -> Result<usize, RecvError> {
         let Some((first, rest)) = values.split_first_mut() else {
             return Ok(0);
@@ -474,6 +479,7 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     }
 
     /// Whether the queue is closed. There may be messages left.
+    #[doc(alias = "is_disconnected")]
     #[doc(alias = "is_abandoned")]
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -599,6 +605,8 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// assert_eq!(consumer.recv(), Ok(1));
     /// assert_eq!(consumer.peek(), None);
     /// ```
+    #[doc(alias = "PeekError")]
+    #[doc(alias = "recv_ref")]
     #[inline]
     pub fn peek(&mut self) -> Option<&T>
     where
@@ -616,6 +624,8 @@ impl<T: Send, K: AnyKind> Consumer<T, K> {
     /// producer.send_batch(&[1, 2, 3]).unwrap();
     /// assert_eq!(consumer.peek_many(2), [1, 2]);
     /// ```
+    #[doc(alias = "ReadChunk")]
+    #[doc(alias = "ChunkError")]
     #[doc(alias = "read_chunk")]
     #[doc(alias = "as_slices")]
     #[inline]

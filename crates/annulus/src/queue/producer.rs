@@ -33,6 +33,10 @@ use crate::wait::{Deadline, WaitStrategy};
 /// [`close`](Self::close). From then on every send fails and gives its value back. Messages that were sent
 /// before are received. If a send at the same time as a close returned `Ok`, it came before the close, or all
 /// consumers were gone.
+#[doc(alias = "Sender")]
+#[doc(alias = "SyncSender")]
+#[doc(alias = "UnboundedSender")]
+#[doc(alias = "WeakSender")]
 pub struct Producer<T: Send, K: AnyKind> {
     pub(super) end: K::Write<T>,
 }
@@ -58,6 +62,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     /// assert_eq!(reader.join().unwrap(), 5050);
     /// # Ok::<(), annulus::SendError<u64>>(())
     /// ```
+    #[doc(alias = "blocking_send")]
     #[inline]
     pub fn send(&mut self, value: T) -> Result<(), SendError<T>> {
         self.send_as(value, None)
@@ -258,6 +263,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     }
 
     /// How many messages this producer's ring holds: exactly the number that was requested.
+    #[doc(alias = "max_capacity")]
     #[must_use]
     pub fn capacity(&self) -> usize {
         self.end.state().plan.capacity
@@ -305,6 +311,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     }
 
     /// Whether the queue is closed. If so, every send fails from now on.
+    #[doc(alias = "is_disconnected")]
     #[doc(alias = "is_abandoned")]
     #[must_use]
     pub fn is_closed(&self) -> bool {
@@ -361,6 +368,7 @@ impl<T: Send, K: AnyKind> Producer<T, K> {
     /// assert_eq!(reservation.write_iter((1..).map(|n| n * n)), 5);
     /// assert_eq!(consumer.readable(), [1, 4, 9, 16, 25]);
     /// ```
+    #[doc(alias = "write_chunk")]
     #[doc(alias = "write_chunk_uninit")]
     #[doc(alias = "reserve")]
     #[inline]

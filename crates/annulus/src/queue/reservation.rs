@@ -13,6 +13,10 @@ use super::write::WriteEnd;
 /// Each verb that commits takes the reservation and sends all that it wrote at once, as the next messages.
 /// Dropping the reservation sends nothing. If the queue was closed meanwhile, nothing is sent: the verbs
 /// return 0, and what they wrote is dropped.
+#[doc(alias = "Permit")]
+#[doc(alias = "OwnedPermit")]
+#[doc(alias = "WriteChunk")]
+#[doc(alias = "WriteChunkUninit")]
 #[doc(alias = "commit")]
 #[doc(alias = "Permit")]
 #[must_use = "nothing is sent until a verb commits"]
@@ -53,6 +57,7 @@ impl<'p, T: Send, K: AnyKind> Reservation<'p, T, K> {
     /// assert_eq!(sent, 2);
     /// assert_eq!(consumer.try_iter().collect::<String>(), "ab");
     /// ```
+    #[doc(alias = "commit_all")]
     #[doc(alias = "fill_from_iter")]
     #[inline]
     pub fn write_iter(self, values: impl IntoIterator<Item = T>) -> usize {

@@ -90,6 +90,9 @@ use crate::wait::{
 /// }
 /// assert_eq!(received, 2);
 /// ```
+#[doc(alias = "ReadyTimeoutError")]
+#[doc(alias = "TryReadyError")]
+#[doc(alias = "SelectTimeoutError")]
 pub struct Select<'a> {
     arms: Vec<HasSequence<'a>>,
     /// The index of the next handle.

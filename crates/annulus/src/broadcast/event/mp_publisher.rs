@@ -31,6 +31,7 @@ use crate::wait::WaitStrategy;
 /// [`EventPublisher`](crate::event::EventPublisher).
 ///
 /// Dropping the last publisher closes the ring. Subscribers process what is left, then get `Closed`.
+#[doc(alias = "MultiProducer")]
 pub struct MpEventPublisher<T, R = ()> {
     pub(in crate::broadcast) shared: Handle<Owned<T>, Publishing>,
     /// What the next closure changes.

@@ -32,6 +32,7 @@ use crate::wait::{Deadline, WaitStrategy};
 /// ([`event::channel_with_reset`](crate::event::channel_with_reset)).
 ///
 /// Dropping it closes the ring. Subscribers process what is left, then get `Closed`.
+#[doc(alias = "SingleProducer")]
 pub struct EventPublisher<T, R = ()> {
     pub(in crate::broadcast) single: Single<Owned<T>>,
     reset: R,

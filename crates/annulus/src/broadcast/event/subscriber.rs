@@ -37,6 +37,7 @@ use crate::wait::{Event, Look, Wait, WaitStrategy, own_strategy};
 /// found no room until the closure has returned, as the example `feedback` does.
 ///
 /// When it is dropped, also by a panic of its thread, publishers no longer wait for it.
+#[doc(alias = "SingleConsumerBarrier")]
 #[doc(alias = "EventPoller")]
 pub struct EventSubscriber<T, M: Mode = Lossless> {
     pub(in crate::broadcast) shared: Handle<Owned<T>, M::Role>,
@@ -114,6 +115,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// drop(publisher);
     /// assert_eq!(reader.join().unwrap(), 30);
     /// ```
+    #[doc(alias = "EventGuard")]
     #[inline]
     pub fn process<R>(&mut self, look: impl FnOnce(&T) -> R) -> Result<R, RecvError> {
         self.process_after(look, Self::wait)
@@ -144,6 +146,7 @@ impl<T: Send + Sync, M: Mode> EventSubscriber<T, M> {
     /// assert_eq!(count, Ok(3));
     /// assert_eq!(seen, [(1, false), (2, false), (3, true)]);
     /// ```
+    #[doc(alias = "Polling")]
     #[doc(alias = "new_event_poller")]
     #[doc(alias = "poll")]
     #[doc(alias = "take")]

@@ -8,6 +8,9 @@ use crate::error::CapacityError;
 /// # Panics
 ///
 /// If `capacity` is 0, or memory has no room for so many slots. [`Builder::build`] returns an error instead.
+#[doc(alias = "ArrayQueue")]
+#[doc(alias = "SegQueue")]
+#[doc(alias = "unbounded_channel")]
 #[doc(alias = "bounded")]
 #[doc(alias = "unbounded")]
 #[doc(alias = "unbounded_channel")]

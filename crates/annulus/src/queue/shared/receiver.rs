@@ -325,6 +325,7 @@ impl<T: Send> Receiver<T> {
     }
 
     /// Whether the queue is closed. There may be messages left.
+    #[doc(alias = "is_disconnected")]
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.state.lane.is_ended()

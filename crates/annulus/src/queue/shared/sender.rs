@@ -268,6 +268,7 @@ impl<T: Send> Sender<T> {
     }
 
     /// Whether the queue is closed. If so, every send fails from now on.
+    #[doc(alias = "is_disconnected")]
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.state.lane.is_ended()

@@ -1,0 +1,156 @@
+//! Verbs that a program may ask a handle for, and that it does not have: where one is called the program does
+//! not compile, and the error says what to write. The documentation has none of these.
+//!
+//! Only names of this library's own verbs are here. Any other name may be that of a trait of a user's, whose
+//! method this one would hide.
+
+use alloc::vec::Vec;
+#[cfg(not(feature = "async"))]
+use {
+    crate::bus::MatchingSubscriber,
+    crate::error::{LossyRecvError, PublishError, SendError},
+    crate::queue::{AnyKind, InPlace},
+    crate::{Message, oneshot, queue},
+    alloc::{boxed::Box, sync::Arc},
+    core::future::Pending,
+};
+
+use crate::broadcast::{self, Mode};
+use crate::error::{LossyTryRecvError, RecvError, TryRecvError};
+use crate::event;
+
+/// Never.
+#[diagnostic::on_unimplemented(
+    message = "a `Subscribable` receives nothing: it makes subscribers",
+    label = "this is a verb of a subscriber",
+    note = "`let mut subscriber = subscribable.subscribe();`, before the messages that it is to receive are published; then `subscriber.recv()`",
+    note = "what is in the ring already, too: `subscribable.subscribe_from_oldest()`"
+)]
+pub trait Receives {}
+
+/// Never.
+#[cfg(not(feature = "async"))]
+#[diagnostic::on_unimplemented(
+    message = "verbs for tasks need the feature `async` of `annulus`",
+    label = "this verb comes with the feature `async`",
+    note = "in `Cargo.toml`: `annulus = {{ version = \"…\", features = [\"async\"] }}`, or `cargo add annulus --features async`",
+    note = "the verbs that wait without a task have no `_async` in their names"
+)]
+pub trait HasTasks {}
+
+/// Verbs that need what no handle has. Each returns what the real one does, so that there is no second error.
+macro_rules! verbs {
+    (need $needed:ident: $(impl<$({$($parameters:tt)*})?> $handle:ty {
+        $($verb:ident($($arguments:tt)*) -> $output:ty;)*
+    })*) => {
+        $(impl<$($($parameters)*)?> $handle {
+            $(
+                #[doc(hidden)]
+                #[allow(clippy::unused_self, clippy::needless_pass_by_value, reason = "nobody can call it")]
+                pub fn $verb($($arguments)*) -> $output
+                where
+                    // It depends on a lifetime only so that the compiler asks at each call, and not here.
+                    for<'call> &'call Self: $needed,
+                {
+                    unreachable!("nobody can call it")
+                }
+            )*
+        })*
+    };
+}
+
+verbs! {
+    need Receives:
+    impl<{T, M: Mode}> broadcast::Subscribable<T, M> {
+        recv(&self) -> Result<T, RecvError>;
+        try_recv(&self) -> Result<T, LossyTryRecvError>;
+    }
+    impl<{T}> event::EventSubscribable<T> {
+        recv(&self) -> Result<T, RecvError>;
+        try_recv(&self) -> Result<T, TryRecvError>;
+    }
+    impl<> broadcast::bytes::Subscribable {
+        recv(&self, _: &mut Vec<u8>) -> Result<usize, RecvError>;
+        try_recv(&self, _: &mut Vec<u8>) -> Result<usize, LossyTryRecvError>;
+    }
+}
+
+#[cfg(not(feature = "async"))]
+verbs! {
+    need HasTasks:
+    impl<{T: Message, M: Mode}> broadcast::Subscriber<T, M> {
+        recv_async(&mut self) -> Pending<Result<T, RecvError>>;
+        recv_or_lag_async(&mut self) -> Pending<Result<T, LossyRecvError>>;
+        recv_batch_async(&mut self, _: &mut [T]) -> Pending<Result<usize, RecvError>>;
+        stream(&mut self) -> !;
+        into_stream(self) -> !;
+    }
+    impl<{T: Message, const N: usize, M: broadcast::Unstaged}> broadcast::SubscriberGroup<T, N, M> {
+        recv_async(&mut self) -> Pending<Result<T, RecvError>>;
+        recv_batch_async(&mut self, _: &mut [T]) -> Pending<Result<usize, RecvError>>;
+        stream(&mut self) -> !;
+        into_stream(self) -> !;
+    }
+    impl<{T: Message, M: Mode}> broadcast::Publisher<T, M> {
+        publish_async(&mut self, _: T) -> Pending<Result<(), PublishError<T>>>;
+    }
+    impl<{T: Message, M: Mode}> broadcast::MpPublisher<T, M> {
+        publish_async(&self, _: T) -> Pending<Result<(), PublishError<T>>>;
+    }
+    impl<{T: Clone + Send + Sync, M: Mode}> event::EventSubscriber<T, M> {
+        recv_async(&mut self) -> Pending<Result<T, RecvError>>;
+        recv_batch_async(&mut self, _: &mut [T]) -> Pending<Result<usize, RecvError>>;
+        stream(&mut self) -> !;
+        into_stream(self) -> !;
+    }
+    impl<{T, R}> event::EventPublisher<T, R> {
+        publish_async(&mut self, _: impl FnOnce(&mut T)) -> Pending<Result<(), PublishError<()>>>;
+        send_async(&mut self, _: T) -> Pending<Result<(), PublishError<T>>>;
+    }
+    impl<{T, R}> event::MpEventPublisher<T, R> {
+        publish_async(&mut self, _: impl FnOnce(&mut T)) -> Pending<Result<(), PublishError<()>>>;
+        send_async(&self, _: T) -> Pending<Result<(), PublishError<T>>>;
+    }
+    impl<{T: Send, K: AnyKind}> queue::Consumer<T, K> {
+        recv_async(&mut self) -> Pending<Result<T, RecvError>>;
+        recv_batch_async(&mut self, _: &mut [T]) -> Pending<Result<usize, RecvError>>;
+        stream(&mut self) -> !;
+        into_stream(self) -> !;
+    }
+    impl<{T: Send, K: AnyKind}> queue::Producer<T, K> {
+        send_async(&mut self, _: T) -> Pending<Result<(), SendError<T>>>;
+    }
+    impl<{T: Send}> queue::shared::Receiver<T> {
+        recv_async(&self) -> Pending<Result<T, RecvError>>;
+        recv_batch_async(&self, _: &mut [T]) -> Pending<Result<usize, RecvError>>;
+        stream(&self) -> !;
+        into_stream(self) -> !;
+    }
+    impl<{T: Send}> queue::shared::Sender<T> {
+        send_async(&self, _: T) -> Pending<Result<(), SendError<T>>>;
+    }
+    impl<{K: InPlace}> queue::bytes::Consumer<K> {
+        read_async(&mut self) -> Pending<Result<Box<[u8]>, RecvError>>;
+        stream(&mut self) -> !;
+        into_stream(self) -> !;
+    }
+    impl<{K: InPlace}> queue::bytes::Producer<K> {
+        write_async(&mut self, _: &[u8]) -> Pending<Result<(), queue::bytes::WriteError>>;
+    }
+    impl<> broadcast::bytes::Subscriber {
+        recv_async(&mut self, _: &mut Vec<u8>) -> Pending<Result<usize, RecvError>>;
+        stream(&mut self) -> !;
+        into_stream(self) -> !;
+    }
+    impl<{T: Message}> MatchingSubscriber<T> {
+        recv_async(&mut self) -> Pending<Result<(Arc<str>, T), RecvError>>;
+        stream(&mut self) -> !;
+        into_stream(self) -> !;
+    }
+    impl<{T: Send}> oneshot::Receiver<T> {
+        recv_async(&mut self) -> Pending<Result<T, RecvError>>;
+    }
+    impl<{T: Send}> oneshot::Sender<T> {
+        closed_async(&mut self) -> Pending<()>;
+    }
+}
