@@ -18,7 +18,6 @@ use super::write::WriteEnd;
 #[doc(alias = "WriteChunk")]
 #[doc(alias = "WriteChunkUninit")]
 #[doc(alias = "commit")]
-#[doc(alias = "Permit")]
 #[must_use = "nothing is sent until a verb commits"]
 pub struct Reservation<'p, T: Send, K: AnyKind> {
     end: &'p mut WriteEnd<T, K::ControlBlock<T>>,

@@ -13,7 +13,6 @@ use crate::error::CapacityError;
 #[doc(alias = "unbounded_channel")]
 #[doc(alias = "bounded")]
 #[doc(alias = "unbounded")]
-#[doc(alias = "unbounded_channel")]
 #[must_use]
 #[track_caller]
 pub fn channel<T: Send>(capacity: usize) -> (Sender<T>, Receiver<T>) {
