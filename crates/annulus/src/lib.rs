@@ -190,6 +190,8 @@ mod sequence;
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "shm")))]
 pub mod shm;
+#[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
+mod short_lives;
 mod shutdown;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 #[path = "../tests/support/sleeping.rs"]
@@ -236,6 +238,9 @@ pub use select::Select;
 pub use shutdown::Shutdown;
 pub use stats::{Counted, Delta, FollowedStats, Handles, Latency, OwnStats, ProducerStats, Stats};
 pub use text::{Text, TextTooLong};
+#[cfg(annulus_loom)]
+#[doc(hidden)]
+pub use wait::barriers_asked;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use wait::prepare;
