@@ -325,6 +325,7 @@ impl Event {
     /// the system refused it.
     // Mutants: `with true`: only a model sees it: end_no_barrier. No test can tell what a barrier did to
     // other cores, nor that the system refused one that it had offered.
+    #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
     pub(crate) fn barrier(&self) -> bool {
         #[cfg(feature = "shm")]
         if let Some(remote) = &self.remote {
@@ -359,6 +360,7 @@ impl Event {
     }
 
     // Mutants: `with ()`: only a model sees it: end_no_barrier.
+    #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
     fn barrier_or_wait(&self, asymmetric: bool) {
         if mutated!("end_no_barrier") {
             return;

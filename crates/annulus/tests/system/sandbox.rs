@@ -103,8 +103,10 @@ fn without_the_fence_a_loop_loses_nothing() {
 #[test]
 fn without_the_fence_who_waits_rests() {
     crate::support::alone!();
+    #[cfg(feature = "async")]
     let (mut producer, mut consumer) = grown();
     let (mut other_producer, other_consumer) = grown();
+    #[cfg(feature = "async")]
     let bus = annulus::bus::Bus::<u64>::new(4);
     if !refuse_barriers() {
         return; // this machine allows no filter
