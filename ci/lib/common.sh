@@ -93,8 +93,9 @@ need_tool() {
 }
 
 # loom_fence MODEL: where nobody sleeps, loom goes without the waker's fence, which would hide a missing order elsewhere. Where somebody does, the
-# name ends in `wake`.
+# name ends in `wake`. Where rings are to begin with full fences, and go on with light ones, it is `young`.
 loom_fence() {
+    if [[ $1 == young ]]; then export ANNULUS_LOOM_YOUNG=1; else unset ANNULUS_LOOM_YOUNG; fi
     if [[ $1 == *wake ]]; then unset ANNULUS_LOOM_ASYMMETRIC; else export ANNULUS_LOOM_ASYMMETRIC=1; fi
 }
 

@@ -195,6 +195,8 @@ mod sequence;
 #[cfg(all(target_os = "linux", feature = "shm", not(annulus_loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "shm")))]
 pub mod shm;
+#[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
+mod short_lives;
 mod shutdown;
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
 #[path = "../tests/support/sleeping.rs"]
@@ -248,6 +250,9 @@ pub use shutdown::Shutdown;
 pub use stats::{Counted, Delta, FollowedStats, Handles, Latency, OwnStats, ProducerStats, Stats};
 pub use text::{Text, TextTooLong};
 pub use transmit::Transmit;
+#[cfg(annulus_loom)]
+#[doc(hidden)]
+pub use wait::barriers_asked;
 #[cfg(feature = "std")]
 #[cfg_attr(docsrs, doc(cfg(feature = "std")))]
 pub use wait::prepare;

@@ -89,12 +89,14 @@ unsafe fn publish_slow_path<T>(
     let settle = || unsafe { node.lane.settle(first, end) };
     let is_closed = state.may_be_closed() && !mutated!("shared_close_unsettled");
     let unsent = is_closed.then(settle);
-    if !mutated!("send_activates_nothing") {
+    if !node.is_active() && !mutated!("send_activates_nothing") {
         state.roster.activate(node);
     }
-    let until = unsent.as_ref().map_or(end, Claimed::number);
-    let count = until.since(first) as usize;
-    state.published.notify_some(if mutated!("wakes_too_few") { count.min(1) } else { count });
+    if state.published.has_sleepers() {
+        let until = unsent.as_ref().map_or(end, Claimed::number);
+        let count = until.since(first) as usize;
+        state.published.notify_some(if mutated!("wakes_too_few") { count.min(1) } else { count });
+    }
     unsent
 }
 

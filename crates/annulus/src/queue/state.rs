@@ -268,14 +268,15 @@ impl<L: QueueLane> QueueState<L> {
     }
 
     /// Called on a closed queue. Whoever looks at a lane afterwards sees every message of a producer that may
-    /// not have seen the close before its send.
+    /// not have seen the close before its send. No system call where the queue is young, which one for a
+    /// reply always is.
     // Mutants: `with ()`: only a model sees it: end_no_barrier.
     pub(super) fn await_sends(&self) {
         // Where all producers are gone, their sends are over (`is_zero` is Acquire), and no barrier is
         // needed.
         // Mutants: `delete !`: only a model sees it: end_no_barrier.
         if !self.producers.is_zero() {
-            self.published.barrier_at_any_price();
+            self.published.barrier_behind_flag();
         }
     }
 

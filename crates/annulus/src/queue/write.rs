@@ -430,10 +430,10 @@ fn publish_slow_path<T, C: ControlBlock<T>>(
     // lane.end2. Messages before the end are the consumer's. The end is behind all of these, or before the
     // first.
     let sent = !state.may_be_closed() || mutated!("close_unsettled") || node.lane.seal(tail) == tail;
-    if !mutated!("send_activates_nothing") {
+    if !node.is_active() && !mutated!("send_activates_nothing") {
         state.roster.activate(node);
     }
-    state.published.notify();
+    state.published.notify_fenced();
     if !sent {
         // The consumer does not look at the tail any more, and nobody else relies on it. But the statistics
         // count by it.

@@ -1,11 +1,11 @@
 //! The eventcount: sleepers at the price of one load to those who would wake them.
 //!
-//! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1 is
-//! constant and says that the waker's fence is not for free on this system; bits 2 and 3 are [`Flag`]s, of
-//! whoever has the event, which wakers see at the same look; bit 5 says that a sleeper has had its fence
-//! since bit 0 or 4 was set; bit 6 is constant and says that threads of other processes sleep elsewhere
-//! (`remote_word.rs`); the upper 25 bits count wake-ups, so that no sleeper mistakes one for another.
-//! Where bits 0, 1, 2, 4 and 6 are clear, one load is all that a waker does.
+//! One 32-bit word: bit 0 says that a thread sleeps, or is about to; bit 4 says the same of a task; bit 1
+//! says that each waker has a full fence, because the system has no other or the event is young (below); bits
+//! 2 and 3 are [`Flag`]s, of whoever has the event, which wakers see at the same look; bit 5 says that a
+//! sleeper has had its fence since bit 0 or 4 was set; bit 6 is constant and says that threads of other
+//! processes sleep elsewhere (`remote_word.rs`); the upper 25 bits count wake-ups, so that no sleeper
+//! mistakes one for another. Where bits 0, 1, 2, 4 and 6 are clear, one load is all that a waker does.
 //!
 //! ```text
 //! waker                                            sleeper
@@ -53,9 +53,25 @@
 //! a small ring again and again, and futures that are dropped and made anew by a `select!`, have one heavy
 //! fence in all.
 //!
+//! *Young events.* A heavy fence is a system call which interrupts all cores, and many a ring lives for one
+//! message. So each event begins with bit 1: its wakers have full fences, and whoever sleeps, or
+//! [flags](Event::set_flag) something, has one and calls nobody. After [`YOUTH`] looks of wakers in a row
+//! that found nobody to wake, the bit is cleared, for good (event.grow8), and wakers are light from then on.
+//! Each look at the bit is a look at the word that has what it is about, so coherence decides:
+//!
+//! - Whoever sees bit 1 set at event.sleep1, or in a word that has the flag, comes before event.grow8 in the
+//!   order of changes of the word. A light waker sees bit 1 clear, so at a later word: that has the
+//!   registration or the flag, or a wake-up since. It takes the slow path, or has nothing to do.
+//! - All other wakers have full fences. Of two full fences one comes first, as above.
+//! - Whoever sees bit 1 clear asks for a heavy fence. That reaches wakers of both kinds.
+//!
+//! For bit 5 it is the same: whoever has set it while the event was young serves those who come when it is
+//! not, because no light waker has a look from before the first sleeper's event.sleep1.
+//!
 //! *Coalescing.* event.wake4 clears bit 0, so after one wake-up the waker pays one load again until somebody
-//! registers anew, however late the sleepers run. (After a wake-up of tasks, as many slow paths come first as
-//! find none of them: [`MANY_IN_VAIN`](super::waiters::MANY_IN_VAIN).) A
+//! registers anew, however late the sleepers run. (In a young event it pays a full fence, too. After a
+//! wake-up of tasks, as many slow paths come first as find none of them:
+//! [`MANY_IN_VAIN`](super::waiters::MANY_IN_VAIN).) A
 //! sleeper that times out, or finds its message at event.sleep3, leaves the bit set: one wake-up is then made
 //! for nobody.
 //!
@@ -65,11 +81,14 @@
 //! Sources: Vyukov's eventcount; the asymmetric fences after Linux `membarrier(2)` and Dice, Huang, Yang,
 //! "Asymmetric Dekker synchronization" (2001).
 
+use core::task::Waker;
+
 use super::Deadline;
 use super::fence;
 use super::flag::{Flag, HasFlags};
 #[cfg(feature = "std")]
 use super::give_way::GiveWayHint;
+use super::late;
 use super::park::Parking;
 use super::remote::Remote;
 use super::waiters::Waiters;
@@ -80,8 +99,12 @@ use crate::sync::{AtomicU32, Ordering, mutated, ordering};
 /// An eventcount. Any number of sleepers and wakers.
 pub(crate) struct Event {
     /// Written by sleepers (event.sleep1) and, only while bit 0 or 4 is set, by wakers (event.wake4,
-    /// event.wake6), and where something is [flagged](Event::set_flag); constant as long as nobody sleeps.
+    /// event.wake6), where something is [flagged](Event::set_flag), and once by a waker (event.grow8);
+    /// otherwise constant as long as nobody sleeps.
     pub(super) word: AtomicU32,
+    /// How many looks of wakers in vain are left before event.grow8; 0 where bit 1 is constant. A hint: where
+    /// several look at once, they may count as one.
+    youth: AtomicU32,
     /// How many are in event.sleep4: a hint.
     asleep: AtomicU32,
     parking: Parking,
@@ -105,6 +128,7 @@ pub(crate) struct Ticket {
 
 /// A thread sleeps, or is about to.
 const THREAD: u32 = 1;
+/// Wakers have full fences.
 // Decision 0006: in the same word, so that one load decides.
 const FENCE_BOTH_SIDES: u32 = 2;
 /// A task waits, or is about to, or did so not long ago.
@@ -116,6 +140,11 @@ const FENCED: u32 = 32;
 /// Threads of other processes may sleep elsewhere.
 const ELSEWHERE: u32 = 64;
 const WAKE_UP: u32 = 128;
+
+/// So many looks of wakers in a row that find nobody end the youth of an event. Together they cost about as
+/// much as one heavy fence.
+// Decision 0115: full fences first.
+const YOUTH: u32 = if cfg!(annulus_loom) { 1 } else { 64 };
 
 impl HasFlags for Event {
     #[inline(always)]
@@ -131,7 +160,13 @@ impl Event {
 
     /// An event whose sleeps and wake-ups are counted, if there are counters.
     pub(crate) fn counting(counters: Counting) -> Self {
-        Self::with(if fence::is_asymmetric() { 0 } else { FENCE_BOTH_SIDES }, counters)
+        if !fence::is_asymmetric() {
+            return Self::with(FENCE_BOTH_SIDES, counters);
+        }
+        if !fence::begins_young() || mutated!("never_young") {
+            return Self::with(0, counters);
+        }
+        Self { youth: AtomicU32::new(YOUTH), ..Self::with(FENCE_BOTH_SIDES, counters) }
     }
 
     /// An event whose wakers and sleepers have a full fence each, so that nobody asks the system for one. For
@@ -143,6 +178,7 @@ impl Event {
     fn with(word: u32, counters: Counting) -> Self {
         Self {
             word: AtomicU32::new(word),
+            youth: AtomicU32::new(0),
             asleep: AtomicU32::new(0),
             parking: Parking::new(),
             #[cfg(feature = "std")]
@@ -167,6 +203,13 @@ impl Event {
     pub(crate) fn notify(&self) {
         if unlikely(self.may_have_sleepers()) {
             self.wake();
+        }
+    }
+
+    /// As [`notify`](Self::notify), of who has called [`fence`](Self::fence) since that store.
+    pub(crate) fn notify_fenced(&self) {
+        if self.has_sleepers() || self.remote.is_some() {
+            self.wake_all();
         }
     }
 
@@ -222,8 +265,8 @@ impl Event {
     fn is_clear_of(&self, bits: u32) -> bool {
         // event.wake2, for the compiler; pairs with event.sleep2, which makes every core execute a barrier.
         fence::light();
-        // event.wake3. Relaxed: event.wake2 and event.sleep2 decide what it sees. (The constant bit is seen
-        // whatever else is.)
+        // event.wake3. Relaxed: event.wake2 and event.sleep2 decide what it sees; where it sees event.grow8,
+        // coherence does.
         self.word.load(Ordering::Relaxed) & bits == 0
     }
 
@@ -239,14 +282,42 @@ impl Event {
         }
         // Mutants: `&& with ||`, `& with |`: a fence more.
         // Mutants: `!= with ==`, `& with ^`: only a model sees it: event_no_light_fence.
-        if self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 && !mutated!("event_no_light_fence") {
-            fence::full();
+        if self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 {
+            if !mutated!("event_no_light_fence") {
+                fence::full();
+            }
+            self.grow();
         }
     }
 
-    /// Whether a light fence is not enough for those who [`fence`](Self::fence).
+    /// As [`fence`](Self::fence), but always the full one.
+    // Mutants: `with ()`: only a model sees it: claimed_counts_early.
+    pub(crate) fn fence_fully(&self) {
+        fence::full();
+        self.grow();
+    }
+
+    /// A waker looks, with a full fence.
+    #[inline]
+    fn grow(&self) {
+        // Relaxed, here and below: a hint.
+        let youth = self.youth.load(Ordering::Relaxed);
+        let bits = FENCE_BOTH_SIDES | Flag::Closed as u32;
+        // (What is closed is about to end, and who closes looks, too.)
+        if youth == 0 || self.word.load(Ordering::Relaxed) & bits != FENCE_BOTH_SIDES {
+            return;
+        }
+        if youth == 1 {
+            // event.grow8. Relaxed: which changes of the word come before it is all that matters.
+            self.word.fetch_and(!FENCE_BOTH_SIDES, Ordering::Relaxed);
+        }
+        self.youth.store(youth - 1, Ordering::Relaxed);
+    }
+
+    /// Whether a light fence is never enough for those who [`fence`](Self::fence).
     pub(crate) fn needs_fence(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0
+        let is_constant = self.youth.load(Ordering::Relaxed) == 0;
+        is_constant && self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0
     }
 
     /// The other side of [`needs_slow_path`](Self::needs_slow_path), for whoever changes something that a
@@ -254,34 +325,56 @@ impl Event {
     /// False where the system refused it.
     // Mutants: `with true`: only a model sees it: end_no_barrier. No test can tell what a barrier did to
     // other cores, nor that the system refused one that it had offered.
+    #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
     pub(crate) fn barrier(&self) -> bool {
         #[cfg(feature = "shm")]
         if let Some(remote) = &self.remote {
             // The waker may be of another process.
             return fence::heavy_across(remote.is_asymmetric());
         }
-        // Mutants: `== with !=`, `& with |`, `& with ^`: only a model sees it: end_no_barrier. No test can
-        // tell what a barrier did to other cores, nor that the system refused one that it had offered.
-        fence::heavy(self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0)
+        // A young event is no help: a waker that sees event.grow8 need not see what the caller has changed.
+        fence::heavy(fence::is_asymmetric())
     }
 
     /// Whether a [`barrier`](Self::barrier) would take microseconds. (It may find out by one.) If not, the
     /// process would register for it first, which takes milliseconds.
     pub(crate) fn has_cheap_barriers(&self) -> bool {
-        self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0 || fence::is_registered()
+        self.needs_fence() || fence::is_registered()
     }
 
-    /// As [`barrier`](Self::barrier), for whoever can't go without. Where the system refuses it (a sandbox
-    /// that forbids itself the system call after it made its rings), it waits a millisecond instead, in which a
-    /// processor carries out what it has begun.
+    /// As [`barrier`](Self::barrier), for whoever can't go without. Where the system refuses it (because the
+    /// process has not registered, or in a sandbox that forbids itself the system call after it made its
+    /// rings), it waits a millisecond instead, in which a processor carries out what it has begun.
     // Mutants: `with ()`: only a model sees it: end_no_barrier. No test can tell what a barrier did to other
     // cores, nor that the system refused one that it had offered.
     pub(crate) fn barrier_at_any_price(&self) {
-        // Mutants: `&& with ||`, `delete !`: a millisecond in place of a barrier.
-        if !mutated!("end_no_barrier") && !self.barrier() {
-            // Unreached: where the system refuses membarrier after it allowed it
-            fence::wait_out();
+        self.barrier_or_wait(fence::is_asymmetric());
+    }
+
+    /// The same, for who has seen a [`Flag`] of this event, or has set it: each waker sees the flag, or the
+    /// caller sees what that waker stored before. Where the event is young, the system is not asked.
+    pub(crate) fn barrier_behind_flag(&self) {
+        // Relaxed: not before the word in which the flag was seen (coherence).
+        let is_young = self.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES != 0;
+        self.barrier_or_wait(!is_young && !mutated!("grown_taken_for_young"));
+    }
+
+    // Mutants: `with ()`: only a model sees it: end_no_barrier.
+    #[cfg_attr(not(feature = "shm"), allow(clippy::unused_self, reason = "for rings of other processes"))]
+    fn barrier_or_wait(&self, asymmetric: bool) {
+        if mutated!("end_no_barrier") {
+            return;
         }
+        #[cfg(feature = "shm")]
+        if self.remote.is_some() {
+            // Mutants: `delete !`: a millisecond in place of a barrier.
+            if !self.barrier() {
+                // Unreached: where the system refuses membarrier after it allowed it
+                fence::wait_out();
+            }
+            return;
+        }
+        fence::heavy_or_wait(asymmetric);
     }
 
     /// As [`notify`](Self::notify), where any of those who sleep will do for the caller's last `count`
@@ -457,6 +550,9 @@ impl Event {
                     if let Some(counters) = &self.counters {
                         counters.woke();
                     }
+                    if self.youth.load(Ordering::Relaxed) != 0 {
+                        self.youth.store(YOUTH, Ordering::Relaxed);
+                    }
                     return seen;
                 }
                 Err(now) => seen = now,
@@ -485,10 +581,14 @@ impl Event {
     /// once more before it returns to its executor. False where nobody would wake it: those who do are of
     /// another process, and the system has no thread that waits for them here.
     ///
-    /// A task has no clock, so it can't nap. Where the system refuses the heavy fence, this waits a
-    /// millisecond in its place, as a close does, in which a processor carries out what it has begun.
-    pub(super) fn register_task(&self) -> bool {
-        self.register_as(TASK, mutated!("task_no_heavy_fence"));
+    /// A task has no clock, so it can't nap. Where the process has not registered for the heavy fence, a
+    /// thread of the library naps for it, and wakes `waker` (`late.rs`). Where the system refuses that, too,
+    /// this waits a millisecond, as a close does, in which a processor carries out what it has begun.
+    pub(super) fn register_task(&self, waker: &Waker) -> bool {
+        let ticket = self.register_as(TASK, mutated!("task_no_heavy_fence"));
+        if !ticket.fenced && !late::wake_later(waker) {
+            fence::wait_out();
+        }
         // Those who wake may be of another process.
         self.remote.as_ref().is_none_or(Remote::register_task)
     }
@@ -504,13 +604,8 @@ impl Event {
         if seen & SLEEPER != 0 && seen & others != 0 {
             return Ticket { word, fenced: true };
         }
-        // event.sleep2. Pairs with event.wake2. A thread can nap meanwhile.
-        let heavy = if kind == THREAD { fence::heavy_if_registered } else { fence::heavy };
-        let mut fenced = without_fence || heavy(word & FENCE_BOTH_SIDES == 0);
-        if !fenced && kind == TASK {
-            fence::wait_out();
-            fenced = true;
-        }
+        // event.sleep2. Pairs with event.wake2. Whoever is refused it naps, or is woken to look again.
+        let fenced = without_fence || fence::heavy_if_registered(word & FENCE_BOTH_SIDES == 0);
         // Decision 0071: one fence for many. Only if nothing has changed since event.sleep1: the bit means
         // the sleepers of this time.
         let is_noted = fenced && {
@@ -762,8 +857,9 @@ mod tests {
 
         fn wait(&mut self, event: &Event) {
             self.node.disarm();
-            let _ = self.node.arm(&self.count.waker());
-            event.register_task();
+            let waker = self.count.waker();
+            let _ = self.node.arm(&waker);
+            event.register_task(&waker);
         }
 
         fn wakes(&self) -> u32 {

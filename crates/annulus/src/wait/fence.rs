@@ -10,9 +10,8 @@
 //! as a process has one thread, it registers in no time, so the first ring does it. As soon as there is a
 //! second thread it takes milliseconds. Then a ring only asks whether the kernel knows the command, which
 //! decides the kind of its fences for good, and a thread that would sleep without a barrier naps (below).
-//! Once some naps have run out, a thread that has nothing else to do registers. So no sleeper waits for that.
-//! Whoever waits with a waker, or needs a barrier to close a ring, registers at once. Whoever can't have that
-//! calls [`prepare`] earlier.
+//! Once some naps have run out, a thread that has nothing else to do registers. So no sleeper waits for that,
+//! nor does a close. An event that is young (`event.rs`) needs no barrier at all.
 //!
 //! *Why wakers may go before that.* What is light is right at any time, registered or not:
 //!
@@ -24,8 +23,9 @@
 //! - The barrier is refused: the process has not registered yet, or may not, or may not ask (a sandbox that
 //!   came after its rings). Then the sleeper is told so, and naps: it looks again some milliseconds later, so
 //!   a wake-up that was missed comes late rather than never. (One is missed only where the waker's store is
-//!   still on its way to the other cores during the sleeper's second look.) Whoever would deactivate a lane
-//!   leaves it active. Whoever ends a queue waits a millisecond, and so does a task that registers.
+//!   still on its way to the other cores during the sleeper's second look.) For a task, a thread of the
+//!   library naps (`late.rs`). Whoever would deactivate a lane leaves it active. Whoever ends a queue waits a
+//!   millisecond, and so does a task for which nobody can nap.
 //! - Nobody asked for one. Then nobody sleeps, and a waker that looks has nothing to miss.
 //!
 //! *Between processes.* Where sleepers are of other processes, the same is done by another form of the
@@ -46,7 +46,7 @@ use crate::sync::{Ordering, fence, light_fence, mutated};
 /// Whether a sleeper can do the work of both sides: what this process is told at its first ring, whatever it
 /// is allowed later.
 // Mutants: `with true`: the same on this system.
-pub(super) fn is_asymmetric() -> bool {
+pub(crate) fn is_asymmetric() -> bool {
     system::is_offered()
 }
 
@@ -59,16 +59,19 @@ pub(super) fn is_asymmetric() -> bool {
 /// ([`WaitStrategy::Block`](crate::WaitStrategy::Block), the default). While the process has not registered,
 /// such a thread wakes up now and then to look at its ring: after 1, 2, 4, 8 and then each 16 milliseconds.
 /// In rare cases, a wake-up is missed, and it comes late by such a time. Once a thread has slept for about 30
-/// milliseconds, or many have for a shorter time, a thread of the library registers, and ends. But these
-/// threads pay for the registration:
+/// milliseconds, or many have for a shorter time, a thread of the library registers, and ends. A `select!`, a
+/// task and a notifier do not wait either: a thread of the library wakes them in the same rhythm, and then
+/// registers. Meanwhile these cost more:
 ///
-/// - the first thread that sleeps in a `select!`, polls a task which has to wait, or arms a notifier;
-/// - the first thread that ends a [`queue`](crate::queue), by `close` or by the drop of its consumers, while
-///   producers are there;
-/// - the first thread that closes a broadcast ring with one publisher from outside (a
-///   [`Closer`](crate::Closer));
-/// - with several producers of one [`mpsc`](crate::mpsc) or [`mpmc`](crate::mpmc) queue, a receive that
-///   stops looking at idle producers, after it has looked at them millions of times.
+/// - To end a [`queue`](crate::queue), by `close` or by the drop of its consumers, while producers are there
+///   takes a millisecond, if more messages were sent than a few dozen. So does closing a broadcast ring with
+///   one publisher from outside (a [`Closer`](crate::Closer)).
+/// - With several producers of one [`mpsc`](crate::mpsc) or [`mpmc`](crate::mpmc) queue, a receive that stops
+///   looking at idle producers, after it has looked at them millions of times, registers.
+///
+/// None of this holds for a ring that is young: a few dozen messages, one after the other, that woke nobody
+/// are still to come. So a ring for a reply, or one at which somebody sleeps at nearly each message, costs
+/// the same in any process.
 ///
 /// A program that makes its first ring before other threads start never needs this call, nor does one that
 /// only publishes to and receives from broadcast rings, and spins. Call it if your program makes its rings
@@ -105,6 +108,15 @@ pub(super) fn full() {
     fence(Ordering::SeqCst);
 }
 
+/// Whether events begin with full fences where light ones are to come (`event.rs`).
+pub(super) fn begins_young() -> bool {
+    // Models in which nobody sleeps are to go without, and those of young events are to have them.
+    #[cfg(annulus_loom)]
+    return std::env::var_os("ANNULUS_LOOM_YOUNG").is_some();
+    #[cfg(not(annulus_loom))]
+    true
+}
+
 /// The sleeper's fence; false where the system refused it, although it had promised it. Registers, where that
 /// is what was missing.
 pub(super) fn heavy(asymmetric: bool) -> bool {
@@ -120,6 +132,19 @@ pub(super) fn heavy_if_registered(asymmetric: bool) -> bool {
         register();
     }
     !asymmetric || system::barrier()
+}
+
+/// As [`heavy`], for who can neither do without nor nap, and does not wait for the registration: where the
+/// system refuses the barrier, this [waits](wait_out) in its place.
+pub(super) fn heavy_or_wait(asymmetric: bool) {
+    if mutated!("close_registers") {
+        register();
+    }
+    if !heavy_if_registered(asymmetric) {
+        wait_out();
+        #[cfg(feature = "std")]
+        system::nap_ran_out(false);
+    }
 }
 
 /// Whether the process has registered, or has no need to. May be a barrier, too.
@@ -177,6 +202,12 @@ pub(super) fn nap(naps: u32, deadline: Deadline, sleep: impl FnOnce(Deadline)) -
     !has_run_out
 }
 
+/// Whether the process has tried to register, so that barriers which are refused are refused for good.
+#[cfg(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
+pub(super) fn has_tried() -> bool {
+    system::has_tried()
+}
+
 /// Waits for so long that each processor has carried out what it had begun.
 #[cfg(feature = "std")]
 pub(super) fn wait_out() {
@@ -193,6 +224,19 @@ pub(super) fn nap(_: u32, deadline: Deadline, sleep: impl FnOnce(Deadline)) -> b
 /// The fence is never refused without `std`.
 #[cfg(not(feature = "std"))]
 pub(super) fn wait_out() {}
+
+/// How often the library would have asked the system for a barrier.
+#[cfg(annulus_loom)]
+#[allow(clippy::disallowed_types, reason = "of the model itself, which loom is not to see")]
+static BARRIERS_ASKED: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+/// How often the system was asked for a barrier so far. Loom has none, so a model says nothing of an
+/// execution in which one was needed.
+#[cfg(annulus_loom)]
+#[doc(hidden)]
+pub fn barriers_asked() -> usize {
+    BARRIERS_ASKED.load(Ordering::Relaxed)
+}
 
 #[cfg(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
 mod system {
@@ -223,9 +267,19 @@ mod system {
         std::fs::metadata("/proc/self/task").is_ok_and(|tasks| tasks.nlink() == 3)
     }
 
+    /// Whether somebody has called [`register`], and it has returned.
+    static TRIED: AtomicBool = AtomicBool::new(false);
+
     /// Tells the kernel that this process will ask for barriers.
     pub(super) fn register() -> bool {
-        membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
+        let registered = membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok();
+        // Relaxed, here and below: a hint; the lock of `late.rs` orders it where that matters.
+        TRIED.store(true, Ordering::Relaxed);
+        registered
+    }
+
+    pub(super) fn has_tried() -> bool {
+        TRIED.load(Ordering::Relaxed)
     }
 
     /// A nap has run out, perhaps one of the longest. The process has spent so much on naps that it
@@ -250,6 +304,8 @@ mod system {
     /// registered, and where it is refused to those who have, too. (The kernel keeps who did, so there is no
     /// flag that could differ from what it knows.)
     pub(super) fn barrier() -> bool {
+        #[cfg(test)]
+        super::tests::BARRIERS.set(super::tests::BARRIERS.get() + 1);
         membarrier(MembarrierCommand::PrivateExpedited).is_ok()
     }
 
@@ -301,6 +357,8 @@ mod system {
 
     // Mutants: `with false`: not in this build: not on Linux.
     pub(super) fn barrier() -> bool {
+        #[cfg(annulus_loom)]
+        super::BARRIERS_ASKED.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         true
     }
 
@@ -320,8 +378,15 @@ mod system {
 }
 
 #[cfg(all(test, feature = "std", not(annulus_loom)))]
-mod tests {
+pub(super) mod tests {
+    use core::cell::Cell;
+
     use super::*;
+
+    std::thread_local! {
+        /// How often this thread has asked the system for a barrier.
+        pub(crate) static BARRIERS: Cell<u64> = const { Cell::new(0) };
+    }
 
     #[test]
     /// Nobody here has registered in advance.

@@ -144,7 +144,7 @@ impl Listener {
         let Some(node) = &mut self.node else { return };
         let woken = node.arm(waker);
         self.settle(woken);
-        if !self.event().register_task() {
+        if !self.event().register_task(waker) {
             // Unreached: where the system has no thread for those whom other processes wake
             // Nobody would: it looks again, after a nap.
             waker.wake_by_ref();

@@ -20,6 +20,14 @@ mod flag;
 #[cfg(feature = "std")]
 mod give_way;
 mod latch;
+#[cfg(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
+mod late;
+#[cfg(all(
+    any(feature = "std", feature = "async"),
+    not(all(target_os = "linux", feature = "std", not(annulus_loom), not(miri)))
+))]
+#[path = "no_late.rs"]
+mod late;
 #[cfg(any(feature = "std", feature = "async"))]
 mod listener;
 mod look;
@@ -71,8 +79,12 @@ pub(crate) use contain::contain;
 pub(crate) use control::{Control, Lending, NextOrStop, Stop, pass_on};
 pub(crate) use deadline::Deadline;
 pub(crate) use event::Event;
+#[cfg(annulus_loom)]
+pub use fence::barriers_asked;
 #[cfg(feature = "std")]
 pub use fence::prepare;
+#[cfg(all(test, target_os = "linux", feature = "std", not(annulus_loom), not(miri)))]
+pub(crate) use fence::{is_asymmetric, tests::BARRIERS};
 pub(crate) use flag::{Flag, HasFlags};
 #[cfg(feature = "std")]
 pub(crate) use latch::CountsDown;

@@ -41,6 +41,9 @@ impl Event {
     pub(crate) fn notify(&self) {}
 
     /// Does nothing, as [`notify`](Self::notify).
+    pub(crate) fn notify_fenced(&self) {}
+
+    /// Does nothing, as [`notify`](Self::notify).
     #[inline]
     pub(crate) fn notify_some(&self, _count: usize) {}
 
@@ -73,6 +76,11 @@ impl Event {
         fence(Ordering::SeqCst);
     }
 
+    /// The same: there is only this one.
+    pub(crate) fn fence_fully(&self) {
+        fence(Ordering::SeqCst);
+    }
+
     /// Pairs with [`needs_slow_path`](Self::needs_slow_path).
     pub(crate) fn barrier(&self) -> bool {
         fence(Ordering::SeqCst);
@@ -86,6 +94,11 @@ impl Event {
 
     /// As [`barrier`](Self::barrier).
     pub(crate) fn barrier_at_any_price(&self) {
+        fence(Ordering::SeqCst);
+    }
+
+    /// As [`barrier`](Self::barrier).
+    pub(crate) fn barrier_behind_flag(&self) {
         fence(Ordering::SeqCst);
     }
 

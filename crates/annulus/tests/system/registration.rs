@@ -95,8 +95,9 @@ fn a_first_sleep_registers_nobody() {
         return;
     }
     let _second = second_thread();
-    let (publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
-    let (producer, mut consumer) = annulus::spsc::channel::<u64>(4);
+    let (mut publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
+    let (producer, mut consumer) = grown();
+    (0..MANY).for_each(|number| publisher.publish(number));
     let mut subscriber = subscribable.subscribe();
     let soon = Duration::from_micros(100);
     for _ in 0..500 {
@@ -111,6 +112,98 @@ fn a_first_sleep_registers_nobody() {
         assert!(begun.elapsed() < STUCK, "it naps for ever");
     }
     drop((publisher, producer));
+}
+
+/// So many messages end the youth of a ring.
+const MANY: u64 = 1000;
+
+/// A queue whose producer has light fences.
+fn grown() -> (annulus::spsc::Producer<u64>, annulus::spsc::Consumer<u64>) {
+    let (mut producer, mut consumer) = annulus::spsc::channel(4);
+    for number in 0..MANY {
+        producer.send(number).unwrap();
+        assert_eq!(consumer.recv(), Ok(number));
+    }
+    (producer, consumer)
+}
+
+/// A young ring needs no barrier, so sleeps at it are none that would register the process in the end.
+#[test]
+fn a_sleep_at_a_young_ring_registers_nobody() {
+    crate::support::alone!();
+    if !has_barriers() {
+        return;
+    }
+    let _second = second_thread();
+    let (_publisher, subscribable) = annulus::broadcast::lossy::<u64>(4);
+    let mut subscriber = subscribable.subscribe();
+    let (_producer, mut consumer) = annulus::spsc::channel::<u64>(4);
+    for _ in 0..3 {
+        assert!(subscriber.recv_timeout(Duration::from_millis(50)).is_err());
+        assert!(consumer.recv_timeout(Duration::from_millis(50)).is_err());
+    }
+    assert!(!is_registered(), "longer than the longest naps");
+}
+
+/// Nor does the end of a queue, a `select!`, a notifier or a task wait for the registration.
+///
+/// (A thread naps for the last three: it would register after five naps, in each of which somebody asks for
+/// one. They ask four times.)
+#[test]
+fn nobody_waits_for_the_registration() {
+    crate::support::alone!();
+    if !has_barriers() {
+        return;
+    }
+    let _second = second_thread();
+    let (sender, receiver) = annulus::queue::shared::channel(4);
+    for number in 0..MANY {
+        sender.send(number).unwrap();
+        assert_eq!(receiver.recv(), Ok(number));
+    }
+    drop(receiver);
+    assert!(sender.try_send(7).is_err());
+    let (mut producer, consumer) = grown();
+    drop(consumer);
+    assert!(producer.try_send(7).is_err());
+    let (publisher, _subscribable) = annulus::broadcast::lossy::<u64>(4);
+    publisher.closer().close();
+    assert!(!is_registered(), "after the ends of rings");
+
+    let (_producer, mut consumer) = grown();
+    annulus::select! {
+        recv(consumer) -> message => panic!("{message:?}"),
+        default(Duration::from_micros(100)) => {}
+    }
+    assert!(!is_registered(), "after a `select!`");
+    let mut notifier = annulus::EventNotifier::new(consumer).unwrap();
+    assert_eq!(notifier.arm(), annulus::Readiness::Armed);
+    assert!(!is_registered(), "after a notifier");
+
+    #[cfg(feature = "async")]
+    {
+        use crate::support::tasks::Counting;
+
+        let (mut producer, mut consumer) = grown();
+        let mut future = consumer.recv_async();
+        let woken = Counting::new();
+        assert!(woken.poll(&mut future).is_pending());
+        assert!(!is_registered(), "after a task");
+        // Who goes on waiting is woken to look again, until there are barriers.
+        let begun = Instant::now();
+        while !is_registered() {
+            let before = woken.wakes();
+            assert!(woken.poll(&mut future).is_pending());
+            while woken.wakes() == before && !is_registered() {
+                assert!(begun.elapsed() < STUCK, "it waits for ever");
+                thread::yield_now();
+            }
+        }
+        producer.send(7).unwrap();
+        assert_eq!(woken.poll(&mut future), std::task::Poll::Ready(Ok(7)));
+        drop(future);
+        woken.await_nobody();
+    }
 }
 
 /// A sleep is counted once, however many naps it is.

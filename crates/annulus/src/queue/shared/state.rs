@@ -26,7 +26,7 @@ use crate::hint::unlikely;
 use crate::lane::{ClaimedLane, FreeSlot, Number, Sent};
 use crate::observer::{Listing, Observe};
 use crate::stats::{Counting, Stats};
-use crate::sync::{AtomicU64, Ordering, fence, mutated};
+use crate::sync::{AtomicU64, Ordering, mutated};
 use crate::wait::{
     Deadline, Event, Flag, HasFlags, Look, Wait, WaitStrategy, WriterBackoff, preferred_slots, wait_until,
 };
@@ -103,7 +103,7 @@ impl<T> State<T> {
     fn wake_receivers(&self, first: Number) {
         let early = mutated!("claimed_counts_early").then(|| self.lane.written_from(first));
         // Full: pairs with that of another sender, and with the barriers of whoever sleeps and of `discard`.
-        fence(Ordering::SeqCst);
+        self.published.fence_fully();
         // Unreached: a send beside a close, or beside the drop of the last receiver; loom claimed_wake
         if self.may_be_closed() && !mutated!("claimed_close_unseen") {
             // All: one takes this message, and the others see that nothing is left.
@@ -218,7 +218,7 @@ impl<T> State<T> {
         let free = first.plus(self.lane.capacity() as u64);
         let early = mutated!("claimed_counts_early").then(|| self.lane.left_from(free));
         // Full: pairs with that of another receiver, and with the barrier of whoever sleeps.
-        fence(Ordering::SeqCst);
+        self.released.fence_fully();
         if !self.released.has_sleepers() {
             // Unreached: a wake-up by another between two looks: two threads have to meet there
             return;
@@ -337,8 +337,10 @@ impl<T> State<T> {
     #[cold]
     fn discard(&self) {
         // A sender that writes one after this sees that all receivers are gone, or the look below sees what it
-        // wrote.
-        self.published.barrier_at_any_price();
+        // wrote. Where all senders are gone, too, all that they wrote is seen (`is_zero` is Acquire).
+        if !self.senders.is_zero() {
+            self.published.barrier_behind_flag();
+        }
         if !mutated!("claimed_keeps_what_is_left") {
             // One by one: if a destructor panics, the others are still there.
             while let Some(claimed) = self.lane.claim(1) {
