@@ -867,6 +867,14 @@ mod tests {
         }
     }
 
+    impl Drop for Waiter {
+        fn drop(&mut self) {
+            if self.node.disarm() != crate::wait::waiters::Ended::Abandoned {
+                drop(self.node.give_back());
+            }
+        }
+    }
+
     /// Whether the system does not let this process have the heavy fence.
     fn is_fence_refused(event: &Event) -> bool {
         event.word.load(Ordering::Relaxed) & FENCE_BOTH_SIDES == 0 && !fence::heavy(true)

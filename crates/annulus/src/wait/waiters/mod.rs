@@ -369,7 +369,8 @@ mod tests {
         let shared = waiters.shared.get().unwrap();
         // Another thread has the list.
         assert!(shared.enter(0, 0));
-        there.extend(armed(&waiters, &notes, 5).drain(3..));
+        let mut late = armed(&waiters, &notes, 5);
+        there.extend(late.drain(3..));
         let mut goes = there.remove(1);
         goes.disarm();
         drop(goes.give_back());
@@ -386,6 +387,7 @@ mod tests {
         assert!(all(&waiters));
         assert_eq!(shared.leave(0), Woken { is_any: true, ..Woken::default() });
         ends(there);
+        ends(late);
     }
 
     /// Where there are fewer tasks than others asked for, the caller is told, and wakes whoever else sleeps.
