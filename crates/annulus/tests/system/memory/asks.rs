@@ -53,7 +53,16 @@ pub(crate) fn parts() -> Vec<Part> {
 
 /// A line of `/proc/self/status`, in bytes.
 pub(crate) fn status(name: &str) -> usize {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
+    bytes("/proc/self/status", name)
+}
+
+/// What the process has in memory. (That of `status` is no exact count.)
+pub(crate) fn resident() -> usize {
+    bytes("/proc/self/smaps_rollup", "Rss")
+}
+
+fn bytes(file: &str, name: &str) -> usize {
+    let text = fs::read_to_string(file).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
     line.trim().strip_suffix(" kB").unwrap().parse::<usize>().unwrap() * 1024
 }

@@ -3,7 +3,7 @@
 use annulus::memory::Memory;
 use annulus::pool;
 
-use crate::memory::asks::{part_of, status};
+use crate::memory::asks::{part_of, resident, status};
 use crate::memory::rings::{KINDS, same};
 use crate::support::alone;
 
@@ -28,11 +28,11 @@ fn many_rings_leave_nothing() {
     for make in KINDS {
         drop(make(Memory::require().prefault().lock()));
         // What has pages: an allocator may reserve addresses for a thread at any time.
-        let before = (status("VmRSS"), status("VmLck"));
+        let before = (resident(), status("VmLck"));
         for _ in 0..20 {
             drop(make(Memory::require().prefault().lock()).unwrap());
         }
-        let after = (status("VmRSS"), status("VmLck"));
+        let after = (resident(), status("VmLck"));
         assert_eq!(after.1, before.1);
         // Twenty rings would be more than that. (A sanitizer keeps what is freed for a while, and its tables
         // alone are terabytes.)
