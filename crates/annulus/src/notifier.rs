@@ -115,7 +115,8 @@ pub enum Readiness {
 /// - *The loop* pays one `read` of the descriptor for each arming, and after a pause a `membarrier` (see
 ///   [`prepare`](crate::prepare)). The first arming at a ring may allocate memory for the waker.
 /// - *While idle* it costs nothing: no thread, no timer, no look. (If other processes send, a
-///   thread of the library waits for them, with the feature `shm`.)
+///   thread of the library waits for them, with the feature `shm`. Before the process has
+///   [registered](crate::prepare), a thread looks in its place, a few times in all.)
 ///
 /// If the system refuses the `membarrier` (a sandbox that came after the ring), `arm` waits a millisecond in
 /// its place, and nothing is lost.

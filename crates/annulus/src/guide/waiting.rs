@@ -103,9 +103,9 @@
 //!
 //! On Linux, the process must register with the kernel for its sleeps. It does so with its first ring, which
 //! takes no time as long as there is one thread. If there are more, it would take milliseconds, so it is done
-//! beside the first sleeps. Until then, a sleeping thread wakes up now and then, a few times in all. Only the
-//! first wait of a task, a select or a descriptor waits for it. `annulus::prepare` does it in advance. Call
-//! it at the start of `main` if the first ring is made later:
+//! beside the first sleeps. Until then, a sleeping thread wakes up now and then, a few times in all, and a
+//! thread of the library does so for tasks, selects and descriptors. Nobody waits for the registration.
+//! `annulus::prepare` does it in advance. Call it at the start of `main` if the first ring is made later:
 //!
 //! ```
 //! annulus::prepare();
