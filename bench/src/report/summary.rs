@@ -1,4 +1,5 @@
-//! How the rows stand to the best rival on each processor, the worst one first: the tables of `docs/benchmarks/README.md`.
+//! How the rows stand to the best rival on each processor, the worst one first: the tables of
+//! `docs/benchmarks/README.md`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

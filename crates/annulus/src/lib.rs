@@ -94,8 +94,8 @@
 //! - **A thread that stops in the middle of a write** holds up everyone who needs that message. (A debugger
 //!   can stop it, or a priority that starves it.) With many publishers it also holds up the publisher that
 //!   claims the same slot one lap later, and so on, one publisher more each lap, until the thread goes on.
-//! - **Seqlocks are not wait-free**: a reader of a lossy ring makes no progress as long as publishers overwrite
-//!   the *whole ring* during each copy of one message.
+//! - **Seqlocks are not wait-free**: a reader of a lossy ring makes no progress as long as publishers
+//!   overwrite the *whole ring* during each copy of one message.
 //! - **A subscriber that joins a lossless ring at the oldest message** finds at least half of those that are
 //!   still in it, and not always all: publishers look at their subscribers only once in half a ring.
 //! - **A lossless subscriber that is forgotten** (`mem::forget`) holds up its publishers for ever.

@@ -2,8 +2,8 @@
 //!
 //! There are as many as the ring was made with, in memory that the publisher and all subscribers write to.
 //! Whoever has a seat holds a lock on it, which the kernel takes down when the process ends. So a publisher
-//! that has no room takes the locks that nobody holds: where a cell is in use, its subscriber is dead, and the
-//! cell is free from then on.
+//! that has no room takes the locks that nobody holds: where a cell is in use, its subscriber is dead, and
+//! the cell is free from then on.
 //!
 //! ```text
 //! subscriber that joins                            publisher that has no room

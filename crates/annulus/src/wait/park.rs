@@ -260,15 +260,15 @@ mod tests {
             first.join().unwrap();
             (0..3).for_each(|_| drop(scope.spawn(sleep)));
             await_asleep(&parking, 3);
-            for woken in 1..=2 {
-                assert_eq!(parking.wake(&word, 1), 1);
-                assert_eq!(parking.asleep(), 3 - woken);
-                while returned.load(Ordering::Relaxed) < 1 + woken {
+            // More may return than are woken: who is about to sleep when another is notified.
+            for left in (0..3).rev() {
+                assert!(parking.wake(&word, 1) <= 1);
+                while returned.load(Ordering::Relaxed) + parking.asleep() < 4 {
                     thread::yield_now();
                 }
+                assert!(parking.asleep() <= left);
             }
-            assert_eq!(parking.wake(&word, 5), 1, "one is left");
-            assert_eq!(parking.wake(&word, 5), 0);
+            assert_eq!(parking.wake(&word, 5), 0, "nobody is left");
         });
     }
 

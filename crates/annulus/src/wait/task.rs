@@ -24,8 +24,8 @@ use crate::sync::mutated;
 const LOOKS: u32 = if cfg!(annulus_loom) { 3 } else { 64 };
 
 /// The future of a [`Wait`]. It does nothing before its first poll. Dropped at any time, it leaves no waker
-/// behind, and passes on a wake-up that it did not use. (Where a thread [naps](super::late) in its place, that
-/// has its waker for some milliseconds more.)
+/// behind, and passes on a wake-up that it did not use. (Where a thread [naps](super::late) in its place,
+/// that has its waker for some milliseconds more.)
 #[must_use = "a future does nothing until it is awaited"]
 pub(crate) struct Waiting<W: Wait> {
     // Before the waiter: it is dropped first, and the waiter keeps its event alive.

@@ -336,8 +336,8 @@ impl<T> State<T> {
     /// not yet written. The thread that writes that message comes here, too.
     #[cold]
     fn discard(&self) {
-        // A sender that writes one after this sees that all receivers are gone, or the look below sees what it
-        // wrote. Where all senders are gone, too, all that they wrote is seen (`is_zero` is Acquire).
+        // A sender that writes one after this sees that all receivers are gone, or the look below sees what
+        // it wrote. Where all senders are gone, too, all that they wrote is seen (`is_zero` is Acquire).
         if !self.senders.is_zero() {
             self.published.barrier_behind_flag();
         }
