@@ -312,6 +312,7 @@ impl<T: Send + 'static> Input<T> {
     /// ```
     #[must_use]
     pub fn close_reason(&mut self) -> Option<CloseReason> {
+        self.connect();
         self.is_closed().then(|| match &self.way {
             Way::Unbuilt(_) => CloseReason::NotBuilt,
             Way::Queue(producer) => producer.readers.close_reason(),
