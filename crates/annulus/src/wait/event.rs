@@ -190,12 +190,19 @@ impl Event {
     }
 
     /// An event whose sleepers may be of other processes: each wake-up looks for them. If the light fence is
-    /// not enough for them, wakers have full ones.
+    /// not enough for them, wakers have full ones. (That the event is young is about those of this process: a
+    /// sleeper of another one has its heavy fence in any case.)
     // Decision 0089: one more load for each message, no fence.
     #[cfg(feature = "shm")]
     pub(crate) fn across(remote: Remote, counters: Counting) -> Self {
-        let fences = if remote.is_asymmetric() { 0 } else { FENCE_BOTH_SIDES };
-        Self { remote: Some(remote), ..Self::with(ELSEWHERE | fences, counters) }
+        let event = if remote.is_asymmetric() {
+            Self::counting(counters)
+        } else {
+            Self::with(FENCE_BOTH_SIDES, counters)
+        };
+        // Relaxed: nobody else has it yet.
+        event.word.fetch_or(ELSEWHERE, Ordering::Relaxed);
+        Self { remote: Some(remote), ..event }
     }
 
     /// Wakes everybody who registered before a poll could see the caller's last store.
