@@ -1,6 +1,5 @@
 //! Which types can be copied through a ring.
 
-mod as_it_is;
 #[cfg(feature = "derive")]
 pub(crate) mod padding;
 #[cfg(feature = "derive")]
@@ -9,8 +8,6 @@ pub(crate) mod wire;
 use core::mem::MaybeUninit;
 
 use bytemuck::NoUninit;
-
-use as_it_is::AsItIs;
 
 /// A message that is copied into a ring and out of it: [`Copy`], `'static` and [`Send`].
 ///
@@ -159,17 +156,17 @@ pub trait Message: Copy + Send + 'static {
 
 /// A type without padding lies in the ring as it is.
 #[diagnostic::do_not_recommend]
-impl<T: AsItIs + Send + 'static> Message for T {
-    type Wire = T::Wire;
+impl<T: NoUninit + Send> Message for T {
+    type Wire = T;
 
     #[inline(always)]
-    fn encode<'a>(&'a self, _: &'a mut MaybeUninit<T::Wire>) -> &'a T::Wire {
-        self.wire()
+    fn encode<'a>(&'a self, _: &'a mut MaybeUninit<T>) -> &'a T {
+        self
     }
 
     #[inline(always)]
-    unsafe fn decode(wire: *const T::Wire) -> T {
+    unsafe fn decode(wire: *const T) -> T {
         // SAFETY: the caller's promise: there is a `T`.
-        unsafe { T::from_wire(wire) }
+        unsafe { wire.read() }
     }
 }
