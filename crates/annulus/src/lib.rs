@@ -41,7 +41,7 @@
 //! | many | many, each message to one | a queue; each producer has a ring of its own | [`mpmc::channel`] |
 //! | many | many, each message to one | a queue with one ring, one order and one bound; handles are shared or cloned freely | [`queue::shared::channel`] |
 //! | one | one | one value, as the reply to a question | [`oneshot::channel`] |
-//! | one or many | many, each sees the newest | one value of any type, replaced or changed in place; readers wait for a change | [`watch::channel`] |
+//! | one or many | many, each sees the newest | one value of any type, replaced or changed in place; readers wait for a change | `watch::channel` (with `std`) |
 //! | one | one | a queue of byte records of any length, each in one piece | [`queue::bytes::channel`] |
 //! | one or many | many, each sees all | broadcast rings by name, made on first use | [`Bus`], [`TypedBus`] |
 //! | | | buffers of one size, for bytes that are too large to copy; their 4-byte handles go through a queue | [`pool::BufferPool`] |

@@ -271,7 +271,7 @@ fn give_back<T, E: GiveBack<T>>(put: Result<(), (Refusal, T)>) -> Result<(), E> 
     put.map_err(|(refusal, value)| E::of(refusal, value))
 }
 
-/// Writes both traits for handles. `now` and `late` are what [`Put`] says, and `task` is the future of an own
+/// Writes both traits for handles. `now` and `late` are what `Put` says, and `task` is the future of an own
 /// verb whose error has the value.
 macro_rules! transmits {
     ($(

@@ -41,6 +41,7 @@ fn send_two<K: Kind>(producer: &mut Producer<Token, K>, tokens: &Arc<()>) -> usi
 }
 
 /// The consumer goes beside two sends, the second of which has a light fence.
+#[allow(clippy::type_complexity, reason = "a function that makes a queue")]
 fn the_consumer_goes<K: Kind + 'static>(make: fn(usize) -> (Producer<Token, K>, Consumer<Token, K>))
 where
     Producer<Token, K>: Send,

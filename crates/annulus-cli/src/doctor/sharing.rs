@@ -1,5 +1,7 @@
 //! What rings between processes meet by: process numbers, and a folder for names.
 
+use std::path::Path;
+
 use super::answers::Room;
 use super::finding::{Read, Reading};
 use super::machine::Machine;
@@ -133,7 +135,8 @@ fn removes_ipc(root: &Root) -> Result<bool, Unseen> {
     let mut pieces = std::collections::BTreeMap::new();
     for folder in SYSTEMD {
         let folder = format!("{folder}/logind.conf.d");
-        for piece in root.names(&folder).into_iter().filter(|name| name.ends_with(".conf")) {
+        let is_piece = |name: &String| Path::new(name).extension().is_some_and(|kind| kind == "conf");
+        for piece in root.names(&folder).into_iter().filter(is_piece) {
             let path = format!("{folder}/{piece}");
             pieces.entry(piece).or_insert(path);
         }
@@ -142,9 +145,9 @@ fn removes_ipc(root: &Root) -> Result<bool, Unseen> {
         texts.extend(read(path)?);
     }
     let value_in = |text: &str, name: &str| {
-        let values =
+        let mut values =
             text.lines().filter_map(|line| line.trim().strip_prefix(name)?.trim_start().strip_prefix('='));
-        values.last().map(|value| value.trim().to_owned())
+        values.next_back().map(|value| value.trim().to_owned())
     };
     let said = texts.iter().rev().find_map(|text| value_in(text, "RemoveIPC"));
     // The main file comes with comments that say what it is otherwise.

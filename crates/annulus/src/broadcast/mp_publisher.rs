@@ -454,7 +454,7 @@ impl<T: Message, M: Mode> MpPublisher<T, M> {
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A
     /// [`SubscriberGroup`](crate::broadcast::SubscriberGroup) counts as one, and each paused member of it as
-    /// one more. Subscribers may join and leave meanwhile. A [`Subscribable`](crate::broadcast::Subscribable)
+    /// one more. Subscribers may join and leave meanwhile. A [`Subscribable`]
     /// does not count, so somebody may still join when this is 0.
     ///
     /// ```

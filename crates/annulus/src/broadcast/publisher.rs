@@ -21,7 +21,7 @@ use crate::sync::mutated;
 /// thread.
 ///
 /// On a [`Lossy`] ring it never waits for anybody, and publishing takes the same few instructions for any
-/// number of subscribers. On a [`Lossless`](crate::broadcast::Lossless) ring it waits for the slowest
+/// number of subscribers. On a [`Lossless`] ring it waits for the slowest
 /// subscriber before it overwrites a message that the subscriber has not received. On both rings, waking a
 /// sleeping subscriber costs one system call, however many messages come before the subscriber runs.
 ///
@@ -142,7 +142,7 @@ impl<T: Message, M: Mode> Publisher<T, M> {
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, taps, stages and clones. A
     /// [`SubscriberGroup`](crate::broadcast::SubscriberGroup) counts as one, and each paused member of it as
-    /// one more. Subscribers may join and leave meanwhile. A [`Subscribable`](crate::broadcast::Subscribable)
+    /// one more. Subscribers may join and leave meanwhile. A [`Subscribable`]
     /// does not count, so somebody may still join when this is 0.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! The publisher of a topic as what one can send into: [`Transmit`](crate::Transmit).
+//! The publisher of a topic as what one can send into: [`Transmit`].
 
 use super::kind::Kind;
 use super::publisher::TopicPublisher;

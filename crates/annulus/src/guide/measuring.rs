@@ -85,7 +85,7 @@
 //!
 //! Every handle says with `stats` what its ring does ([`Stats`](crate::Stats)), and an
 //! [`Observer`](crate::Observer) says so to a thread without a handle. Rings with a name (`named` of each
-//! builder) are in a list, which [`Observers`](crate::Observers) shows to any thread:
+//! builder) are in a list, which `Observers` shows to any thread:
 //!
 //! ```
 //! use annulus::{Observers, broadcast};

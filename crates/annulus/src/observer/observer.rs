@@ -17,7 +17,7 @@ use crate::stats::Stats;
 ///
 /// While an observer takes a snapshot, it keeps the ring's memory. If the last handle goes in that time, the
 /// values in the ring are dropped on the thread of the observer. (One that comes from a list of
-/// [`Observers`](crate::Observers) keeps nothing: the last handle waits for its snapshot.)
+/// `Observers` keeps nothing: the last handle waits for its snapshot.)
 ///
 /// # Examples
 ///
@@ -37,7 +37,7 @@ use crate::stats::Stats;
 /// assert_eq!(observer.stats(), None);
 /// ```
 ///
-/// [`Observers`](crate::Observers) lists those of all rings that have a name.
+/// `Observers` lists those of all rings that have a name.
 #[derive(Clone)]
 pub struct Observer {
     ring: Ring,

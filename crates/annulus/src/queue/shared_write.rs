@@ -91,6 +91,8 @@ unsafe fn publish_slow_path<T>(
     let unsent = is_closed.then(settle);
     if !node.is_active() && !mutated!("send_activates_nothing") {
         state.roster.activate(node);
+        // As in `write.rs`.
+        state.published.fence();
     }
     if state.published.has_sleepers() {
         let until = unsent.as_ref().map_or(end, Claimed::number);

@@ -432,6 +432,8 @@ fn publish_slow_path<T, C: ControlBlock<T>>(
     let sent = !state.may_be_closed() || mutated!("close_unsettled") || node.lane.seal(tail) == tail;
     if !node.is_active() && !mutated!("send_activates_nothing") {
         state.roster.activate(node);
+        // What a sleeper looks at first, the lane or its bit, is stored only now.
+        state.published.fence();
     }
     state.published.notify_fenced();
     if !sent {

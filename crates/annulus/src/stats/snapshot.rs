@@ -57,7 +57,7 @@ pub(crate) type Name = Option<Cow<'static, str>>;
 #[non_exhaustive]
 pub struct Stats {
     /// The name of the ring, if its builder gave it one (`named`). The ring of a topic of a
-    /// [bus](crate::bus) has the name of the topic otherwise. [`Observers`](crate::Observers) lists rings
+    /// [bus](crate::bus) has the name of the topic otherwise. `Observers` lists rings
     /// that have a name.
     pub name: Option<Cow<'static, str>>,
     /// How many messages the ring holds. (A queue with a ring for each producer: how many each of them

@@ -1,7 +1,7 @@
 //! [`Existing`]: a receiving handle of the user's as what a stage receives from.
 //!
 //! Its ring is not the pipeline's, so a shutdown can't close it. The thread waits there as an event loop
-//! does: it lends the ring's event to whoever stops it ([`Control`](crate::wait::Control)).
+//! does: it lends the ring's event to whoever stops it ([`Control`]).
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;

@@ -106,7 +106,7 @@ impl Publisher {
         self.extents.sequence()
     }
 
-    /// How many subscribers the ring has now, on whichever thread. A [`Subscribable`](super::Subscribable)
+    /// How many subscribers the ring has now, on whichever thread. A [`Subscribable`]
     /// does not count, so somebody may still join when this is 0.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {

@@ -206,7 +206,7 @@ impl<T: Send + Sync, R: Reset<T>> MpEventPublisher<T, R> {
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. Subscribers
-    /// may join and leave meanwhile. An [`EventSubscribable`](crate::event::EventSubscribable) does not
+    /// may join and leave meanwhile. An [`EventSubscribable`] does not
     /// count, so somebody may still join when this is 0.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {

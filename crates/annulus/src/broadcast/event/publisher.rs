@@ -55,7 +55,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     /// # Errors
     ///
     /// [`PublishError`] gives the closure back if nobody is left to receive (every subscriber is gone, and
-    /// every [`EventSubscribable`](crate::event::EventSubscribable) too), or if somebody has
+    /// every [`EventSubscribable`] too), or if somebody has
     /// [closed](Self::close) the ring, also while this call waited. The closure has not run.
     ///
     /// # Examples
@@ -185,7 +185,7 @@ impl<T: Send + Sync, R: Reset<T>> EventPublisher<T, R> {
     }
 
     /// How many subscribers the ring has now, on whichever thread: plain ones, stages and clones. Subscribers
-    /// may join and leave meanwhile. An [`EventSubscribable`](crate::event::EventSubscribable) does not
+    /// may join and leave meanwhile. An [`EventSubscribable`] does not
     /// count, so somebody may still join when this is 0.
     #[must_use]
     pub fn subscriber_count(&self) -> usize {

@@ -91,7 +91,7 @@ impl Builder {
     }
 
     /// Gives the queue a name, which its [`Stats`](crate::Stats) have. A queue with a name is in the list of
-    /// [`Observers`](crate::Observers), and can be exported (feature `metrics`): by the name, once
+    /// `Observers`, and can be exported (feature `metrics`): by the name, once
     /// `metrics::export` was called for it.
     #[must_use]
     pub fn named(mut self, name: &'static str) -> Self {
