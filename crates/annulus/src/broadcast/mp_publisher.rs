@@ -200,7 +200,7 @@ impl<T: Message> MpPublisher<T, Lossless> {
     /// # Errors
     ///
     /// [`PublishError`] gives the message back if nobody is left to receive it (every subscriber is gone, and
-    /// every [`Subscribable`](crate::broadcast::Subscribable) too), or if somebody has [closed](Self::close)
+    /// every [`Subscribable`] too), or if somebody has [closed](Self::close)
     /// the ring, also while this call waited.
     ///
     /// # Examples

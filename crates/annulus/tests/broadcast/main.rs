@@ -9,7 +9,7 @@ mod many;
 #[cfg(feature = "metrics")]
 mod metrics;
 mod model;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(annulus_loom)))]
 mod observers;
 mod shown;
 mod stages;
