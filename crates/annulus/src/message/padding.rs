@@ -30,6 +30,11 @@ pub const fn no_padding_after(
     name: &str,
     field_names: &[&str],
 ) {
+    // For most fields that is all: the compiler would take minutes to look at all of them for each of hundreds.
+    let bytes = padding_after(fields, size, at);
+    if bytes == 0 {
+        return;
+    }
     let (mut places, mut first, mut field) = (0, fields.len(), fields.len());
     while field > 0 {
         field -= 1;
@@ -40,7 +45,7 @@ pub const fn no_padding_after(
     if first != at {
         return;
     }
-    let (bytes, line) = (padding_after(fields, size, at), Line::new().text("`").text(name).text("` has "));
+    let line = Line::new().text("`").text(name).text("` has ");
     if places == 1 {
         let line = line.number(bytes).text(if bytes == 1 { " byte" } else { " bytes" });
         let line = line.text(" of padding after its field `").text(field_names[at]);
