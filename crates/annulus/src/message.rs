@@ -1,5 +1,6 @@
 //! Which types can be copied through a ring.
 
+mod as_it_is;
 #[cfg(feature = "derive")]
 pub(crate) mod padding;
 #[cfg(feature = "derive")]
@@ -8,6 +9,8 @@ pub(crate) mod wire;
 use core::mem::MaybeUninit;
 
 use bytemuck::NoUninit;
+
+use as_it_is::AsItIs;
 
 /// A message that is copied into a ring and out of it: [`Copy`], `'static` and [`Send`].
 ///
@@ -156,17 +159,17 @@ pub trait Message: Copy + Send + 'static {
 
 /// A type without padding lies in the ring as it is.
 #[diagnostic::do_not_recommend]
-impl<T: NoUninit + Send> Message for T {
-    type Wire = T;
+impl<T: AsItIs + Send + 'static> Message for T {
+    type Wire = T::Wire;
 
     #[inline(always)]
-    fn encode<'a>(&'a self, _: &'a mut MaybeUninit<T>) -> &'a T {
-        self
+    fn encode<'a>(&'a self, _: &'a mut MaybeUninit<T::Wire>) -> &'a T::Wire {
+        self.wire()
     }
 
     #[inline(always)]
-    unsafe fn decode(wire: *const T) -> T {
+    unsafe fn decode(wire: *const T::Wire) -> T {
         // SAFETY: the caller's promise: there is a `T`.
-        unsafe { wire.read() }
+        unsafe { T::from_wire(wire) }
     }
 }

@@ -2,10 +2,9 @@
 // says: `String` cannot be copied through a ring: it is not an `annulus::Message`
 // says: the method `subscribe` exists for struct
 // says: which is required by `String: Message`
-// may speak of bytemuck: the compiler follows the condition of a verb to its end, whatever an attribute says
 // at: let (mut publisher, subscribable)
 
-// The first error says what to write.
+// No error names the library that says which types have no padding.
 fn main() {
     let (mut publisher, subscribable) = annulus::broadcast::lossy::<String>(64);
     let mut subscriber = subscribable.subscribe();

@@ -1,0 +1,63 @@
+//! Types that lie in the ring as they are.
+//!
+//! They are those of bytemuck's `NoUninit`. [`Message`](super::Message) asks for them by a trait of our own,
+//! because the compiler names the condition at which a type fails, which nobody should have to look up in
+//! another library. It would follow a single implementation to the conditions of that one; where there are
+//! two that might apply, it stops at the trait. So there is a second implementation, which never applies.
+
+use bytemuck::NoUninit;
+
+/// A type that is its own wire form.
+pub trait AsItIs: Copy {
+    /// The type itself.
+    type Wire: NoUninit;
+
+    /// The value itself.
+    fn wire(&self) -> &Self::Wire;
+
+    /// The value that lies at `wire`.
+    ///
+    /// # Safety
+    ///
+    /// It points to a value of this type, or to a copy of its bytes.
+    unsafe fn from_wire(wire: *const Self::Wire) -> Self;
+}
+
+impl<T: NoUninit> AsItIs for T {
+    type Wire = T;
+
+    #[inline(always)]
+    fn wire(&self) -> &T {
+        self
+    }
+
+    #[inline(always)]
+    unsafe fn from_wire(wire: *const T) -> T {
+        // SAFETY: the caller's promise: there is a `T`.
+        unsafe { wire.read() }
+    }
+}
+
+/// Nothing is [`Possible`], and nobody outside can name it. Of the two conditions the first proves to this
+/// crate that no type has both implementations, and the second proves it to a crate with a type of its own.
+impl<T: Copy> AsItIs for T
+where
+    Never<T>: Possible,
+    Never: Possible<T>,
+{
+    type Wire = ();
+
+    fn wire(&self) -> &() {
+        unreachable!("no type has this implementation")
+    }
+
+    unsafe fn from_wire(_: *const ()) -> T {
+        unreachable!("no type has this implementation")
+    }
+}
+
+/// What [`Possible`] might be said of.
+pub struct Never<T = ()>(T);
+
+/// It has no implementation.
+pub trait Possible<T = ()> {}
