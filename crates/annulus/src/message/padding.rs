@@ -30,7 +30,7 @@ pub const fn no_padding_after(
     name: &str,
     field_names: &[&str],
 ) {
-    // For most fields that is all: the compiler would take minutes to look at all of them for each of hundreds.
+    // For most fields that is all. To look at all others for each of hundreds takes the compiler minutes.
     let bytes = padding_after(fields, size, at);
     if bytes == 0 {
         return;
