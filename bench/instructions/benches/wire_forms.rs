@@ -95,17 +95,17 @@ fn there_and_back<T: Message>(
     ring
 }
 
-#[library_benchmark(setup = ring_of::<Plain>, config = at_most(54_300))]
+#[library_benchmark(setup = ring_of::<Plain>, config = at_most(58_900))]
 fn plain(ring: (Publisher<Plain>, Subscriber<Plain>)) -> (Publisher<Plain>, Subscriber<Plain>) {
     there_and_back(ring, |number| Plain { price: 1.5, number, side: number as u8, _padding: [0; 7] })
 }
 
-#[library_benchmark(setup = ring_of::<Packed>, config = at_most(54_300))]
+#[library_benchmark(setup = ring_of::<Packed>, config = at_most(58_900))]
 fn packed(ring: (Publisher<Packed>, Subscriber<Packed>)) -> (Publisher<Packed>, Subscriber<Packed>) {
     there_and_back(ring, |number| Packed { price: 1.5, number, side: number as u8 })
 }
 
-#[library_benchmark(setup = ring_of::<WithOption>, config = at_most(75_800))]
+#[library_benchmark(setup = ring_of::<WithOption>, config = at_most(80_500))]
 fn with_option(
     ring: (Publisher<WithOption>, Subscriber<WithOption>),
 ) -> (Publisher<WithOption>, Subscriber<WithOption>) {
@@ -116,14 +116,14 @@ fn with_option(
     })
 }
 
-#[library_benchmark(setup = ring_of::<WithTuple>, config = at_most(58_400))]
+#[library_benchmark(setup = ring_of::<WithTuple>, config = at_most(63_000))]
 fn with_tuple(
     ring: (Publisher<WithTuple>, Subscriber<WithTuple>),
 ) -> (Publisher<WithTuple>, Subscriber<WithTuple>) {
     there_and_back(ring, |number| WithTuple { price: 1.5, place: (number, number as u8) })
 }
 
-#[library_benchmark(setup = ring_of::<WithData>, config = at_most(98_700))]
+#[library_benchmark(setup = ring_of::<WithData>, config = at_most(102_800))]
 fn with_data(
     ring: (Publisher<WithData>, Subscriber<WithData>),
 ) -> (Publisher<WithData>, Subscriber<WithData>) {
@@ -134,7 +134,7 @@ fn with_data(
     })
 }
 
-#[library_benchmark(setup = ring_of::<Fieldless>, config = at_most(65_900))]
+#[library_benchmark(setup = ring_of::<Fieldless>, config = at_most(70_500))]
 fn fieldless(
     ring: (Publisher<Fieldless>, Subscriber<Fieldless>),
 ) -> (Publisher<Fieldless>, Subscriber<Fieldless>) {
@@ -145,7 +145,7 @@ fn fieldless(
     })
 }
 
-#[library_benchmark(setup = ring_of::<FieldlessByte>, config = at_most(59_400))]
+#[library_benchmark(setup = ring_of::<FieldlessByte>, config = at_most(64_000))]
 fn fieldless_byte(
     ring: (Publisher<FieldlessByte>, Subscriber<FieldlessByte>),
 ) -> (Publisher<FieldlessByte>, Subscriber<FieldlessByte>) {
@@ -156,7 +156,7 @@ fn fieldless_byte(
     })
 }
 
-#[library_benchmark(setup = ring_of::<WithText>, config = at_most(51_300))]
+#[library_benchmark(setup = ring_of::<WithText>, config = at_most(53_800))]
 fn with_text(
     ring: (Publisher<WithText>, Subscriber<WithText>),
 ) -> (Publisher<WithText>, Subscriber<WithText>) {
