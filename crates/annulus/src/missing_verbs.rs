@@ -154,3 +154,18 @@ verbs! {
         closed_async(&mut self) -> Pending<()>;
     }
 }
+
+#[cfg(all(feature = "std", not(feature = "async")))]
+verbs! {
+    need HasTasks:
+    impl<{T: Send + Sync}> crate::watch::Receiver<T> {
+        changed_async(&mut self) -> Pending<Result<(), RecvError>>;
+        recv_async(&mut self) -> Pending<Result<T, RecvError>>;
+    }
+    impl<{T: Send + Sync}> crate::watch::Sender<T> {
+        closed_async(&self) -> Pending<()>;
+    }
+    impl<> crate::Shutdown {
+        wait_async(&self) -> Pending<()>;
+    }
+}

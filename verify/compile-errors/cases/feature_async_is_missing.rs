@@ -1,4 +1,4 @@
-// errors: 5
+// errors: 7
 // says: verbs for tasks need the feature `async` of `annulus`
 // says: `cargo add annulus --features async`
 // at: consumer.recv_async().await
@@ -6,6 +6,8 @@
 // at: subscriber.recv_async().await
 // at: publisher.publish_async(1).await
 // at: publisher.publish_async(|text| text.push('a')).await
+// at: newest.changed_async().await
+// at: shutdown.wait_async().await
 
 async fn queue() {
     let (mut producer, mut consumer) = annulus::spsc::channel::<u64>(8);
@@ -27,6 +29,13 @@ async fn events() {
     publisher.publish_async(|text| text.push('a')).await.unwrap();
 }
 
+async fn values() {
+    let (_sender, mut newest) = annulus::watch::channel(1);
+    newest.changed_async().await.unwrap();
+    let shutdown = annulus::Shutdown::new();
+    shutdown.wait_async().await;
+}
+
 fn main() {
-    drop((queue(), ring(), events()));
+    drop((queue(), ring(), events(), values()));
 }

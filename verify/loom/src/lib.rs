@@ -19,7 +19,7 @@ use annulus::queue::{AnyKind, Consumer, Kind, Producer};
 use annulus::{LossyTryRecvError, Message, TryRecvError, WaitStrategy};
 use tracing_subscriber::util::SubscriberInitExt;
 
-pub use signal::Signal;
+pub use signal::{Signal, block_on};
 
 /// Sleeps at once.
 pub const BLOCK: WaitStrategy = WaitStrategy::Block { spin_iters: 0, yield_iters: 0 };

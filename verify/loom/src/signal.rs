@@ -1,7 +1,9 @@
-//! [`Signal`]: an executor of one task, which sleeps until it is woken.
+//! [`block_on`]: an executor of one task, which sleeps until its [`Signal`] comes.
 
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::Wake;
+use std::task::{Context, Poll, Wake, Waker};
 
 use loom::sync::{Condvar, Mutex};
 
@@ -31,5 +33,18 @@ impl Signal {
             is_woken = self.woken.wait(is_woken).unwrap();
         }
         *is_woken = false;
+    }
+}
+
+/// What `future` says at its end, for which this thread sleeps.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let signal = Arc::new(Signal::default());
+    let waker = Waker::from(Arc::clone(&signal));
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        signal.wait();
     }
 }

@@ -12,23 +12,12 @@ use std::task::{Context, Poll, Waker};
 
 use annulus::broadcast::{Builder, Publisher, Subscribable};
 use annulus::{RecvError, spsc};
-use annulus_loom::{BLOCK, Checked, Signal, check_up_to};
+use annulus_loom::{BLOCK, Checked, Signal, block_on, check_up_to};
 use loom::thread;
 
 fn poll<F: Future>(future: &mut Pin<Box<F>>, signal: &Arc<Signal>) -> Poll<F::Output> {
     let waker = Waker::from(Arc::clone(signal));
     future.as_mut().poll(&mut Context::from_waker(&waker))
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = Box::pin(future);
-    let signal = Arc::default();
-    loop {
-        if let Poll::Ready(output) = poll(&mut future, &signal) {
-            return output;
-        }
-        signal.wait();
-    }
 }
 
 /// `is_asymmetric`: the publisher has a light fence, and sleepers ask for a barrier in its process.

@@ -2,26 +2,9 @@
 //! block that is never freed.
 #![cfg(annulus_loom)]
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
-
 use annulus::{RecvError, oneshot};
-use annulus_loom::{BLOCK, Signal, check};
+use annulus_loom::{BLOCK, block_on, check};
 use loom::thread;
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = Box::pin(future);
-    let signal: Arc<Signal> = Arc::default();
-    loop {
-        let waker = Waker::from(Arc::clone(&signal));
-        if let Poll::Ready(output) = Pin::as_mut(&mut future).poll(&mut Context::from_waker(&waker)) {
-            return output;
-        }
-        signal.wait();
-    }
-}
 
 /// The receiver sleeps, or not yet, or no more; then it goes, beside the sender.
 #[test]

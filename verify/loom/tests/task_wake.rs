@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use annulus::queue::shared;
 use annulus::{RecvError, mpmc, spmc};
-use annulus_loom::{BLOCK, Checked, Signal, check, check_up_to};
+use annulus_loom::{BLOCK, Checked, Signal, block_on, check, check_up_to};
 use loom::thread;
 
 fn poll<F: Future>(future: &mut Pin<Box<F>>, signal: &Arc<Signal>) -> Poll<F::Output> {
@@ -20,17 +20,6 @@ fn poll<F: Future>(future: &mut Pin<Box<F>>, signal: &Arc<Signal>) -> Poll<F::Ou
 /// Polls once, and drops the future.
 fn is_there<F: Future>(future: F) -> bool {
     poll(&mut Box::pin(future), &Arc::default()).is_ready()
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let mut future = Box::pin(future);
-    let signal = Arc::default();
-    loop {
-        if let Poll::Ready(output) = poll(&mut future, &signal) {
-            return output;
-        }
-        signal.wait();
-    }
 }
 
 /// The publisher lives on after its message: only that message can wake the task.

@@ -9,40 +9,35 @@ use annulus_loom::check;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
-/// What a sender did before a send, without the channel.
-#[test]
-fn who_sees_a_change_sees_what_came_before() {
-    check(|| {
+/// What a sender did before `last`, without the channel, is seen by a receiver that `sees` that.
+fn what_came_before(
+    last: impl Fn(watch::Sender<u64>) + Clone + Send + Sync + 'static,
+    sees: impl Fn(&watch::Receiver<u64>) -> bool + Send + Sync + 'static,
+) {
+    check(move || {
         let (sender, receiver) = watch::channel(0_u64);
         let before = Arc::new(AtomicU64::new(0));
-        let of_writer = Arc::clone(&before);
+        let (of_writer, last) = (Arc::clone(&before), last.clone());
         let writer = thread::spawn(move || {
             of_writer.store(7, Ordering::Relaxed);
-            sender.send(1).unwrap();
-            sender
+            last(sender);
         });
-        if receiver.has_changed() == Ok(true) {
-            assert_eq!(before.load(Ordering::Relaxed), 7);
-        }
-        drop(writer.join().unwrap());
-    });
-}
-
-#[test]
-fn who_sees_the_end_sees_what_came_before() {
-    check(|| {
-        let (sender, receiver) = watch::channel(0_u64);
-        let before = Arc::new(AtomicU64::new(0));
-        let of_writer = Arc::clone(&before);
-        let writer = thread::spawn(move || {
-            of_writer.store(7, Ordering::Relaxed);
-            drop(sender);
-        });
-        if receiver.has_changed().is_err() {
+        if sees(&receiver) {
             assert_eq!(before.load(Ordering::Relaxed), 7);
         }
         writer.join().unwrap();
     });
+}
+
+/// The end is seen, too, where it comes at once.
+#[test]
+fn who_sees_a_change_sees_what_came_before() {
+    what_came_before(|sender| sender.send(1).unwrap(), |receiver| receiver.has_changed() == Ok(true));
+}
+
+#[test]
+fn who_sees_the_end_sees_what_came_before() {
+    what_came_before(drop, |receiver| receiver.has_changed().is_err());
 }
 
 /// Two senders, and a receiver that reads: what it borrows is new or seen, and never an older value.
