@@ -18,7 +18,7 @@ pub(crate) mod threads;
 pub(crate) use alone::alone;
 
 use std::panic::resume_unwind;
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -65,6 +65,12 @@ pub(crate) fn time_on_a_core() -> Option<Duration> {
 /// What it has used since then.
 pub(crate) fn time_on_a_core_since(before: Option<Duration>) -> Option<Duration> {
     Some(time_on_a_core()?.saturating_sub(before?))
+}
+
+/// Drops `value` never. It stays reachable, so no sanitizer takes it for a leak.
+pub(crate) fn never_drop<T>(value: T) {
+    static KEPT: Mutex<Vec<usize>> = Mutex::new(Vec::new());
+    KEPT.lock().unwrap().push(Box::into_raw(Box::new(value)).expose_provenance());
 }
 
 /// Waits for all of `threads`, and returns what they return.

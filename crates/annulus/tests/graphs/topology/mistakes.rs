@@ -7,6 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use annulus::topology::{BuildError, Node, Pipeline, Stages};
 
+use crate::support::never_drop;
+
 /// An end of a branch that has none.
 const NONE: Vec<Stages<u64>> = Vec::new();
 
@@ -30,7 +32,7 @@ fn lost(lose: impl FnOnce(Stages<u64>)) -> String {
 #[test]
 fn an_end_that_is_lost_is_missed() {
     assert_eq!(lost(drop), "before");
-    assert_eq!(lost(std::mem::forget), "before");
+    assert_eq!(lost(never_drop), "before");
     assert_eq!(lost(|s| drop(s.then(|x| x).named("lost"))), "lost");
     assert_eq!(lost(|s| drop(s.then_parallel(2, |x| x).named("lost"))), "lost");
     assert_eq!(lost(|s| drop(s.then_unordered(2, |x| x).named("lost"))), "lost");

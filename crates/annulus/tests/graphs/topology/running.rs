@@ -4,6 +4,8 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use annulus::topology::{Free, Pipeline, Stages};
 
+use crate::support::never_drop;
+
 /// A door with a number. Whoever has a higher number waits before it.
 #[derive(Clone, Default)]
 struct Door(Arc<(Mutex<u64>, Condvar)>);
@@ -212,7 +214,7 @@ fn an_abort_is_noticed_at_each_message() {
         |receiver, pipeline| {
             pipeline.abort();
             // It sends once more, and not because of that does it end.
-            std::mem::forget(receiver);
+            never_drop(receiver);
         },
     );
 }
